@@ -1,0 +1,21 @@
+/** An operation that cannot go on: a code from the error table, what happened and where, and the exact fix. */
+export class AcorError extends Error {
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  /** Commands that put it right or lead on, ready to be run. */
+  readonly next: readonly string[] | undefined;
+
+  constructor(
+    code: string,
+    message: string,
+    options: { hint?: string; details?: Record<string, unknown>; next?: string[]; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AcorError';
+    this.code = code;
+    this.hint = options.hint;
+    this.details = options.details;
+    this.next = options.next;
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * The configuration of a project that has none (contract §3, §6). It stands apart from the schema, so that such a
+ * project loads no schema library.
+ */
+export const CONFIG_DEFAULTS = {
+  version: 1 as const,
+  project: {
+    tools_dirs: ['.acor/tools/', 'tools/'],
+    runs_dir: '.runs/',
+    registry_dir: '.acor/registry/',
+  },
+  discovery: { patterns: {}, cache_ttl: 300, auto_discover: true },
+  environment: {
+    base_allowlist: [
+      'PATH',
+      'HOME',
+      'USER',
+      'USERNAME',
+      'LANG',
+      'LC_ALL',
+      'LC_CTYPE',
+      'TMPDIR',
+      'TEMP',
+      'TMP',
+      'PYTHONIOENCODING',
+    ],
+    timeout_s: 1800,
+    heartbeat_grace_s: 90,
+    max_output_size: 30_000_000,
+    cancel_grace_s: 5,
+  },
+  security: {
+    allow_network_egress: false,
+    workspace_isolation: true,
+    drop_privileges: true,
+    resource_limits: {},
+    grant_roots: [] as string[],
+    isolation: 'preferred' as const,
+  },
+  storage: {},
+};

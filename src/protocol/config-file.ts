@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import { CONFIG_DEFAULTS as DEFAULTS } from './config-defaults.ts';
+import { resourceLimits } from './resource-limits.ts';
+import { SEMVER } from './semver.ts';
+
+const folder = z
+  .string()
+  .min(1)
+  .refine((text) => !text.includes('\0'), 'must not hold a NUL byte');
+const seconds = z.number().positive();
+const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
+
+const project = z.strictObject({
+  name: z.string().min(1).optional().describe("Left out, it is the folder's name."),
+  tools_dirs: z.array(folder).default(DEFAULTS.project.tools_dirs),
+  runs_dir: folder.default(DEFAULTS.project.runs_dir),
+  registry_dir: folder.default(DEFAULTS.project.registry_dir),
+});
+
+const discovery = z.strictObject({
+  patterns: z
+    .record(z.string(), z.array(z.string().min(1)))
+    .default({})
+    .describe('Further entries: a language, and globs below each tools folder.'),
+  cache_ttl: z
+    .number()
+    .nonnegative()
+    .default(DEFAULTS.discovery.cache_ttl)
+    .describe('Seconds after which everything is read afresh, changed or not; 0 turns the cache off.'),
+  auto_discover: z
+    .boolean()
+    .default(true)
+    .describe('When false, only tools with a manifest or a pattern are offered.'),
+});
+
+const environment = z.strictObject({
+  base_allowlist: z.array(variable).default(DEFAULTS.environment.base_allowlist),
+  timeout_s: seconds.default(DEFAULTS.environment.timeout_s),
+  heartbeat_grace_s: seconds.default(DEFAULTS.environment.heartbeat_grace_s),
+  stall_s: seconds.optional().describe('Left out, a lack of progress is not watched.'),
+  max_output_size: z.int().positive().default(DEFAULTS.environment.max_output_size).describe('In bytes.'),
+  cancel_grace_s: z.number().nonnegative().default(DEFAULTS.environment.cancel_grace_s),
+});
+
+const security = z.strictObject({
+  allow_network_egress: z.boolean().default(DEFAULTS.security.allow_network_egress),
+  workspace_isolation: z.boolean().default(DEFAULTS.security.workspace_isolation),
+  drop_privileges: z.boolean().default(DEFAULTS.security.drop_privileges),
+  resource_limits: resourceLimits.prefault({}).describe('For tools whose manifest gives none.'),
+  grant_roots: z.array(folder).default([]).describe('Further folders under which a path argument may lie.'),
+  isolation: z.enum(['required', 'preferred', 'off']).default('preferred'),
+});
+
+const storage = z.strictObject({
+  keep: z.int().nonnegative().optional().describe('How many finished runs to keep.'),
+});
+
+/** What `.acor/config.yaml` may hold (contract §6). All of it may be left out; unknown keys are errors. */
+export const configFile = z.strictObject({
+  version: z.literal(1, 'must be 1, the only version of the file so far').default(1),
+  acor_version: z
+    .string()
+    .regex(SEMVER, 'must be a version such as 1.2.3')
+    .optional()
+    .describe('The ACOR that wrote the file.'),
+  project: project.prefault({}),
+  discovery: discovery.prefault({}),
+  environment: environment.prefault({}),
+  security: security.prefault({}),
+  storage: storage.prefault({}),
+});
+
+export type Config = z.output<typeof configFile>;

@@ -1,0 +1,27 @@
+import type { Manifest } from './manifest.ts';
+
+/** The manifest of a tool that has none (contract §5): level minimal, everything else as the configuration says. */
+export function defaultManifest(name: string): Manifest {
+  return {
+    name,
+    version: '0.0.0',
+    adapter: 'jsonl',
+    output: 'text',
+    role: 'leaf',
+    protocol_version: 1,
+    permissions: {
+      level: 'minimal',
+      filesystem: { read: [], write: [] },
+      network: { egress_allow: [] },
+      commands: [],
+    },
+    resources: {},
+    env: { require: [], allow: [], set: {} },
+    secrets: [],
+    strict: false,
+    exit_codes: { ok: 0, retryable_error: 20, fatal_error: 30 },
+    idempotent: false,
+    actions: [],
+    examples: [],
+  };
+}

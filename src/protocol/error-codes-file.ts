@@ -1,0 +1,23 @@
+import * as z from 'zod';
+
+/** What `error_codes.yaml` may hold (contract §7): a project's own codes, in the manner of seed 000's table. */
+export const errorCodesFile = z.strictObject({
+  version: z.literal(1, 'must be 1, the only version of the file so far').default(1),
+  codes: z
+    .record(
+      z.string().regex(/^E_[A-Z0-9_]+$/, 'must look like E_SOMETHING'),
+      z.strictObject({
+        class: z.enum(['user_error', 'retryable', 'infra_error', 'policy_error', 'unknown']),
+        retryable: z.boolean(),
+        exit: z
+          .union([z.literal(1), z.literal(2)], 'must be 1 or 2')
+          .default(1)
+          .describe("ACOR's exit code."),
+        action: z.string().min(1).optional().describe('What an agent does by default.'),
+        hint: z.string().min(1).optional().describe('How a person puts it right.'),
+      }),
+    )
+    .default({}),
+});
+
+export type ErrorCodesFile = z.output<typeof errorCodesFile>;

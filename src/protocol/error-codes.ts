@@ -1,0 +1,252 @@
+/** What kind of trouble a code is, which decides who has to act (seed 000's taxonomy). */
+export type ErrorClass = 'user_error' | 'retryable' | 'infra_error' | 'policy_error' | 'unknown';
+
+/** One row of the error table (contract §7). `exit` is ACOR's own exit code: 2 when something must be provided first. */
+export interface ErrorInfo {
+  class: ErrorClass;
+  retryable: boolean;
+  exit: 1 | 2;
+  /** What an agent does by default. */
+  action: string;
+  /** How a person puts it right. */
+  hint: string;
+}
+
+/** The built-in table. A project's `error_codes.yaml` extends it. */
+export const ERROR_CODES = {
+  E_INPUT_NOT_FOUND: row(
+    'user_error',
+    false,
+    1,
+    'Ask the user for the right input; do not retry.',
+    'Check that the path exists and is spelled right.',
+  ),
+  E_SCHEMA_MISMATCH: row(
+    'user_error',
+    false,
+    1,
+    'Request a mapping or a schema update; do not retry.',
+    'Compare the input with the schema that the tool describes.',
+  ),
+  E_TRANSIENT_NET: row(
+    'retryable',
+    true,
+    1,
+    'Retry with backoff, up to 3 times.',
+    'Check the network, then run it again.',
+  ),
+  E_RATE_LIMIT: row(
+    'retryable',
+    true,
+    1,
+    'Back off and lower the concurrency.',
+    'Wait, then run fewer at once.',
+  ),
+  E_DEADLINE: row(
+    'infra_error',
+    false,
+    1,
+    'Split the workload or lower the batch size.',
+    'Give it more time with --timeout, or less work.',
+  ),
+  E_DISK_FULL: row(
+    'infra_error',
+    false,
+    1,
+    'Free space or move the workspace.',
+    'Free space with: acor clean --keep 20',
+  ),
+  E_PERMISSION: row(
+    'policy_error',
+    false,
+    1,
+    'Adjust the permissions; do not retry.',
+    'Grant the path in the manifest or in security.grant_roots.',
+  ),
+  E_HEARTBEAT_MISSED: row(
+    'infra_error',
+    true,
+    1,
+    'Retry with a smaller batch.',
+    'Have the tool emit a heartbeat, or raise heartbeat_grace_s.',
+  ),
+  E_TIMEOUT: row(
+    'infra_error',
+    false,
+    1,
+    'Increase the timeout or split the work.',
+    'Have the tool exit once it has closed its output.',
+  ),
+  E_UNKNOWN: row(
+    'unknown',
+    false,
+    1,
+    'Triage; attach the context and the logs.',
+    'Read the logs of the run.',
+  ),
+  E_USAGE: row('user_error', false, 1, 'Correct the command line as the hint says.', 'See: acor --help'),
+  E_CONFIG_INVALID: row(
+    'user_error',
+    false,
+    2,
+    'Mend the configuration file at the place named.',
+    'See: acor config show',
+  ),
+  E_MANIFEST_INVALID: row(
+    'user_error',
+    false,
+    2,
+    'Mend the manifest at the place named.',
+    'See the list of mistakes in details.',
+  ),
+  E_TOOL_NOT_FOUND: row('user_error', false, 1, 'Choose a tool that exists.', 'See: acor list'),
+  E_INCOMPATIBLE: row(
+    'user_error',
+    false,
+    2,
+    'Use a version of the tool or of ACOR that fits.',
+    'Compare: acor version --detailed',
+  ),
+  E_ENV_MISSING: row(
+    'user_error',
+    false,
+    2,
+    'Have the variable set, then run it again.',
+    'Export the variable that the message names.',
+  ),
+  E_RUNTIME_MISSING: row(
+    'infra_error',
+    false,
+    2,
+    'Have the runtime installed, then run it again.',
+    'See: acor health',
+  ),
+  E_SPAWN_FAILED: row(
+    'infra_error',
+    false,
+    1,
+    'Check that the program can be started.',
+    'Check the entry, its mode bits and its first line.',
+  ),
+  E_POLICY_DENIED: row(
+    'policy_error',
+    false,
+    2,
+    'Ask for less, or have the policy changed; do not retry.',
+    'See the violations in details.',
+  ),
+  E_APPROVAL_REQUIRED: row(
+    'policy_error',
+    false,
+    2,
+    'Ask a person to approve the tool.',
+    'A person must approve a privileged tool first.',
+  ),
+  E_SANDBOX_UNAVAILABLE: row(
+    'infra_error',
+    false,
+    2,
+    'Have the sandbox made available, or ask for a weaker one.',
+    'See: acor health',
+  ),
+  E_ACTION_REQUIRED: row(
+    'user_error',
+    false,
+    2,
+    'Answer the question, as `next` says.',
+    'Answer the question.',
+  ),
+  E_ACTION_TIMEOUT: row(
+    'user_error',
+    false,
+    1,
+    'Run it again and answer in time, or answer beforehand.',
+    'Give the answer beforehand.',
+  ),
+  E_BAD_ANSWER: row(
+    'user_error',
+    false,
+    1,
+    'Give an answer that fits the options or the schema.',
+    'See the options in details.',
+  ),
+  E_OUTPUT_LIMIT: row(
+    'infra_error',
+    false,
+    1,
+    'Have the tool write files instead, or raise the limit.',
+    'Raise environment.max_output_size, or print less.',
+  ),
+  E_MEMORY_LIMIT: row(
+    'infra_error',
+    false,
+    1,
+    'Lower the batch size or raise the limit.',
+    'Raise resources.memory_mb in the manifest.',
+  ),
+  E_CPU_LIMIT: row(
+    'infra_error',
+    false,
+    1,
+    'Split the work or raise the limit.',
+    'Raise resources.cpu_seconds in the manifest.',
+  ),
+  E_PROTOCOL: row(
+    'user_error',
+    false,
+    1,
+    'Have the tool mended; its output does not hold.',
+    'See the message and the logs of the run.',
+  ),
+  E_NO_RESULT: row(
+    'user_error',
+    false,
+    1,
+    'Have the tool emit a result before it exits.',
+    'Emit a result, or set strict: false in the manifest.',
+  ),
+  E_TOOL_FAILED: row(
+    'unknown',
+    false,
+    1,
+    'Read the diagnostics and decide.',
+    'Read the stderr of the run with acor logs.',
+  ),
+  E_RUNNER_LOST: row('retryable', true, 1, 'Run it again; its supervisor died.', 'Run the tool again.'),
+  E_OUTCOME_UNKNOWN: row(
+    'unknown',
+    false,
+    1,
+    'Find out what was done before you run it again.',
+    'Look at what the tool changed; then run it again, or set idempotent: true in its manifest if that is harmless.',
+  ),
+  E_RUN_NOT_FOUND: row('user_error', false, 1, 'Choose a run that exists.', 'See: acor runs'),
+  E_STORAGE: row(
+    'infra_error',
+    false,
+    2,
+    'Free space or mend the permissions of the store.',
+    'See: acor health',
+  ),
+} as const satisfies Record<string, ErrorInfo>;
+
+export type BuiltinErrorCode = keyof typeof ERROR_CODES;
+
+/** Looks a code up in a project's own codes, then in the built-in table. */
+export function errorInfo(
+  code: string,
+  extra: Readonly<Record<string, ErrorInfo>> = {},
+): ErrorInfo | undefined {
+  if (Object.hasOwn(extra, code)) return extra[code];
+  return Object.hasOwn(ERROR_CODES, code) ? ERROR_CODES[code as BuiltinErrorCode] : undefined;
+}
+
+function row<C extends ErrorClass>(
+  errorClass: C,
+  retryable: boolean,
+  exit: 1 | 2,
+  action: string,
+  hint: string,
+): ErrorInfo {
+  return { class: errorClass, retryable, exit, action, hint };
+}

@@ -1,0 +1,51 @@
+// `acor/protocol`: every shape that crosses a process, a file or a socket. It runs in browsers, too.
+
+// Errors and states
+export { AcorError } from './acor-error.ts';
+// Files
+export { type Config, configFile } from './config-file.ts';
+export {
+  type BuiltinErrorCode,
+  ERROR_CODES,
+  type ErrorClass,
+  type ErrorInfo,
+  errorInfo,
+} from './error-codes.ts';
+// Lines
+export { LineReader, MAX_LINE_BYTES, type OnLine } from './jsonl.ts';
+export { type InputSpec, type InputType, type Manifest, manifestFile, type Permissions } from './manifest.ts';
+export { RUN_ID_PATTERN, RUN_RECORD_VERSION, type RunRecord, runRecord } from './run-record.ts';
+export { type FinalState, isFinal, mayFollow, RUN_STATES, type RunState } from './run-state.ts';
+// Messages, wire version 1
+export {
+  checkMessage,
+  type MessageOrigin,
+  type MessageProblem,
+  originOf,
+} from './v1/check-message.ts';
+export { envelope, PROTOCOL_VERSION, type StoredEvent } from './v1/envelope.ts';
+export type { RunEvent } from './v1/run-event.ts';
+export {
+  type ArtifactEvent,
+  type Isolation,
+  RUNNER_EVENTS,
+  type RunnerEnd,
+  type RunnerEventType,
+  type RunnerStart,
+  type Seal,
+  type Survivor,
+} from './v1/runner-events.ts';
+export { TASK_MESSAGES, type TaskMessageType } from './v1/task-messages.ts';
+export {
+  type ActionRequired,
+  type Cancelled,
+  type DeclaredArtifact,
+  LOG_LEVELS,
+  type Log,
+  type Progress,
+  type Result,
+  type Start,
+  TOOL_MESSAGES,
+  type ToolError,
+  type ToolMessageType,
+} from './v1/tool-messages.ts';

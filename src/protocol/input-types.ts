@@ -1,0 +1,38 @@
+import { parseDurationS } from './duration.ts';
+
+export const INPUT_TYPES = ['string', 'int', 'number', 'bool', 'path', 'json', 'duration', 'url'] as const;
+
+export type InputType = (typeof INPUT_TYPES)[number];
+
+/** What an input may be called: it becomes a flag, and the name of a folder. */
+export const INPUT_NAME = /^[A-Za-z][A-Za-z0-9_-]*$/;
+
+export const INPUT_NAME_RULE = 'must start with a letter, then letters, digits, _ or -';
+
+/** Whether a value as JSON or YAML writes it is of an input's type; bounds and the like are checked elsewhere. */
+export function isOfType(type: InputType, value: unknown): boolean {
+  switch (type) {
+    case 'string':
+    case 'path':
+      return typeof value === 'string';
+    case 'url':
+      return typeof value === 'string' && URL.canParse(value);
+    case 'int':
+      return Number.isSafeInteger(value);
+    case 'number':
+      return Number.isFinite(value);
+    case 'bool':
+      return typeof value === 'boolean';
+    case 'json':
+      return value !== undefined;
+    case 'duration':
+      return typeof value === 'string'
+        ? parseDurationS(value) !== undefined
+        : Number.isFinite(value) && Number(value) >= 0;
+  }
+}
+
+/** The flag by which an input is given and passed on (contract §5). */
+export function flagOf(input: { name: string; flag?: string | undefined }): string {
+  return input.flag ?? `--${input.name.replaceAll('_', '-')}`;
+}

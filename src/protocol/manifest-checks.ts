@@ -1,0 +1,139 @@
+import { flagOf, INPUT_NAME, INPUT_NAME_RULE } from './input-types.ts';
+import { type InputSpec, inputSpec } from './manifest-inputs.ts';
+import { leastLevel, PERMISSION_LEVELS, permissionsSpec, settlePermissions } from './manifest-permissions.ts';
+
+/** A mistake at a place of a file, for which no single key is to blame. */
+export interface Mistake {
+  path: (string | number)[];
+  rule: string;
+  message: string;
+  fix: string;
+}
+
+/** The mistakes of a manifest that lie between its keys. Parts that are wrong in themselves are passed over here. */
+export function* mistakesBetweenKeys(file: Readonly<Record<string, unknown>>): Generator<Mistake> {
+  if (file['entry'] !== undefined && file['command'] !== undefined) {
+    yield at(
+      ['command'],
+      'entry-or-command',
+      "'entry' and 'command' exclude each other",
+      'Leave one of them out.',
+    );
+  }
+  if (file['inputs'] !== undefined && file['input_schema'] !== undefined) {
+    yield at(
+      ['input_schema'],
+      'inputs-or-schema',
+      "'inputs' and 'input_schema' exclude each other",
+      'Leave one of them out.',
+    );
+  }
+  if (file['output'] === 'json' && file['adapter'] !== 'plain') {
+    yield at(
+      ['output'],
+      'output-needs-plain',
+      "'output: json' goes with 'adapter: plain'",
+      'Add adapter: plain, or leave output out.',
+    );
+  }
+  yield* inputMistakes(file['inputs']);
+  yield* schemaMistakes(file['input_schema']);
+  yield* levelMistakes(file['permissions']);
+  yield* exitCodeMistakes(file['exit_codes']);
+}
+
+function* inputMistakes(value: unknown): Generator<Mistake> {
+  const seen = new Map<string, string>();
+  let optional: string | undefined;
+  let list: string | undefined;
+  for (const [index, input] of goodInputs(value)) {
+    for (const spelling of new Set([flagOf(input), flagOf({ name: input.name })])) {
+      const other = seen.get(spelling);
+      if (other !== undefined) {
+        yield at(
+          ['inputs', index, 'name'],
+          'duplicate-input',
+          `the inputs '${other}' and '${input.name}' are both given as ${spelling}`,
+          'Rename one of them, or give it another flag.',
+        );
+      }
+      seen.set(spelling, input.name);
+    }
+    if (!input.positional) continue;
+    if (list !== undefined) {
+      yield at(
+        ['inputs', index, 'positional'],
+        'list-is-last',
+        `'${list}' takes all that follows, so '${input.name}' would get nothing`,
+        'Put the positional input with multiple: true last.',
+      );
+    }
+    if (input.required && optional !== undefined) {
+      yield at(
+        ['inputs', index, 'required'],
+        'optional-is-last',
+        `'${input.name}' is required and comes after '${optional}', which is not`,
+        'Put the required positional inputs first.',
+      );
+    }
+    if (input.multiple) list = input.name;
+    if (!input.required) optional = input.name;
+  }
+}
+
+function* schemaMistakes(value: unknown): Generator<Mistake> {
+  const properties = (value as { properties?: unknown } | null | undefined)?.properties;
+  if (typeof properties !== 'object' || properties === null) return;
+  for (const name of Object.keys(properties)) {
+    if (INPUT_NAME.test(name)) continue;
+    yield at(
+      ['input_schema', 'properties', name],
+      'input-name',
+      `the name '${name}' ${INPUT_NAME_RULE}`,
+      'Rename the property.',
+    );
+  }
+}
+
+function* goodInputs(value: unknown): Generator<[number, InputSpec]> {
+  if (!Array.isArray(value)) return;
+  for (const [index, each] of value.entries()) {
+    const checked = inputSpec.safeParse(each);
+    if (checked.success) yield [index, checked.data];
+  }
+}
+
+function* levelMistakes(value: unknown): Generator<Mistake> {
+  const checked = permissionsSpec.safeParse(value);
+  if (!checked.success || checked.data.level === undefined) return;
+  const { level, ...asked } = settlePermissions(checked.data);
+  const least = leastLevel(asked);
+  if (PERMISSION_LEVELS.indexOf(level) >= PERMISSION_LEVELS.indexOf(least)) return;
+  yield at(
+    ['permissions', 'level'],
+    'level-too-low',
+    `the level ${level} does not cover what 'permissions' asks for`,
+    `Set level: ${least}, or ask for less.`,
+  );
+}
+
+function* exitCodeMistakes(value: unknown): Generator<Mistake> {
+  if (typeof value !== 'object' || value === null) return;
+  const seen = new Map<unknown, string>();
+  for (const [name, code] of Object.entries(value)) {
+    const other = seen.get(code);
+    if (other !== undefined) {
+      yield at(
+        ['exit_codes', name],
+        'duplicate-exit-code',
+        `'${other}' and '${name}' are both exit code ${code}`,
+        'Give each meaning a code of its own.',
+      );
+    }
+    seen.set(code, name);
+  }
+}
+
+function at(path: Mistake['path'], rule: string, message: string, fix: string): Mistake {
+  return { path, rule, message, fix };
+}

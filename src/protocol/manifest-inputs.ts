@@ -1,0 +1,126 @@
+import * as z from 'zod';
+import { INPUT_NAME, INPUT_NAME_RULE, INPUT_TYPES, type InputType, isOfType } from './input-types.ts';
+
+const ORDERED: readonly InputType[] = ['string', 'int', 'number', 'duration'];
+
+/** One input of a tool (contract §5). `min` and `max` bound a value, or the length of a string. */
+export const inputSpec = z
+  .strictObject({
+    name: z.string().regex(INPUT_NAME, INPUT_NAME_RULE).describe('The flag is --name, with _ written as -.'),
+    type: z.enum(INPUT_TYPES).default('string'),
+    required: z.boolean().default(false),
+    default: z.unknown().optional().describe('Passed to the tool when the caller gives nothing.'),
+    description: z.string().optional(),
+    enum: z
+      .array(z.union([z.string(), z.number()]))
+      .min(1)
+      .optional()
+      .describe('The only values allowed.'),
+    min: z.number().optional(),
+    max: z.number().optional(),
+    pattern: z.string().optional().describe('A regular expression that the text must match somewhere.'),
+    secret: z.boolean().default(false).describe('Masked wherever the arguments are shown.'),
+    flag: z
+      .string()
+      .regex(/^--?[A-Za-z0-9][A-Za-z0-9_-]*$/, 'must look like --name or -n')
+      .optional()
+      .describe("The tool's own spelling of the flag."),
+    positional: z.boolean().default(false),
+    multiple: z.boolean().default(false).describe('May be given several times; the value is a list.'),
+    access: z.enum(['read', 'write']).optional().describe('What a path is granted for.'),
+  })
+  .superRefine((input, context) => {
+    for (const mistake of inputMistakes(input)) {
+      context.addIssue({
+        code: 'custom',
+        path: [mistake.key],
+        message: mistake.message,
+        params: { rule: mistake.rule, fix: mistake.fix },
+      });
+    }
+  });
+
+export type InputSpec = z.output<typeof inputSpec>;
+
+interface KeyMistake {
+  key: string;
+  rule: string;
+  message: string;
+  fix: string;
+}
+
+function* inputMistakes(input: InputSpec): Generator<KeyMistake> {
+  const { type } = input;
+  if (input.access !== undefined && type !== 'path') {
+    yield mistake(
+      'access',
+      'access-needs-path',
+      `'access' is for paths, and the type is ${type}`,
+      'Set type: path, or leave access out.',
+    );
+  }
+  if (input.flag !== undefined && input.positional) {
+    yield mistake(
+      'flag',
+      'flag-or-positional',
+      'an input is given by a flag or by position, not both',
+      'Leave out flag or positional.',
+    );
+  }
+  if (type === 'bool' && (input.positional || input.multiple)) {
+    yield mistake(
+      input.positional ? 'positional' : 'multiple',
+      'bool-is-a-flag',
+      'a bool is a single flag',
+      'Leave out positional and multiple, or choose another type.',
+    );
+  }
+  for (const key of ['min', 'max'] as const) {
+    if (input[key] !== undefined && !ORDERED.includes(type)) {
+      yield mistake(
+        key,
+        'bound-needs-order',
+        `'${key}' does not apply to the type ${type}`,
+        `Use it with ${ORDERED.join(', ')}.`,
+      );
+    }
+  }
+  if (input.min !== undefined && input.max !== undefined && input.min > input.max) {
+    yield mistake('max', 'min-above-max', `max ${input.max} is below min ${input.min}`, 'Exchange the two.');
+  }
+  if (input.pattern !== undefined && !isPattern(input.pattern)) {
+    yield mistake(
+      'pattern',
+      'pattern',
+      `'${input.pattern}' is no regular expression`,
+      'Mend it, as JavaScript writes regular expressions.',
+    );
+  }
+  if (input.default !== undefined && !isDefault(input)) {
+    const wanted = input.multiple ? `a list of ${type}` : type;
+    yield mistake(
+      'default',
+      'default-type',
+      `the default ${JSON.stringify(input.default)} is not of type ${wanted}`,
+      `Write a default of type ${wanted}, or change the type.`,
+    );
+  }
+}
+
+function isDefault(input: InputSpec): boolean {
+  if (!input.multiple) return isOfType(input.type, input.default);
+  return Array.isArray(input.default) && input.default.every((item) => isOfType(input.type, item));
+}
+
+function isPattern(text: string): boolean {
+  try {
+    new RegExp(text, 'u');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function mistake(key: string, rule: string, message: string, fix: string): KeyMistake {
+  return { key, rule, message, fix };
+}

@@ -1,0 +1,68 @@
+import * as z from 'zod';
+
+/** The levels, weakest first (contract §9). */
+export const PERMISSION_LEVELS = ['minimal', 'standard', 'privileged'] as const;
+
+export type PermissionLevel = (typeof PERMISSION_LEVELS)[number];
+
+const path = z
+  .string()
+  .min(1)
+  .refine((text) => !text.includes('\0'), 'must not hold a NUL byte');
+
+const egressRule = z
+  .string()
+  .regex(
+    /^(\*|(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9*_-]+(\.[A-Za-z0-9*_-]+)*):(\d{1,5}|\*))$/,
+    'must be host:port, such as api.example.com:443',
+  );
+
+/** What a manifest asks for. `*` alone stands for any host. */
+export const permissionsSpec = z.strictObject({
+  level: z.enum(PERMISSION_LEVELS).optional().describe('Left out, it is the least that covers the rest.'),
+  filesystem: z
+    .strictObject({ read: z.array(path).default([]), write: z.array(path).default([]) })
+    .prefault({}),
+  network: z
+    .strictObject({
+      egress_allow: z.union([z.array(egressRule), z.literal('*')], 'must be a list of host:port').default([]),
+    })
+    .prefault({}),
+  commands: z.array(z.string().min(1)).default([]),
+});
+
+/** The checked permissions: the level is settled, and the hosts are a list. */
+export interface Permissions {
+  level: PermissionLevel;
+  filesystem: { read: string[]; write: string[] };
+  network: { egress_allow: string[] };
+  commands: string[];
+}
+
+/** Settles what the file left open. */
+export function settlePermissions(spec: z.output<typeof permissionsSpec>): Permissions {
+  const egress = spec.network.egress_allow;
+  const asked = { ...spec, network: { egress_allow: egress === '*' ? ['*'] : egress } };
+  return { ...asked, level: spec.level ?? leastLevel(asked) };
+}
+
+/** The least level that covers what is asked for (contract §5, §9). */
+export function leastLevel(asked: Omit<Permissions, 'level'>): PermissionLevel {
+  const paths = [...asked.filesystem.read, ...asked.filesystem.write];
+  if (paths.some(isWholeDisk) || asked.network.egress_allow.includes('*') || asked.commands.includes('*')) {
+    return 'privileged';
+  }
+  const beyond = paths.some((each) => !isInWorkspace(each));
+  return beyond || asked.network.egress_allow.length > 0 || asked.commands.length > 0
+    ? 'standard'
+    : 'minimal';
+}
+
+function isWholeDisk(text: string): boolean {
+  return /^\/*(\*+\/*)*$/.test(text);
+}
+
+function isInWorkspace(text: string): boolean {
+  const rest = /^(?:\$\{WORKSPACE\}|\$WORKSPACE|\.)(\/.*)?$/.exec(text);
+  return rest !== null && !text.split('/').includes('..');
+}

@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { RUN_STATES, type RunState } from './run-state.ts';
+import { isolation } from './v1/runner-events.ts';
+
+/** The file version of `metadata.json`. */
+export const RUN_RECORD_VERSION = 1;
+
+const processIdentity = z.object({
+  pid: z.int(),
+  start_time: z.number().nullable(),
+  boot_id: z.string().nullable(),
+});
+
+/** `metadata.json` of a run (contract §6): who, what, where it stands. Times are RFC 3339 UTC. */
+export const runRecord = z.object({
+  version: z.literal(RUN_RECORD_VERSION),
+  run_id: z.string(),
+  tool: z.string(),
+  tool_version: z.string().nullable(),
+  /** The tool's arguments as it got them; values of secret inputs are masked. */
+  args: z.array(z.string()),
+  cwd: z.string(),
+  state: z.enum(Object.keys(RUN_STATES) as [RunState, ...RunState[]]),
+  attempt: z.int().min(1),
+  epoch: z.int().min(1),
+  created_at: z.string(),
+  started_at: z.string().nullable(),
+  ended_at: z.string().nullable(),
+  timeout_s: z.number(),
+  code: z.string().nullable(),
+  message: z.string().nullable(),
+  rc: z.int().nullable(),
+  signal: z.string().nullable(),
+  events: z.int().nullable(),
+  duration_s: z.number().nullable(),
+  trace_id: z.string(),
+  span_id: z.string(),
+  idempotent: z.boolean(),
+  supervisor: processIdentity,
+  isolation,
+  acor_version: z.string(),
+  protocol_version: z.int(),
+  /** The agent that called, when its environment names it. */
+  caller: z.string().nullable(),
+});
+
+export type RunRecord = z.output<typeof runRecord>;
+
+/** What a run id looks like. Anything else is refused before it touches a path. */
+export const RUN_ID_PATTERN = /^r-[0-9a-z][0-9a-z-]{0,62}$/;

@@ -1,0 +1,22 @@
+/** The life of a run as data (contract §3): which state may follow which. Nothing else changes a run's state. */
+export const RUN_STATES = {
+  queued: ['running', 'failed', 'cancelled'],
+  running: ['waiting_ai', 'completed', 'failed', 'cancelled'],
+  waiting_ai: ['running', 'failed', 'cancelled'],
+  completed: [],
+  failed: [],
+  cancelled: [],
+} as const satisfies Record<string, readonly string[]>;
+
+export type RunState = keyof typeof RUN_STATES;
+export type FinalState = 'completed' | 'failed' | 'cancelled';
+
+/** Whether the table lets a run go from one state to another. */
+export function mayFollow(from: RunState, to: RunState): boolean {
+  return (RUN_STATES[from] as readonly string[]).includes(to);
+}
+
+/** Whether a run in this state has ended. */
+export function isFinal(state: RunState): state is FinalState {
+  return RUN_STATES[state].length === 0;
+}

@@ -1,0 +1,9 @@
+import type * as z from 'zod';
+import type { RUNNER_EVENTS } from './runner-events.ts';
+import type { TASK_MESSAGES } from './task-messages.ts';
+import type { TOOL_MESSAGES } from './tool-messages.ts';
+
+type AllEvents = typeof TOOL_MESSAGES & typeof TASK_MESSAGES & typeof RUNNER_EVENTS;
+
+/** An event of a run as a reader gets it, told apart by `type`. A tool may also have written types that are not known here. */
+export type RunEvent = { [T in keyof AllEvents]: z.output<AllEvents[T]> & { seq: number } }[keyof AllEvents];

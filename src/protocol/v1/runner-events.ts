@@ -1,0 +1,103 @@
+import * as z from 'zod';
+import { RUN_STATES, type RunState } from '../run-state.ts';
+import { message } from './envelope.ts';
+
+const state = z.enum(Object.keys(RUN_STATES) as [RunState, ...RunState[]]);
+const freeObject = z.record(z.string(), z.unknown());
+
+/** How a run is confined here: what holds, and what the manifest asks for that cannot be enforced. */
+export const isolation = z.looseObject({
+  backend: z.string(),
+  tier: z.int(),
+  enforced: z.array(z.string()),
+  not_enforced: z.array(z.string()),
+});
+
+export const runnerStart = message('runner_start', {
+  tool: z.string(),
+  args: z.array(z.string()),
+  attempt: z.int().min(1),
+  timeout_s: z.number().positive(),
+  isolation,
+});
+
+export const runnerState = message('runner_state', {
+  from: state.nullable(),
+  to: state,
+  reason: z.string().optional(),
+});
+
+export const runnerLog = message('runner_log', { level: z.string(), msg: z.string() });
+
+export const runnerWarning = message('runner_warning', { code: z.string().optional(), msg: z.string() });
+
+export const runnerError = message('runner_error', {
+  code: z.string(),
+  msg: z.string(),
+  hint: z.string().optional(),
+  retryable: z.boolean().optional(),
+});
+
+/** A process that outlived the run. The list in `runner_end` is empty unless the system refused to kill one. */
+export const survivor = z.looseObject({ pid: z.int(), command: z.string() });
+
+/** `sha256` of all bytes of the event log before this event; `marks` are prefix hashes that narrow down a change. */
+export const seal = z.looseObject({
+  bytes: z.int(),
+  sha256: z.string(),
+  marks: z.array(z.tuple([z.int(), z.string()])),
+});
+
+export const runnerEnd = message('runner_end', {
+  state: z.enum(['completed', 'failed', 'cancelled']),
+  rc: z.int().nullable(),
+  signal: z.string().nullable(),
+  code: z.string().nullable(),
+  duration_s: z.number(),
+  usage: z.looseObject({ cpu_s: z.number().nullable(), max_rss_bytes: z.int().nullable() }),
+  events: z.int(),
+  bytes: z.int(),
+  artifacts: z.array(freeObject),
+  survivors: z.array(survivor),
+  next: z.array(z.string()),
+  attempt: z.int().min(1),
+  seal,
+});
+
+export const diagnostic = message('diagnostic', { stream: z.literal('stderr'), line: z.string() });
+
+export const actionAnswered = message('action_answered', {
+  action_id: z.string(),
+  answer: z.unknown(),
+  by: z.string(),
+});
+
+/** A file or folder of the run, measured by the runner. `path` is absolute; `size` in bytes. */
+export const artifact = message('artifact', {
+  path: z.string(),
+  kind: z.enum(['file', 'directory']),
+  size: z.int(),
+  sha256: z.string(),
+  media_type: z.string(),
+});
+
+/** What only the runner writes (contract §1). A tool that prints one of these is not believed. */
+export const RUNNER_EVENTS = {
+  runner_start: runnerStart,
+  runner_state: runnerState,
+  runner_log: runnerLog,
+  runner_warning: runnerWarning,
+  runner_error: runnerError,
+  runner_end: runnerEnd,
+  diagnostic,
+  action_answered: actionAnswered,
+  artifact,
+} as const;
+
+export type RunnerEventType = keyof typeof RUNNER_EVENTS;
+export type RunnerStart = z.output<typeof runnerStart>;
+export type RunnerEnd = z.output<typeof runnerEnd>;
+export type ArtifactEvent = z.output<typeof artifact>;
+export type Isolation = z.output<typeof isolation>;
+export type Survivor = z.output<typeof survivor>;
+export type Seal = z.output<typeof seal>;

@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import { message } from './envelope.ts';
+
+const freeObject = z.record(z.string(), z.unknown());
+
+export const start = message('start', { step: z.string(), args: freeObject.optional() });
+
+export const progress = message('progress', {
+  step: z.string().optional(),
+  pct: z.number().min(0).max(100).optional(),
+  msg: z.string().optional(),
+});
+
+export const heartbeat = message('heartbeat', { step: z.string().optional() });
+
+/** One choice of a question. */
+export const actionOption = z.looseObject({
+  id: z.string().min(1),
+  label: z.string().optional(),
+  description: z.string().optional(),
+});
+
+/** A question (contract §4). The runner fills in a missing `action_id`. */
+export const actionRequired = message('action_required', {
+  action: z.string().min(1),
+  action_id: z.string().min(1).optional(),
+  context: freeObject.optional(),
+  msg: z.string().optional(),
+  options: z.array(actionOption).optional(),
+  schema: freeObject.optional(),
+  default: z.unknown().optional(),
+  timeout_s: z.number().positive().optional(),
+  audience: z.enum(['ai', 'user']).optional(),
+  blocking: z.boolean().optional(),
+});
+
+/** A file or folder that a tool says it made. `sha256` is checked by the runner, never believed. */
+export const declaredArtifact = z.looseObject({
+  path: z.string().min(1),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
+  media_type: z.string().optional(),
+});
+
+export const result = message('result', {
+  status: z.string().min(1),
+  artifacts: z.array(declaredArtifact).optional(),
+  metrics: freeObject.optional(),
+  data: z.unknown().optional(),
+});
+
+export const error = message('error', {
+  code: z.string().regex(/^E_[A-Z0-9_]+$/, 'must look like E_SOMETHING'),
+  msg: z.string(),
+  hint: z.string().optional(),
+  retryable: z.boolean().optional(),
+});
+
+export const cancelled = message('cancelled', { reason: z.string() });
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'warning', 'error', 'critical'] as const;
+
+export const log = message('log', { level: z.enum(LOG_LEVELS), msg: z.string() });
+
+/** The types that any tool may write on stdout (contract §1). */
+export const TOOL_MESSAGES = {
+  start,
+  progress,
+  heartbeat,
+  action_required: actionRequired,
+  result,
+  error,
+  cancelled,
+  log,
+} as const;
+
+export type ToolMessageType = keyof typeof TOOL_MESSAGES;
+export type Start = z.output<typeof start>;
+export type Progress = z.output<typeof progress>;
+export type ActionRequired = z.output<typeof actionRequired>;
+export type Result = z.output<typeof result>;
+export type ToolError = z.output<typeof error>;
+export type Cancelled = z.output<typeof cancelled>;
+export type Log = z.output<typeof log>;
+export type DeclaredArtifact = z.output<typeof declaredArtifact>;
