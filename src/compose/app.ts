@@ -1,0 +1,160 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type FoundCommand, findCommand } from './find-command.ts';
+import { type CommandLine, readFlags } from './flags.ts';
+import type { GlobalFlags } from './globals.ts';
+import { readInput } from './input.ts';
+import type { Operation } from './operation.ts';
+import { type Parameter, parametersOf } from './parameters.ts';
+import { Reply } from './reply.ts';
+import { checkSelection } from './select.ts';
+import { safeText } from './terminal-text.ts';
+import { unknownCommand } from './unknown-command.ts';
+import { usageError } from './usage-error.ts';
+import { writeOut } from './write-out.ts';
+
+/** A command and the module behind it, which is loaded only when the command is called. */
+export interface Route<C> {
+  /** The words after the program's name: `run`, `config show`. */
+  command: string;
+  load: () => Promise<Operation<C>>;
+  /** Left out of help, catalog and suggestions. */
+  hidden?: boolean;
+}
+
+/** One row of an application's error table. */
+export interface AppErrorInfo {
+  class: string;
+  retryable: boolean;
+  exit: 0 | 1 | 2;
+  /** What an agent does by default. */
+  action: string;
+  hint: string;
+}
+
+/** A command-line application: its registry of operations, and what they need to work. */
+export interface CliApp<C> {
+  name: string;
+  version: string;
+  summary: string;
+  routes: readonly Route<C>[];
+  errorInfo(code: string): AppErrorInfo | undefined;
+  /** Called once the command line is known to be right; `io.cwd` is the directory that `--cwd` names. */
+  openContext(globals: GlobalFlags, io: CliIo): C | Promise<C>;
+}
+
+/** The process around a command, as values, so that a test can be one. */
+export interface CliIo {
+  stdoutFd: number;
+  stderrFd: number;
+  stdoutIsTTY: boolean;
+  stdinIsTTY: boolean;
+  columns: number | undefined;
+  env: Record<string, string | undefined>;
+  cwd: string;
+  signal: AbortSignal;
+  readStdin(): Promise<string>;
+}
+
+/** Runs one command line and returns its exit code; it never throws and never exits the process. */
+export async function runCli<C>(app: CliApp<C>, argv: string[], io: CliIo): Promise<number> {
+  const reply = new Reply(app, io);
+  try {
+    return await answer(app, argv, io, reply).catch((thrown) => reply.thrown(thrown));
+  } catch (thrown) {
+    return lastResort(app.name, io, thrown);
+  }
+}
+
+async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply<C>): Promise<number> {
+  const found = findCommand(app.routes, argv);
+  reply.invocation = [app.name, ...found.words].join(' ');
+  if (found.route === undefined) return answerWithoutCommand(app, found, reply);
+  const op = await found.route.load();
+  reply.tool = op.name;
+  const parameters = parametersOf(op);
+  const line = readFlags(parameters, found.args, op);
+  reply.globals = line.globals;
+  if (line.globals.help) {
+    const { commandHelp } = await import('./help.ts');
+    return reply.text(commandHelp(op, reply.invocation, reply.screen()));
+  }
+  if (line.globals.version) return reply.text(versionLine(app));
+  reply.format = formatOf(parameters, line);
+  return perform(app, op, parameters, line, io, reply);
+}
+
+async function perform<C>(
+  app: CliApp<C>,
+  op: Operation<C>,
+  parameters: readonly Parameter[],
+  line: CommandLine,
+  io: CliIo,
+  reply: Reply<C>,
+): Promise<number> {
+  const cwd = await directoryOf(line.globals, io, reply.invocation);
+  const { invocation, audience, structured } = reply;
+  const input = await readInput(op, parameters, line, { cwd, readStdin: io.readStdin, invocation });
+  checkSelection(op, line.globals, invocation);
+  const context = await app.openContext(line.globals, { ...io, cwd });
+  const result = await op.run(input, {
+    app: context,
+    signal: io.signal,
+    audience,
+    screen: structured ? null : reply.screen(),
+    structured,
+    interactive: audience === 'person' && io.stdinIsTTY && io.stdoutIsTTY,
+    cwd,
+    env: io.env,
+    stdoutFd: io.stdoutFd,
+    readStdin: io.readStdin,
+    note: (text) => void reply.note(safeText(text)).catch(() => undefined),
+  });
+  return reply.result(op, result);
+}
+
+async function answerWithoutCommand<C>(
+  app: CliApp<C>,
+  found: FoundCommand<unknown>,
+  reply: Reply<C>,
+): Promise<number> {
+  const line = readFlags([], found.args);
+  reply.globals = line.globals;
+  const isBare = line.problems.length === 0;
+  if (line.globals.version && !line.globals.help) return reply.text(versionLine(app));
+  if (line.globals.help || (isBare && !reply.structured)) {
+    const { overviewHelp } = await import('./help.ts');
+    return reply.text(await overviewHelp(app, found.words, reply.screen()));
+  }
+  throw unknownCommand(app, found, line);
+}
+
+/** A `--format` of the operation's own, where it was given: the default of the schema decides nothing. */
+function formatOf(parameters: readonly Parameter[], line: CommandLine): string | undefined {
+  const given = parameters.some((each) => each.key === 'format') ? line.given.get('format')?.[0] : undefined;
+  return typeof given === 'string' ? given : undefined;
+}
+
+async function directoryOf(globals: GlobalFlags, io: CliIo, invocation: string): Promise<string> {
+  if (globals.cwd === undefined) return io.cwd;
+  const directory = resolve(io.cwd, globals.cwd);
+  const isDirectory = await stat(directory).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (isDirectory) return directory;
+  throw usageError([{ parameter: '--cwd', message: `--cwd: ${directory} is no directory` }], invocation);
+}
+
+function versionLine<C>(app: CliApp<C>): string {
+  return `${app.name} ${app.version}\n`;
+}
+
+/** Where not even the answer can be written, stderr is told; where that fails too, the exit code is all that is left. */
+async function lastResort(name: string, io: CliIo, thrown: unknown): Promise<number> {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  await writeOut(io.stderrFd, `${name}: the answer could not be written: ${safeText(message)}\n`).catch(
+    () => false,
+  );
+  return 1;
+}

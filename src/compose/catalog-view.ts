@@ -1,0 +1,36 @@
+import type { Catalog, CatalogEntry } from './catalog.ts';
+import { cutToWidth, padToWidth } from './display-width.ts';
+import type { Screen } from './screen.ts';
+import { styled } from './style.ts';
+
+/** The catalog for a person: a line a command, grouped by category; one operation with its parameters. */
+export function renderCatalog(data: Catalog | CatalogEntry, screen: Screen): string {
+  return 'tools' in data ? overview(data, screen) : detail(data, screen);
+}
+
+function overview({ tools }: Catalog, screen: Screen): string {
+  const width = Math.max(0, ...tools.map((each) => each.command.length));
+  const groups = Map.groupBy(tools, (each) => each.category);
+  return [...groups]
+    .map(([category, group]) => {
+      const lines = group.map((each) => line(each.command, width, each.description, screen));
+      return [styled(category, 'bold', screen), ...lines].join('\n');
+    })
+    .join('\n\n');
+}
+
+function detail(entry: CatalogEntry, screen: Screen): string {
+  const width = Math.max(0, ...entry.parameters.map((each) => each.name.length));
+  return [
+    `${styled(entry.command, 'bold', screen)}  ${entry.name}`,
+    `  ${entry.description}`,
+    `  Effect: ${entry.effect}, ${entry.idempotent ? 'idempotent' : 'not idempotent'}`,
+    `  Example: ${entry.example}`,
+    ...entry.parameters.map((each) => line(each.name, width, `${each.type}: ${each.description}`, screen)),
+    `  Fields: ${entry.outputFields.join(', ')}`,
+  ].join('\n');
+}
+
+function line(name: string, width: number, text: string, screen: Screen): string {
+  return cutToWidth(`  ${padToWidth(name, width)}  ${text}`, screen.width, screen.unicode ? '…' : '...');
+}

@@ -1,0 +1,62 @@
+/** What surrounds an answer. */
+export interface EnvelopeMeta {
+  /** The operation's dotted name; the program's when no operation was found. */
+  tool: string;
+  /** In milliseconds. */
+  elapsed: number;
+  /** How many elements the main array has here. */
+  count?: number | undefined;
+  /** How many there are in all. */
+  total?: number | undefined;
+  hasMore?: boolean | undefined;
+  /** Exact commands that lead on. */
+  next?: readonly string[] | undefined;
+}
+
+/** An error as the envelope carries it. */
+export interface EnvelopeError {
+  code: string;
+  message: string;
+  hint: string;
+  class: string;
+  retryable: boolean;
+  action: string;
+  details?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export type SuccessEnvelope<T = unknown> = { ok: true; data: T; meta: EnvelopeMeta };
+export type FailureEnvelope = { ok: false; error: EnvelopeError; meta: EnvelopeMeta };
+export type Envelope = SuccessEnvelope | FailureEnvelope;
+
+/** The envelope of an answer; its keys and their order never change. */
+export function success<T>(data: T, meta: EnvelopeMeta): SuccessEnvelope<T | null> {
+  return { ok: true, data: data ?? null, meta: orderedMeta(meta) };
+}
+
+/** The envelope of an error; its keys and their order never change. */
+export function failure(error: EnvelopeError, meta: EnvelopeMeta): FailureEnvelope {
+  const { code, message, hint, class: errorClass, retryable, action, details } = error;
+  const body = { code, message, hint, class: errorClass, retryable, action };
+  return { ok: false, error: details === undefined ? body : { ...body, details }, meta: orderedMeta(meta) };
+}
+
+// JSON leaves these bare, but a terminal obeys C1 controls and reorders text at bidi marks.
+const UNSAFE_AT_A_TERMINAL = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** One line of compact JSON that no terminal can be steered by. */
+export function encodeLine(value: unknown): string {
+  const json = JSON.stringify(value).replace(
+    UNSAFE_AT_A_TERMINAL,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `${json}\n`;
+}
+
+function orderedMeta(meta: EnvelopeMeta): EnvelopeMeta {
+  const ordered: EnvelopeMeta = { tool: meta.tool, elapsed: meta.elapsed };
+  if (meta.count !== undefined) ordered.count = meta.count;
+  if (meta.total !== undefined) ordered.total = meta.total;
+  if (meta.hasMore !== undefined) ordered.hasMore = meta.hasMore;
+  if (meta.next !== undefined && meta.next.length > 0) ordered.next = meta.next;
+  return ordered;
+}

@@ -1,0 +1,72 @@
+import type { CliApp } from './app.ts';
+import { AppError } from './app-error.ts';
+import type { EnvelopeError } from './envelope.ts';
+import { EXIT } from './exit-codes.ts';
+
+/** A failure, ready to be told: the body of its envelope, its exit code and the commands that lead on. */
+export interface Failure {
+  error: EnvelopeError;
+  exit: 1 | 2;
+  next: readonly string[] | undefined;
+}
+
+type ErrorTable = Pick<CliApp<never>, 'name' | 'errorInfo'>;
+
+/** Turns whatever was thrown into a failure; what has no code of the application's table is a crash. */
+export function toFailure(
+  thrown: unknown,
+  app: ErrorTable,
+  circumstances: { signal: AbortSignal; showsStack: boolean },
+): Failure {
+  if (isCoded(thrown, app)) return coded(thrown, app);
+  if (isInterruption(thrown, circumstances.signal)) {
+    return coded(new AppError('E_UNKNOWN', 'Interrupted by a signal.', { hint: 'Run it again.' }), app);
+  }
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const stack = thrown instanceof Error ? thrown.stack : undefined;
+  const crash = new AppError('E_UNKNOWN', `${app.name} failed unexpectedly: ${message}`, {
+    hint: `This is a defect of ${app.name}: report it, with the command line and what DEBUG=1 adds to details.`,
+    details: circumstances.showsStack && stack !== undefined ? { stack } : undefined,
+  });
+  return coded(crash, app);
+}
+
+/** Adds an operation's data to the details of its failure. */
+export function withData(failure: Failure, data: unknown): Failure {
+  if (data === undefined) return failure;
+  const isRecord = typeof data === 'object' && data !== null && !Array.isArray(data);
+  const details = { ...failure.error.details, ...(isRecord ? data : { data }) };
+  return { ...failure, error: { ...failure.error, details } };
+}
+
+function isInterruption(thrown: unknown, signal: AbortSignal): boolean {
+  if (!signal.aborted) return false;
+  return thrown === signal.reason || (thrown instanceof Error && thrown.name === 'AbortError');
+}
+
+type Coded = Error & Partial<AppError> & { code: string };
+
+// The layers below have errors of their own class, of the same shape. A system error's `code` is in no table.
+function isCoded(thrown: unknown, app: ErrorTable): thrown is Coded {
+  if (thrown instanceof AppError) return true;
+  if (!(thrown instanceof Error)) return false;
+  const code = (thrown as { code?: unknown }).code;
+  return typeof code === 'string' && app.errorInfo(code) !== undefined;
+}
+
+function coded(error: Coded, app: ErrorTable): Failure {
+  const info = app.errorInfo(error.code);
+  return {
+    error: {
+      code: error.code,
+      message: error.message,
+      hint: error.hint ?? info?.hint ?? '',
+      class: info?.class ?? 'unknown',
+      retryable: info?.retryable ?? false,
+      action: info?.action ?? '',
+      details: error.details,
+    },
+    exit: error.exit ?? (info?.exit === EXIT.blocked ? EXIT.blocked : EXIT.failed),
+    next: error.next,
+  };
+}

@@ -1,0 +1,218 @@
+import { parseArgs } from 'node:util';
+import { GLOBAL_FLAGS, type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
+import type { OperationDescription } from './operation.ts';
+import { label, type Parameter } from './parameters.ts';
+import { nearest } from './suggest.ts';
+import { didYouMean, type UsageProblem } from './usage-error.ts';
+
+/** What a command line says, before the schema has judged it. */
+export interface CommandLine {
+  globals: GlobalFlags;
+  /** The texts given for each input key; a boolean stands for a bare `--x` or `--no-x`. */
+  given: Map<string, (string | boolean)[]>;
+  /** The untouched arguments after the first positional, for an operation that passes them through. */
+  passthrough: string[] | undefined;
+  inputJson: string | undefined;
+  /** The positionals that no input key takes. */
+  unplaced: string[];
+  problems: UsageProblem[];
+}
+
+type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
+type OptionToken = Extract<Token, { kind: 'option' }>;
+
+/** Reads the arguments after the command's words; everything that is wrong is collected, nothing throws. */
+export function readFlags(
+  parameters: readonly Parameter[],
+  args: readonly string[],
+  op: Pick<OperationDescription, 'positionals' | 'passthrough'> = {},
+): CommandLine {
+  const names = new FlagNames(parameters, op.passthrough);
+  const tokens = tokenize(args, names);
+  const line: CommandLine = {
+    globals: { ...NO_GLOBAL_FLAGS },
+    given: new Map(),
+    passthrough: undefined,
+    inputJson: undefined,
+    unplaced: [],
+    problems: [],
+  };
+  const positionals: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'option') readOption(line, names, token);
+    if (token.kind !== 'positional') continue;
+    positionals.push(token.value);
+    if (op.passthrough === undefined) continue;
+    line.passthrough = args.slice(token.index + 1);
+    break;
+  }
+  fillPositionals(line, parameters, op, positionals);
+  return line;
+}
+
+/** The flags a command knows: its own, which win, and the global ones. */
+class FlagNames {
+  readonly #own = new Map<string, Parameter>();
+  readonly #negated = new Map<string, Parameter>();
+
+  constructor(parameters: readonly Parameter[], passthrough: string | undefined) {
+    const flags = parameters.filter((each) => each.key !== passthrough);
+    for (const each of flags) {
+      this.#own.set(each.flag, each);
+      // The key's own spelling is what `--input-json` teaches.
+      this.#own.set(each.key, each);
+      if (each.kind === 'boolean' && !each.isArray) this.#negated.set(`no-${each.flag}`, each);
+    }
+  }
+
+  own(name: string): Parameter | undefined {
+    return this.#own.get(name);
+  }
+
+  negated(name: string): Parameter | undefined {
+    return this.#own.has(name) ? undefined : this.#negated.get(name);
+  }
+
+  global(name: string): (typeof GLOBAL_FLAGS)[number] | undefined {
+    return this.#own.has(name) ? undefined : GLOBAL_FLAGS.find((flag) => flag.name === name);
+  }
+
+  all(): string[] {
+    const own = [...this.#own.values()].map((each) => each.flag);
+    return [...new Set([...own, ...this.#negated.keys(), ...GLOBAL_FLAGS.map((flag) => flag.name)])];
+  }
+
+  forParseArgs(): Record<string, { type: 'boolean' | 'string'; short?: string }> {
+    const options: Record<string, { type: 'boolean' | 'string'; short?: string }> = {};
+    for (const flag of GLOBAL_FLAGS) {
+      const short = flag.short === undefined ? {} : { short: flag.short };
+      options[flag.name] = { type: flag.type === 'boolean' ? 'boolean' : 'string', ...short };
+    }
+    for (const [name, each] of this.#own) {
+      options[name] = { type: each.kind === 'boolean' && !each.isArray ? 'boolean' : 'string' };
+    }
+    return options;
+  }
+}
+
+// Not strict: parseArgs would throw at the first mistake, and would take `-3` for flags.
+function tokenize(args: readonly string[], names: FlagNames): Token[] {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: names.forParseArgs(),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const seen = new Set<number>();
+  return tokens.flatMap((token): Token[] => {
+    if (token.kind !== 'option' || !/^-[\d.]/.test(args[token.index] ?? '')) return [token];
+    if (seen.has(token.index)) return [];
+    seen.add(token.index);
+    return [{ kind: 'positional', index: token.index, value: args[token.index]! }];
+  });
+}
+
+function readOption(line: CommandLine, names: FlagNames, token: OptionToken): void {
+  const written = `--${token.name}`;
+  const own = names.own(token.name);
+  const negated = names.negated(token.name);
+  const global = names.global(token.name);
+  if (own !== undefined) readOwn(line, own, token);
+  else if (negated !== undefined) {
+    if (token.value === undefined) give(line, negated, false);
+    else line.problems.push({ parameter: written, message: `${written} takes no value` });
+  } else if (global !== undefined) readGlobal(line, global.name, global.type === 'boolean', token);
+  else {
+    const guess = nearest(token.name, names.all());
+    const fix = didYouMean(guess === undefined ? undefined : `--${guess}`);
+    line.problems.push({ parameter: token.rawName, message: `unknown flag ${token.rawName}`, ...fix });
+  }
+}
+
+function readOwn(line: CommandLine, parameter: Parameter, token: OptionToken): void {
+  if (parameter.kind === 'boolean' && !parameter.isArray && token.value === undefined) {
+    give(line, parameter, true);
+    return;
+  }
+  const value = optionValue(line, token);
+  if (value !== undefined) give(line, parameter, value);
+}
+
+function give(line: CommandLine, parameter: Parameter, value: string | boolean): void {
+  const before = line.given.get(parameter.key);
+  if (before === undefined) line.given.set(parameter.key, [value]);
+  else if (parameter.isArray) before.push(value);
+  else {
+    const where = label(parameter);
+    line.problems.push({ parameter: where, message: `${where} is given twice; it takes one value` });
+  }
+}
+
+/** Whether a text in the place of a value is more probably the next flag. */
+export function looksLikeFlag(text: string): boolean {
+  return /^--[a-z]/i.test(text);
+}
+
+/** A flag's value; one that looks like a flag itself was more probably forgotten. */
+function optionValue(line: CommandLine, token: OptionToken): string | undefined {
+  const value = token.value;
+  if (value !== undefined && (token.inlineValue || !looksLikeFlag(value))) return value;
+  const fix = value === undefined ? {} : { fix: `If ${value} is the value, write ${token.rawName}=${value}` };
+  line.problems.push({ parameter: token.rawName, message: `${token.rawName} needs a value`, ...fix });
+  return undefined;
+}
+
+function readGlobal(line: CommandLine, name: string, isBoolean: boolean, token: OptionToken): void {
+  const { globals, problems } = line;
+  const wrong = (message: string) =>
+    problems.push({ parameter: `--${name}`, message: `--${name} ${message}` });
+  if (isBoolean) {
+    if (token.value !== undefined) wrong('takes no value');
+    else Object.assign(globals, { [name]: true });
+    return;
+  }
+  const text = optionValue(line, token);
+  if (text === undefined) return;
+  switch (name) {
+    case 'fields': {
+      const paths = text.split(',').map((path) => path.trim());
+      if (paths.some((path) => path === '')) wrong('must be names separated by commas');
+      else globals.fields = [...(globals.fields ?? []), ...paths];
+      return;
+    }
+    case 'limit':
+    case 'offset':
+      if (globals[name] !== undefined) wrong('is given twice; it takes one value');
+      else if (!/^\d{1,15}$/.test(text)) wrong(`must be a whole number from 0, not ${JSON.stringify(text)}`);
+      else globals[name] = Number(text);
+      return;
+    case 'cwd':
+      if (globals.cwd !== undefined) wrong('is given twice; it takes one value');
+      else globals.cwd = text;
+      return;
+    default:
+      if (line.inputJson !== undefined) wrong('is given twice; it takes one value');
+      else line.inputJson = text;
+  }
+}
+
+function fillPositionals(
+  line: CommandLine,
+  parameters: readonly Parameter[],
+  op: Pick<OperationDescription, 'positionals' | 'passthrough'>,
+  texts: readonly string[],
+): void {
+  const places = (op.positionals ?? []).flatMap((key) => parameters.filter((each) => each.key === key));
+  texts.forEach((text, index) => {
+    const last = places.at(-1);
+    const place = places[index] ?? (last?.isArray ? last : undefined);
+    if (place !== undefined) give(line, place, text);
+    else line.unplaced.push(text);
+  });
+  // After an unknown flag, what stands alone is probably its value.
+  if (line.problems.some((problem) => problem.message.startsWith('unknown flag'))) return;
+  for (const text of line.unplaced) {
+    line.problems.push({ parameter: text, message: `unexpected argument ${JSON.stringify(text)}` });
+  }
+}

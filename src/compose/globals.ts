@@ -1,0 +1,54 @@
+/** The flags that every command takes. */
+export interface GlobalFlags {
+  json: boolean;
+  toon: boolean;
+  /** Dotted paths to keep. */
+  fields: readonly string[] | undefined;
+  limit: number | undefined;
+  offset: number | undefined;
+  help: boolean;
+  version: boolean;
+  /** As given; the resolved directory is `cwd` of the io that `openContext` gets. */
+  cwd: string | undefined;
+}
+
+/** A global flag as help and catalog show it. */
+export interface GlobalFlag {
+  name: string;
+  short?: string;
+  type: 'boolean' | 'string' | 'integer';
+  description: string;
+}
+
+/** The one list of global flags. */
+export const GLOBAL_FLAGS: readonly GlobalFlag[] = [
+  { name: 'json', type: 'boolean', description: 'Write the JSON envelope, also at a terminal.' },
+  { name: 'toon', type: 'boolean', description: 'Write the same envelope as TOON.' },
+  {
+    name: 'fields',
+    type: 'string',
+    description: 'Keep only these fields of the answer: dotted paths, separated by commas.',
+  },
+  { name: 'limit', type: 'integer', description: 'Keep at most so many elements of the list in the answer.' },
+  { name: 'offset', type: 'integer', description: 'Leave out so many elements at the start of the list.' },
+  {
+    name: 'input-json',
+    type: 'string',
+    description: "The input as a JSON object: '{…}', @file, or - for stdin. Flags win over it.",
+  },
+  { name: 'cwd', type: 'string', description: 'Work in this directory.' },
+  { name: 'help', short: 'h', type: 'boolean', description: 'Show help.' },
+  { name: 'version', type: 'boolean', description: 'Show the version.' },
+];
+
+/** Global flags when none is given. */
+export const NO_GLOBAL_FLAGS: GlobalFlags = {
+  json: false,
+  toon: false,
+  fields: undefined,
+  limit: undefined,
+  offset: undefined,
+  help: false,
+  version: false,
+  cwd: undefined,
+};

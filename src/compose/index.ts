@@ -1,0 +1,41 @@
+export { type AppErrorInfo, type CliApp, type CliIo, type Route, runCli } from './app.ts';
+export { AppError, type AppErrorOptions } from './app-error.ts';
+export { type Audience, detectAudience } from './audience.ts';
+export { buildCatalog, type Catalog, type CatalogEntry, catalogSchema } from './catalog.ts';
+export { renderCatalog } from './catalog-view.ts';
+export { cutToWidth, displayWidth, padToWidth } from './display-width.ts';
+export {
+  type Envelope,
+  type EnvelopeError,
+  type EnvelopeMeta,
+  encodeLine,
+  type FailureEnvelope,
+  failure,
+  type SuccessEnvelope,
+  success,
+} from './envelope.ts';
+export { EXIT, type ExitCode } from './exit-codes.ts';
+export { GLOBAL_FLAGS, type GlobalFlag, type GlobalFlags } from './globals.ts';
+export {
+  checkStatus,
+  type HealthCheck,
+  type HealthReport,
+  healthCheck,
+  healthReport,
+  overall,
+} from './health-shape.ts';
+export { type KnownFlags, takeKnownFlags } from './known-flags.ts';
+export {
+  defineOperation,
+  type Effect,
+  type Operation,
+  type OperationContext,
+  type OperationDescription,
+  type OperationResult,
+} from './operation.ts';
+export { detectScreen, type Screen } from './screen.ts';
+export { type Look, styled } from './style.ts';
+export { nearest } from './suggest.ts';
+export { cellText, renderTable } from './table.ts';
+export { safeData, safeText } from './terminal-text.ts';
+export { writeOut } from './write-out.ts';

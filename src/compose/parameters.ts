@@ -1,0 +1,139 @@
+import type * as z from 'zod';
+import type { OperationDescription } from './operation.ts';
+import { alternatives, type Schema } from './schema-walk.ts';
+
+/** How one text of the command line becomes a value. `json` covers whatever is not plain. */
+export type ValueKind = 'string' | 'integer' | 'number' | 'boolean' | 'json';
+
+/** One field of an operation's input as the command line sees it. */
+export interface Parameter {
+  /** The key in the input. */
+  key: string;
+  /** The flag's name without dashes, in kebab-case. */
+  flag: string;
+  kind: ValueKind;
+  /** Given by repetition. */
+  isArray: boolean;
+  isRequired: boolean;
+  isPositional: boolean;
+  description: string;
+  enum: readonly (string | number | boolean)[] | undefined;
+  /** Undefined when there is none. */
+  default: unknown;
+  schema: z.core.$ZodType;
+}
+
+/** The parameters of an operation: positionals first, in their order, then as declared. */
+export function parametersOf(op: OperationDescription): Parameter[] {
+  const positionals = [...(op.positionals ?? []), ...(op.passthrough === undefined ? [] : [op.passthrough])];
+  const all = Object.entries(op.input.shape).map(([key, field]) =>
+    parameter(key, field, positionals.includes(key)),
+  );
+  return [
+    ...positionals.flatMap((key) => all.filter((each) => each.key === key)),
+    ...all.filter((each) => !each.isPositional),
+  ];
+}
+
+/** `max_size` and `maxSize` as `max-size`. */
+export function kebab(key: string): string {
+  return key
+    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .replaceAll('_', '-')
+    .toLowerCase();
+}
+
+/** How a parameter is written on the command line: `<tool>` or `--limit`. */
+export function label(parameter: Pick<Parameter, 'flag' | 'isPositional'>): string {
+  return parameter.isPositional ? `<${parameter.flag}>` : `--${parameter.flag}`;
+}
+
+/** The type's name for readers: `string`, `integer[]`, `json`. */
+export function typeName(parameter: Pick<Parameter, 'kind' | 'isArray'>): string {
+  return parameter.isArray ? `${parameter.kind}[]` : parameter.kind;
+}
+
+function parameter(key: string, field: z.core.$ZodType, isPositional: boolean): Parameter {
+  const outer = withoutNull(alternatives(field, 'input'));
+  const only = outer.length === 1 ? outer[0]!._zod.def : undefined;
+  const values = only?.type === 'array' ? withoutNull(alternatives(only.element, 'input')) : outer;
+  return {
+    key,
+    flag: kebab(key),
+    kind: kindOf(values),
+    isArray: only?.type === 'array',
+    isRequired: field._zod.optin === undefined,
+    isPositional,
+    description: descriptionOf(field) ?? '',
+    enum: enumOf(values),
+    default: defaultOf(field),
+    schema: field,
+  };
+}
+
+function withoutNull(schemas: Schema[]): Schema[] {
+  return schemas.filter((schema) => schema._zod.def.type !== 'null');
+}
+
+function kindOf(schemas: Schema[]): ValueKind {
+  const kinds = new Set(schemas.map(kindOfOne));
+  const [first, ...others] = kinds;
+  return first !== undefined && others.length === 0 ? first : 'json';
+}
+
+function kindOfOne(schema: Schema): ValueKind {
+  const def = schema._zod.def;
+  switch (def.type) {
+    case 'string':
+    case 'template_literal':
+      return 'string';
+    case 'number':
+      return (schema as { isInt?: boolean }).isInt === true ? 'integer' : 'number';
+    case 'boolean':
+      return 'boolean';
+    case 'enum':
+    case 'literal':
+      return kindOfValues([...(schema._zod.values ?? [])]);
+    default:
+      return 'json';
+  }
+}
+
+function kindOfValues(values: unknown[]): ValueKind {
+  const kinds = new Set(values.map((value) => typeof value));
+  const [only] = kinds;
+  return kinds.size === 1 && (only === 'string' || only === 'number' || only === 'boolean') ? only : 'json';
+}
+
+function enumOf(schemas: Schema[]): Parameter['enum'] {
+  const values: (string | number | boolean)[] = [];
+  for (const schema of schemas) {
+    const type = schema._zod.def.type;
+    if (type !== 'enum' && type !== 'literal') return undefined;
+    for (const value of schema._zod.values ?? []) {
+      if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+        values.push(value);
+    }
+  }
+  return values.length === 0 ? undefined : values;
+}
+
+function descriptionOf(field: z.core.$ZodType): string | undefined {
+  const own = (field as { description?: string }).description;
+  if (own !== undefined) return own;
+  const inner = innerOf(field);
+  return inner === undefined ? undefined : descriptionOf(inner);
+}
+
+function defaultOf(field: z.core.$ZodType): unknown {
+  const def = (field as Schema)._zod.def;
+  if (def.type === 'default' || def.type === 'prefault') return def.defaultValue;
+  const inner = innerOf(field);
+  return inner === undefined ? undefined : defaultOf(inner);
+}
+
+function innerOf(field: z.core.$ZodType): z.core.$ZodType | undefined {
+  const def = (field as Schema)._zod.def;
+  if ('innerType' in def) return def.innerType;
+  return def.type === 'pipe' ? def.in : undefined;
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { displayWidth } from './display-width.ts';
+import { renderAnswer, renderValue } from './render.ts';
+import type { Screen } from './screen.ts';
+
+const screen: Screen = { width: 40, color: false, unicode: true, live: false };
+
+describe('rendering for a person', () => {
+  it('draws records as a table that fits the width, wide characters counted right', () => {
+    const rows = [
+      { id: 'r-1', title: '漢字', size: 5 },
+      { id: 'r-22', title: 'a title that is much longer than there is room for', size: 1234 },
+    ];
+    assert.equal(
+      renderValue(rows, screen),
+      [
+        'id    title                         size',
+        'r-1   漢字                             5',
+        'r-22  a title that is much longer…  1234',
+      ].join('\n'),
+    );
+    for (const line of renderValue(rows, { ...screen, width: 30 }).split('\n'))
+      assert.ok(displayWidth(line) <= 30, line);
+  });
+
+  it('draws one record after the other where a table has no room', () => {
+    const text = renderValue([{ first: 'a', second: 'bbbbbbbbbb', third: 'cccccccccc' }, { first: 'x' }], {
+      ...screen,
+      width: 20,
+    });
+    assert.equal(text, 'first   a\nsecond  bbbbbbbbbb\nthird   cccccccccc\n\nfirst  x');
+  });
+
+  it('draws a record as keys and values, its lists of records indented', () => {
+    const text = renderValue(
+      { name: 'x', tags: ['a', 'b'], empty: [], rows: [{ id: 1 }], text: 'one\ntwo' },
+      screen,
+    );
+    assert.equal(text, 'name   x\ntags   a, b\nempty\nrows\n  id\n   1\ntext   one\n       two');
+  });
+
+  it('says what is not shown and what to do next, and prints nothing unsafe', () => {
+    const meta = { tool: 't', elapsed: 1, count: 1, total: 9, hasMore: true, next: ['app show \x1b[31m1'] };
+    const text = renderAnswer([{ id: '\x1b[2Jx' }], meta, screen, undefined);
+    assert.equal(text, 'id\nx\n1 of 9 shown; there are more: --limit N --offset N\nNext\n  app show 1\n');
+  });
+
+  it('hands an operation’s own rendering data that is safe already', () => {
+    const render = (data: unknown) => `<${(data as { id: string }).id}>`;
+    assert.equal(renderAnswer({ id: 'a\x07' }, { tool: 't', elapsed: 1 }, screen, render), '<a\\x07>\n');
+  });
+});

@@ -1,0 +1,85 @@
+import { padToWidth } from './display-width.ts';
+import type { EnvelopeMeta } from './envelope.ts';
+import type { Failure } from './failure.ts';
+import type { Screen } from './screen.ts';
+import { styled } from './style.ts';
+import { cellText, renderTable } from './table.ts';
+import { safeData, safeText } from './terminal-text.ts';
+
+/** An answer for a person, drawn by the operation's own `render` or else in the general way; ends in a newline. */
+export function renderAnswer(
+  data: unknown,
+  meta: EnvelopeMeta,
+  screen: Screen,
+  render: ((data: unknown, screen: Screen) => string) | undefined,
+): string {
+  const safe = safeData(data);
+  const body = render === undefined ? renderValue(safe, screen) : render(safe, screen);
+  const parts = [body.trimEnd(), moreNote(meta, screen), nextLines(meta.next, screen)];
+  return parts.filter((part) => part !== '').join('\n') + '\n';
+}
+
+/** A failure for a person: code, message, hint and the commands that lead on. */
+export function renderFailure(failure: Failure, screen: Screen): string {
+  const { code, message, hint } = failure.error;
+  const lines = [`${styled(code, 'red', screen)}: ${safeText(message)}`];
+  if (hint !== '') lines.push(safeText(hint));
+  const next = nextLines(failure.next, screen);
+  if (next !== '') lines.push(next);
+  return lines.join('\n') + '\n';
+}
+
+/** Data in the general way: arrays of records as tables, records as keys and values. Its strings must be safe already. */
+export function renderValue(value: unknown, screen: Screen): string {
+  if (Array.isArray(value)) return renderArray(value, screen);
+  if (isRecord(value)) return renderRecord(value, screen);
+  return typeof value === 'string' ? value : cellText(value, screen);
+}
+
+function renderArray(values: readonly unknown[], screen: Screen): string {
+  if (values.length === 0) return styled('(none)', 'dim', screen);
+  if (!values.every(isRecord)) return values.map((each) => renderValue(each, screen)).join('\n');
+  return renderTable(values, screen) ?? values.map((each) => renderRecord(each, screen)).join('\n\n');
+}
+
+function renderRecord(record: Readonly<Record<string, unknown>>, screen: Screen): string {
+  const entries = Object.entries(record).filter(([, value]) => value !== undefined);
+  const width = Math.max(0, ...entries.filter(([, value]) => !isBlock(value)).map(([key]) => key.length));
+  return entries
+    .map(([key, value]) => {
+      if (isBlock(value))
+        return `${styled(key, 'bold', screen)}\n${indent(renderValue(value, narrower(screen)))}`;
+      const text = typeof value === 'string' ? value : cellText(value, screen);
+      const label = styled(padToWidth(key, width), 'bold', screen);
+      return `${label}  ${text.replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`.trimEnd();
+    })
+    .join('\n');
+}
+
+function isBlock(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some((each) => typeof each === 'object' && each !== null);
+  return isRecord(value) && Object.keys(value).length > 0;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function indent(text: string): string {
+  return text.replace(/^(?=.)/gm, '  ');
+}
+
+function narrower(screen: Screen): Screen {
+  return { ...screen, width: Math.max(1, screen.width - 2) };
+}
+
+function moreNote(meta: EnvelopeMeta, screen: Screen): string {
+  if (meta.hasMore !== true && (meta.total === undefined || meta.total === meta.count)) return '';
+  const all = meta.total === undefined ? '' : ` of ${meta.total}`;
+  return styled(`${meta.count ?? 0}${all} shown; there are more: --limit N --offset N`, 'dim', screen);
+}
+
+function nextLines(next: readonly string[] | undefined, screen: Screen): string {
+  if (next === undefined || next.length === 0) return '';
+  return [styled('Next', 'bold', screen), ...next.map((command) => `  ${safeText(command)}`)].join('\n');
+}

@@ -1,0 +1,44 @@
+/** What a person's screen can show. */
+export interface Screen {
+  /** In columns. */
+  width: number;
+  color: boolean;
+  unicode: boolean;
+  /** Whether a line can be drawn again in place. */
+  live: boolean;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const DEFAULT_WIDTH = 80;
+
+/** Reads the screen's abilities from the terminal and the environment. */
+export function detectScreen(facts: { isTTY: boolean; columns: number | undefined; env: Env }): Screen {
+  const isDumb = facts.env['TERM'] === 'dumb';
+  return {
+    width: widthOf(facts.columns, facts.env),
+    color: wantsColor(facts.isTTY && !isDumb, facts.env),
+    unicode: speaksUnicode(facts.env),
+    live: facts.isTTY && !isDumb,
+  };
+}
+
+function widthOf(columns: number | undefined, env: Env): number {
+  if (columns !== undefined && columns > 0) return columns;
+  const told = Number(env['COLUMNS']);
+  return Number.isInteger(told) && told > 0 ? told : DEFAULT_WIDTH;
+}
+
+// FORCE_COLOR is the more particular wish and wins over NO_COLOR, as it does in Node.
+function wantsColor(byDefault: boolean, env: Env): boolean {
+  const force = env['FORCE_COLOR'];
+  if (force !== undefined) return force !== '0' && force !== 'false';
+  if (env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '') return false;
+  return byDefault;
+}
+
+// POSIX: the first of these that is set and not empty decides. Unset, as in many containers, is taken as UTF-8.
+function speaksUnicode(env: Env): boolean {
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'];
+  return locale === undefined || locale === '' || /utf-?8/i.test(locale);
+}

@@ -1,0 +1,169 @@
+import type * as z from 'zod';
+import type { GlobalFlags } from './globals.ts';
+import type { OperationDescription } from './operation.ts';
+import {
+  elementSchemas,
+  fieldNames,
+  hasField,
+  type MainArray,
+  mainArrayIn,
+  mainArrayOf,
+} from './output-shape.ts';
+import { nearest } from './suggest.ts';
+import { didYouMean, type UsageProblem, usageError } from './usage-error.ts';
+
+/** Which part of an answer is asked for. */
+export type Selection = Pick<GlobalFlags, 'fields' | 'limit' | 'offset'>;
+
+type Answering = Pick<OperationDescription, 'output' | 'list'>;
+
+/** The selected part of an answer, and what its envelope says about it. */
+export interface Selected {
+  data: unknown;
+  count: number | undefined;
+  total: number | undefined;
+  hasMore: boolean | undefined;
+}
+
+/** Refuses, before anything is done, a selection that the operation's output schema rules out. */
+export function checkSelection(op: Answering, selection: Selection, invocation: string): void {
+  const main = mainArrayOf(op);
+  const problems: UsageProblem[] = [];
+  for (const name of ['limit', 'offset'] as const) {
+    if (selection[name] === undefined || main !== undefined) continue;
+    problems.push({ parameter: `--${name}`, message: `--${name}: the answer has no list to cut` });
+  }
+  const elements = main === 'unknown' ? elementsOfAnyMember(op.output) : elementSchemas(op.output, main);
+  const schemas = [...elements, op.output];
+  for (const path of selection.fields ?? []) {
+    if (hasField(schemas, path.split('.')) === 'no') problems.push(unknownField(path, schemas));
+  }
+  if (problems.length > 0) throw usageError(problems, invocation);
+}
+
+/** Applies a selection to an answer. A field that neither the schema nor the data has is an E_USAGE. */
+export function select(op: Answering, data: unknown, selection: Selection, invocation: string): Selected {
+  const told = mainArrayOf(op);
+  const main = told === 'unknown' ? mainArrayIn(data) : told;
+  const list = listIn(data, main);
+  const isCut = selection.limit !== undefined || selection.offset !== undefined;
+  if (isCut && list === undefined && told === 'unknown') {
+    throw usageError([{ parameter: '--limit', message: 'the answer has no list to cut' }], invocation);
+  }
+  if (list === undefined || main === undefined) {
+    return { data: keep(op, data, undefined, selection, invocation), ...NO_COUNTS };
+  }
+  const start = selection.offset ?? 0;
+  const end = selection.limit === undefined ? list.length : start + selection.limit;
+  const page = list.slice(start, end);
+  const whole = main.key === null ? page : { ...(data as object), [main.key]: page };
+  return {
+    data: keep(op, whole, main, selection, invocation),
+    count: page.length,
+    total: isCut ? list.length : undefined,
+    hasMore: isCut ? end < list.length : undefined,
+  };
+}
+
+const NO_COUNTS = { count: undefined, total: undefined, hasMore: undefined };
+
+function listIn(data: unknown, main: MainArray): readonly unknown[] | undefined {
+  if (main === undefined) return undefined;
+  const value = main.key === null ? data : isRecord(data) ? data[main.key] : undefined;
+  return Array.isArray(value) ? value : undefined;
+}
+
+/** A path means a field of the list's elements where they have it, and else a field of the whole answer. */
+function keep(
+  op: Answering,
+  data: unknown,
+  main: MainArray,
+  selection: Selection,
+  invocation: string,
+): unknown {
+  if (selection.fields === undefined) return data;
+  const ofElements: string[][] = [];
+  const ofWhole: string[][] = [];
+  const problems: UsageProblem[] = [];
+  const elements = elementSchemas(op.output, main);
+  const list = listIn(data, main) ?? [];
+  for (const path of selection.fields.map((field) => field.split('.'))) {
+    const isInElements = hasField(elements, path) === 'yes' || list.some((each) => hasPath(each, path));
+    // Nothing can be said of the fields of an empty list whose schema does not tell them.
+    const isEmptyAndOpen = list.length === 0 && (main?.key === null || hasField(elements, path) === 'open');
+    const isInWhole = hasField([op.output], path) === 'yes' || hasPath(data, path);
+    if (isInElements) ofElements.push(path);
+    else if (isInWhole) ofWhole.push(path);
+    else if (isEmptyAndOpen) ofElements.push(path);
+    else problems.push(unknownField(path.join('.'), [...elements, op.output], [...list, data]));
+  }
+  if (problems.length > 0) throw usageError(problems, invocation);
+  if (main?.key === null) return project(data, tree([...ofElements, ...ofWhole]));
+  const whole = tree(ofWhole);
+  const key = main?.key;
+  if (key !== undefined && ofElements.length > 0 && whole.get(key) !== true) {
+    whole.set(
+      key,
+      tree([...ofElements, ...ofWhole.filter((path) => path[0] === key).map((path) => path.slice(1))]),
+    );
+  }
+  return project(data, whole);
+}
+
+type Tree = Map<string, Tree | true>;
+
+function tree(paths: readonly string[][]): Tree {
+  const root: Tree = new Map();
+  for (const path of paths) {
+    let node = root;
+    for (const [depth, name] of path.entries()) {
+      const inner = node.get(name);
+      if (inner === true) break;
+      if (depth === path.length - 1) node.set(name, true);
+      else {
+        const next: Tree = inner ?? new Map();
+        node.set(name, next);
+        node = next;
+      }
+    }
+  }
+  return root;
+}
+
+function project(value: unknown, wanted: Tree | true): unknown {
+  if (wanted === true) return value;
+  if (Array.isArray(value)) return value.map((each) => project(each, wanted));
+  if (!isRecord(value)) return value;
+  const kept = [...wanted].filter(([name]) => Object.hasOwn(value, name));
+  return Object.fromEntries(kept.map(([name, inner]) => [name, project(value[name], inner)]));
+}
+
+function hasPath(value: unknown, path: readonly string[]): boolean {
+  if (path.length === 0) return true;
+  if (Array.isArray(value)) return value.some((each) => hasPath(each, path));
+  return isRecord(value) && Object.hasOwn(value, path[0]!) && hasPath(value[path[0]!], path.slice(1));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Where only the data tells which array is the main one, every array may be. */
+function elementsOfAnyMember(output: z.core.$ZodType): z.core.$ZodType[] {
+  return fieldNames([output]).flatMap((key) => elementSchemas(output, { key }));
+}
+
+function unknownField(
+  path: string,
+  schemas: readonly z.core.$ZodType[],
+  samples: readonly unknown[] = [],
+): UsageProblem {
+  const seen = samples.filter(isRecord).flatMap((sample) => Object.keys(sample));
+  const names = [...new Set([...fieldNames(schemas), ...seen])];
+  const parents = path.split('.').slice(0, -1);
+  const guess = nearest(path, names) ?? nearest(path.split('.')[0]!, names);
+  const choices = names.length === 0 ? {} : { fix: `Fields: ${names.join(', ')}.` };
+  const fix =
+    guess === undefined || (parents.length > 0 && guess === parents[0]) ? choices : didYouMean(guess);
+  return { parameter: '--fields', message: `unknown field ${JSON.stringify(path)}`, ...fix };
+}

@@ -1,0 +1,19 @@
+import type { Screen } from './screen.ts';
+
+/** The few looks that renderings use; without colour they are plain text. */
+export type Look = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
+
+const CODES: Readonly<Record<Look, readonly [number, number]>> = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+};
+
+/** Gives a text a look where the screen has colour. */
+export function styled(text: string, look: Look, screen: Pick<Screen, 'color'>): string {
+  if (!screen.color || text === '') return text;
+  const [on, off] = CODES[look];
+  return `\x1b[${on}m${text}\x1b[${off}m`;
+}

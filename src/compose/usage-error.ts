@@ -1,0 +1,31 @@
+import { AppError } from './app-error.ts';
+import { EXIT } from './exit-codes.ts';
+
+/** One thing that is wrong with a command line. */
+export interface UsageProblem {
+  /** `--limit`, `<tool>`, `--input-json`. */
+  parameter: string;
+  /** A sentence that can stand alone. */
+  message: string;
+  fix?: string;
+}
+
+/** One E_USAGE that names every problem at once. */
+export function usageError(problems: readonly UsageProblem[], invocation: string): AppError {
+  const messages = problems.map((problem) => problem.message);
+  const message =
+    messages.length === 1 ? messages[0]! : `${messages.length} problems: ${messages.join('; ')}`;
+  const fixes = [...new Set(problems.flatMap((problem) => problem.fix ?? []))];
+  const help = `${invocation} --help`;
+  return new AppError('E_USAGE', message, {
+    hint: [...fixes, `See: ${help}`].join(' '),
+    exit: EXIT.failed,
+    details: { problems },
+    next: [help],
+  });
+}
+
+/** The words of a suggestion, or none. */
+export function didYouMean(name: string | undefined): { fix?: string } {
+  return name === undefined ? {} : { fix: `Did you mean ${name}?` };
+}

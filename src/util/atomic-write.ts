@@ -1,0 +1,46 @@
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+let counter = 0;
+
+/**
+ * Puts a file in place whole: a reader sees the old bytes or the new ones, never a part. With `durable`, the file and
+ * its folder are synced before the call returns.
+ */
+export function writeAtomic(
+  path: string,
+  text: string,
+  options: { durable?: boolean; mode?: number } = {},
+): void {
+  const temporary = `${path}.${process.pid}-${counter++}.tmp`;
+  try {
+    const fd = openSync(temporary, 'wx', options.mode ?? 0o644);
+    try {
+      writeFully(fd, Buffer.from(text));
+      if (options.durable) fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  if (options.durable) syncFolder(dirname(path));
+}
+
+/** Writes all of the bytes: a write to a nearly full disk may take only a part without an error. */
+export function writeFully(fd: number, bytes: Uint8Array): void {
+  let written = 0;
+  while (written < bytes.length) written += writeSync(fd, bytes, written, bytes.length - written);
+}
+
+/** Makes the names in a folder durable. */
+export function syncFolder(path: string): void {
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { withFileLock } from './file-lock.ts';
+
+/** Counts up a number in a file, read and written in two steps, so that two at once would lose a count. */
+const COUNT_UP = `
+import { readFileSync, writeFileSync } from 'node:fs';
+const { withFileLock } = await import(process.argv[2]);
+const guard = process.argv[4] === 'locked' ? withFileLock : async (_path, work) => work();
+for (let i = 0; i < 60; i++) {
+  await guard(process.argv[3] + '.lock', () => {
+    const count = Number(readFileSync(process.argv[3], 'utf8'));
+    for (const until = performance.now() + 1; performance.now() < until; );
+    writeFileSync(process.argv[3], String(count + 1));
+  });
+}
+`;
+
+describe('a file lock', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'acor-lock-'));
+    writeFileSync(join(folder, 'count.mjs'), COUNT_UP);
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function countWith(guard: 'locked' | 'free'): Promise<number> {
+    const path = join(folder, guard);
+    writeFileSync(path, '0');
+    const module = join(import.meta.dirname, 'file-lock.ts');
+    const workers = Array.from({ length: 4 }, () =>
+      spawn(process.execPath, [join(folder, 'count.mjs'), module, path, guard]),
+    );
+    await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once('close', resolve))));
+    return Number(readFileSync(path, 'utf8'));
+  }
+
+  it('lets one process at a time do its work', async () => {
+    assert.equal(await countWith('locked'), 240);
+  });
+
+  it('is needed for that (the control of the test above)', async () => {
+    assert.ok((await countWith('free')) < 240);
+  });
+
+  it('is broken when its holder is dead, and leaves no file behind', async () => {
+    const path = join(folder, 'left');
+    writeFileSync(path, JSON.stringify({ pid: 2 ** 22 - 1, start_time: 1, boot_id: 'another boot' }));
+    const got = await Promise.all([1, 2, 3].map((n) => withFileLock(path, () => n)));
+    assert.deepEqual(got, [1, 2, 3]);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith('left')),
+      [],
+    );
+  });
+
+  it('is given up when the work throws', async () => {
+    const path = join(folder, 'thrown');
+    await assert.rejects(
+      withFileLock(path, () => {
+        throw new Error('no');
+      }),
+      /no/,
+    );
+    assert.equal(await withFileLock(path, () => 'next'), 'next');
+  });
+});

@@ -1,0 +1,80 @@
+import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { errorCode } from './error-code.ts';
+import { identify, isRunning, type ProcessIdentity } from './process-table.ts';
+
+const RETRY_MS = 3;
+const GIVE_UP_MS = 30_000;
+/** A lock is held for well under a millisecond; a holder that still has it after this long is asked after. */
+const SUSPECT_AFTER_MS = 200;
+/** Breaking a lock takes microseconds; a breaker that has not done it by then died over it. */
+const BREAKER_IS_DEAD_AFTER_MS = 5_000;
+
+let counter = 0;
+
+/**
+ * Holds a lock file while `work` runs. There is no flock in the runtimes' file API, so the lock is a file that appears
+ * whole, by a hard link, and names its holder; the lock of a dead holder is broken by one waiter at a time.
+ */
+export async function withFileLock<T>(path: string, work: () => T): Promise<T> {
+  const begun = performance.now();
+  while (!tryLock(path)) {
+    const waitedMs = performance.now() - begun;
+    if (waitedMs > GIVE_UP_MS) {
+      throw Object.assign(new Error(`the lock is held for too long: ${path}`), { code: 'ETIMEDOUT' });
+    }
+    if (waitedMs > SUSPECT_AFTER_MS) breakIfDead(path);
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS * (1 + Math.random())));
+  }
+  try {
+    return work();
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+function tryLock(path: string): boolean {
+  const own = `${path}.${process.pid}-${counter++}`;
+  writeFileSync(own, JSON.stringify(identify(process.pid)), { flag: 'wx' });
+  try {
+    linkSync(own, path);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+function breakIfDead(path: string): void {
+  if (!isHeldByDead(path)) return;
+  const breaker = `${path}.break`;
+  if (!tryLock(breaker)) {
+    if (ageMs(breaker) > BREAKER_IS_DEAD_AFTER_MS && isHeldByDead(breaker)) rmSync(breaker, { force: true });
+    return;
+  }
+  try {
+    // Looked at again: another breaker may have been quicker, and somebody may hold the lock anew.
+    if (isHeldByDead(path)) rmSync(path, { force: true });
+  } finally {
+    rmSync(breaker, { force: true });
+  }
+}
+
+function isHeldByDead(path: string): boolean {
+  try {
+    return !isRunning(JSON.parse(readFileSync(path, 'utf8')) as ProcessIdentity);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false;
+    // Not written by this code: nobody can be asked whether they are done.
+    return error instanceof SyntaxError;
+  }
+}
+
+function ageMs(path: string): number {
+  try {
+    return Date.now() - statSync(path).mtimeMs;
+  } catch {
+    return 0;
+  }
+}

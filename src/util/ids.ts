@@ -1,0 +1,27 @@
+import { randomBytes } from 'node:crypto';
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const TIME_CHARS = 9;
+const RANDOM_CHARS = 7;
+
+/** A run id, `r-` and 16 characters: the time in milliseconds, then chance. Ids sort by time. */
+export function newRunId(nowMs: number = Date.now()): string {
+  let time = '';
+  for (let rest = nowMs, i = 0; i < TIME_CHARS; i++) {
+    time = ALPHABET[rest % 32]! + time;
+    rest = Math.floor(rest / 32);
+  }
+  let chance = '';
+  for (const byte of randomBytes(RANDOM_CHARS)) chance += ALPHABET[byte % 32]!;
+  return `r-${time}${chance}`;
+}
+
+/** A W3C trace id: 32 hex digits. */
+export function newTraceId(): string {
+  return randomBytes(16).toString('hex');
+}
+
+/** A W3C span id: 16 hex digits. */
+export function newSpanId(): string {
+  return randomBytes(8).toString('hex');
+}

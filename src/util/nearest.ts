@@ -1,0 +1,33 @@
+/** The known words nearest to one that was probably misspelt, best first; none when none is near. */
+export function nearestWords(word: string, known: Iterable<string>, limit = 3): string[] {
+  const wanted = word.toLowerCase();
+  const near: { candidate: string; distance: number }[] = [];
+  for (const candidate of known) {
+    const lower = candidate.toLowerCase();
+    const distance = editDistance(wanted, lower);
+    const allowed = Math.max(1, Math.floor(Math.max(wanted.length, lower.length) / 3));
+    const begins = wanted.length >= 3 && lower.startsWith(wanted);
+    if (distance <= allowed || begins) near.push({ candidate, distance });
+  }
+  near.sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1));
+  return near.slice(0, limit).map((each) => each.candidate);
+}
+
+/** How many letters must be added, dropped, replaced or exchanged with their neighbour (optimal string alignment). */
+export function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let best = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        best = Math.min(best, beforeLast[j - 2]! + 1);
+      row.push(best);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length]!;
+}
