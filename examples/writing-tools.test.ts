@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { missing, RunFolders, ToolProcess } from '../sdk/contract/tool-process.ts';
+import { manifestFile } from '../src/protocol/manifest.ts';
+
+const repository = join(import.meta.dirname, '..');
+const text = readFileSync(join(repository, 'docs', 'writing-tools.md'), 'utf8');
+const snippets = [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', code = '']) => ({
+  language,
+  code,
+}));
+
+const programs: Record<string, { program: string; file: string }> = {
+  ts: { program: process.execPath, file: 'cli.ts' },
+  python: { program: 'python3', file: 'cli.py' },
+  bash: { program: 'bash', file: 'cli.sh' },
+};
+
+describe('the snippets of docs/writing-tools.md', () => {
+  it('are there in every language', () => {
+    assert.deepEqual(
+      snippets.map(({ language }) => language),
+      ['bash', 'ts', 'python', 'bash', 'python', 'bash', 'yaml'],
+    );
+  });
+
+  for (const [index, { language, code }] of snippets.entries()) {
+    const runnable = programs[language];
+    if (!runnable) continue;
+    const skip = language === 'ts' ? false : missing(runnable.program);
+    it(`run as tools, and end with a result: ${index + 1}, ${language}`, { skip }, async () => {
+      using run = new RunFolders();
+      const file = join(run.workspace, runnable.file);
+      // A file outside the package cannot name it.
+      writeFileSync(file, code.replace("'acor/tool'", `'${join(repository, 'src/tool/index.ts')}'`));
+      writeFileSync(
+        join(run.answers, 'a-1.json'),
+        '{"v":1,"type":"action_answer","action_id":"a-1","answer":"replace"}',
+      );
+      const tool = new ToolProcess([runnable.program, file], { cwd: run.workspace, env: run.env() });
+      const { code: exitCode, events, stderr } = await tool.ended;
+      assert.deepEqual([exitCode, stderr, events.at(-1)?.type], [0, '', 'result']);
+    });
+  }
+
+  it('hold a valid manifest', async () => {
+    const { parse } = await import('yaml');
+    const yaml = snippets.find(({ language }) => language === 'yaml')?.code ?? '';
+    assert.equal(manifestFile.parse(parse(yaml)).name, 'squares');
+  });
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { answerLine, describeSdk } from '../contract/sdk-contract.ts';
+import { missing, RunFolders, ToolProcess } from '../contract/tool-process.ts';
+
+const driver = ['bash', join(import.meta.dirname, 'fixtures', 'driver.sh')];
+const skip = missing('bash');
+
+describeSdk({ language: 'bash', driver, skip });
+
+describe('the bash SDK on its own', () => {
+  const finish = (run: RunFolders, args: string[]) =>
+    new ToolProcess([...driver, ...args], { cwd: run.workspace, env: run.env() }).ended;
+
+  it('keeps numbers, true and false what they are, and text text', { skip }, async () => {
+    using run = new RunFolders();
+    const given: [string, unknown][] = [
+      ['0', 0],
+      ['-7.25', -7.25],
+      ['1e3', 1000],
+      ['true', true],
+      ['false', false],
+      ['null', 'null'],
+      ['007', '007'],
+      ['+1', '+1'],
+      ['1.', '1.'],
+      ['.5', '.5'],
+      ['0x10', '0x10'],
+      ['12345678901234567', '12345678901234567'],
+      ['a=b', 'a=b'],
+      ['', ''],
+    ];
+    const { events } = await finish(run, ['fields', ...given.map(([text], index) => `f${index}=${text}`)]);
+    assert.deepEqual(
+      given.map((_, index) => events[0]?.[`f${index}`]),
+      given.map(([, value]) => value),
+    );
+  });
+
+  it('puts JSON in as it stands, on one line, and refuses what is not JSON', { skip }, async () => {
+    using run = new RunFolders();
+    const sound = await finish(run, ['fields', 'a:={ "b" :\n[1, "\\u00e4", {}] }', 'c:="01"']);
+    assert.deepEqual([sound.events[0]?.['a'], sound.events[0]?.['c']], [{ b: [1, 'ä', {}] }, '01']);
+    for (const text of [
+      '',
+      '{',
+      '[1,]',
+      '{"a":1,}',
+      "{'a':1}",
+      '01',
+      '"\t"',
+      '"\\x"',
+      '1 2',
+      'nul',
+      '[1}',
+      '"\\u12"',
+    ]) {
+      assert.throws(() => JSON.parse(text), SyntaxError, text);
+      const { code, events } = await finish(run, ['fields', `a:=${text}`]);
+      assert.deepEqual([code, events.at(-1)?.['code']], [30, 'E_USAGE'], text);
+    }
+  });
+
+  it('gives an answer as text, with the newlines at its end', { skip }, async () => {
+    using run = new RunFolders();
+    const tool = new ToolProcess([...driver, 'ask-text'], {
+      cwd: run.workspace,
+      env: run.env(),
+      stdin: 'open',
+    });
+    await tool.until('action_required');
+    tool.write(answerLine('a-1', 'é "😀"\n\n'));
+    assert.equal((await tool.ended).events.at(-1)?.['text'], '<é "😀"\n\n>');
+  });
+
+  it('keeps long lines whole while the heartbeat beats', { skip }, async () => {
+    using run = new RunFolders();
+    const { events } = await finish(run, ['long-lines', '20']);
+    assert.equal(events.filter((event) => event.type === 'log').length, 20);
+    assert.ok(events.some((event) => event.type === 'heartbeat'));
+    assert.equal(events.at(-1)?.type, 'result');
+  });
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { answerLine, describeSdk } from '../contract/sdk-contract.ts';
+import { missing, RunFolders, ToolProcess } from '../contract/tool-process.ts';
+
+const driver = ['python3', join(import.meta.dirname, 'fixtures', 'driver.py')];
+const skip = missing('python3');
+
+describeSdk({ language: 'Python', driver, skip });
+
+describe('the Python SDK on its own', () => {
+  it('answers questions of several threads, in any order', { skip }, async () => {
+    using run = new RunFolders();
+    const tool = new ToolProcess([...driver, 'ask-both'], {
+      cwd: run.workspace,
+      env: run.env(),
+      stdin: 'open',
+    });
+    await tool.until('action_required', 2);
+    tool.write(answerLine('second', 'B'));
+    tool.write(answerLine('first', 'A'));
+    assert.deepEqual((await tool.ended).events.at(-1)?.['data'], { first: 'A', second: 'B' });
+  });
+
+  it('writes whole lines from many threads at once', { skip }, async () => {
+    using run = new RunFolders();
+    const { events } = await new ToolProcess([...driver, 'threads', '8', '3'], {
+      cwd: run.workspace,
+      env: run.env(),
+    }).ended;
+    assert.equal(events.length, 24);
+    assert.ok(events.every((event) => String(event['msg']).length === 900_000));
+  });
+
+  it('keeps its lines in order with printed ones, and JSON valid whatever the values', { skip }, async () => {
+    using run = new RunFolders();
+    const { events } = await new ToolProcess([...driver, 'odd-values'], {
+      cwd: run.workspace,
+      env: run.env(),
+    }).ended;
+    assert.deepEqual(
+      events.map((event) => event.type),
+      ['printed', 'log'],
+    );
+    assert.deepEqual(events[1]?.['nan'], [null, null, 1.5]);
+    assert.equal(events[1]?.['path'], '\udc80');
+  });
+});

@@ -1,0 +1,16 @@
+import { readAnswerFile } from './answer-file.ts';
+
+let asked = 0;
+
+/**
+ * `a-1`, `a-2` … in the order of asking, so that a restarted attempt finds its earlier answers. A number whose answer
+ * belongs to another action is left out: an attempt that resumes may not ask everything again.
+ */
+export function nextActionId(action: string): string {
+  for (;;) {
+    asked += 1;
+    const actionId = `a-${asked}`;
+    const earlier = readAnswerFile(actionId);
+    if (earlier?.action === undefined || earlier.action === action) return actionId;
+  }
+}

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** An answer as it reaches a tool: a line on stdin or a file in ANSWERS_DIR (contract §4). */
+export interface DeliveredAnswer {
+  action_id: string;
+  answer: unknown;
+  /** The question's action, where the runner says it. */
+  action?: string;
+}
+
+/** The answer delivered as a file, if it is there. */
+export function readAnswerFile(actionId: string): DeliveredAnswer | undefined {
+  const dir = process.env['ANSWERS_DIR'];
+  if (!dir) return undefined;
+  try {
+    const delivered = parseAnswer(readFileSync(join(dir, `${actionId}.json`), 'utf8'));
+    return delivered?.action_id === actionId ? delivered : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads one delivered answer; anything else is not an answer. */
+export function parseAnswer(text: string): DeliveredAnswer | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null) return undefined;
+    const isAnswer =
+      'type' in value &&
+      value.type === 'action_answer' &&
+      'action_id' in value &&
+      typeof value.action_id === 'string' &&
+      'answer' in value;
+    return isAnswer ? (value as DeliveredAnswer) : undefined;
+  } catch {
+    return undefined;
+  }
+}

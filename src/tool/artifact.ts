@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readSync } from 'node:fs';
+
+/** A file that a tool made, as a `result` lists it; the runner hashes it again. */
+export interface Artifact {
+  path: string;
+  sha256: string;
+  size: number;
+}
+
+const CHUNK_BYTES = 1 << 20;
+
+/** Describes a file for the `artifacts` of a result. */
+export function artifact(path: string): Artifact {
+  const hash = createHash('sha256');
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  const fd = openSync(path, 'r');
+  try {
+    let size = 0;
+    for (let length = readSync(fd, chunk); length > 0; length = readSync(fd, chunk)) {
+      hash.update(chunk.subarray(0, length));
+      size += length;
+    }
+    return { path, sha256: hash.digest('hex'), size };
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,104 @@
+import { nextActionId } from './action-id.ts';
+import { readAnswerFile } from './answer-file.ts';
+import {
+  answerArrived,
+  answerFromStdin,
+  closeAnswerLines,
+  openAnswerLines,
+  stdinEnded,
+} from './answer-lines.ts';
+import { checkCancel } from './cancel.ts';
+import { emitter } from './emit.ts';
+import { assertFileName } from './file-name.ts';
+import type { Fields } from './protocol-emitter.ts';
+import { deadlineLeftS } from './run-context.ts';
+import { ToolError } from './tool-error.ts';
+
+/** A question's details (contract §4). */
+export interface Question {
+  context?: Fields;
+  msg?: string;
+  options?: readonly { id: string; label?: string; description?: string }[];
+  /** JSON Schema of the answer. */
+  schema?: Fields;
+  /** What holds when nobody answers in time. */
+  default?: unknown;
+  timeoutS?: number;
+  audience?: 'ai' | 'user';
+  /** Give one where a resumed attempt may ask in another order. */
+  actionId?: string;
+}
+
+const POLL_MS = 100;
+/** The runner keeps the same clock and its word counts, so it gets the chance to speak first. */
+const RUNNER_GRACE_MS = 1000;
+
+/** Puts a question and waits for its answer; one that an earlier attempt got is returned without asking again. */
+export async function ask<T = unknown>(action: string, question: Question = {}): Promise<T> {
+  const actionId = question.actionId ?? nextActionId(action);
+  assertFileName('action_id', actionId);
+  const earlier = readAnswerFile(actionId);
+  if (earlier) return earlier.answer as T;
+
+  openAnswerLines();
+  try {
+    emitQuestion(action, actionId, question);
+    return (await waitForAnswer(action, actionId, question)) as T;
+  } finally {
+    closeAnswerLines();
+  }
+}
+
+/** The answer to a question put with `emitAction`, once it is there; `undefined` until then. */
+export function answerTo(actionId: string): unknown {
+  assertFileName('action_id', actionId);
+  return readAnswerFile(actionId)?.answer;
+}
+
+function emitQuestion(action: string, actionId: string, question: Question): void {
+  const { context = {}, timeoutS, actionId: _given, ...rest } = question;
+  const timeout = timeoutS === undefined ? {} : { timeout_s: timeoutS };
+  emitter.emit('action_required', {
+    action,
+    action_id: actionId,
+    context,
+    blocking: true,
+    ...rest,
+    ...timeout,
+  });
+}
+
+async function waitForAnswer(action: string, actionId: string, question: Question): Promise<unknown> {
+  const timeoutMs = timeoutWithGraceMs(question.timeoutS);
+  const askedMs = performance.now();
+  for (;;) {
+    const delivered = answerFromStdin(actionId) ?? readAnswerFile(actionId);
+    if (delivered) return delivered.answer;
+    checkCancel();
+    if ((deadlineLeftS() ?? 1) <= 0) {
+      throw new ToolError('E_DEADLINE', `the deadline passed while '${action}' waited for an answer`);
+    }
+    const leftMs = askedMs + timeoutMs - performance.now();
+    if (leftMs <= 0) {
+      return defaultOrThrow(
+        question,
+        'E_ACTION_TIMEOUT',
+        `'${action}' got no answer within ${question.timeoutS} s`,
+      );
+    }
+    if (stdinEnded && !process.env['ANSWERS_DIR']) {
+      return defaultOrThrow(question, 'E_ACTION_REQUIRED', `nobody can answer '${action}' here`);
+    }
+    await answerArrived(Math.min(POLL_MS, leftMs));
+  }
+}
+
+function timeoutWithGraceMs(timeoutS: number | undefined): number {
+  if (timeoutS === undefined) return Number.POSITIVE_INFINITY;
+  return timeoutS * 1000 + (process.env['ANSWERS_DIR'] ? RUNNER_GRACE_MS : 0);
+}
+
+function defaultOrThrow(question: Question, code: string, message: string): unknown {
+  if ('default' in question) return question.default;
+  throw new ToolError(code, message, 'Answer it beforehand with --answer, or give the question a default.');
+}

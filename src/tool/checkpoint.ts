@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { takeCheckpointLock } from './checkpoint-lock.ts';
+import { assertFileName } from './file-name.ts';
+import { checkpointDir } from './run-context.ts';
+import { ToolError } from './tool-error.ts';
+
+interface StoredCheckpoint {
+  stage: string;
+  version: number;
+  saved_at: string;
+  data: unknown;
+}
+
+/** Saves a stage's state, on disk when it returns (contract §6); returns its version, which counts up. */
+export function saveCheckpoint(stage: string, data: unknown): number {
+  assertFileName('checkpoint stage', stage);
+  const dir = checkpointDir();
+  mkdirSync(dir, { recursive: true });
+  for (;;) {
+    const lock = takeCheckpointLock(join(dir, `.${stage}.lock`));
+    const draft = join(dir, `.${stage}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`);
+    try {
+      if (lock.brokeStale) removeDrafts(dir, stage);
+      const version = (readStored(dir, stage)?.version ?? 0) + 1;
+      const stored: StoredCheckpoint = {
+        stage,
+        version,
+        saved_at: new Date().toISOString(),
+        data: data ?? null,
+      };
+      writeDurably(draft, `${JSON.stringify(stored)}\n`);
+      if (!lock.isStillOurs()) continue;
+      renameSync(draft, join(dir, `${stage}.json`));
+      syncDir(dir);
+      return version;
+    } finally {
+      rmSync(draft, { force: true });
+      lock.release();
+    }
+  }
+}
+
+/** The state saved last, or `undefined` when this stage has none yet; a torn or foreign file is an error. */
+export function loadCheckpoint<T = unknown>(stage: string): T | undefined {
+  assertFileName('checkpoint stage', stage);
+  return readStored(checkpointDir(), stage)?.data as T | undefined;
+}
+
+function readStored(dir: string, stage: string): StoredCheckpoint | undefined {
+  const path = join(dir, `${stage}.json`);
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found) return undefined;
+  if (!found.isFile()) throw notACheckpoint(path, 'it is not a regular file');
+  let value: Partial<StoredCheckpoint> | null;
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw notACheckpoint(path, 'it is not whole JSON', cause);
+  }
+  if (typeof value !== 'object' || value === null || !('data' in value)) {
+    throw notACheckpoint(path, 'it has no data');
+  }
+  if (value.stage !== stage) throw notACheckpoint(path, `it names the stage ${JSON.stringify(value.stage)}`);
+  if (!Number.isInteger(value.version) || Number(value.version) < 1) {
+    throw notACheckpoint(path, 'it has no version number');
+  }
+  return value as StoredCheckpoint;
+}
+
+function notACheckpoint(path: string, why: string, cause?: unknown): ToolError {
+  return new ToolError(
+    'E_STORAGE',
+    `${path} is not a checkpoint: ${why}`,
+    `To begin this stage anew: rm '${path}'`,
+    cause,
+  );
+}
+
+function writeDurably(path: string, text: string): void {
+  const fd = openSync(path, 'wx', 0o600);
+  try {
+    writeFileSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function syncDir(dir: string): void {
+  // Windows cannot open a folder; its renames are journalled.
+  if (process.platform === 'win32') return;
+  const fd = openSync(dir, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function removeDrafts(dir: string, stage: string): void {
+  for (const name of readdirSync(dir)) {
+    const isDraft =
+      name.startsWith(`.${stage}.`) && /^\d+\.[0-9a-f]+\.tmp$/.test(name.slice(stage.length + 2));
+    if (isDraft) rmSync(join(dir, name), { force: true });
+  }
+}

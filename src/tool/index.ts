@@ -1,0 +1,29 @@
+// What a tool author imports: `import { emitStart, emitResult } from 'acor/tool'`.
+// The Python and bash SDKs offer the same words; a test holds the three lists together.
+
+export { type Artifact, artifact } from './artifact.ts';
+export { answerTo, ask, type Question } from './ask.ts';
+export { cancelled, checkCancel } from './cancel.ts';
+export { loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
+export {
+  emit,
+  emitAction,
+  emitCancelled,
+  emitError,
+  emitHeartbeat,
+  emitLog,
+  emitProgress,
+  emitResult,
+  emitStart,
+} from './emit.ts';
+export { type Heartbeat, startHeartbeat } from './heartbeat.ts';
+export {
+  type ErrorFields,
+  type Fields,
+  type LogLevel,
+  ProtocolEmitter,
+  type ResultFields,
+} from './protocol-emitter.ts';
+export { deadlineLeftS, runId, workspace } from './run-context.ts';
+export { secret } from './secret.ts';
+export { ToolError } from './tool-error.ts';

@@ -1,0 +1,106 @@
+import { nextActionId } from './action-id.ts';
+import type { Artifact } from './artifact.ts';
+import { runId, traceFields } from './run-context.ts';
+import { writeLine } from './write-line.ts';
+
+/** Fields of a message beyond its envelope. */
+export type Fields = Record<string, unknown>;
+
+/** What a `result` usually carries; further fields are kept. */
+export interface ResultFields extends Fields {
+  status?: string;
+  artifacts?: readonly (Artifact | { path: string })[];
+  metrics?: Fields;
+  data?: unknown;
+}
+
+/** What an `error` usually carries beside its code and message; further fields are kept. */
+export interface ErrorFields extends Fields {
+  hint?: string;
+  retryable?: boolean;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'warning' | 'error' | 'critical';
+
+const FINAL_TYPES: ReadonlySet<string> = new Set(['result', 'error', 'cancelled']);
+
+/** Writes protocol v1 messages (contract §1), one JSON object a line. */
+export class ProtocolEmitter {
+  readonly runId: string;
+  /** The step named last; a background heartbeat takes it over. */
+  step = '';
+  /** Whether a final message is out: nothing may follow it. */
+  ended = false;
+  /** On the clock of `performance.now()`; a beat in the background moves only the first of the two. */
+  lastLineMs = performance.now();
+  lastSignOfWorkMs = performance.now();
+
+  constructor(options: { runId?: string } = {}) {
+    this.runId = options.runId ?? runId();
+  }
+
+  emit(type: string, fields: Fields = {}): void {
+    const envelope = {
+      v: 1,
+      type,
+      ts: new Date().toISOString(),
+      run_id: this.runId,
+      ...traceFields(),
+    };
+    // Twice, so that the envelope stands first and no field replaces it.
+    writeLine(JSON.stringify({ ...envelope, ...fields, ...envelope }, plainValue));
+    if (typeof fields['step'] === 'string') this.step = fields['step'];
+    if (FINAL_TYPES.has(type)) this.ended = true;
+    this.lastLineMs = this.lastSignOfWorkMs = performance.now();
+  }
+
+  emitStart(step: string, args: Fields = {}, more: Fields = {}): void {
+    this.emit('start', { step, args, ...more });
+  }
+
+  emitProgress(step: string, pct: number, msg = '', more: Fields = {}): void {
+    this.emit('progress', { step, pct: percent(pct), msg, ...more });
+  }
+
+  emitHeartbeat(step: string, more: Fields = {}): void {
+    this.emit('heartbeat', { step, ...more });
+  }
+
+  emitAction(action: string, context: Fields = {}): string {
+    const actionId = nextActionId(action);
+    this.emit('action_required', { action, action_id: actionId, context, blocking: false });
+    return actionId;
+  }
+
+  emitResult(fields: ResultFields = {}): void {
+    this.emit('result', { status: 'ok', ...fields });
+  }
+
+  emitError(code: string, msg: string, fields: ErrorFields = {}): void {
+    this.emit('error', { code, msg, hint: '', retryable: false, ...fields });
+  }
+
+  emitLog(level: LogLevel, msg: string, more: Fields = {}): void {
+    this.emit('log', { level, msg, ...more });
+  }
+
+  emitCancelled(reason: string): void {
+    this.emit('cancelled', { reason });
+  }
+
+  /** A sign of life from the background, which says nothing about progress. */
+  beat(step: string): void {
+    const { lastSignOfWorkMs } = this;
+    this.emitHeartbeat(step);
+    this.lastSignOfWorkMs = lastSignOfWorkMs;
+  }
+}
+
+/** Within 0 to 100, to the hundredth. */
+function percent(pct: number): number {
+  return Math.round(Math.min(100, Math.max(0, pct || 0)) * 100) / 100;
+}
+
+function plainValue(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}
