@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { manifestFile } from '../../protocol/manifest.ts';
+import { checkFile } from './check-file.ts';
+import { problemText } from './problem.ts';
+import { parseYaml } from './yaml-file.ts';
+
+const problemsOf = async (text: string) =>
+  checkFile(manifestFile, await parseYaml('tool.yaml', text)).problems;
+
+describe('the check of a file', () => {
+  it('tells every mistake at once, in the order of the file, with its place, its rule and its fix', async () => {
+    const problems = await problemsOf(
+      'name: a\ntimeout_s: "10"\nverion: 1.0.0\nrole: leef\npermissions:\n  netwrk: {}\n',
+    );
+    assert.deepEqual(
+      problems.map((each) => [problemText(each), each.rule, each.fix]),
+      [
+        [
+          `tool.yaml:2:12: 'timeout_s' must be a number, and is the text "10"`,
+          'type',
+          'Write it without quotes: timeout_s: 10',
+        ],
+        [
+          `tool.yaml:3:1: unknown key 'verion'; the nearest known one is 'version'`,
+          'unknown-key',
+          "Write 'version', or leave it out.",
+        ],
+        [
+          `tool.yaml:4:7: 'role' must be one of leaf, orchestrator, and is the text "leef"`,
+          'allowed-values',
+          'Write role: leaf',
+        ],
+        [
+          `tool.yaml:6:3: unknown key 'netwrk' in 'permissions'; the nearest known one is 'network'`,
+          'unknown-key',
+          "Write 'network', or leave it out.",
+        ],
+      ],
+    );
+  });
+
+  it('lists the known keys when none is near', async () => {
+    const [problem] = await problemsOf('quux: 1\n');
+    assert.match(problem!.fix, /Known keys: name, version/);
+  });
+
+  it('shows how a version that became a number is written', async () => {
+    const [problem] = await problemsOf('version: 1.0\n');
+    assert.equal(problem?.fix, 'Put it in quotes: version: "1.0"');
+  });
+
+  it('finds the place of a mistake inside a list', async () => {
+    const [problem] = await problemsOf('inputs:\n  - name: a\n  - name: b\n    type: strng\n');
+    assert.deepEqual([problem?.line, problem?.column], [4, 11]);
+    assert.match(problem!.message, /^'inputs\[1\]\.type'/);
+  });
+
+  it('tells of a key that is missing', async () => {
+    const [problem] = await problemsOf('inputs:\n  - type: int\n');
+    assert.deepEqual(
+      [problem?.rule, problem?.message, problem?.line],
+      ['missing', "'inputs[0].name' is missing", 2],
+    );
+  });
+
+  it('tells of a key without a value, a name that does not fit, and a number out of bounds', async () => {
+    const problems = await problemsOf(
+      'examples:\nenv: {set: {1x: a}}\nexit_codes: {bad: 900}\ntimeout_s: 0\n',
+    );
+    assert.deepEqual(
+      problems.map(({ rule, line }) => [rule, line]),
+      [
+        ['type', 1],
+        ['key-name', 2],
+        ['bounds', 3],
+        ['bounds', 4],
+      ],
+    );
+  });
+
+  it('does not look further into a file that is no YAML', async () => {
+    assert.deepEqual(
+      (await problemsOf('name: [\n')).map(({ rule }) => rule),
+      ['yaml'],
+    );
+  });
+
+  it('gives the data when there is nothing to tell', async () => {
+    assert.equal(checkFile(manifestFile, await parseYaml('tool.yaml', 'name: a\n')).data?.name, 'a');
+  });
+
+  it('refuses a prototype as a key', async () => {
+    assert.deepEqual(
+      (await problemsOf('__proto__: {name: a}\n')).map(({ rule }) => rule),
+      ['unknown-key'],
+    );
+  });
+});

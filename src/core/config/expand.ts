@@ -1,0 +1,43 @@
+import { CONFIG_KEYS, readText } from './keys.ts';
+import type { Problem } from './problem.ts';
+import type { KeyPath, YamlFile } from './yaml-file.ts';
+
+const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+
+/**
+ * Puts the environment's values in place of `${VAR}` and `${VAR:-default}`; the default also stands in for an empty
+ * value. What is unset and has no default is a problem that names the variable.
+ */
+export function expandVariables(
+  yaml: YamlFile,
+  env: Readonly<Record<string, string | undefined>>,
+): { value: unknown; problems: Problem[] } {
+  const problems: Problem[] = [];
+  const expand = (value: unknown, path: KeyPath): unknown => {
+    if (typeof value === 'string') return value.includes('${') ? expandText(value, path) : value;
+    if (Array.isArray(value)) return value.map((each, index) => expand(each, [...path, index]));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [key, expand(each, [...path, key])]),
+    );
+  };
+  const expandText = (text: string, path: KeyPath): unknown => {
+    const expanded = text.replace(REFERENCE, (whole, name: string, fallback?: string) => {
+      const value = env[name];
+      if (fallback !== undefined) return value || fallback;
+      if (value !== undefined) return value;
+      problems.push({
+        file: yaml.file,
+        ...yaml.placeOf(path),
+        rule: 'unset-variable',
+        message: `the variable ${name} is not set`,
+        fix: `Set it (export ${name}=…), or give a default: \${${name}:-…}`,
+      });
+      return whole;
+    });
+    // A number written as ${VAR} is text to YAML, and a number to the reader.
+    const kind = CONFIG_KEYS[path.join('.')];
+    return expanded === text || kind === 'list' ? expanded : readText(kind, expanded);
+  };
+  return { value: expand(yaml.value, []), problems };
+}

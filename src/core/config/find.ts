@@ -1,0 +1,32 @@
+import { statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+
+/** Finds the project upwards from a folder (contract §6): the nearest folder that holds `.acor`, else the folder itself. */
+export function findProject(cwd: string): { root: string; file: string | null } {
+  const start = resolve(cwd);
+  for (let dir = start; ; dir = dirname(dir)) {
+    if (statOf(join(dir, '.acor'))?.isDirectory()) {
+      const file = join(dir, '.acor', 'config.yaml');
+      return { root: dir, file: statOf(file) ? file : null };
+    }
+    if (dir === dirname(dir)) return { root: start, file: null };
+  }
+}
+
+/** The user's own file, in the XDG configuration folder; null when there is none. */
+export function findUserFile(env: Readonly<Record<string, string | undefined>>): string | null {
+  const xdg = env['XDG_CONFIG_HOME'];
+  // The XDG specification has relative values ignored.
+  const base = xdg && isAbsolute(xdg) ? xdg : join(env['HOME'] || homedir(), '.config');
+  const file = join(base, 'acor', 'config.yaml');
+  return statOf(file) ? file : null;
+}
+
+function statOf(path: string) {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}

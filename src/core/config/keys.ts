@@ -1,0 +1,58 @@
+export type KeyKind = 'text' | 'number' | 'boolean' | 'list';
+
+/** The settings that a variable can override, and what its text stands for. A test holds the table to the schema. */
+export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
+  'project.name': 'text',
+  'project.tools_dirs': 'list',
+  'project.runs_dir': 'text',
+  'project.registry_dir': 'text',
+  'discovery.cache_ttl': 'number',
+  'discovery.auto_discover': 'boolean',
+  'environment.base_allowlist': 'list',
+  'environment.timeout_s': 'number',
+  'environment.heartbeat_grace_s': 'number',
+  'environment.stall_s': 'number',
+  'environment.max_output_size': 'number',
+  'environment.cancel_grace_s': 'number',
+  'security.allow_network_egress': 'boolean',
+  'security.workspace_isolation': 'boolean',
+  'security.drop_privileges': 'boolean',
+  'security.resource_limits.cpu_seconds': 'number',
+  'security.resource_limits.memory_mb': 'number',
+  'security.resource_limits.processes': 'number',
+  'security.resource_limits.file_mb': 'number',
+  'security.resource_limits.open_files': 'number',
+  'security.grant_roots': 'list',
+  'security.isolation': 'text',
+  'storage.keep': 'number',
+};
+
+/** Names that seed 000 uses; the ACOR_ name of the same setting wins. */
+const ALIASES: Readonly<Record<string, string>> = {
+  'environment.timeout_s': 'TOOL_TIMEOUT_S',
+  'environment.heartbeat_grace_s': 'HEARTBEAT_GRACE_S',
+};
+
+/** The variables that set a key, the strongest first. */
+export function variablesOf(key: string): string[] {
+  const name = `ACOR_${key.replaceAll('.', '_').toUpperCase()}`;
+  const alias = ALIASES[key];
+  return alias === undefined ? [name] : [name, alias];
+}
+
+/** What a text stands for. A text that does not fit its kind stays as it is, and fails the check with its own words. */
+export function readText(kind: KeyKind | undefined, text: string): unknown {
+  switch (kind) {
+    case 'number':
+      return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : text;
+    case 'list':
+      return text
+        .split(',')
+        .map((each) => each.trim())
+        .filter((each) => each !== '');
+    default:
+      return text;
+  }
+}

@@ -1,0 +1,115 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import { checkFile } from './check-file.ts';
+import { expandVariables } from './expand.ts';
+import { CONFIG_KEYS, readText, variablesOf } from './keys.ts';
+import { type Problem, placeText, problemText } from './problem.ts';
+import { type KeyPath, readYamlFile, type YamlFile } from './yaml-file.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+type Tree = { [key: string]: unknown };
+
+/** One setting: the path of its key, its value, and where it was written. */
+export interface Setting {
+  path: string[];
+  value: unknown;
+  where: string;
+}
+
+/** The settings of a file, checked. Throws E_CONFIG_INVALID with every mistake at once. */
+export async function settingsOfFile(file: string, env: Env): Promise<Setting[]> {
+  const yaml = await readYamlFile(file);
+  const { value, problems } = yaml.problems.length > 0 ? yaml : expandVariables(yaml, env);
+  await check(yaml, value, problems);
+  return leavesOf(value as Tree).map(({ path, value: leaf }) => ({
+    path,
+    value: leaf,
+    where: placeText({ file, ...yaml.placeOf(path) }),
+  }));
+}
+
+/** The settings that environment variables make. An empty variable counts as unset. */
+export async function settingsOfEnvironment(env: Env): Promise<Setting[]> {
+  const settings: Setting[] = [];
+  for (const [key, kind] of Object.entries(CONFIG_KEYS)) {
+    const variable = variablesOf(key).find((name) => env[name]);
+    if (variable === undefined) continue;
+    settings.push({ path: key.split('.'), value: readText(kind, env[variable]!), where: variable });
+  }
+  await checkSettings(settings, (where) => `the variable ${where}`);
+  return settings;
+}
+
+/** The settings that flags make, by dotted key. */
+export async function settingsOfFlags(overrides: Readonly<Record<string, unknown>>): Promise<Setting[]> {
+  const settings = Object.entries(overrides)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ({ path: key.split('.'), value, where: key }));
+  await checkSettings(settings, (where) => `the flag for ${where}`);
+  return settings;
+}
+
+/** Puts a setting in its place. */
+export function applySetting(tree: Tree, { path, value }: Pick<Setting, 'path' | 'value'>): void {
+  let holder = tree;
+  for (const key of path.slice(0, -1)) {
+    holder[key] ??= {};
+    holder = holder[key] as Tree;
+  }
+  holder[path.at(-1)!] = value;
+}
+
+/** The settings that a tree holds. Lists are taken as a whole. */
+export function leavesOf(tree: Tree, above: string[] = []): { path: string[]; value: unknown }[] {
+  return Object.entries(tree).flatMap(([key, value]) => {
+    // Setting it would reach into every object of the program.
+    if (key === '__proto__') return [];
+    const path = [...above, key];
+    const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isMap ? leavesOf(value as Tree, path) : [{ path, value }];
+  });
+}
+
+async function checkSettings(settings: Setting[], nameOf: (where: string) => string): Promise<void> {
+  const problems: Problem[] = [];
+  for (const setting of settings) {
+    const value: Tree = {};
+    applySetting(value, setting);
+    problems.push(...(await mistakesOf(withoutPlaces(nameOf(setting.where)), value)));
+  }
+  refuse(problems);
+}
+
+async function check(yaml: YamlFile, value: unknown, problems: Problem[]): Promise<void> {
+  // What a missing variable would have been cannot be checked.
+  const unset = new Set(problems.map(placeText));
+  const mistakes = yaml.problems.length > 0 ? [] : await mistakesOf(yaml, value);
+  refuse([...problems, ...mistakes.filter((mistake) => !unset.has(placeText(mistake)))]);
+}
+
+async function mistakesOf(yaml: YamlFile, value: unknown): Promise<Problem[]> {
+  // Loaded late: a project without any setting needs no schema.
+  const { configFile } = await import('../../protocol/config-file.ts');
+  return checkFile(configFile, yaml, value).problems;
+}
+
+function withoutPlaces(file: string): YamlFile {
+  const place = (_path: KeyPath) => ({ line: 0, column: 0 });
+  return {
+    file,
+    value: undefined,
+    problems: [],
+    placeOf: place,
+    placeOfKey: place,
+    sourceOf: () => undefined,
+  };
+}
+
+function refuse(problems: Problem[]): void {
+  const [first, ...others] = problems;
+  if (first === undefined) return;
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  throw new AcorError('E_CONFIG_INVALID', `${problemText(first)}${more}`, {
+    hint: first.fix,
+    details: { problems },
+  });
+}

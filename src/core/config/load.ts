@@ -1,0 +1,63 @@
+import { basename } from 'node:path';
+import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
+import type { Config } from '../../protocol/config-file.ts';
+import { findProject, findUserFile } from './find.ts';
+import {
+  applySetting,
+  leavesOf,
+  type Setting,
+  settingsOfEnvironment,
+  settingsOfFile,
+  settingsOfFlags,
+} from './layers.ts';
+
+export type ConfigSource = 'flag' | 'environment' | 'project' | 'user' | 'default';
+
+/** Where a value came from: the source, and the file:line:column or the variable. */
+export interface Origin {
+  source: ConfigSource;
+  where?: string;
+}
+
+/** The configuration in force, and where each value of it came from. */
+export interface LoadedConfig {
+  config: Config;
+  /** The folder that holds `.acor`, else the working directory; absolute. */
+  root: string;
+  /** The project's file, or null when there is none. */
+  file: string | null;
+  /** By dotted key. */
+  origins: Record<string, Origin>;
+}
+
+/**
+ * Loads the configuration (contract §6): a flag wins over a variable, that over the project's file, that over the
+ * user's, that over the default. Throws E_CONFIG_INVALID with every mistake of the source that has one.
+ */
+export async function loadConfig(options: {
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  overrides?: Readonly<Record<string, unknown>>;
+}): Promise<LoadedConfig> {
+  const { cwd, env, overrides = {} } = options;
+  const { root, file } = findProject(cwd);
+  const userFile = findUserFile(env);
+  const config: Config = structuredClone(CONFIG_DEFAULTS);
+  config.project.name = basename(root) || 'project';
+  const origins: Record<string, Origin> = {};
+  for (const { path } of leavesOf(config)) origins[path.join('.')] = { source: 'default' };
+
+  const layers: [ConfigSource, Setting[]][] = [
+    ['user', userFile ? await settingsOfFile(userFile, env) : []],
+    ['project', file ? await settingsOfFile(file, env) : []],
+    ['environment', await settingsOfEnvironment(env)],
+    ['flag', await settingsOfFlags(overrides)],
+  ];
+  for (const [source, settings] of layers) {
+    for (const setting of settings) {
+      applySetting(config, setting);
+      origins[setting.path.join('.')] = { source, where: setting.where };
+    }
+  }
+  return { config, root, file, origins };
+}

@@ -1,0 +1,19 @@
+/** A mistake in a file that a person wrote: where, which rule, and what puts it right. Lines and columns count from 1; 0 means the whole file. */
+export interface Problem {
+  file: string;
+  line: number;
+  column: number;
+  rule: string;
+  message: string;
+  fix: string;
+}
+
+/** `file:line:column: message`, as compilers write it. */
+export function problemText(problem: Problem): string {
+  return `${placeText(problem)}: ${problem.message}`;
+}
+
+/** `file:line:column`, or the file alone when it is meant as a whole. */
+export function placeText({ file, line, column }: Pick<Problem, 'file' | 'line' | 'column'>): string {
+  return line > 0 ? `${file}:${line}:${column}` : file;
+}

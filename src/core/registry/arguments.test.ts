@@ -1,0 +1,476 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { completeManifest, manifestFile } from '../../protocol/manifest.ts';
+import { loadConfig } from '../config/load.ts';
+import { grantRoots, type ResolveOptions, resolveArguments } from './arguments.ts';
+import type { ToolEntry } from './tool-entry.ts';
+
+let project: ProjectFolder;
+let outside: ProjectFolder;
+beforeEach(() => {
+  project = projectFolder({ 'in.json': '{}', 'data/a.txt': '', '.acor/config.yaml': '' });
+  outside = projectFolder({ secret: 'x' });
+});
+afterEach(() => {
+  project.remove();
+  outside.remove();
+});
+
+describe('the arguments of a tool with inputs', () => {
+  const inputs = [
+    { name: 'name', required: true },
+    { name: 'batch_size', type: 'int', default: 100, flag: '-n', min: 1, max: 500 },
+    { name: 'verbose', type: 'bool' },
+    { name: 'color', type: 'bool', default: true },
+    { name: 'tag', multiple: true },
+  ];
+  const args = (...given: string[]) => resolve({ inputs }, given).args;
+
+  it('are written anew in the order of the manifest, with the defaults', () => {
+    assert.deepEqual(args('--tag', 'x', '--name=me', '--tag', 'y'), [
+      '--name',
+      'me',
+      '-n',
+      '100',
+      '--color',
+      '--tag',
+      'x',
+      '--tag',
+      'y',
+    ]);
+  });
+
+  it('may be given by every spelling of a flag', () => {
+    for (const given of [
+      ['-n5'],
+      ['-n', '5'],
+      ['-n=5'],
+      ['--batch-size', '5'],
+      ['--batch-size=5'],
+      ['--batch_size', '5'],
+    ]) {
+      assert.deepEqual(args('--name', 'me', ...given).slice(2, 4), ['-n', '5'], given.join(' '));
+    }
+  });
+
+  it('take a truth value as --x, --no-x and --x=true or false', () => {
+    const flags = (...given: string[]) => args('--name', 'me', ...given).slice(4);
+    assert.deepEqual(flags('--verbose'), ['--verbose', '--color']);
+    assert.deepEqual(flags('--verbose=true', '--color=false'), ['--verbose', '--no-color']);
+    assert.deepEqual(flags('--no-verbose', '--no-color'), ['--no-color']);
+    assert.deepEqual(flags('--no-color=false'), ['--color']);
+  });
+
+  it('are given back as values, too', () => {
+    assert.deepEqual(resolve({ inputs }, ['--name', 'me', '--tag', 'x']).values, {
+      name: 'me',
+      batch_size: 100,
+      color: true,
+      tag: ['x'],
+    });
+  });
+
+  it('may begin with a dash where a value is due', () => {
+    assert.deepEqual(args('--name', '-5').slice(0, 2), ['--name', '-5']);
+  });
+
+  it('are refused with all mistakes at once, the nearest flag, and how the tool is called', () => {
+    const error = refused({ inputs }, ['--nam', 'me', '-n', '900', '--tag', 'a', 'stray']);
+    assert.equal(error.code, 'E_USAGE');
+    assert.deepEqual(problems(error), [
+      ['--nam', 'unknown-flag'],
+      ['stray', 'unexpected'],
+      ['name', 'required'],
+      ['batch_size', 'max'],
+    ]);
+    assert.match(error.message, /nearest one is --name/);
+    assert.match(
+      error.hint!,
+      /acor run tool --name <string> \[-n <int>\] \[--verbose\] \[--color\] \[--tag <string> …\]/,
+    );
+  });
+
+  it('are refused when a flag lacks its value, or is given twice', () => {
+    assert.deepEqual(problems(refused({ inputs }, ['--name', '--verbose'])), [
+      ['name', 'value'],
+      ['name', 'required'],
+    ]);
+    assert.deepEqual(problems(refused({ inputs }, ['--name', 'a', '--name', 'b'])), [
+      ['name', 'given-twice'],
+    ]);
+  });
+
+  it('are none for a tool that takes none', () => {
+    assert.deepEqual(resolve({ inputs: [] }, []).args, []);
+    assert.deepEqual(problems(refused({ inputs: [] }, ['x'])), [['x', 'unexpected']]);
+  });
+});
+
+describe('the types of inputs', () => {
+  const value = (type: string, text: string, more: object = {}) =>
+    resolve({ inputs: [{ name: 'x', type, ...more }] }, ['--x', text]);
+  const refusal = (type: string, text: string, more: object = {}) =>
+    problems(refused({ inputs: [{ name: 'x', type, ...more }] }, ['--x', text]))[0]?.[1];
+
+  it('accept what fits, and pass it on in one form', () => {
+    const cases: [string, string, string, unknown][] = [
+      ['string', '', '', ''],
+      ['int', '+007', '7', 7],
+      ['number', '1e3', '1e3', 1000],
+      ['duration', '5m', '300', 300],
+      ['duration', '250ms', '0.25', 0.25],
+      ['json', '{ "a" : [1] }', '{"a":[1]}', { a: [1] }],
+      ['url', 'https://example.com/x', 'https://example.com/x', 'https://example.com/x'],
+    ];
+    for (const [type, text, word, data] of cases) {
+      const { args, values } = value(type, text);
+      assert.deepEqual([args, values], [['--x', word], { x: data }], `${type} ${text}`);
+    }
+  });
+
+  it('refuse what does not', () => {
+    const cases: [string, string][] = [
+      ['int', '1.5'],
+      ['int', '0x10'],
+      ['int', '99999999999999999999'],
+      ['number', 'NaN'],
+      ['number', 'Infinity'],
+      ['number', ''],
+      ['duration', 'soon'],
+      ['json', '{a:1}'],
+      ['url', 'no url'],
+    ];
+    for (const [type, text] of cases) assert.equal(refusal(type, text), 'type', `${type} ${text}`);
+  });
+
+  it('hold enum, bounds and pattern', () => {
+    assert.equal(refusal('string', 'c', { enum: ['a', 'b'] }), 'enum');
+    assert.equal(refusal('int', '3', { enum: [1, 2] }), 'enum');
+    assert.deepEqual(value('int', '2', { enum: [1, 2] }).values, { x: 2 });
+    assert.equal(refusal('int', '0', { min: 1 }), 'min');
+    assert.equal(refusal('string', 'abc', { max: 2 }), 'max');
+    assert.equal(refusal('duration', '2h', { max: 3600 }), 'max');
+    assert.equal(refusal('string', 'abc', { pattern: '^[0-9]+$' }), 'pattern');
+  });
+
+  it('never hold a NUL byte', () => {
+    assert.equal(refusal('string', 'a\0b'), 'nul');
+    assert.equal(refusal('path', 'a\0b'), 'nul');
+  });
+});
+
+describe('positional inputs', () => {
+  const inputs = [
+    { name: 'first', positional: true, required: true },
+    { name: 'rest', positional: true, multiple: true },
+    { name: 'n', type: 'int' },
+  ];
+
+  it('are taken in order, the last one taking what is left', () => {
+    assert.deepEqual(resolve({ inputs }, ['a', '--n', '1', 'b', 'c']).args, ['--n', '1', 'a', 'b', 'c']);
+    assert.deepEqual(resolve({ inputs }, ['a', 'b', 'c']).values, { first: 'a', rest: ['b', 'c'] });
+  });
+
+  it('may be given by name', () => {
+    assert.deepEqual(resolve({ inputs }, ['--first', 'a', 'b']).args, ['a', 'b']);
+  });
+
+  it('end the flags with --, for ACOR and for the tool', () => {
+    assert.deepEqual(resolve({ inputs }, ['a', '--', '--n', '5']).args, ['--', 'a', '--n', '5']);
+  });
+
+  it('may be negative numbers', () => {
+    assert.deepEqual(resolve({ inputs }, ['-5']).values, { first: '-5' });
+  });
+});
+
+describe('--input-json', () => {
+  const inputs = [
+    { name: 'size', type: 'int' },
+    { name: 'tags', multiple: true },
+    { name: 'options', type: 'json' },
+  ];
+  const json = JSON.stringify({ size: 5, tags: ['a', 'b'], options: { x: 1 } });
+  const words = ['--size', '5', '--tags', 'a', '--tags', 'b', '--options', '{"x":1}'];
+
+  it('is taken from the command line, a file and stdin', () => {
+    project.write('values.json', json);
+    assert.deepEqual(resolve({ inputs }, ['--input-json', json]).args, words);
+    assert.deepEqual(resolve({ inputs }, ['--input-json=@values.json']).args, words);
+    assert.deepEqual(resolve({ inputs }, ['--input-json', '-'], { readStdin: () => json }).args, words);
+  });
+
+  it('gives way to flags', () => {
+    assert.deepEqual(resolve({ inputs }, ['--size', '6', '--tags', 'c', '--input-json', json]).values, {
+      size: 6,
+      tags: ['c'],
+      options: { x: 1 },
+    });
+  });
+
+  it('is strict about types, and names what it does not know', () => {
+    const error = refused({ inputs }, ['--input-json', '{"size":"5","tag":["a"]}']);
+    assert.deepEqual(problems(error), [
+      ['tag', 'unknown-input'],
+      ['size', 'type'],
+    ]);
+    assert.match(error.message, /nearest one is 'tags'/);
+  });
+
+  it('is refused when it is no JSON object, or cannot be read', () => {
+    for (const source of ['[1]', '{', '@none.json', '-', 'null']) {
+      assert.deepEqual(
+        problems(refused({ inputs }, ['--input-json', source])),
+        [['input-json', 'input-json']],
+        source,
+      );
+    }
+  });
+});
+
+describe('a JSON Schema in place of inputs', () => {
+  const input_schema = {
+    type: 'object',
+    required: ['file'],
+    properties: {
+      file: { type: 'string', format: 'path' },
+      count: { type: 'integer', minimum: 1, default: 2 },
+      names: { type: 'array', items: { type: 'string' } },
+      nested: { type: 'object' },
+    },
+  };
+
+  it('gives the same flags and the same checks', () => {
+    const resolved = resolve({ input_schema }, ['--file', 'in.json', '--names', 'a', '--nested', '{"b": 1}']);
+    assert.deepEqual(resolved.args, [
+      '--file',
+      project.at('in.json'),
+      '--count',
+      '2',
+      '--names',
+      'a',
+      '--nested',
+      '{"b":1}',
+    ]);
+    assert.deepEqual(problems(refused({ input_schema }, ['--count', '0'])), [
+      ['file', 'required'],
+      ['count', 'min'],
+    ]);
+  });
+});
+
+describe('secret inputs', () => {
+  const inputs = [{ name: 'user' }, { name: 'token', secret: true, pattern: '^t-' }];
+
+  it('are masked where values are shown, and marked among the words', () => {
+    const { args, secretArgs, values } = resolve({ inputs }, ['--token', 't-1', '--user', 'me']);
+    assert.deepEqual(args, ['--user', 'me', '--token', 't-1']);
+    assert.deepEqual(secretArgs, [3]);
+    assert.deepEqual(values, { user: 'me', token: '[secret]' });
+  });
+
+  it('are not shown when they are refused', () => {
+    const error = refused({ inputs }, ['--token', 'hunter2']);
+    assert.ok(!JSON.stringify([error.message, error.hint, error.details]).includes('hunter2'));
+  });
+});
+
+describe('a path argument', () => {
+  const grant = (access: string | undefined, path: string, more: Partial<ResolveOptions> = {}) =>
+    resolve({ inputs: [{ name: 'p', type: 'path', ...(access && { access }) }] }, ['--p', path], more);
+  const refusal = (access: string | undefined, path: string, more: Partial<ResolveOptions> = {}) =>
+    refused({ inputs: [{ name: 'p', type: 'path', ...(access && { access }) }] }, ['--p', path], more);
+
+  it('that exists is granted for reading', () => {
+    for (const access of [undefined, 'read']) {
+      const { args, grants, staged } = grant(access, './data/../in.json');
+      assert.deepEqual(args, ['--p', project.at('in.json')]);
+      assert.deepEqual([grants, staged], [[{ path: project.at('in.json'), access: 'read', input: 'p' }], []]);
+    }
+  });
+
+  it('that exists is granted for writing where the input says so', () => {
+    assert.deepEqual(grant('write', 'data').grants, [
+      { path: project.at('data'), access: 'write', input: 'p' },
+    ]);
+  });
+
+  it('that does not exist yet is staged', () => {
+    for (const access of [undefined, 'write']) {
+      const { args, grants, staged, values } = grant(access, 'new/out.json');
+      const output = {
+        input: 'p',
+        target: project.at('new/out.json'),
+        staged: project.at('.staged/p/out.json'),
+      };
+      assert.deepEqual([args, grants, staged], [['--p', output.staged], [], [output]]);
+      assert.deepEqual(values, { p: output.target });
+    }
+  });
+
+  it('that is to be read and does not exist is E_INPUT_NOT_FOUND', () => {
+    const error = refusal('read', 'none.json');
+    assert.equal(error.code, 'E_INPUT_NOT_FOUND');
+    assert.match(error.hint!, new RegExp(project.at('none.json')));
+  });
+
+  it('outside the roots is refused, whether it exists or not', () => {
+    for (const path of [outside.at('secret'), outside.at('new')]) {
+      const error = refusal(undefined, path);
+      assert.equal(error.code, 'E_PERMISSION', path);
+      assert.match(error.hint!, /security\.grant_roots/);
+    }
+    // The control: with its folder among the roots, the same path is granted.
+    assert.equal(
+      grant(undefined, outside.at('secret'), { roots: [project.root, outside.root] }).grants.length,
+      1,
+    );
+  });
+
+  it('that climbs out of the roots is refused', () => {
+    assert.equal(refusal(undefined, `../${outside.root.split('/').at(-1)}/secret`).code, 'E_PERMISSION');
+    assert.equal(refusal('write', '../not-there').code, 'E_PERMISSION');
+    assert.equal(refusal('write', 'nowhere/../../not-there').code, 'E_PERMISSION');
+  });
+
+  it('that leads out of the roots by a symlink is refused', () => {
+    project.link('innocent', outside.at('secret'));
+    project.link('dir', outside.root);
+    project.link('dangling', outside.at('new'));
+    for (const path of ['innocent', 'dir/secret', 'dir/new', 'dangling', 'data/../dir/secret']) {
+      assert.equal(refusal(undefined, path).code, 'E_PERMISSION', path);
+    }
+    // The control: a symlink that stays inside is followed, and its target is granted.
+    project.link('good', 'in.json');
+    assert.equal(grant(undefined, 'good').grants[0]?.path, project.at('in.json'));
+  });
+
+  it('is resolved against the folder of the caller', () => {
+    assert.equal(
+      grant(undefined, 'a.txt', { cwd: project.at('data') }).grants[0]?.path,
+      project.at('data/a.txt'),
+    );
+  });
+
+  it('is never writable where ACOR keeps its own files, nor where these are held', () => {
+    for (const path of ['.acor/config.yaml', '.acor/new.yaml', '.acor', '.']) {
+      const error = refusal('write', path);
+      assert.equal(error.code, 'E_PERMISSION', path);
+    }
+    assert.equal(grant('read', '.acor/config.yaml').grants.length, 1);
+  });
+
+  it('that is empty, leads through a file, or in a circle is a mistake of use', () => {
+    project.link('x', 'y');
+    project.link('y', 'x');
+    for (const path of ['', 'in.json/x', 'x']) assert.equal(refusal(undefined, path).code, 'E_USAGE', path);
+  });
+
+  it('may be one of several outputs, each in a place of its own', () => {
+    const inputs = [{ name: 'o', type: 'path', multiple: true, access: 'write' }];
+    const { staged } = resolve({ inputs }, ['--o', 'a/x', '--o', 'b/x']);
+    assert.equal(new Set(staged.map((each) => each.staged)).size, 2);
+    assert.deepEqual(problems(refused({ inputs }, ['--o', 'a/x', '--o', 'a/../a/x'])), [
+      ['o', 'same-output'],
+    ]);
+  });
+
+  it('is refused beside the others that are wrong', () => {
+    const inputs = [
+      { name: 'a', type: 'path', access: 'read' },
+      { name: 'b', type: 'path' },
+    ];
+    const error = refused({ inputs }, ['--a', 'none', '--b', outside.root]);
+    assert.equal(error.code, 'E_INPUT_NOT_FOUND');
+    assert.deepEqual(problems(error), [
+      ['a', 'exists'],
+      ['b', 'grant-roots'],
+    ]);
+  });
+});
+
+describe('the arguments of a tool without inputs', () => {
+  it('pass as they are, but existing paths under the roots are made absolute and granted', () => {
+    const given = ['in.json', '--data=data', '-x', 'plain', outside.at('secret'), '--', '-', 'none.json', ''];
+    const { args, grants } = resolve({}, given);
+    assert.deepEqual(args, [
+      project.at('in.json'),
+      `--data=${project.at('data')}`,
+      '-x',
+      'plain',
+      outside.at('secret'),
+      '--',
+      '-',
+      'none.json',
+      '',
+    ]);
+    assert.deepEqual(grants, [
+      { path: project.at('in.json'), access: 'read', input: '#1' },
+      { path: project.at('data'), access: 'read', input: '#2' },
+    ]);
+  });
+
+  it('are not granted through a symlink that leads out', () => {
+    project.link('innocent', outside.at('secret'));
+    const { args, grants } = resolve({}, ['innocent']);
+    assert.deepEqual([args, grants], [['innocent'], []]);
+  });
+
+  it('do not hold a NUL byte', () => {
+    assert.equal(refused({}, ['a\0b']).code, 'E_USAGE');
+  });
+});
+
+describe('the roots of grants', () => {
+  it('are the project, the working directory, the system’s temp folder and those configured, all real', async () => {
+    project.write('.acor/config.yaml', 'security: {grant_roots: [shared, /srv/data]}\n');
+    project.link('shared', outside.root);
+    const cwd = project.folder('deep');
+    const config = await loadConfig({ cwd, env: { HOME: '/nobody' } });
+    const roots = grantRoots(config, cwd);
+    for (const root of [project.root, cwd, outside.root, '/srv/data']) assert.ok(roots.includes(root), root);
+    assert.equal(roots.length, 5);
+  });
+});
+
+function tool(file: unknown): ToolEntry {
+  const manifest = completeManifest(manifestFile.parse(file), 'tool');
+  return {
+    name: 'tool',
+    dir: project.root,
+    entry: null,
+    command: ['true'],
+    language: 'executable',
+    adapter: manifest.adapter,
+    manifest,
+    manifestPath: null,
+    problems: [],
+  };
+}
+
+function resolve(file: unknown, given: string[], more: Partial<ResolveOptions> = {}) {
+  const options = {
+    cwd: project.root,
+    roots: [project.root],
+    protectedRoots: [project.at('.acor'), project.at('.runs')],
+    stagingDir: project.at('.staged'),
+  };
+  return resolveArguments(tool(file), given, { ...options, ...more });
+}
+
+function refused(file: unknown, given: string[], more: Partial<ResolveOptions> = {}): AcorError {
+  try {
+    resolve(file, given, more);
+  } catch (error) {
+    assert.ok(error instanceof AcorError, String(error));
+    return error;
+  }
+  return assert.fail('it was accepted');
+}
+
+function problems(error: AcorError): [string, string][] {
+  const all = error.details?.['problems'] as { input: string; rule: string }[];
+  return all.map(({ input, rule }) => [input, rule]);
+}

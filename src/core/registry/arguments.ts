@@ -1,0 +1,61 @@
+import { refuseArguments } from './argument-problem.ts';
+import { commandWords } from './command-words.ts';
+import { grantInputs } from './grant-inputs.ts';
+import { inputsOf } from './input-schema.ts';
+import { passThrough } from './pass-through.ts';
+import type { Grant, GrantRules, StagedOutput } from './path-grants.ts';
+import { type ReadInput, readInputs } from './read-inputs.ts';
+import type { ToolEntry } from './tool-entry.ts';
+import { usageLine } from './usage-line.ts';
+
+export { grantRoots } from './grant-roots.ts';
+export type { Grant, StagedOutput } from './path-grants.ts';
+
+/** The arguments as the tool gets them, and what they grant. */
+export interface ResolvedArguments {
+  args: string[];
+  /** Which of `args` hold the value of a secret input, by index. */
+  secretArgs: number[];
+  /** By input; the value of a secret one is `[secret]`, a path is the real one. */
+  values: Record<string, unknown>;
+  grants: Grant[];
+  staged: StagedOutput[];
+}
+
+export interface ResolveOptions extends GrantRules {
+  readStdin?: () => string;
+}
+
+/**
+ * Checks the arguments of a tool and turns its paths into grants (contract §5). Reads the file system and changes
+ * nothing. Throws E_USAGE, E_INPUT_NOT_FOUND or E_PERMISSION with all that is wrong.
+ */
+export function resolveArguments(
+  tool: ToolEntry,
+  given: readonly string[],
+  options: ResolveOptions,
+): ResolvedArguments {
+  const specs = inputsOf(tool.manifest);
+  if (specs === undefined)
+    return { ...passThrough(tool, given, options), secretArgs: [], values: {}, staged: [] };
+  const usage = usageLine(tool.name, specs);
+  const values = readInputs(specs, given, options);
+  refuseArguments(tool.name, values.problems, usage);
+  const granted = grantInputs(values.read, options);
+  refuseArguments(tool.name, granted.problems, usage);
+  const { args, secretArgs } = commandWords(granted.read);
+  return {
+    args,
+    secretArgs,
+    values: Object.fromEntries(
+      granted.read.map(({ spec, values: all }) => [spec.name, shownValue(spec, all)]),
+    ),
+    grants: granted.grants,
+    staged: granted.staged,
+  };
+}
+
+function shownValue(spec: ReadInput['spec'], values: ReadInput['values']): unknown {
+  if (spec.secret) return '[secret]';
+  return spec.multiple ? values.map(({ value }) => value) : values[0]?.value;
+}

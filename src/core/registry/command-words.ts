@@ -1,0 +1,35 @@
+import { flagOf } from '../../protocol/input-types.ts';
+import type { InputSpec } from '../../protocol/manifest.ts';
+import type { ReadInput } from './read-inputs.ts';
+
+/** The words that a tool is given: `--name value` pairs in the manifest's order, positionals after. `secretArgs` are indexes. */
+export function commandWords(inputs: readonly ReadInput[]): { args: string[]; secretArgs: number[] } {
+  const args: string[] = [];
+  const secretArgs: number[] = [];
+  const push = (spec: InputSpec, text: string) => {
+    if (spec.secret) secretArgs.push(args.length);
+    args.push(text);
+  };
+  const positionals = inputs.filter(({ spec }) => spec.positional);
+  for (const { spec, values } of inputs) {
+    if (spec.positional) continue;
+    for (const { value, text } of values) {
+      if (spec.type === 'bool') {
+        args.push(...boolWords(spec, value === true));
+      } else {
+        args.push(flagOf(spec));
+        push(spec, text);
+      }
+    }
+  }
+  // Otherwise a value such as -x would be a flag to the tool.
+  if (positionals.some(({ values }) => values.some(({ text }) => text.startsWith('-')))) args.push('--');
+  for (const { spec, values } of positionals) for (const { text } of values) push(spec, text);
+  return { args, secretArgs };
+}
+
+/** A tool assumes `false` unless its manifest says otherwise, so only a `false` against the default must be told. */
+function boolWords(spec: InputSpec, value: boolean): string[] {
+  if (value) return [flagOf(spec)];
+  return spec.default === true ? [`--no-${spec.name.replaceAll('_', '-')}`] : [];
+}

@@ -1,0 +1,82 @@
+import { isAbsolute, resolve } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { toolsDirsOf } from '../config/paths.ts';
+import { findProgram, isProgram } from './find-program.ts';
+import { languageNamed } from './languages/index.ts';
+import type { RuntimeContext, ToolCommand } from './languages/language.ts';
+import { isInside, realPathOf } from './real-path.ts';
+import { sdkPaths } from './sdk-paths.ts';
+import type { ToolEntry } from './tool-entry.ts';
+
+export type { ToolCommand } from './languages/language.ts';
+
+type Env = RuntimeContext['env'];
+
+/** How a tool is started. Throws E_RUNTIME_MISSING or E_SPAWN_FAILED, with how to put it right. Starts nothing. */
+export async function commandOf(tool: ToolEntry, config: LoadedConfig, env: Env): Promise<ToolCommand> {
+  if (tool.command !== null) return ownCommand(tool, tool.command, env);
+  const entry = checkedEntry(tool);
+  const language = languageNamed(tool.language);
+  if (language === undefined) throw new Error(`Internal: no language '${tool.language}'`);
+  const context = {
+    tool: tool.name,
+    entry,
+    toolDir: tool.dir,
+    toolsDir: toolsDirOf(tool, config),
+    env,
+    sdk: sdkPaths(),
+  };
+  return language.command(language.runtime(context), context);
+}
+
+function ownCommand(
+  { name, dir, language }: ToolEntry,
+  [program = '', ...rest]: readonly string[],
+  env: Env,
+): ToolCommand {
+  const isPath = program.includes('/') || isAbsolute(program);
+  const found = isPath ? resolve(dir, program) : findProgram(program, env);
+  if (found === undefined) {
+    throw new AcorError('E_RUNTIME_MISSING', `tool '${name}' runs '${program}', which is not on the PATH`, {
+      hint: `Install ${program}, or give its absolute path in the manifest's command.`,
+      details: { runtime: program },
+    });
+  }
+  if (!isProgram(found)) {
+    throw new AcorError(
+      'E_SPAWN_FAILED',
+      `tool '${name}' runs '${found}', which is not a file that may be executed`,
+      {
+        hint: `Check the manifest's command and the mode bits of ${found}`,
+      },
+    );
+  }
+  const sdk = sdkPaths();
+  const sdkEnv = language === 'python' ? { PYTHONPATH: sdk.sdkPython } : undefined;
+  return { argv: [found, ...rest], runtime: found, env: sdkEnv ?? {} };
+}
+
+/** Looks at the entry once more: it may have changed since discovery. */
+function checkedEntry({ name, dir, entry }: ToolEntry): string {
+  if (entry === null) throw new Error(`Internal: tool '${name}' has no entry`);
+  const inside = entryInside(entry, dir);
+  if (inside !== undefined) return inside;
+  throw new AcorError('E_SPAWN_FAILED', `the entry of tool '${name}' is not a file inside ${dir}: ${entry}`, {
+    hint: 'Put it back, or name another one in the manifest.',
+  });
+}
+
+function toolsDirOf({ dir }: ToolEntry, config: LoadedConfig): string | null {
+  const folders = toolsDirsOf(config).map((folder) => realPathOf(folder, config.root).path);
+  return folders.find((folder) => isInside(dir, folder)) ?? null;
+}
+
+function entryInside(entry: string, dir: string): string | undefined {
+  try {
+    const { path, stats } = realPathOf(entry, dir);
+    return stats?.isFile() && isInside(path, realPathOf(dir, dir).path) ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,123 @@
+import { basename, dirname, join } from 'node:path';
+import type { LoadedConfig } from '../config/load.ts';
+import { registryDirsOf, toolsDirsOf } from '../config/paths.ts';
+import { type Candidate, stemOf } from './candidate.ts';
+import type { DiscoveryCache } from './discovery-cache.ts';
+import { matchPatterns } from './patterns.ts';
+import { readTool } from './read-tool.ts';
+import type { ToolEntry } from './tool-entry.ts';
+import { problemOf } from './tool-problem.ts';
+import { readToolsFolder, type ToolsFolder } from './tools-folder.ts';
+
+/** Finds the tools of a project (contract §6), the broken ones included, by name. Runs nothing. */
+export async function discover(config: LoadedConfig, cache: DiscoveryCache): Promise<ToolEntry[]> {
+  const { patterns, auto_discover } = config.config.discovery;
+  const registries = await registryFolders(config, cache);
+  const tools: ToolEntry[] = [];
+  const add = async (candidate: Candidate): Promise<void> => {
+    const id = `tool:${[candidate.path, candidate.language, ...candidate.registryFolders].join('|')}`;
+    const tool = await cache.unit(id, (files) => readTool(candidate, files));
+    // A copy, since a rival's problem is added to it.
+    if (tool !== null) tools.push({ ...tool, problems: [...tool.problems] });
+  };
+
+  const folders = await toolsFolders(config, cache);
+  for (const folder of folders) {
+    for (const child of folder.children) {
+      const name = child.kind === 'folder' ? child.name : stemOf(child.name);
+      const path = join(folder.real, child.name);
+      await add({
+        path,
+        name,
+        kind: child.kind,
+        root: folder.real,
+        registryFolders: registries.get(name) ?? [],
+      });
+    }
+  }
+  const found = auto_discover ? tools : tools.filter((tool) => tool.manifestPath !== null);
+  tools.splice(0, tools.length, ...found);
+
+  for (const { real } of folders) {
+    const matches = await cache.unit(`patterns:${real}`, (files) => matchPatterns(real, patterns, files));
+    for (const { path, language } of matches) {
+      if (tools.some((tool) => tool.entry === path)) continue;
+      const stem = stemOf(basename(path));
+      const name = stem === 'cli' || stem === 'main' ? basename(dirname(path)) : stem;
+      await add({
+        path,
+        name,
+        kind: 'file',
+        root: real,
+        registryFolders: registries.get(name) ?? [],
+        language,
+      });
+    }
+  }
+  const taken = new Set(tools.flatMap(({ manifestPath }) => manifestPath ?? []));
+  for (const [name, paths] of registries) {
+    for (const path of paths) {
+      if (paths.some((each) => taken.has(join(each, 'tool.yaml')))) continue;
+      await add({
+        path,
+        name,
+        kind: 'folder',
+        root: dirname(path),
+        registryFolders: [],
+        needsManifest: true,
+      });
+    }
+  }
+  markRivals(tools);
+  return tools.sort((a, b) => compare(a.name, b.name) || compare(placeOf(a), placeOf(b)));
+}
+
+async function toolsFolders(config: LoadedConfig, cache: DiscoveryCache): Promise<ToolsFolder[]> {
+  const folders = new Map<string, ToolsFolder>();
+  for (const dir of toolsDirsOf(config)) {
+    const folder = await cache.unit(`folder:${dir}`, (files) => readToolsFolder(dir, files));
+    folders.set(folder.real, folder);
+  }
+  return [...folders.values()];
+}
+
+/** The folders of the registries, by the name of the tool that they are for. */
+async function registryFolders(config: LoadedConfig, cache: DiscoveryCache): Promise<Map<string, string[]>> {
+  const byName = new Map<string, string[]>();
+  for (const dir of registryDirsOf(config)) {
+    const { real, children } = await cache.unit(`folder:${dir}`, (files) => readToolsFolder(dir, files));
+    for (const { name, kind } of children) {
+      const path = join(real, name);
+      const paths = byName.get(name) ?? [];
+      if (kind !== 'file' && !paths.includes(path)) byName.set(name, [...paths, path]);
+    }
+  }
+  return byName;
+}
+
+function markRivals(tools: readonly ToolEntry[]): void {
+  const byName = new Map<string, ToolEntry[]>();
+  for (const tool of tools) byName.set(tool.name, [...(byName.get(tool.name) ?? []), tool]);
+  for (const [name, rivals] of byName) {
+    if (rivals.length < 2) continue;
+    const places = rivals.map(placeOf);
+    for (const tool of rivals) {
+      tool.problems.push(
+        problemOf(
+          placeOf(tool),
+          'duplicate-name',
+          `${rivals.length} tools are called '${name}': ${places.join(' and ')}`,
+          'Rename or remove one of them.',
+        ),
+      );
+    }
+  }
+}
+
+function placeOf(tool: ToolEntry): string {
+  return tool.entry ?? tool.problems[0]?.file ?? tool.manifestPath ?? tool.dir;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

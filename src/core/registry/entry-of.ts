@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import type { Problem } from '../config/problem.ts';
+import type { Candidate } from './candidate.ts';
+import { detectLanguage, findEntries } from './find-entry.ts';
+import type { ReadManifest } from './read-manifest.ts';
+import { isInside } from './real-path.ts';
+import type { ToolEntry } from './tool-entry.ts';
+import { problemOf } from './tool-problem.ts';
+import type { WatchedFiles } from './watched-files.ts';
+
+/** The entry file; null when there is none; a problem when it may not be used. */
+export function entryOf(
+  { path, kind }: Candidate,
+  dir: string,
+  read: ReadManifest | undefined,
+  files: WatchedFiles,
+): string | null | Problem {
+  const named = read?.manifest?.entry;
+  if (named === undefined && kind === 'file') return path;
+  const found = named === undefined ? findEntries(dir, files) : [named];
+  if (found.length === 0) return null;
+  if (found.length > 1) {
+    return problemOf(
+      dir,
+      'two-entries',
+      `the folder holds ${found.join(' and ')}, and any of them could be the entry`,
+      `Name one in the manifest: entry: ${found[0]}`,
+    );
+  }
+  const problemAt =
+    named === undefined
+      ? (_key: string, rule: string, message: string, fix: string) =>
+          problemOf(join(dir, found[0]!), rule, message, fix)
+      : read!.problemAt;
+  if (files.entryIn(dir, found[0]!)?.isFile()) return join(dir, found[0]!);
+  const real = files.realPath(join(dir, found[0]!), dir);
+  if (real !== undefined && !isInside(real.path, dir)) {
+    return problemAt(
+      'entry',
+      'entry-outside',
+      `the entry '${found[0]}' leads to ${real.path}, outside the tool's folder`,
+      `Put the file into ${dir}.`,
+    );
+  }
+  if (!real?.stats?.isFile()) {
+    return problemAt(
+      'entry',
+      'entry-missing',
+      `the entry '${found[0]}' is not a file in ${dir}`,
+      'Put it there, or name another one.',
+    );
+  }
+  return real.path;
+}
+
+/** Settles the language of a tool with an entry, or says that nothing tells it. */
+export function setLanguage(tool: ToolEntry, candidate: Candidate, files: WatchedFiles): void {
+  const said = tool.manifest.language ?? candidate.language;
+  const language = said ?? detectLanguage(tool.entry!, files);
+  if (language !== undefined) {
+    tool.language = language;
+    return;
+  }
+  tool.problems.push(
+    problemOf(
+      tool.entry!,
+      'language',
+      `nothing tells the language of ${tool.entry}`,
+      `Give it a known extension or the mode bit x (chmod +x '${tool.entry}'), or set 'language' in the manifest.`,
+    ),
+  );
+}
+
+/** A manifest that leads to no program. */
+export function noEntry(manifestPath: string, dir: string): Problem {
+  return problemOf(
+    manifestPath,
+    'no-entry',
+    `the manifest has neither 'entry' nor 'command', and ${dir} holds no cli.* or main.*`,
+    "Add 'entry' or 'command', or put the program there.",
+  );
+}

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { ERROR_CODES, type ErrorClass, type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
+import type { ErrorCodesFile } from '../../protocol/error-codes-file.ts';
+import { checkFile } from '../config/check-file.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { projectPath, registryDirsOf } from '../config/paths.ts';
+import { type Problem, problemText } from '../config/problem.ts';
+import { readYamlFile, type YamlFile } from '../config/yaml-file.ts';
+import type { WatchedFiles } from './watched-files.ts';
+
+/** What an agent does about a code whose row does not say it. */
+const ACTIONS: Readonly<Record<ErrorClass, { action: string; hint: string }>> = {
+  user_error: {
+    action: 'Ask the user to put it right; do not retry.',
+    hint: 'Correct what the message names.',
+  },
+  retryable: { action: 'Retry with backoff, up to 3 times.', hint: 'Wait, then run it again.' },
+  infra_error: {
+    action: 'Have the environment mended; do not retry as it is.',
+    hint: 'Mend what the message names.',
+  },
+  policy_error: {
+    action: 'Ask for less, or have the policy changed; do not retry.',
+    hint: 'See what the policy allows.',
+  },
+  unknown: ERROR_CODES.E_UNKNOWN,
+};
+
+/** Where a project's own codes may stand; the first file that defines a code wins. */
+export function errorCodeFiles(config: LoadedConfig): string[] {
+  const registries = registryDirsOf(config).map((dir) => join(dir, 'error_codes.yaml'));
+  return [...new Set([projectPath(config, '.acor/error_codes.yaml'), ...registries])];
+}
+
+/** Reads a project's own codes; rows that only repeat the built-in table are left out. Throws E_CONFIG_INVALID. */
+export async function readErrorCodes(
+  paths: readonly string[],
+  files: WatchedFiles,
+): Promise<Record<string, ErrorInfo>> {
+  const codes: Record<string, ErrorInfo> = {};
+  for (const path of [...paths].reverse()) {
+    if (files.realPath(path, path)?.stats === undefined) continue;
+    const yaml = await readYamlFile(path);
+    const { errorCodesFile } = await import('../../protocol/error-codes-file.ts');
+    const { data, problems } = checkFile(errorCodesFile, yaml);
+    refuse([...problems, ...(data ? contradictions(data, yaml) : [])]);
+    for (const [code, row] of Object.entries(data!.codes)) {
+      const builtIn = errorInfo(code);
+      if (builtIn && row.action === undefined && row.hint === undefined) continue;
+      const { action, hint } = builtIn ?? ACTIONS[row.class];
+      codes[code] = {
+        class: row.class,
+        retryable: row.retryable,
+        exit: row.exit,
+        action: row.action ?? action,
+        hint: row.hint ?? hint,
+      };
+    }
+  }
+  return codes;
+}
+
+/** A built-in code means the same everywhere, or an agent that knows it would act wrongly. */
+function contradictions({ codes }: ErrorCodesFile, yaml: YamlFile): Problem[] {
+  return Object.entries(codes).flatMap(([code, row]) => {
+    const builtIn = errorInfo(code);
+    if (!builtIn || (builtIn.class === row.class && builtIn.retryable === row.retryable)) return [];
+    return {
+      file: yaml.file,
+      ...yaml.placeOfKey(['codes'], code),
+      rule: 'built-in-code',
+      message: `${code} is built in as {class: ${builtIn.class}, retryable: ${builtIn.retryable}}`,
+      fix: 'Leave it out, or give your own error another code.',
+    };
+  });
+}
+
+function refuse(problems: Problem[]): void {
+  const [first, ...others] = problems;
+  if (first === undefined) return;
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  throw new AcorError('E_CONFIG_INVALID', `${problemText(first)}${more}`, {
+    hint: first.fix,
+    details: { problems },
+  });
+}

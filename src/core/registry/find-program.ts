@@ -1,0 +1,28 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Finds a program on the caller's PATH. Empty and relative entries mean the working directory, and are passed over. */
+export function findProgram(name: string, env: Env): string | undefined {
+  const endings =
+    process.platform === 'win32' ? ['', ...(env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
+  for (const folder of (env['PATH'] ?? '').split(delimiter)) {
+    if (!isAbsolute(folder)) continue;
+    for (const ending of endings) {
+      const path = join(folder, name + ending);
+      if (isProgram(path)) return path;
+    }
+  }
+  return undefined;
+}
+
+/** Whether a path leads to a file that may be executed. */
+export function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,95 @@
+import { parseDurationS } from '../../protocol/duration.ts';
+import { isOfType } from '../../protocol/input-types.ts';
+import type { InputSpec } from '../../protocol/manifest.ts';
+
+/** A value as the caller gave it: a word of the command line, or a value of `--input-json` or of a default. */
+export type GivenValue = { text: string } | { json: unknown };
+
+/** A value of an input: as data, and as the word that the tool is given. */
+export interface InputValue {
+  value: unknown;
+  text: string;
+}
+
+/** What is wrong with a value. */
+export interface ValueMistake {
+  rule: string;
+  mistake: string;
+}
+
+/** Reads a value as its input's type and holds it against the input's limits. */
+export function readValue(spec: InputSpec, given: GivenValue): InputValue | ValueMistake {
+  const read = 'text' in given ? fromText(spec, given.text) : fromJson(spec, given.json);
+  if ('mistake' in read) return read;
+  if (read.text.includes('\0')) return { rule: 'nul', mistake: 'must not hold a NUL byte' };
+  return limitMistake(spec, read) ?? read;
+}
+
+function fromText(spec: InputSpec, text: string): InputValue | ValueMistake {
+  const wrong = { rule: 'type', mistake: WANTED[spec.type] };
+  switch (spec.type) {
+    case 'string':
+    case 'path':
+      return { value: text, text };
+    case 'url':
+      return URL.canParse(text) ? { value: text, text } : wrong;
+    case 'int': {
+      const value = Number(text);
+      return /^[+-]?\d+$/.test(text) && Number.isSafeInteger(value) ? { value, text: String(value) } : wrong;
+    }
+    case 'number': {
+      const isNumber = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text));
+      return isNumber ? { value: Number(text), text } : wrong;
+    }
+    case 'bool':
+      return text === 'true' || text === 'false' ? { value: text === 'true', text } : wrong;
+    case 'duration': {
+      const value = parseDurationS(text);
+      return value === undefined ? wrong : { value, text: String(value) };
+    }
+    case 'json':
+      return parsed(text) ?? wrong;
+  }
+}
+
+function fromJson(spec: InputSpec, json: unknown): InputValue | ValueMistake {
+  if (!isOfType(spec.type, json)) return { rule: 'type', mistake: WANTED[spec.type] };
+  if (spec.type === 'json') return { value: json, text: JSON.stringify(json) };
+  return fromText(spec, String(json));
+}
+
+function parsed(text: string): InputValue | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return { value, text: JSON.stringify(value) };
+  } catch {
+    return undefined;
+  }
+}
+
+function limitMistake(spec: InputSpec, { value, text }: InputValue): ValueMistake | undefined {
+  if (spec.enum !== undefined && !spec.enum.some((each) => each === value || String(each) === text)) {
+    return { rule: 'enum', mistake: `must be one of ${spec.enum.join(', ')}` };
+  }
+  const size = typeof value === 'number' ? value : [...text].length;
+  const unit = typeof value === 'number' ? '' : ' characters long';
+  if (spec.min !== undefined && size < spec.min)
+    return { rule: 'min', mistake: `must be at least ${spec.min}${unit}` };
+  if (spec.max !== undefined && size > spec.max)
+    return { rule: 'max', mistake: `must be at most ${spec.max}${unit}` };
+  if (spec.pattern !== undefined && !new RegExp(spec.pattern, 'u').test(text)) {
+    return { rule: 'pattern', mistake: `must match ${spec.pattern}` };
+  }
+  return undefined;
+}
+
+const WANTED: Readonly<Record<InputSpec['type'], string>> = {
+  string: 'must be text',
+  path: 'must be a path',
+  url: 'must be a URL, such as https://example.com/',
+  int: 'must be a whole number',
+  number: 'must be a number',
+  bool: 'must be true or false',
+  duration: 'must be a duration, such as 90, 90s, 5m, 1h or 250ms',
+  json: 'must be JSON',
+};

@@ -1,0 +1,27 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { findProgram } from '../find-program.ts';
+import type { Language } from './language.ts';
+
+/** Shell scripts. `ACOR_LIB` leads to the SDK: `source "$ACOR_LIB/acor.sh"`. */
+export const bash: Language = {
+  name: 'bash',
+  extensions: ['.sh', '.bash'],
+  detect: (file) =>
+    file.extension === '.sh' ||
+    file.extension === '.bash' ||
+    file.interpreter === 'bash' ||
+    file.interpreter === 'sh',
+  runtime({ tool, env }) {
+    const found = findProgram('bash', env);
+    if (found !== undefined) return found;
+    throw new AcorError(
+      'E_RUNTIME_MISSING',
+      `tool '${tool}' is a shell script, and there is no bash on the PATH`,
+      {
+        hint: 'Install bash, for example with: apt-get install bash or apk add bash',
+        details: { runtime: 'bash' },
+      },
+    );
+  },
+  command: (runtime, { entry, sdk }) => ({ argv: [runtime, entry], runtime, env: { ACOR_LIB: sdk.sdkBash } }),
+};

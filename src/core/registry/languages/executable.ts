@@ -1,0 +1,69 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { basename, isAbsolute } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { findProgram, isProgram } from '../find-program.ts';
+import type { Language, RuntimeContext } from './language.ts';
+
+/** The kernel reads no more of a first line. */
+const FIRST_LINE_BYTES = 256;
+
+/** Anything that the system can start by itself: a script with a first line `#!`, or a binary. */
+export const executable: Language = {
+  name: 'executable',
+  extensions: [],
+  detect: (file) => file.executable,
+  runtime(context) {
+    const { entry, tool } = context;
+    if (!isProgram(entry)) {
+      throw new AcorError('E_SPAWN_FAILED', `the entry of tool '${tool}' may not be executed: ${entry}`, {
+        hint: `Set its mode bit: chmod +x '${entry}'`,
+        next: [`chmod +x '${entry}'`],
+      });
+    }
+    checkInterpreter(context);
+    return entry;
+  },
+  command: (runtime) => ({ argv: [runtime], runtime, env: {} }),
+};
+
+/** Reads the first line of a file, when it names a program. */
+export function readShebang(path: string): string[] | null {
+  const buffer = Buffer.alloc(FIRST_LINE_BYTES);
+  const fd = openSync(path, 'r');
+  try {
+    const line = buffer.toString('utf8', 0, readSync(fd, buffer, 0, FIRST_LINE_BYTES, 0)).split('\n', 1)[0]!;
+    return line.startsWith('#!') ? line.slice(2).trim().split(/\s+/) : null;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The program's bare name that a first line asks for; `env` and its options are looked through. */
+export function interpreterOf(shebang: readonly string[]): string | null {
+  const [first, ...rest] = shebang;
+  if (first === undefined || first === '') return null;
+  if (basename(first) !== 'env') return basename(first);
+  const name = rest.find((word) => !word.startsWith('-') && !word.includes('='));
+  return name === undefined ? null : basename(name);
+}
+
+/** Without this, a script whose interpreter is missing fails as if the script itself were missing. */
+function checkInterpreter({ entry, env, tool }: RuntimeContext): void {
+  const shebang = readShebang(entry);
+  const [first] = shebang ?? [];
+  if (!first) return;
+  const name = interpreterOf(shebang!);
+  const found =
+    basename(first) === 'env' && name !== null
+      ? findProgram(name, env)
+      : isAbsolute(first) && isProgram(first);
+  if (found) return;
+  throw new AcorError(
+    'E_RUNTIME_MISSING',
+    `tool '${tool}' asks for '${shebang!.join(' ')}' in its first line, which is not there`,
+    {
+      hint: `Install ${name ?? first}, or mend the first line of ${entry}`,
+      details: { runtime: name ?? first },
+    },
+  );
+}

@@ -1,0 +1,13 @@
+import { bash } from './bash.ts';
+import { executable } from './executable.ts';
+import type { Language } from './language.ts';
+import { node } from './node.ts';
+import { python } from './python.ts';
+import { typescript } from './typescript.ts';
+
+/** The languages, in the order in which they are asked. The last one takes what can be started by itself. */
+export const LANGUAGES: readonly Language[] = [python, bash, node, typescript, executable];
+
+export function languageNamed(name: string): Language | undefined {
+  return LANGUAGES.find((language) => language.name === name);
+}

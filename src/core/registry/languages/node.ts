@@ -1,0 +1,25 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { findProgram } from '../find-program.ts';
+import type { Language } from './language.ts';
+
+const EXTENSIONS = ['.js', '.mjs', '.cjs'];
+
+/** JavaScript, run by Node. */
+export const node: Language = {
+  name: 'node',
+  extensions: EXTENSIONS,
+  detect: (file) => EXTENSIONS.includes(file.extension) || file.interpreter === 'node',
+  runtime({ tool, env }) {
+    const found = findProgram('node', env);
+    if (found !== undefined) return found;
+    throw new AcorError(
+      'E_RUNTIME_MISSING',
+      `tool '${tool}' is written in JavaScript, and there is no node on the PATH`,
+      {
+        hint: 'Install Node.js 22.12 or later from https://nodejs.org/',
+        details: { runtime: 'node' },
+      },
+    );
+  },
+  command: (runtime, { entry }) => ({ argv: [runtime, entry], runtime, env: {} }),
+};

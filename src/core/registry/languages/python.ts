@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { findProgram, isProgram } from '../find-program.ts';
+import type { Language, RuntimeContext } from './language.ts';
+
+const PYTHON_IN_VENV = process.platform === 'win32' ? join('Scripts', 'python.exe') : join('bin', 'python');
+
+/** Python: the tool's own virtual environment, the shared one beside the tools, else `python3`. The SDK is importable without an install. */
+export const python: Language = {
+  name: 'python',
+  extensions: ['.py'],
+  detect: (file) => file.extension === '.py' || /^python[0-9.]*$/.test(file.interpreter ?? ''),
+  runtime(context) {
+    const venv = venvsOf(context).find((each) => existsSync(each));
+    if (venv !== undefined) return pythonIn(venv, context);
+    const found = findProgram('python3', context.env) ?? findProgram('python', context.env);
+    if (found !== undefined) return found;
+    throw new AcorError(
+      'E_RUNTIME_MISSING',
+      `tool '${context.tool}' is written in Python, and there is no python3 on the PATH`,
+      {
+        hint: 'Install Python 3, for example with: apt-get install python3, brew install python, or from https://www.python.org/downloads/',
+        details: { runtime: 'python3' },
+      },
+    );
+  },
+  command: (runtime, { entry, sdk }) => ({
+    argv: [runtime, entry],
+    runtime,
+    env: { PYTHONPATH: sdk.sdkPython },
+  }),
+};
+
+function venvsOf({ toolDir, toolsDir }: RuntimeContext): string[] {
+  const own = [join(toolDir, 'venv'), join(toolDir, '.venv')];
+  return toolsDir === null ? own : [...own, join(toolsDir, 'shared_venv')];
+}
+
+/** The path is kept as it is: Python tells its environment by the name under which it was started. */
+function pythonIn(venv: string, { tool }: RuntimeContext): string {
+  const found = join(venv, PYTHON_IN_VENV);
+  if (isProgram(found)) return found;
+  throw new AcorError(
+    'E_RUNTIME_MISSING',
+    `the virtual environment of tool '${tool}' has no Python that can be started: ${found}`,
+    {
+      hint: `Make it anew: python3 -m venv --clear '${venv}', then install what the tool needs; or remove the folder.`,
+      details: { runtime: found },
+      next: [`python3 -m venv --clear '${venv}'`],
+    },
+  );
+}

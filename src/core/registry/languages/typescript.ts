@@ -1,0 +1,25 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { findProgram } from '../find-program.ts';
+import type { Language } from './language.ts';
+
+const EXTENSIONS = ['.ts', '.mts'];
+
+/** TypeScript, run as it is: by the Bun that comes with ACOR, one on the PATH, else by Node. */
+export const typescript: Language = {
+  name: 'typescript',
+  extensions: EXTENSIONS,
+  detect: (file) => EXTENSIONS.includes(file.extension) || file.interpreter === 'bun',
+  runtime({ tool, env, sdk }) {
+    const found = sdk.bundledBun ?? findProgram('bun', env) ?? findProgram('node', env);
+    if (found !== undefined) return found;
+    throw new AcorError(
+      'E_RUNTIME_MISSING',
+      `tool '${tool}' is written in TypeScript, and there is neither bun nor node on the PATH`,
+      {
+        hint: 'Install Bun from https://bun.sh/, or Node.js 22.18 or later from https://nodejs.org/',
+        details: { runtime: 'bun' },
+      },
+    );
+  },
+  command: (runtime, { entry }) => ({ argv: [runtime, entry], runtime, env: {} }),
+};

@@ -1,0 +1,177 @@
+import { flagOf } from '../../protocol/input-types.ts';
+import type { InputSpec } from '../../protocol/manifest.ts';
+import { nearestWords } from '../../util/nearest.ts';
+import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
+import type { GivenValue } from './input-values.ts';
+
+/** What a command line gives: values by input, the sources of `--input-json`, and what is wrong with it. */
+export interface ParsedArguments {
+  given: Map<string, GivenValue[]>;
+  inputJson: string[];
+  problems: ArgumentProblem[];
+}
+
+const INPUT_JSON = '--input-json';
+
+/** Reads the words of a command line by the inputs of a tool: flags in all their spellings, positionals, `--`. */
+export function parseArguments(specs: readonly InputSpec[], words: readonly string[]): ParsedArguments {
+  const flags = flagTable(specs);
+  const parsed: ParsedArguments = { given: new Map(), inputJson: [], problems: [] };
+  const positionals: string[] = [];
+  const rest = [...words];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (word === '--') {
+      positionals.push(...rest.splice(0));
+    } else if (isPositional(word, specs, flags)) {
+      positionals.push(word);
+    } else {
+      takeFlag(word, rest, { specs, flags, parsed });
+    }
+  }
+  placePositionals(specs, positionals, parsed);
+  return parsed;
+}
+
+/** What a spelling means: an input, and for a bool the value that it sets. */
+interface Flag {
+  spec: InputSpec | null;
+  sets?: boolean;
+}
+
+type FlagTable = ReadonlyMap<string, Flag>;
+
+function flagTable(specs: readonly InputSpec[]): FlagTable {
+  const table = new Map<string, Flag>();
+  for (const spec of specs) {
+    if (spec.type === 'bool') table.set(`--no-${spec.name.replaceAll('_', '-')}`, { spec, sets: false });
+  }
+  for (const spec of specs) {
+    const flag: Flag = spec.type === 'bool' ? { spec, sets: true } : { spec };
+    for (const spelling of [`--${spec.name}`, flagOf({ name: spec.name }), flagOf(spec)])
+      table.set(spelling, flag);
+  }
+  if (!table.has(INPUT_JSON)) table.set(INPUT_JSON, { spec: null });
+  return table;
+}
+
+function isPositional(word: string, specs: readonly InputSpec[], flags: FlagTable): boolean {
+  if (!word.startsWith('-') || word === '-') return true;
+  const looksNegative = /^-\.?\d/.test(word) && !flags.has(word) && !flags.has(word.slice(0, 2));
+  return looksNegative && specs.some((spec) => spec.positional);
+}
+
+interface Reading {
+  specs: readonly InputSpec[];
+  flags: FlagTable;
+  parsed: ParsedArguments;
+}
+
+function takeFlag(word: string, rest: string[], reading: Reading): void {
+  const { flags, parsed } = reading;
+  const { spelling, attached } = splitFlag(word, flags);
+  const flag = flags.get(spelling);
+  if (flag === undefined) {
+    parsed.problems.push(unknownFlag(spelling, flags));
+    // The word behind it is most likely its value: one mistake, not two.
+    if (
+      attached === undefined &&
+      rest[0]?.startsWith('-') === false &&
+      !reading.specs.some((spec) => spec.positional)
+    )
+      rest.shift();
+    return;
+  }
+  if (flag.sets !== undefined) {
+    give(flag.spec!, flag.sets ? { text: attached ?? 'true' } : { text: negated(attached) }, parsed);
+    return;
+  }
+  const value = attached ?? takeValue(rest, flags);
+  if (value === undefined) {
+    const name = flag.spec?.name ?? 'input-json';
+    parsed.problems.push(
+      usageProblem(
+        name,
+        'value',
+        `${spelling} needs a value`,
+        `Write ${spelling} <${flag.spec?.type ?? 'json'}>.`,
+      ),
+    );
+  } else if (flag.spec === null) {
+    parsed.inputJson.push(value);
+  } else {
+    give(flag.spec, { text: value }, parsed);
+  }
+}
+
+/** `--name=value`, `-n=value` and `-nvalue`, taken apart. */
+function splitFlag(word: string, flags: FlagTable): { spelling: string; attached?: string } {
+  if (flags.has(word)) return { spelling: word };
+  const equals = word.indexOf('=');
+  if (equals > 0 && (word.startsWith('--') || flags.has(word.slice(0, equals)))) {
+    return { spelling: word.slice(0, equals), attached: word.slice(equals + 1) };
+  }
+  const short = word.slice(0, 2);
+  const flag = word.startsWith('--') ? undefined : flags.get(short);
+  return flag !== undefined && flag.sets === undefined
+    ? { spelling: short, attached: word.slice(2) }
+    : { spelling: word };
+}
+
+function takeValue(rest: string[], flags: FlagTable): string | undefined {
+  const [next] = rest;
+  if (next === undefined || next === '--' || flags.has(next)) return undefined;
+  if (next.startsWith('--') && flags.has(next.split('=', 1)[0]!)) return undefined;
+  return rest.shift();
+}
+
+/** `--no-x=false` says yes; what is neither true nor false fails the check of its value. */
+function negated(attached: string | undefined): string {
+  if (attached === undefined || attached === 'true') return 'false';
+  return attached === 'false' ? 'true' : attached;
+}
+
+function give(spec: InputSpec, value: GivenValue, { given, problems }: ParsedArguments): void {
+  const values = given.get(spec.name);
+  if (values === undefined) given.set(spec.name, [value]);
+  else if (spec.multiple) values.push(value);
+  else
+    problems.push(
+      usageProblem(spec.name, 'given-twice', `'${spec.name}' is given more than once`, 'Give it once.'),
+    );
+}
+
+function placePositionals(specs: readonly InputSpec[], words: string[], parsed: ParsedArguments): void {
+  const open = specs.filter((spec) => spec.positional && !parsed.given.has(spec.name));
+  for (const word of words) {
+    const spec = open[0];
+    if (spec === undefined) {
+      const hasFlags = specs.some((each) => !each.positional);
+      parsed.problems.push(
+        usageProblem(
+          word,
+          'unexpected',
+          `unexpected argument '${word}'`,
+          hasFlags ? 'Put the flag that it belongs to in front of it, or quote it.' : 'Leave it out.',
+        ),
+      );
+      continue;
+    }
+    give(spec, { text: word }, parsed);
+    if (!spec.multiple) open.shift();
+  }
+}
+
+function unknownFlag(spelling: string, flags: FlagTable): ArgumentProblem {
+  const [nearest] = nearestWords(spelling, flags.keys(), 1);
+  const known = [...flags.keys()].filter((flag) => flag !== INPUT_JSON && !flag.startsWith('--no-'));
+  return usageProblem(
+    spelling,
+    'unknown-flag',
+    `unknown flag ${spelling}${nearest ? `; the nearest one is ${nearest}` : ''}`,
+    nearest
+      ? `Write ${nearest}.`
+      : known.length > 0
+        ? `Known flags: ${known.join(', ')}.`
+        : 'The tool takes no flags.',
+  );
+}

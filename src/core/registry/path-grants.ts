@@ -1,0 +1,128 @@
+import { basename, join } from 'node:path';
+import type { InputSpec } from '../../protocol/manifest.ts';
+import { errorCode } from '../../util/error-code.ts';
+import type { ArgumentProblem } from './argument-problem.ts';
+import { isInside, type RealPath, realPathOf } from './real-path.ts';
+
+/** A path that a tool may reach because the caller named it. */
+export interface Grant {
+  /** Real and absolute. */
+  path: string;
+  access: 'read' | 'write';
+  input: string;
+}
+
+/** An output that is written in the workspace, and put in place when the run completes. */
+export interface StagedOutput {
+  input: string;
+  /** Where it is to stand in the end; real and absolute. */
+  target: string;
+  /** The path that the tool is given. */
+  staged: string;
+}
+
+/** Where path arguments may lie, and where outputs wait. */
+export interface GrantRules {
+  cwd: string;
+  /** Real paths; an argument must lie under one of them. */
+  roots: readonly string[];
+  /** Nothing below them is ever writable. */
+  protectedRoots: readonly string[];
+  stagingDir: string;
+}
+
+/** What a path argument becomes: the text that the tool is given, and a grant or a staged output. */
+export interface GrantedPath {
+  text: string;
+  target: string;
+  grant?: Grant;
+  staged?: StagedOutput;
+}
+
+/**
+ * Turns a path argument into a grant (contract §5). Symlinks and `..` are followed first; what they lead to must lie
+ * under the roots.
+ */
+export function grantPath(spec: InputSpec, text: string, rules: GrantRules): GrantedPath | ArgumentProblem {
+  const input = spec.name;
+  const trouble = (
+    code: ArgumentProblem['code'],
+    rule: string,
+    message: string,
+    fix: string,
+  ): ArgumentProblem => ({ code, input, rule, message, fix });
+  if (text === '') return trouble('E_USAGE', 'path', `the path of '${input}' is empty`, 'Give a path.');
+
+  const real = follow(text, rules.cwd);
+  if (typeof real === 'string') {
+    const code = real === 'EACCES' ? 'E_PERMISSION' : 'E_USAGE';
+    return trouble(
+      code,
+      'path',
+      `'${text}' for '${input}' leads nowhere (${real})`,
+      WHY[real] ?? 'Give another path.',
+    );
+  }
+  if (!rules.roots.some((root) => isInside(real.path, root))) {
+    return trouble(
+      'E_PERMISSION',
+      'grant-roots',
+      `'${text}' for '${input}' ${real.path === text ? 'is' : `is ${real.path},`} outside the folders that may be granted`,
+      `Give a path under ${rules.roots.join(', ')}, or add its folder to security.grant_roots.`,
+    );
+  }
+  const access = spec.access ?? (real.stats ? 'read' : 'write');
+  if (access === 'read') {
+    if (real.stats) return { text: real.path, target: real.path, grant: { path: real.path, access, input } };
+    return trouble(
+      'E_INPUT_NOT_FOUND',
+      'exists',
+      `'${text}' for '${input}' does not exist`,
+      `Check the path: it was looked for at ${real.path}`,
+    );
+  }
+  const guarded = protectedBy(real.path, rules);
+  if (guarded !== undefined) {
+    return trouble(
+      'E_PERMISSION',
+      'protected',
+      `'${text}' for '${input}' would let the tool write to ${guarded}, where ACOR keeps its own files`,
+      'Give a path that neither lies in that folder nor holds it.',
+    );
+  }
+  if (real.stats) return { text: real.path, target: real.path, grant: { path: real.path, access, input } };
+  const staged = join(rules.stagingDir, input, basename(real.path));
+  return { text: staged, target: real.path, staged: { input, target: real.path, staged } };
+}
+
+/** The path of an argument of a tool without inputs, when it names something that may be granted. */
+export function grantExisting(text: string, input: string, rules: GrantRules): Grant | undefined {
+  if (text === '' || text.includes('\0')) return undefined;
+  const real = follow(text, rules.cwd);
+  if (typeof real === 'string' || !real.stats) return undefined;
+  if (!rules.roots.some((root) => isInside(real.path, root))) return undefined;
+  return { path: real.path, access: 'read', input };
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  ENOTDIR: 'A part of it is a file, not a folder.',
+  ELOOP: 'Its symlinks lead in a circle.',
+  EACCES: 'Have the folder made readable.',
+  ENAMETOOLONG: 'Give a shorter path.',
+};
+
+function follow(text: string, cwd: string): RealPath | string {
+  try {
+    return realPathOf(text, cwd);
+  } catch (error) {
+    return errorCode(error) ?? 'EINVAL';
+  }
+}
+
+function protectedBy(path: string, { protectedRoots, cwd }: GrantRules): string | undefined {
+  return protectedRoots.find((each) => {
+    const real = follow(each, cwd);
+    const root = typeof real === 'string' ? each : real.path;
+    return isInside(path, root) || isInside(root, path);
+  });
+}

@@ -1,0 +1,74 @@
+import { flagOf } from '../../protocol/input-types.ts';
+import type { InputSpec } from '../../protocol/manifest.ts';
+import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
+import { readInputJson } from './input-json.ts';
+import { type GivenValue, type InputValue, readValue } from './input-values.ts';
+import { parseArguments } from './parse-arguments.ts';
+
+/** An input and its values: as data, and as words. */
+export interface ReadInput {
+  spec: InputSpec;
+  values: InputValue[];
+}
+
+/** Reads a command line by the inputs of a tool: flags, then `--input-json`, then defaults. */
+export function readInputs(
+  specs: readonly InputSpec[],
+  words: readonly string[],
+  options: { cwd: string; readStdin?: () => string },
+): { read: ReadInput[]; problems: ArgumentProblem[] } {
+  const { given, inputJson, problems } = parseArguments(specs, words);
+  // Flags win over --input-json, and a later --input-json over an earlier one.
+  const all = new Map<string, GivenValue[]>();
+  for (const source of inputJson) {
+    const json = readInputJson(specs, source, options);
+    problems.push(...json.problems);
+    for (const [name, values] of json.given) all.set(name, values);
+  }
+  for (const [name, values] of given) all.set(name, values);
+
+  const read: ReadInput[] = [];
+  for (const spec of specs) {
+    const values = all.get(spec.name) ?? defaultOf(spec);
+    if (values === undefined) {
+      if (spec.required) problems.push(missing(spec));
+      continue;
+    }
+    const good = values.flatMap((each) => {
+      const value = readValue(spec, each);
+      if (!('mistake' in value)) return value;
+      problems.push(
+        usageProblem(
+          spec.name,
+          value.rule,
+          `'${spec.name}' ${value.mistake}${shownGiven(spec, each)}`,
+          'Give a value that fits.',
+        ),
+      );
+      return [];
+    });
+    read.push({ spec, values: good });
+  }
+  return { read, problems };
+}
+
+function defaultOf(spec: InputSpec): GivenValue[] | undefined {
+  if (spec.default === undefined) return undefined;
+  const values: unknown[] = spec.multiple && Array.isArray(spec.default) ? spec.default : [spec.default];
+  return values.map((json) => ({ json }));
+}
+
+function missing(spec: InputSpec): ArgumentProblem {
+  const asked = spec.positional
+    ? `<${spec.name}>`
+    : spec.type === 'bool'
+      ? flagOf(spec)
+      : `${flagOf(spec)} <${spec.type}>`;
+  return usageProblem(spec.name, 'required', `'${spec.name}' is required and is not given`, `Add ${asked}.`);
+}
+
+function shownGiven(spec: InputSpec, given: GivenValue): string {
+  if (spec.secret) return '';
+  const shown = 'text' in given ? `'${given.text}'` : JSON.stringify(given.json);
+  return `, and is ${shown.length > 200 ? `${shown.slice(0, 200)}…` : shown}`;
+}

@@ -1,0 +1,83 @@
+import { dirname } from 'node:path';
+import type { Manifest } from '../../protocol/manifest.ts';
+import { nearestWords } from '../../util/nearest.ts';
+import { checkFile } from '../config/check-file.ts';
+import type { Problem } from '../config/problem.ts';
+import { readYamlFile, type YamlFile } from '../config/yaml-file.ts';
+import { LANGUAGES, languageNamed } from './languages/index.ts';
+import { isInside } from './real-path.ts';
+import { problemOf } from './tool-problem.ts';
+import type { WatchedFiles } from './watched-files.ts';
+
+/** A manifest file: what it says, if it holds, and all that is wrong with it. */
+export interface ReadManifest {
+  manifest?: Manifest;
+  problems: Problem[];
+  /** A problem at a key of the file. */
+  problemAt(key: string, rule: string, message: string, fix: string): Problem;
+}
+
+/** Reads and checks a manifest. A symlink that leads out of `root` is not followed. */
+export async function readManifest(
+  path: string,
+  name: string,
+  root: string,
+  files: WatchedFiles,
+): Promise<ReadManifest> {
+  const real = files.realPath(path, dirname(path));
+  if (real?.stats === undefined) {
+    return unreadable(
+      problemOf(
+        path,
+        'unreadable',
+        'the manifest is a symlink that leads nowhere',
+        'Put a file in its place.',
+      ),
+    );
+  }
+  if (!isInside(real.path, root)) {
+    return unreadable(
+      problemOf(
+        path,
+        'link-outside',
+        `the manifest is a symlink to ${real.path}, outside ${root}`,
+        'Put a copy of the file in its place.',
+      ),
+    );
+  }
+  const yaml = { ...(await readYamlFile(real.path)), file: path };
+  // Loaded late: a warm start reads no manifest.
+  const { manifestFile, completeManifest } = await import('../../protocol/manifest.ts');
+  const { data, problems } = checkFile(manifestFile, {
+    ...yaml,
+    problems: yaml.problems.map((each) => ({ ...each, file: path })),
+  });
+  if (data === undefined) return { problems, problemAt: at(yaml) };
+  const manifest = completeManifest(data, name);
+  return { manifest, problems: languageProblems(manifest, yaml), problemAt: at(yaml) };
+}
+
+function languageProblems({ language }: Manifest, yaml: YamlFile): Problem[] {
+  if (language === undefined || languageNamed(language)) return [];
+  const known = LANGUAGES.map((each) => each.name);
+  const [nearest] = nearestWords(language, known, 1);
+  return [
+    at(yaml)(
+      'language',
+      'language',
+      `unknown language '${language}'`,
+      `Write ${nearest ?? `one of ${known.join(', ')}`}.`,
+    ),
+  ];
+}
+
+function at(yaml: YamlFile): ReadManifest['problemAt'] {
+  return (key, rule, message, fix) => ({ file: yaml.file, ...yaml.placeOf([key]), rule, message, fix });
+}
+
+function unreadable(problem: Problem): ReadManifest {
+  return {
+    problems: [problem],
+    problemAt: (_key, rule, message, fix) => problemOf(problem.file, rule, message, fix),
+  };
+}

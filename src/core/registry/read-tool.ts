@@ -1,0 +1,130 @@
+import { dirname } from 'node:path';
+import { defaultManifest } from '../../protocol/default-manifest.ts';
+import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/tool-name.ts';
+import { errorCode } from '../../util/error-code.ts';
+import type { Problem } from '../config/problem.ts';
+import type { Candidate } from './candidate.ts';
+import { entryOf, noEntry, setLanguage } from './entry-of.ts';
+import { findManifests, misnamedManifest, rivalManifests } from './find-manifests.ts';
+import { readManifest } from './read-manifest.ts';
+import { isInside } from './real-path.ts';
+import type { ToolEntry } from './tool-entry.ts';
+import { problemOf } from './tool-problem.ts';
+import type { WatchedFiles } from './watched-files.ts';
+
+/** Reads a candidate. Null when it is no tool; what is wrong with a tool stands in its problems. */
+export async function readTool(candidate: Candidate, files: WatchedFiles): Promise<ToolEntry | null> {
+  try {
+    return await (candidate.kind === 'link' ? readLinked(candidate, files) : readPlain(candidate, files));
+  } catch (error) {
+    const code = errorCode(error);
+    // A mistake of our own is not to be taken for one of the tool.
+    if (code === undefined) throw error;
+    const { path } = candidate;
+    return broken(
+      candidate,
+      problemOf(path, 'unreadable', `${path} cannot be read (${code})`, 'Mend its permissions.'),
+    );
+  }
+}
+
+async function readLinked(candidate: Candidate, files: WatchedFiles): Promise<ToolEntry | null> {
+  const { path, root } = candidate;
+  const real = files.realPath(path, dirname(path));
+  if (real?.stats === undefined) {
+    return broken(
+      candidate,
+      problemOf(
+        path,
+        'dangling-link',
+        `${path} is a symlink that leads nowhere`,
+        'Remove it, or mend its target.',
+      ),
+    );
+  }
+  if (!isInside(real.path, root)) {
+    return broken(
+      candidate,
+      problemOf(
+        path,
+        'link-outside',
+        `${path} is a symlink to ${real.path}, outside the tools folder`,
+        `Copy the tool into ${root}, or add its folder to project.tools_dirs.`,
+      ),
+    );
+  }
+  return readPlain(
+    { ...candidate, path: real.path, kind: real.stats.isDirectory() ? 'folder' : 'file' },
+    files,
+  );
+}
+
+async function readPlain(candidate: Candidate, files: WatchedFiles): Promise<ToolEntry | null> {
+  const { path, name, kind } = candidate;
+  const dir = kind === 'folder' ? path : dirname(path);
+  const manifestPaths = findManifests(candidate, files);
+  const manifestPath = manifestPaths[0] ?? null;
+  if (manifestPath === null && candidate.needsManifest) return null;
+  const isCalledFor = manifestPath !== null || candidate.language !== undefined;
+  if (kind === 'file' && !isCalledFor && !files.isExecutable(path)) return null;
+
+  const manifestRoot =
+    manifestPath !== null && !isInside(manifestPath, candidate.root)
+      ? dirname(dirname(manifestPath))
+      : candidate.root;
+  const read =
+    manifestPath === null ? undefined : await readManifest(manifestPath, name, manifestRoot, files);
+  const problems = [
+    ...rivalManifests(manifestPaths),
+    ...(read?.problems ?? []),
+    ...misnamedManifest(candidate, files),
+  ];
+  const manifest = read?.manifest ?? defaultManifest(name);
+  const tool: ToolEntry = {
+    name: manifest.name,
+    dir,
+    entry: null,
+    command: manifest.command ?? null,
+    language: manifest.language ?? candidate.language ?? 'executable',
+    adapter: manifest.adapter,
+    manifest,
+    manifestPath,
+    problems,
+  };
+  if (!TOOL_NAME.test(tool.name)) {
+    problems.push(
+      problemOf(
+        path,
+        'tool-name',
+        `the name '${tool.name}' ${TOOL_NAME_RULE}`,
+        "Rename it, or give it a 'name' in its manifest.",
+      ),
+    );
+  }
+  if (tool.command !== null) return tool;
+  const entry = entryOf(candidate, dir, read, files);
+  if (typeof entry === 'string') {
+    tool.entry = entry;
+    setLanguage(tool, candidate, files);
+  } else if (entry === null) {
+    if (manifestPath === null && problems.every(({ rule }) => rule === 'tool-name')) return null;
+    if (read?.manifest) problems.push(noEntry(manifestPath!, dir));
+  } else {
+    problems.push(entry);
+  }
+  return tool;
+}
+
+function broken({ name, path, root }: Candidate, problem: Problem): ToolEntry {
+  return {
+    name,
+    dir: root,
+    entry: null,
+    command: null,
+    language: 'executable',
+    adapter: 'jsonl',
+    manifest: defaultManifest(name),
+    manifestPath: null,
+    problems: [{ ...problem, file: path }],
+  };
+}

@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { ErrorInfo } from '../../protocol/error-codes.ts';
+import { nearestWords } from '../../util/nearest.ts';
+import { ACOR_VERSION } from '../../util/version.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { registryDirsOf, runsDirOf, toolsDirsOf } from '../config/paths.ts';
+import { problemText } from '../config/problem.ts';
+import { discover } from './discover.ts';
+import { DiscoveryCache } from './discovery-cache.ts';
+import { errorCodeFiles, readErrorCodes } from './error-codes.ts';
+import type { ToolEntry } from './tool-entry.ts';
+
+export type { Problem } from '../config/problem.ts';
+export type { ToolEntry } from './tool-entry.ts';
+
+/** The tools of a project. Each question looks at the files anew, so that a change is seen at once. */
+export class Registry {
+  readonly #config: LoadedConfig;
+  readonly #tools: DiscoveryCache;
+  readonly #codes: DiscoveryCache;
+  /** Rounds of the caches do not overlap. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  private constructor(config: LoadedConfig) {
+    const { discovery } = config.config;
+    const key = JSON.stringify([
+      ACOR_VERSION,
+      toolsDirsOf(config),
+      registryDirsOf(config),
+      discovery.patterns,
+    ]);
+    const folder = join(runsDirOf(config), 'cache');
+    this.#config = config;
+    this.#tools = new DiscoveryCache(join(folder, 'discovery.json'), key, discovery.cache_ttl);
+    this.#codes = new DiscoveryCache(join(folder, 'error-codes.json'), key, discovery.cache_ttl);
+  }
+
+  static open(config: LoadedConfig): Registry {
+    return new Registry(config);
+  }
+
+  /** Every tool by name, the broken ones included. */
+  list(): Promise<ToolEntry[]> {
+    return this.#inTurn(() => this.#tools.round(() => discover(this.#config, this.#tools)));
+  }
+
+  /** A tool that can be used. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
+  async find(name: string): Promise<ToolEntry> {
+    const tools = await this.list();
+    const tool = tools.find((each) => each.name === name);
+    if (tool === undefined) throw this.#notFound(name, tools);
+    const [first, ...others] = tool.problems;
+    if (first === undefined) return tool;
+    const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+    throw new AcorError('E_MANIFEST_INVALID', `tool '${name}' cannot be used: ${problemText(first)}${more}`, {
+      hint: first.fix,
+      details: { tool: name, problems: tool.problems },
+    });
+  }
+
+  /** The project's own error codes, beside the built-in ones. */
+  errorCodes(): Promise<Record<string, ErrorInfo>> {
+    const paths = errorCodeFiles(this.#config);
+    return this.#inTurn(() =>
+      this.#codes.round(() => this.#codes.unit('error-codes', (files) => readErrorCodes(paths, files))),
+    );
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  #notFound(name: string, tools: readonly ToolEntry[]): AcorError {
+    const nearest = nearestWords(
+      name,
+      tools.map((tool) => tool.name),
+    );
+    const folders = toolsDirsOf(this.#config);
+    const hint =
+      nearest.length > 0
+        ? `Did you mean ${nearest.map((each) => `'${each}'`).join(' or ')}?`
+        : tools.length > 0
+          ? 'See the tools there are: acor list'
+          : `No tools were found in ${folders.join(', ')}. A tool is a folder with a cli.* or main.*, or an executable file.`;
+    return new AcorError('E_TOOL_NOT_FOUND', `there is no tool called '${name}'`, {
+      hint,
+      details: { tool: name, nearest, tools_dirs: folders },
+      next: ['acor list'],
+    });
+  }
+}

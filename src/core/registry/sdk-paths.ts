@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** Where the SDKs that come with ACOR lie. */
+export interface SdkPaths {
+  packageRoot: string;
+  sdkPython: string;
+  sdkBash: string;
+  /** The Bun that is installed with ACOR, if it is. */
+  bundledBun: string | null;
+}
+
+const MARK = join('sdk', 'python', 'acor', '__init__.py');
+
+let found: SdkPaths | undefined;
+
+/** Finds the package from the sources, or from the compiled binary, whose own modules lie in no real folder. */
+export function sdkPaths(): SdkPaths {
+  found ??= locate([import.meta.dirname, dirname(process.execPath)]);
+  return found;
+}
+
+function locate(starts: string[]): SdkPaths {
+  for (const start of starts) {
+    for (let dir = start; ; dir = dirname(dir)) {
+      if (existsSync(join(dir, MARK))) return pathsIn(dir);
+      if (dir === dirname(dir)) break;
+    }
+  }
+  throw new Error(`Internal: no ${MARK} above ${starts.join(' or ')}`);
+}
+
+function pathsIn(packageRoot: string): SdkPaths {
+  const bun = join(packageRoot, 'node_modules', '.bin', process.platform === 'win32' ? 'bun.exe' : 'bun');
+  return {
+    packageRoot,
+    sdkPython: join(packageRoot, 'sdk', 'python'),
+    sdkBash: join(packageRoot, 'sdk', 'bash'),
+    bundledBun: existsSync(bun) ? bun : null,
+  };
+}

@@ -1,0 +1,17 @@
+import type { Manifest } from '../../protocol/manifest.ts';
+import type { Problem } from '../config/problem.ts';
+
+/** A tool that discovery found. With problems it is listed, and cannot be run. */
+export interface ToolEntry {
+  name: string;
+  /** The folder of the tool, or the folder in which its single file lies. */
+  dir: string;
+  /** The entry file, absolute; null for a tool that is a command. */
+  entry: string | null;
+  command: string[] | null;
+  language: string;
+  adapter: string;
+  manifest: Manifest;
+  manifestPath: string | null;
+  problems: Problem[];
+}

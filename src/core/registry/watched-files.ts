@@ -1,0 +1,105 @@
+import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { errorCode } from '../../util/error-code.ts';
+import { readShebang } from './languages/executable.ts';
+import { type RealPath, realPathOf } from './real-path.ts';
+
+/** A change within one tick of the file system's clock (10 ms at most) leaves no trace in its times. */
+const CLOCK_TICK_MS = 20;
+
+/**
+ * Looks at files, and remembers what they looked like, so that a later start can tell by a few stats whether what was
+ * concluded from them still holds.
+ */
+export class WatchedFiles {
+  readonly #signatures: Record<string, string> = {};
+  readonly #lists = new Map<string, Dirent[]>();
+  readonly #startedAtMs = Date.now();
+  #newestMs = 0;
+
+  /** What a path is, a symlink being itself. */
+  lstat(path: string): Stats | undefined {
+    this.#remember(path);
+    return lstatOf(path);
+  }
+
+  /** Where a path leads; undefined when it leads nowhere. */
+  realPath(path: string, cwd: string): RealPath | undefined {
+    this.#remember(path);
+    try {
+      const real = realPathOf(path, cwd);
+      this.#remember(real.path);
+      return real;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The entries of a folder by name; undefined when there is no such folder. */
+  list(path: string): Dirent[] | undefined {
+    const known = this.#lists.get(path);
+    if (known !== undefined) return known;
+    this.#remember(path);
+    try {
+      const entries = readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+      this.#lists.set(path, entries);
+      return entries;
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** The kind of a name in a folder, as the folder's own list tells it: the file itself need not be watched for it. */
+  entryIn(dir: string, name: string): Dirent | undefined {
+    return this.list(dir)?.find((entry) => entry.name === name);
+  }
+
+  shebang(path: string): string[] | null {
+    this.#remember(path);
+    try {
+      return readShebang(path);
+    } catch {
+      return null;
+    }
+  }
+
+  /** Whether a file has the mode bit that lets it be started. */
+  isExecutable(path: string): boolean {
+    this.#remember(path);
+    try {
+      const stats = statSync(path);
+      return stats.isFile() && (stats.mode & 0o111) !== 0;
+    } catch {
+      return false;
+    }
+  }
+
+  /** What was looked at, or null when something changed so lately that its times may hide a further change. */
+  signatures(): Record<string, string> | null {
+    return this.#newestMs >= this.#startedAtMs - CLOCK_TICK_MS ? null : this.#signatures;
+  }
+
+  #remember(path: string): void {
+    if (Object.hasOwn(this.#signatures, path)) return;
+    this.#signatures[path] = signatureOf(path);
+    this.#newestMs = Math.max(this.#newestMs, lstatOf(path)?.ctimeMs ?? 0);
+  }
+}
+
+/** What a path looks like: different after any change of the file or of the folder's names. */
+export function signatureOf(path: string): string {
+  try {
+    const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? '' : `${stats.ctimeNs} ${stats.mtimeNs} ${stats.size} ${stats.ino}`;
+  } catch (error) {
+    return errorCode(error) ?? 'unknown';
+  }
+}
+
+function lstatOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
