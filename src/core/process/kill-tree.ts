@@ -1,0 +1,123 @@
+import {
+  childrenOf,
+  commandLineOf,
+  environmentOf,
+  isAlive,
+  type ProcessInfo,
+  processesWithEnvironment,
+  readProcess,
+} from '../../util/process-table.ts';
+import type { Runtime } from './runtime.ts';
+
+/** A process that could not be made to end. */
+export interface Survivor {
+  pid: number;
+  command: string;
+}
+
+const ROUND_MS = 5;
+const KILL_ROUNDS = 400;
+
+/** Everything that a tool started, wherever it went: `setsid`, double forks and orphans included. */
+export class ProcessTree {
+  readonly #rootPid: number;
+  readonly #runId: string;
+  readonly #runtime: Runtime;
+  readonly #adopts: boolean;
+
+  constructor(runtime: Runtime, options: { rootPid: number; runId: string; adopts: boolean }) {
+    this.#runtime = runtime;
+    this.#rootPid = options.rootPid;
+    this.#runId = options.runId;
+    this.#adopts = options.adopts;
+    if (this.#adopts) ownChildren.add(options.rootPid);
+  }
+
+  /** The processes of the run that are alive now. */
+  members(): ProcessInfo[] {
+    const found = new Map<number, ProcessInfo>();
+    this.#collect(this.#rootPid, found);
+    const strays = this.#adopts ? this.#adopted() : processesWithEnvironment('RUN_ID', this.#runId);
+    for (const pid of strays) this.#collect(pid, found);
+    return [...found.values()];
+  }
+
+  /** Signals every member, and the tool's process group. */
+  signal(name: NodeJS.Signals): void {
+    const members = this.members();
+    const leader = readProcess(this.#rootPid);
+    // A group may be recycled once its leader is gone, so only a living leader's group is signalled as a whole.
+    if (leader !== undefined && isAlive(leader) && leader.groupId === this.#rootPid)
+      send(-this.#rootPid, name);
+    else if (process.platform !== 'linux') send(-this.#rootPid, name);
+    for (const member of members) send(member.pid, name);
+  }
+
+  /** Kills until nothing is left, and returns what the system would not let it kill. */
+  async kill(): Promise<Survivor[]> {
+    for (let round = 0; round < KILL_ROUNDS; round++) {
+      this.signal('SIGKILL');
+      await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+      if (this.members().length === 0) return [];
+    }
+    return this.members().map(({ pid }) => ({ pid, command: commandLineOf(pid) }));
+  }
+
+  /** Forgets the tool's process; call it when the run is over. */
+  release(): void {
+    ownChildren.delete(this.#rootPid);
+  }
+
+  #collect(pid: number, found: Map<number, ProcessInfo>): void {
+    if (found.has(pid) || pid === process.pid) return;
+    const info = readProcess(pid);
+    if (info === undefined) return;
+    if (isAlive(info)) found.set(pid, info);
+    for (const child of childrenOf(pid)) this.#collect(child, found);
+  }
+
+  /** Orphans that became children of this process, without those of another run. */
+  #adopted(): number[] {
+    const mine: number[] = [];
+    for (const pid of childrenOf(process.pid)) {
+      if (ownChildren.has(pid)) continue;
+      const info = readProcess(pid);
+      if (info === undefined) continue;
+      if (!isAlive(info)) {
+        this.#runtime.reap(pid);
+        continue;
+      }
+      const runId = environmentOf(pid, 'RUN_ID');
+      if (runId === this.#runId || (runId === undefined && ownTrees() === 1)) mine.push(pid);
+    }
+    return mine;
+  }
+}
+
+/** Children that this process started itself: tools and companions. All others were adopted. */
+const ownChildren = new Set<number>();
+const companions = new Set<number>();
+
+/** Names a child that is no stray, such as a watchdog. */
+export function registerCompanion(pid: number): void {
+  ownChildren.add(pid);
+  companions.add(pid);
+}
+
+/** The companion has ended. */
+export function forgetCompanion(pid: number): void {
+  ownChildren.delete(pid);
+  companions.delete(pid);
+}
+
+function ownTrees(): number {
+  return ownChildren.size - companions.size;
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone already.
+  }
+}

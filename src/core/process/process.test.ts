@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { isAlive, readProcess } from '../../util/process-table.ts';
+import { ProcessTree } from './kill-tree.ts';
+import { OutputPump } from './output-pump.ts';
+import { loadRuntime, type Runtime } from './runtime.ts';
+import { Watchdog } from './watchdog.ts';
+
+const isLinux = process.platform === 'linux';
+const PATH = process.env.PATH ?? '/usr/bin:/bin';
+
+describe('a tool’s process', () => {
+  let runtime: Runtime;
+  let folder: string;
+  let count = 0;
+  before(async () => {
+    runtime = await loadRuntime();
+    folder = mkdtempSync(join(tmpdir(), 'acor-process-'));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Runs a bash script to its end and gathers what it writes, over FIFOs or over the runtime's own pipes. */
+  async function gather(script: string, over: 'fifo' | 'pipe') {
+    let stdout = '';
+    let stderr = '';
+    let closed = false;
+    const sinks = {
+      stdout(bytes: Uint8Array) {
+        stdout += Buffer.from(bytes).toString('latin1');
+      },
+      stderr(bytes: Uint8Array) {
+        stderr += Buffer.from(bytes).toString('latin1');
+      },
+      onTurn() {},
+      onStdoutClosed() {
+        closed = true;
+      },
+    };
+    const pump = new OutputPump(runtime, over === 'fifo' ? folder : null, sinks);
+    const child = runtime.spawn({
+      argv: ['/bin/bash', '-c', script],
+      cwd: folder,
+      env: { PATH },
+      ...pump.targets,
+    });
+    pump.start(child);
+    const exit = await child.exited;
+    await pump.drain();
+    pump.close();
+    return { stdout, stderr, closed, exit };
+  }
+
+  for (const over of ['fifo', 'pipe'] as const) {
+    describe(`over a ${over}`, () => {
+      it('hands on both streams to their ends', async () => {
+        const { stdout, stderr, closed, exit } = await gather('echo out; echo err >&2; exit 3', over);
+        assert.deepEqual([stdout, stderr, closed, exit.rc, exit.signal], ['out\n', 'err\n', true, 3, null]);
+      });
+
+      it('loses nothing of a large output that comes in one go, nor of what comes after a pause', async () => {
+        const { stdout } = await gather('head -c 5000000 /dev/zero; sleep 0.1; echo end', over);
+        assert.equal(stdout.length, 5_000_004);
+        assert.ok(stdout.endsWith('end\n'));
+      });
+
+      it('tells the signal that ended it', async () => {
+        const { exit } = await gather('kill -9 $$', over);
+        assert.deepEqual([exit.rc, exit.signal], [null, 'SIGKILL']);
+      });
+
+      it('has its standard input at its end', async () => {
+        const { stdout } = await gather('cat; echo done', over);
+        assert.equal(stdout, 'done\n');
+      });
+    });
+  }
+
+  it('can open its streams by name, which a runtime’s own pipes would not allow', {
+    skip: !isLinux,
+  }, async () => {
+    assert.equal((await gather('echo named > /dev/stdout', 'fifo')).stdout, 'named\n');
+    assert.equal((await gather('echo named > /dev/stdout', 'pipe')).stdout, '');
+  });
+
+  it('leaves no FIFO behind', () => {
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  it('cannot be started when there is no such program', () => {
+    assert.throws(
+      () => runtime.spawn({ argv: ['/no/such/program'], cwd: '/', env: {}, stdout: 'pipe', stderr: 'pipe' }),
+      { code: 'ENOENT' },
+    );
+  });
+
+  describe('when it is killed', { skip: !isLinux }, () => {
+    /** Starts a tree that marks itself with a run id and is deaf to SIGTERM; returns when it stands. */
+    async function startTree(script: string) {
+      const runId = `r-test-${process.pid}-${count++}`;
+      const child = runtime.spawn({
+        argv: ['/bin/bash', '-c', script],
+        cwd: folder,
+        env: { PATH, RUN_ID: runId },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      });
+      const first = await (child.stdout as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next();
+      assert.equal(Buffer.from(first.value as Uint8Array).toString(), 'ready\n');
+      return { runId, child };
+    }
+    const FAMILY = `trap '' TERM; setsid sh -c 'trap "" TERM; sleep 600' & (setsid sleep 600 &) ; sleep 600 & echo ready; wait`;
+
+    it('takes its whole tree with it, other sessions and orphans too', async () => {
+      const { runId, child } = await startTree(FAMILY);
+      const tree = new ProcessTree(runtime, { rootPid: child.pid, runId, adopts: false });
+      const members = tree.members();
+      assert.ok(members.length >= 4, `${members.length} members`);
+      assert.deepEqual(await tree.kill(), []);
+      for (const { pid, startTime } of members) {
+        const now = readProcess(pid);
+        assert.ok(
+          now === undefined || !isAlive(now) || now.startTime !== startTime,
+          `process ${pid} is alive`,
+        );
+      }
+    });
+
+    it('survives a mere SIGTERM to its process group (the control of the test above)', async () => {
+      const { runId, child } = await startTree(FAMILY);
+      process.kill(-child.pid, 'SIGTERM');
+      const tree = new ProcessTree(runtime, { rootPid: child.pid, runId, adopts: false });
+      assert.ok(tree.members().length >= 2);
+      await tree.kill();
+    });
+
+    it('is killed by its watchdog when the supervisor is gone', async () => {
+      const { runId, child } = await startTree(FAMILY);
+      const watchdog = new Watchdog(runtime, runId);
+      const tree = new ProcessTree(runtime, { rootPid: child.pid, runId, adopts: false });
+      assert.ok(tree.members().length >= 4);
+      watchdog.abandon();
+      while (tree.members().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    });
+
+    it('is left alone by a watchdog that was dismissed', async () => {
+      const { runId, child } = await startTree(FAMILY);
+      const watchdog = new Watchdog(runtime, runId);
+      const tree = new ProcessTree(runtime, { rootPid: child.pid, runId, adopts: false });
+      watchdog.dismiss();
+      while (isStillThere(watchdog.pid)) await new Promise((resolve) => setTimeout(resolve, 5));
+      assert.ok(tree.members().length >= 4);
+      await tree.kill();
+    });
+  });
+});
+
+function isStillThere(pid: number): boolean {
+  const info = readProcess(pid);
+  return info !== undefined && isAlive(info);
+}

@@ -1,0 +1,115 @@
+import { dlopen, FFIType } from 'bun:ffi';
+import { execFileSync } from 'node:child_process';
+import { constants } from 'node:os';
+import type { Companion, Exit, Runtime, SpawnedProcess, SpawnRequest } from './runtime.ts';
+
+const PR_SET_CHILD_SUBREAPER = 36;
+const F_SETPIPE_SZ = 1031;
+const WNOHANG = 1;
+
+export const bunRuntime: Runtime = {
+  spawn(request: SpawnRequest): SpawnedProcess {
+    const ownRssBytes = process.memoryUsage.rss();
+    const child = Bun.spawn({
+      cmd: [...request.argv],
+      cwd: request.cwd,
+      env: { ...request.env },
+      stdin: 'ignore',
+      stdout: request.stdout,
+      stderr: request.stderr,
+      detached: true,
+    });
+    return {
+      pid: child.pid,
+      exited: child.exited.then(() => exitOf(child, ownRssBytes)),
+      stdout: child.stdout instanceof ReadableStream ? child.stdout : null,
+      stderr: child.stderr instanceof ReadableStream ? child.stderr : null,
+    };
+  },
+
+  startCompanion(argv, env): Companion {
+    const child = Bun.spawn({
+      cmd: [...argv],
+      cwd: '/',
+      env: { ...env },
+      stdin: 'pipe',
+      stdout: 'ignore',
+      stderr: 'ignore',
+      detached: true,
+    });
+    child.unref();
+    return {
+      pid: child.pid,
+      write(line) {
+        child.stdin.write(`${line}\n`);
+        child.stdin.flush();
+      },
+      close() {
+        child.stdin.end();
+      },
+    };
+  },
+
+  makeFifo(path) {
+    if (libc === undefined) execFileSync('mkfifo', ['-m', '600', path], { stdio: 'ignore' });
+    else if (libc.symbols.mkfifo(cString(path), 0o600) !== 0) throw new Error(`mkfifo failed: ${path}`);
+  },
+
+  growPipe(fd, bytes) {
+    libc?.symbols.fcntl(fd, F_SETPIPE_SZ, bytes);
+  },
+
+  adoptOrphans() {
+    return process.platform === 'linux' && libc?.symbols.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0;
+  },
+
+  reap(pid) {
+    libc?.symbols.waitpid(pid, null, WNOHANG);
+  },
+};
+
+function exitOf(child: Bun.Subprocess, ownRssBytes: number): Exit {
+  const usage = child.resourceUsage();
+  const maxRssBytes = usage === undefined ? 0 : Number(usage.maxRSS);
+  const signal = child.signalCode ?? null;
+  return {
+    rc: signal === null ? child.exitCode : null,
+    signal: typeof signal === 'number' ? nameOfSignal(signal) : signal,
+    usage: {
+      cpu_s: usage === undefined ? null : Number(usage.cpuTime.total) / 1e6,
+      // Between fork and exec a child counts this process's own pages: below that the figure says nothing about the tool.
+      max_rss_bytes: maxRssBytes > ownRssBytes * 1.1 ? maxRssBytes : null,
+    },
+  };
+}
+
+function nameOfSignal(number: number): string {
+  const entry = Object.entries(constants.signals).find(([, value]) => value === number);
+  return entry?.[0] ?? `SIG${number}`;
+}
+
+const libc = openLibc();
+
+/** Each C library has a file name of its own; without any, programs stand in for the calls. */
+function openLibc() {
+  for (const name of ['libc.so.6', 'libc.musl-x86_64.so.1', 'libc.musl-aarch64.so.1']) {
+    try {
+      return dlopen(name, {
+        mkfifo: { args: [FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
+        fcntl: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+        prctl: {
+          args: [FFIType.i32, FFIType.u64, FFIType.u64, FFIType.u64, FFIType.u64],
+          returns: FFIType.i32,
+        },
+        waitpid: { args: [FFIType.i32, FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
+      });
+    } catch {
+      // The next name.
+    }
+  }
+  return undefined;
+}
+
+function cString(text: string): Uint8Array {
+  return Buffer.from(`${text}\0`);
+}

@@ -1,0 +1,62 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import type { Companion, Exit, Runtime, SpawnedProcess, SpawnRequest } from './runtime.ts';
+
+export const nodeRuntime: Runtime = {
+  spawn(request: SpawnRequest): SpawnedProcess {
+    const [program, ...args] = request.argv;
+    const child = spawn(program, args, {
+      cwd: request.cwd,
+      env: { ...request.env },
+      stdio: ['ignore', request.stdout, request.stderr],
+      detached: true,
+    });
+    const exited = exitOf(child);
+    if (child.pid === undefined) {
+      exited.catch(() => {});
+      // Node tells the reason later, in an event; the caller learns that much at once.
+      throw Object.assign(new Error(`cannot start ${program}`), { code: 'ENOENT' });
+    }
+    return { pid: child.pid, exited, stdout: child.stdout, stderr: child.stderr };
+  },
+
+  startCompanion(argv, env): Companion {
+    const [program, ...args] = argv;
+    const child = spawn(program, args, {
+      cwd: '/',
+      env: { ...env },
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+    });
+    child.on('error', () => {});
+    child.stdin.on('error', () => {});
+    child.unref();
+    return {
+      pid: child.pid ?? 0,
+      write(line) {
+        child.stdin.write(`${line}\n`);
+      },
+      close() {
+        child.stdin.end();
+      },
+    };
+  },
+
+  makeFifo(path) {
+    execFileSync('mkfifo', ['-m', '600', path], { stdio: 'ignore' });
+  },
+
+  growPipe() {},
+
+  adoptOrphans() {
+    return false;
+  },
+
+  reap() {},
+};
+
+function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (rc, signal) => resolve({ rc, signal, usage: { cpu_s: null, max_rss_bytes: null } }));
+  });
+}

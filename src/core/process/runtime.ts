@@ -1,0 +1,50 @@
+/** How a process ended: its exit code, or the signal that ended it. What could not be measured is null. */
+export interface Exit {
+  rc: number | null;
+  signal: string | null;
+  usage: { cpu_s: number | null; max_rss_bytes: number | null };
+}
+
+/** What to start, and what stands behind its three streams: a descriptor, nothing, or a pipe of the runtime. */
+export interface SpawnRequest {
+  argv: readonly [string, ...string[]];
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  stdout: number | 'pipe';
+  stderr: number | 'pipe';
+}
+
+/** A started process, leader of a session of its own. The streams are there only where a pipe was asked for. */
+export interface SpawnedProcess {
+  pid: number;
+  exited: Promise<Exit>;
+  stdout: AsyncIterable<Uint8Array> | null;
+  stderr: AsyncIterable<Uint8Array> | null;
+}
+
+/** A small process that lives until its input ends. */
+export interface Companion {
+  pid: number;
+  write(line: string): void;
+  close(): void;
+}
+
+/** What differs between Bun and Node. Each has one file; nothing else calls either by name. */
+export interface Runtime {
+  /** Starts a process with its standard input at end-of-file. Throws the system's error when it cannot be started. */
+  spawn(request: SpawnRequest): SpawnedProcess;
+  startCompanion(argv: readonly [string, ...string[]], env: Readonly<Record<string, string>>): Companion;
+  makeFifo(path: string): void;
+  /** Asks the kernel for a larger pipe; a refusal is no error. */
+  growPipe(fd: number, bytes: number): void;
+  /** Has orphaned descendants become children of this process (Linux). False where that cannot be had. */
+  adoptOrphans(): boolean;
+  /** Takes a dead adopted child off the process table. */
+  reap(pid: number): void;
+}
+
+/** The runtime that this process runs on. */
+export async function loadRuntime(): Promise<Runtime> {
+  if (process.versions.bun !== undefined) return (await import('./runtime-bun.ts')).bunRuntime;
+  return (await import('./runtime-node.ts')).nodeRuntime;
+}

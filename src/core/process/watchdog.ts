@@ -1,0 +1,59 @@
+import type { Companion, Runtime } from './runtime.ts';
+
+/**
+ * Waits for the end of its input. If that comes without the word `done`, the supervisor is gone, and everything that
+ * it had started for the run dies: the process group whose number it was told, and every process that carries the run's id.
+ */
+const SCRIPT = `
+group=
+while read -r line; do
+  case $line in
+    done) exit 0 ;;
+    *) group=$line ;;
+  esac
+done
+round=0
+while [ "$round" -lt 50 ]; do
+  [ -z "$group" ] || kill -KILL -- "-$group" 2>/dev/null
+  found=
+  for file in $(grep -ls "RUN_ID=$1" /proc/[0-9]*/environ 2>/dev/null); do
+    pid=\${file#/proc/}
+    pid=\${pid%/environ}
+    kill -KILL "$pid" 2>/dev/null && found=1
+  done
+  [ -n "$found" ] || exit 0
+  round=$((round + 1))
+done
+`;
+
+/** Sees to it that a run's processes do not outlive a supervisor that was killed with SIGKILL. */
+export class Watchdog {
+  readonly #companion: Companion;
+
+  /** Starts before the tool does, so that there is no moment without a watch. */
+  constructor(runtime: Runtime, runId: string) {
+    // A scrubbed environment: with the RUN_ID of an outer run in it, the watchdog of that run would kill this one.
+    const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
+    this.#companion = runtime.startCompanion(['/bin/sh', '-c', SCRIPT, 'acor-watchdog', runId], env);
+  }
+
+  get pid(): number {
+    return this.#companion.pid;
+  }
+
+  /** Names the process group of the tool, which dies even when it has cleared its environment. */
+  watchGroup(groupId: number): void {
+    this.#companion.write(String(groupId));
+  }
+
+  /** Lets go of the watchdog without a word, as the death of this process would. */
+  abandon(): void {
+    this.#companion.close();
+  }
+
+  /** The run is over and nothing of it lives. */
+  dismiss(): void {
+    this.#companion.write('done');
+    this.#companion.close();
+  }
+}

@@ -1,0 +1,174 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { forgetCompanion, ProcessTree, registerCompanion, type Survivor } from '../process/kill-tree.ts';
+import type { OutputPump } from '../process/output-pump.ts';
+import type { Exit, SpawnedProcess } from '../process/runtime.ts';
+import { Watchdog } from '../process/watchdog.ts';
+import type { RunWriter } from '../storage/run-store.ts';
+import { type Ending, EndingRace } from './ending.ts';
+import { environmentOf } from './environment.ts';
+import { guardCancelFile } from './guards/cancel-file.ts';
+import { guardDeadline } from './guards/deadline.ts';
+import type { StopGuard } from './guards/guard.ts';
+import { guardLiveness } from './guards/liveness.ts';
+import { guardStall } from './guards/stall.ts';
+import { type EndingMessage, Intake } from './intake.ts';
+import type { RunPlan } from './plan.ts';
+import type { RunnerServices } from './services.ts';
+import { endLeftovers, stopTool } from './stop-tool.ts';
+import { ToolOutput } from './tool-output.ts';
+
+/** What one try of a tool came to. */
+export interface AttemptResult {
+  ending: Ending;
+  exit: Exit;
+  message: EndingMessage | undefined;
+  protocolProblem: string | undefined;
+  survivors: Survivor[];
+}
+
+export interface AttemptOptions {
+  number: number;
+  deadline: Date;
+  /** Time left of the whole run. */
+  leftMs: number;
+  /** Settles when the caller wants the run to end, with the reason; `hurry` when without any grace. */
+  cancelled: Promise<string>;
+  hurry: Promise<void>;
+}
+
+/** Starts the tool once and sees it through to its end, whatever that is; when it returns, nothing of the tool is left alive. */
+export async function runAttempt(
+  services: RunnerServices,
+  plan: RunPlan,
+  writer: RunWriter,
+  options: AttemptOptions,
+): Promise<AttemptResult> {
+  const race = new EndingRace();
+  const intake = new Intake(writer.log, {
+    runId: plan.runId,
+    mayEmitTasks: plan.tool.manifest.role === 'orchestrator',
+  });
+  const output = new ToolOutput(services, plan, writer, intake, race);
+  const watchdog = new Watchdog(services.runtime, plan.runId);
+  registerCompanion(watchdog.pid);
+  const env = environmentOf(plan, writer.layout, options);
+  try {
+    const child = spawnTool(services, plan, writer, env, output.pump.targets);
+    watchdog.watchGroup(child.pid);
+    output.pump.start(child);
+    const tree = new ProcessTree(services.runtime, {
+      rootPid: child.pid,
+      runId: plan.runId,
+      adopts: services.adoptsOrphans,
+    });
+    const guards = startGuards(plan, writer, intake, output, race, options);
+    const exited = child.exited;
+    exited.then((exit) => race.end({ kind: 'exited', exit }));
+    options.cancelled.then((reason) => race.end({ kind: 'cancelled', reason }));
+
+    const ending = await race.first;
+    for (const stop of guards) stop();
+    if (ending.kind !== 'exited') {
+      await stopTool({
+        tree,
+        exited,
+        layout: writer.layout,
+        reason: reasonOf(ending),
+        graceMs: ending.kind === 'store-failed' ? 0 : plan.limits.cancelGraceS * 1000,
+        hurry: options.hurry,
+      });
+    }
+    const exit = await exited;
+    const { left, survivors } = await endLeftovers(tree);
+    tree.release();
+    await output.finish(ending.kind === 'exited' ? exit.rc : null);
+    if (left > 0)
+      intake.warnOnce(
+        'left',
+        undefined,
+        `the tool ended and left ${left} process(es) running; they were ended`,
+      );
+    return { ending: race.winner!, exit, message: intake.ending, protocolProblem: intake.problem, survivors };
+  } finally {
+    output.close();
+    watchdog.dismiss();
+    forgetCompanion(watchdog.pid);
+  }
+}
+
+function spawnTool(
+  services: RunnerServices,
+  plan: RunPlan,
+  writer: RunWriter,
+  env: Record<string, string>,
+  targets: OutputPump['targets'],
+): SpawnedProcess {
+  const { argv } = plan.sandboxed;
+  try {
+    return services.runtime.spawn({ argv, cwd: writer.layout.work, env, ...targets });
+  } catch (error) {
+    const missing = errorCode(error) === 'ENOENT';
+    throw new AcorError(
+      'E_SPAWN_FAILED',
+      `cannot start ${argv[0]}: ${missing ? 'no such program' : errorMessage(error)}`,
+      {
+        hint: 'Check that the program of the tool exists, that its mode bits let it run, and that the interpreter in its first line exists.',
+        cause: error,
+      },
+    );
+  }
+}
+
+function startGuards(
+  plan: RunPlan,
+  writer: RunWriter,
+  intake: Intake,
+  output: ToolOutput,
+  race: EndingRace,
+  options: AttemptOptions,
+): StopGuard[] {
+  const { limits } = plan;
+  intake.lastEventMs = intake.lastProgressMs = performance.now();
+  const guards = [
+    guardDeadline(race, {
+      leftMs: options.leftMs,
+      timeoutS: limits.timeoutS,
+      isOutputClosed: () => output.isStdoutClosed,
+    }),
+    guardLiveness(race, { graceS: limits.heartbeatGraceS, lastEventMs: () => intake.lastEventMs }),
+    guardCancelFile(race, writer.layout.cancelFile),
+  ];
+  if (limits.stallS !== null) {
+    guards.push(
+      guardStall({
+        stallS: limits.stallS,
+        lastProgressMs: () => intake.lastProgressMs,
+        onStall: (stalledForS) => {
+          writer.log.append({
+            type: 'runner_warning',
+            msg: `no progress for ${stalledForS.toFixed(1)} s`,
+            stalled_for_s: stalledForS,
+          });
+          output.store();
+        },
+      }),
+    );
+  }
+  return guards;
+}
+
+function reasonOf(ending: Ending): string {
+  switch (ending.kind) {
+    case 'cancelled':
+      return ending.reason;
+    case 'deadline':
+      return 'deadline';
+    case 'silent':
+      return 'heartbeat-missed';
+    case 'output-limit':
+      return 'output-limit';
+    default:
+      return ending.kind;
+  }
+}

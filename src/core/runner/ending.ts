@@ -1,0 +1,34 @@
+import type { AcorError } from '../../protocol/acor-error.ts';
+import type { Exit } from '../process/runtime.ts';
+
+/** Why an attempt is over. The first one counts; all later ones come to nothing. */
+export type Ending =
+  | { kind: 'exited'; exit: Exit }
+  | { kind: 'deadline'; timeoutS: number; outputClosed: boolean }
+  | { kind: 'silent'; silentForS: number }
+  | { kind: 'output-limit'; maxBytes: number }
+  | { kind: 'cancelled'; reason: string }
+  | { kind: 'store-failed'; error: AcorError };
+
+/** Where the guards and the process race: the first ending wins, once. */
+export class EndingRace {
+  readonly first: Promise<Ending>;
+  #winner: Ending | undefined;
+  #settle!: (ending: Ending) => void;
+
+  constructor() {
+    this.first = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  get winner(): Ending | undefined {
+    return this.#winner;
+  }
+
+  end(ending: Ending): void {
+    if (this.#winner !== undefined) return;
+    this.#winner = ending;
+    this.#settle(ending);
+  }
+}

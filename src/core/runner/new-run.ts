@@ -1,0 +1,37 @@
+import { PROTOCOL_VERSION } from '../../protocol/v1/envelope.ts';
+import { identify } from '../../util/process-table.ts';
+import { ACOR_VERSION } from '../../util/version.ts';
+import type { NewRun } from '../storage/run-store.ts';
+import type { RunPlan } from './plan.ts';
+
+/** The record with which a planned run begins. */
+export function newRunRecord(plan: RunPlan): NewRun {
+  const { tool } = plan;
+  return {
+    run_id: plan.runId,
+    tool: tool.name,
+    tool_version: tool.manifestPath === null ? null : tool.manifest.version,
+    args: plan.shownArgs,
+    cwd: plan.cwd,
+    state: 'queued',
+    attempt: 1,
+    created_at: new Date().toISOString(),
+    started_at: null,
+    ended_at: null,
+    timeout_s: plan.limits.timeoutS,
+    code: null,
+    message: null,
+    rc: null,
+    signal: null,
+    events: null,
+    duration_s: null,
+    trace_id: plan.traceId,
+    span_id: plan.spanId,
+    idempotent: tool.manifest.idempotent,
+    supervisor: identify(process.pid),
+    isolation: plan.sandboxed.isolation,
+    acor_version: ACOR_VERSION,
+    protocol_version: PROTOCOL_VERSION,
+    caller: plan.caller,
+  };
+}

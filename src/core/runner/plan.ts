@@ -1,0 +1,167 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import { newRunId, newSpanId, newTraceId } from '../../util/ids.ts';
+import { decide } from '../policy/decide.ts';
+import {
+  type Grant,
+  grantRoots,
+  type ResolvedArguments,
+  resolveArguments,
+  type StagedOutput,
+} from '../registry/arguments.ts';
+import { commandOf, type ToolCommand } from '../registry/command.ts';
+import type { ToolEntry } from '../registry/registry.ts';
+import { sdkPaths } from '../registry/sdk-paths.ts';
+import { chooseBackend } from '../sandbox/choose.ts';
+import type { SandboxedCommand } from '../sandbox/sandbox.ts';
+import { layoutOf } from '../storage/layout.ts';
+import { ADAPTER_NAMES } from './adapters/adapter.ts';
+import type { RunnerServices, RunRequest } from './services.ts';
+
+/** The clocks and limits of a run. */
+export interface RunLimits {
+  timeoutS: number;
+  heartbeatGraceS: number;
+  stallS: number | null;
+  maxOutputBytes: number;
+  cancelGraceS: number;
+}
+
+/** How failures that may pass are tried again: tries in all, and the wait before the second one, doubled each time. */
+export interface RetryPlan {
+  maxAttempts: number;
+  backoffS: number;
+  maxBackoffS: number;
+}
+
+/** All that is decided before anything starts. `acor run --dry-run` shows it. */
+export interface RunPlan {
+  runId: string;
+  traceId: string;
+  spanId: string;
+  tool: ToolEntry;
+  command: ToolCommand;
+  sandboxed: SandboxedCommand;
+  /** The tool's arguments, and how they are shown: values of secret inputs are masked. */
+  args: string[];
+  shownArgs: string[];
+  grants: Grant[];
+  staged: StagedOutput[];
+  limits: RunLimits;
+  retry: RetryPlan;
+  cwd: string;
+  caller: string | null;
+  callerEnv: RunRequest['env'];
+  baseAllowlist: readonly string[];
+  libraryDir: string;
+}
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** Checks everything that can be checked before a run, in the order in which a caller would want to hear of it. Starts and writes nothing. */
+export async function planRun(services: RunnerServices, request: RunRequest): Promise<RunPlan> {
+  const tool = await services.registry.find(request.tool);
+  checkAdapter(tool);
+  checkPolicy(services, tool);
+  checkEnvironment(tool, request);
+  const runId = newRunId();
+  const layout = layoutOf(services.store.root, runId);
+  const resolved = resolveArguments(tool, request.args, {
+    cwd: request.cwd,
+    roots: grantRoots(services.config, request.cwd),
+    protectedRoots: [services.store.root, `${services.config.root}/.acor`],
+    stagingDir: layout.staging,
+    ...(request.readStdin && { readStdin: request.readStdin }),
+  });
+  const command = await commandOf(tool, services.config, request.env);
+  const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...resolved.args];
+  const backend = await chooseBackend(services.config.config.security.isolation);
+  const sandboxed = await backend.prepare({
+    argv,
+    workspace: layout.work,
+    toolDir: tool.dir,
+    grants: resolved.grants,
+    manifest: tool.manifest,
+  });
+  return {
+    runId,
+    traceId: TRACEPARENT.exec(request.env.TRACEPARENT ?? '')?.[1] ?? newTraceId(),
+    spanId: newSpanId(),
+    tool,
+    command,
+    sandboxed,
+    args: resolved.args,
+    shownArgs: shownArguments(resolved),
+    grants: resolved.grants,
+    staged: resolved.staged,
+    limits: limitsOf(services, tool, request),
+    retry: retryOf(tool, request),
+    cwd: request.cwd,
+    caller: request.caller ?? null,
+    callerEnv: request.env,
+    baseAllowlist: services.config.config.environment.base_allowlist,
+    libraryDir: sdkPaths().sdkBash,
+  };
+}
+
+function checkAdapter({ adapter, name }: ToolEntry): void {
+  if (ADAPTER_NAMES.includes(adapter)) return;
+  throw new AcorError(
+    'E_MANIFEST_INVALID',
+    `tool '${name}' asks for the adapter '${adapter}', which this version does not have`,
+    {
+      hint: `Use one of: ${ADAPTER_NAMES.join(', ')}`,
+    },
+  );
+}
+
+function checkPolicy({ config }: RunnerServices, { manifest, name }: ToolEntry): void {
+  const violations = decide(manifest, config.config);
+  if (violations.length > 0) {
+    throw new AcorError(
+      'E_POLICY_DENIED',
+      `tool '${name}' asks for more than the policy allows: ${violations.map((v) => v.rule).join('; ')}`,
+      {
+        hint: violations.map((v) => v.fix).join(' '),
+        details: { violations },
+      },
+    );
+  }
+  if (manifest.permissions.level === 'privileged') {
+    throw new AcorError('E_APPROVAL_REQUIRED', `tool '${name}' is privileged, and nobody has approved it`, {
+      hint: "This version has no approvals yet: lower permissions.level to 'standard' and list what the tool needs.",
+    });
+  }
+}
+
+function checkEnvironment({ manifest, name }: ToolEntry, { env }: RunRequest): void {
+  const missing = manifest.env.require.filter((variable) => env[variable] === undefined);
+  if (missing.length === 0) return;
+  throw new AcorError('E_ENV_MISSING', `tool '${name}' needs ${missing.join(', ')} in the environment`, {
+    hint: `Set it, then run again: export ${missing.map((variable) => `${variable}=…`).join(' ')}`,
+    details: { missing },
+  });
+}
+
+function limitsOf({ config }: RunnerServices, { manifest }: ToolEntry, request: RunRequest): RunLimits {
+  const defaults = config.config.environment;
+  return {
+    timeoutS: request.timeoutS ?? manifest.timeout_s ?? defaults.timeout_s,
+    heartbeatGraceS: manifest.heartbeat_grace_s ?? defaults.heartbeat_grace_s,
+    stallS: manifest.stall_s ?? defaults.stall_s ?? null,
+    maxOutputBytes: manifest.max_output_size ?? defaults.max_output_size,
+    cancelGraceS: defaults.cancel_grace_s,
+  };
+}
+
+function retryOf({ manifest }: ToolEntry, { retries }: RunRequest): RetryPlan {
+  const { max_attempts = 1, backoff_s = 1, max_backoff_s = 30 } = manifest.retry ?? {};
+  return {
+    maxAttempts: retries === undefined ? max_attempts : retries + 1,
+    backoffS: backoff_s,
+    maxBackoffS: max_backoff_s,
+  };
+}
+
+function shownArguments({ args, secretArgs }: ResolvedArguments): string[] {
+  return args.map((arg, index) => (secretArgs.includes(index) ? '[secret]' : arg));
+}

@@ -1,0 +1,284 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { FinalState } from '../../protocol/run-state.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
+import type { Survivor } from '../process/kill-tree.ts';
+import type { Exit } from '../process/runtime.ts';
+import type { MeasuredArtifact } from '../storage/artifacts.ts';
+import { followEvents } from '../storage/follow.ts';
+import type { RunLayout } from '../storage/layout.ts';
+import type { RunWriter } from '../storage/run-store.ts';
+import { storageError } from '../storage/storage-error.ts';
+import { type AttemptResult, runAttempt } from './attempt.ts';
+import { collectArtifacts } from './collect-artifacts.ts';
+import { readCancelReason } from './guards/cancel-file.ts';
+import { after } from './guards/guard.ts';
+import { newRunRecord } from './new-run.ts';
+import { isListedExit, judge, type Outcome, stopped } from './outcome.ts';
+import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
+import { planRun, type RunPlan } from './plan.ts';
+import { backoffMs, nextStep } from './retry.ts';
+import type { RunnerServices, RunRequest } from './services.ts';
+import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
+
+/** How a run ended. `result` is the tool's own last message, if it wrote one. */
+export interface RunSummary {
+  run_id: string;
+  tool: string;
+  state: FinalState;
+  code: string | null;
+  message: string | null;
+  hint: string | null;
+  retryable: boolean;
+  rc: number | null;
+  signal: string | null;
+  attempt: number;
+  duration_s: number;
+  events: number;
+  artifacts: MeasuredArtifact[];
+  survivors: Survivor[];
+  result: Record<string, unknown> | null;
+  next: string[];
+  dir: string;
+}
+
+/** Plans a run and starts it. Throws when it cannot begin; from then on, every ending is data. */
+export async function startRun(services: RunnerServices, request: RunRequest): Promise<Run> {
+  return Run.begin(services, await planRun(services, request));
+}
+
+/** A run that this process supervises. */
+export class Run {
+  readonly runId: string;
+  readonly layout: RunLayout;
+  /** Settles when the run is over, its ending is on disk, and nothing of it is alive. */
+  readonly ended: Promise<RunSummary>;
+  readonly #services: RunnerServices;
+  readonly #plan: RunPlan;
+  readonly #writer: RunWriter;
+  readonly #begunMs = performance.now();
+  #cancel!: (reason: string) => void;
+  readonly #cancelled: Promise<string>;
+  #hurryUp!: () => void;
+  readonly #hurry: Promise<void>;
+  #artifacts: MeasuredArtifact[] = [];
+
+  private constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter) {
+    this.#services = services;
+    this.#plan = plan;
+    this.#writer = writer;
+    this.runId = plan.runId;
+    this.layout = writer.layout;
+    this.#cancelled = new Promise((resolve) => {
+      this.#cancel = resolve;
+    });
+    this.#hurry = new Promise((resolve) => {
+      this.#hurryUp = resolve;
+    });
+    this.ended = this.#live();
+  }
+
+  static begin(services: RunnerServices, plan: RunPlan): Run {
+    const writer = services.store.create(newRunRecord(plan));
+    return new Run(services, plan, writer);
+  }
+
+  /** Asks the run to end: by the ladder, or at once. */
+  cancel(reason: string, options: { now?: boolean } = {}): void {
+    this.#cancel(reason);
+    if (options.now) this.#hurryUp();
+  }
+
+  /** The stored events as bytes of whole lines, from the first one to the end. */
+  follow(signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    return followEvents(this.layout.events, { wait: true, ...(signal && { signal }) });
+  }
+
+  async #live(): Promise<RunSummary> {
+    try {
+      this.#announce();
+      const { outcome, attempt, number } = await this.#tryUntilDone();
+      const summary = this.#summarise(outcome, attempt, number);
+      summary.events = await writeEnding(this.#writer, outcome, {
+        ...summary,
+        usage: attempt?.exit.usage ?? UNKNOWN_USAGE,
+      });
+      return summary;
+    } finally {
+      this.#writer.close();
+    }
+  }
+
+  #announce(): void {
+    const { tool, shownArgs, limits, sandboxed } = this.#plan;
+    this.#writer.log.append({
+      type: 'runner_start',
+      tool: tool.name,
+      args: shownArgs,
+      attempt: 1,
+      timeout_s: limits.timeoutS,
+      trace_id: this.#plan.traceId,
+      span_id: this.#plan.spanId,
+      isolation: sandboxed.isolation,
+    });
+    enterState(this.#writer, 'running');
+    this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
+    this.#writer.log.flush();
+  }
+
+  async #tryUntilDone(): Promise<{ outcome: Outcome; attempt: AttemptResult | undefined; number: number }> {
+    const timeoutMs = this.#plan.limits.timeoutS * 1000;
+    for (let number = 1; ; number++) {
+      const leftMs = timeoutMs - (performance.now() - this.#begunMs);
+      const { outcome, attempt } = await this.#tryOnce(number, leftMs);
+      const step = nextStep(outcome, number, this.#plan.retry, {
+        manifest: this.#plan.tool.manifest,
+        wasKilled: attempt !== undefined && attempt.ending.kind !== 'exited',
+      });
+      if (step === 'unknown') return { outcome: unknownOutcome(outcome), attempt, number };
+      if (step === 'end') return { outcome, attempt, number };
+      const waitMs = backoffMs(number, this.#plan.retry);
+      if (waitMs >= timeoutMs - (performance.now() - this.#begunMs)) return { outcome, attempt, number };
+      this.#tellOfRetry(outcome, number, waitMs);
+      const reason = await this.#pause(waitMs);
+      if (reason !== undefined) return { outcome: cancelledOutcome(reason), attempt, number };
+    }
+  }
+
+  async #tryOnce(
+    number: number,
+    leftMs: number,
+  ): Promise<{ outcome: Outcome; attempt: AttemptResult | undefined }> {
+    const { manifest } = this.#plan.tool;
+    try {
+      prepareStaging(this.#plan.staged);
+      const attempt = await runAttempt(this.#services, this.#plan, this.#writer, {
+        number,
+        leftMs,
+        deadline: new Date(Date.now() + leftMs),
+        cancelled: this.#cancelled,
+        hurry: this.#hurry,
+      });
+      this.#warnOfExitCode(attempt.exit);
+      const outcome = judge({
+        ...attempt,
+        adapter: this.#plan.tool.adapter,
+        strict: manifest.strict,
+        exitCodes: manifest.exit_codes,
+        extraCodes: await this.#services.registry.errorCodes(),
+      });
+      return { outcome: this.#withOutputs(outcome, attempt), attempt };
+    } catch (error) {
+      const { code, message, hint } = storageError(error, 'run the tool', this.layout.dir);
+      return {
+        outcome: { ...stopped(code, message), ...(hint && { hint }), retryable: false },
+        attempt: undefined,
+      };
+    }
+  }
+
+  /** A completed attempt only counts when what it made is there, is what the tool says, and stands where it belongs. */
+  #withOutputs(outcome: Outcome, attempt: AttemptResult): Outcome {
+    if (outcome.state !== 'completed') return outcome;
+    if (attempt.message === undefined && this.#plan.tool.adapter !== 'plain') {
+      this.#warn(
+        'E_NO_RESULT',
+        'the tool exited with 0 and had written no result; it counts as completed, as strict is false',
+      );
+    }
+    try {
+      const outputs = writtenOutputs(this.#plan.staged);
+      for (const { input, target } of this.#plan.staged) {
+        if (!outputs.some((output) => output.target === target)) {
+          this.#warn(undefined, `the tool has not written its output '${input}': ${target}`);
+        }
+      }
+      const artifacts = collectArtifacts(this.#plan, this.layout, attempt.message, outputs);
+      placeOutputs(outputs);
+      this.#artifacts = artifacts;
+      for (const artifact of artifacts) this.#writer.log.append({ type: 'artifact', ...artifact });
+      return outcome;
+    } catch (error) {
+      if (!(error instanceof AcorError)) throw error;
+      return {
+        ...stopped(error.code, error.message),
+        ...(error.hint && { hint: error.hint }),
+        retryable: false,
+      };
+    }
+  }
+
+  #warnOfExitCode({ rc }: Exit): void {
+    const expected = this.#plan.tool.manifest.exit_codes;
+    if (rc === null || isListedExit(rc, expected)) return;
+    this.#warn(undefined, `exit code ${rc} is not in the manifest's exit_codes`, { expected, actual: rc });
+  }
+
+  #warn(code: string | undefined, msg: string, extra: Record<string, unknown> = {}): void {
+    this.#writer.log.append({ type: 'runner_warning', ...(code !== undefined && { code }), msg, ...extra });
+  }
+
+  #tellOfRetry(outcome: Outcome, number: number, waitMs: number): void {
+    const { maxAttempts } = this.#plan.retry;
+    this.#warn(
+      outcome.code ?? undefined,
+      `attempt ${number} of ${maxAttempts} failed: ${outcome.message}; trying again`,
+      {
+        attempt: number,
+        retry_in_s: Math.round(waitMs) / 1000,
+      },
+    );
+    this.#writer.update({ attempt: number + 1 });
+    this.#writer.log.flush();
+  }
+
+  /** Waits; a cancellation ends the wait and is returned. */
+  async #pause(ms: number): Promise<string | undefined> {
+    const poll = setInterval(() => {
+      const reason = readCancelReason(this.layout.cancelFile);
+      if (reason !== undefined) this.#cancel(reason);
+    }, 200);
+    let stopTimer = () => {};
+    const timeUp = new Promise<undefined>((resolve) => {
+      stopTimer = after(ms, () => resolve(undefined));
+    });
+    const reason = await Promise.race([timeUp, this.#cancelled]);
+    stopTimer();
+    clearInterval(poll);
+    return reason;
+  }
+
+  #summarise(outcome: Outcome, attempt: AttemptResult | undefined, number: number): RunSummary {
+    const failed = outcome.state !== 'completed';
+    const again = shellCommand(['acor', 'run', this.#plan.tool.name, ...this.#plan.shownArgs]);
+    return {
+      run_id: this.runId,
+      tool: this.#plan.tool.name,
+      state: outcome.state,
+      code: outcome.code,
+      message: outcome.message,
+      hint: outcome.hint,
+      retryable: outcome.retryable,
+      rc: attempt?.exit.rc ?? null,
+      signal: attempt?.exit.signal ?? null,
+      attempt: number,
+      duration_s: Math.round(performance.now() - this.#begunMs) / 1000,
+      events: 0,
+      artifacts: failed ? [] : this.#artifacts,
+      survivors: attempt?.survivors ?? [],
+      result: attempt?.message?.type === 'result' ? attempt.message : null,
+      next: failed ? [...(outcome.retryable ? [again] : []), `acor logs ${this.runId}`] : [],
+      dir: this.layout.dir,
+    };
+  }
+}
+
+function cancelledOutcome(reason: string): Outcome {
+  return { state: 'cancelled', code: null, message: reason, hint: null, retryable: false, byRunner: false };
+}
+
+function unknownOutcome(outcome: Outcome): Outcome {
+  return stopped(
+    'E_OUTCOME_UNKNOWN',
+    `${outcome.message}; it is not tried again, because nobody can say what the tool had done by then (${outcome.code})`,
+  );
+}

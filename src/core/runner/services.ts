@@ -1,0 +1,30 @@
+import type { LoadedConfig } from '../config/load.ts';
+import type { Runtime } from '../process/runtime.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { RunStore } from '../storage/run-store.ts';
+
+/** What the runner works with. */
+export interface RunnerServices {
+  config: LoadedConfig;
+  registry: Registry;
+  store: RunStore;
+  runtime: Runtime;
+  /** Orphans of a tool become children of this process (the command line asks for it; a library does not change its host). */
+  adoptsOrphans: boolean;
+}
+
+/** What a caller asks for. */
+export interface RunRequest {
+  tool: string;
+  args: string[];
+  /** Path arguments are resolved against it. */
+  cwd: string;
+  /** The caller's environment; only what is listed reaches the tool. */
+  env: Readonly<Record<string, string | undefined>>;
+  timeoutS?: number;
+  /** How many more times a retryable failure is tried. */
+  retries?: number;
+  readStdin?: () => string;
+  /** The agent that calls, for the record. */
+  caller?: string;
+}

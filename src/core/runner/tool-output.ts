@@ -1,0 +1,98 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { LineReader } from '../../protocol/jsonl.ts';
+import { OutputPump } from '../process/output-pump.ts';
+import type { RunWriter } from '../storage/run-store.ts';
+import { storageError } from '../storage/storage-error.ts';
+import { createAdapter } from './adapters/adapter.ts';
+import type { EndingRace } from './ending.ts';
+import { OutputLimit } from './guards/output-limit.ts';
+import type { Intake } from './intake.ts';
+import { isOkExit } from './outcome.ts';
+import type { RunPlan } from './plan.ts';
+import type { RunnerServices } from './services.ts';
+
+/** The way of the tool's bytes: counted, kept raw in the logs, cut into lines, turned into events, stored in bursts. */
+export class ToolOutput {
+  readonly pump: OutputPump;
+  isStdoutClosed = false;
+  readonly #writer: RunWriter;
+  readonly #race: EndingRace;
+  readonly #adapter;
+  readonly #stdoutLines: LineReader;
+  readonly #stderrLines: LineReader;
+  readonly #rawFds: number[];
+  #failed = false;
+
+  constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, intake: Intake, race: EndingRace) {
+    this.#writer = writer;
+    this.#race = race;
+    const { manifest } = plan.tool;
+    const adapter = createAdapter(plan.tool.adapter, intake, {
+      output: manifest.output ?? 'text',
+      isOk: (rc) => isOkExit(rc, manifest.exit_codes),
+    });
+    if (adapter === undefined) throw new Error(`Internal: adapter ${plan.tool.adapter} was not checked`);
+    this.#adapter = adapter;
+    this.#stdoutLines = new LineReader((bytes, start, end, cut) => adapter.line(bytes, start, end, cut));
+    this.#stderrLines = new LineReader((bytes, start, end) => {
+      intake.diagnostic(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
+    });
+    const limit = new OutputLimit(race, plan.limits.maxOutputBytes);
+    const take = (stream: 0 | 1, lines: LineReader) => (bytes: Uint8Array) =>
+      this.#guarded(() => {
+        const admitted = bytes.subarray(0, limit.admit(bytes.length));
+        if (admitted.length === 0) return;
+        writeSync(this.#rawFds[stream]!, admitted);
+        lines.push(admitted);
+      });
+    try {
+      this.#rawFds = [writer.layout.stdoutLog, writer.layout.stderrLog].map((path) => openSync(path, 'a'));
+    } catch (error) {
+      throw storageError(error, 'open the logs of the run', writer.layout.logs);
+    }
+    this.pump = new OutputPump(services.runtime, writer.layout.control, {
+      stdout: take(0, this.#stdoutLines),
+      stderr: take(1, this.#stderrLines),
+      onTurn: () => this.store(),
+      onStdoutClosed: () => {
+        this.isStdoutClosed = true;
+      },
+    });
+  }
+
+  /** Hands the gathered events to the log's file. */
+  store(): void {
+    this.#guarded(() => this.#writer.log.flush());
+  }
+
+  /** Reads what is left, and lets the adapter draw its conclusion from the exit code. */
+  async finish(rc: number | null): Promise<void> {
+    await this.pump.drain();
+    this.#guarded(() => {
+      this.#stdoutLines.end();
+      this.#stderrLines.end();
+      if (this.#race.winner?.kind === 'exited') this.#adapter.end(rc);
+    });
+    this.store();
+  }
+
+  close(): void {
+    this.pump.close();
+    for (const fd of this.#rawFds) closeSync(fd);
+  }
+
+  /** A store that fails ends the attempt; what the tool still writes is read and dropped, so that it does not hang. */
+  #guarded(work: () => void): void {
+    if (this.#failed) return;
+    try {
+      work();
+    } catch (error) {
+      this.#failed = true;
+      this.#writer.log.discardPending();
+      this.#race.end({
+        kind: 'store-failed',
+        error: storageError(error, 'store the output of the tool', this.#writer.layout.dir),
+      });
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { EventLog } from './event-log.ts';
+import { sha256 } from './ledger.ts';
+import { firstBrokenMark } from './seal.ts';
+
+describe('the event log', () => {
+  let folder: string;
+  let count = 0;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'acor-log-'));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  const newPath = () => join(folder, `${count++}.jsonl`);
+  const linesOf = (path: string) =>
+    readFileSync(path, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+
+  it('numbers events without a gap, whether they are objects or bytes', () => {
+    const path = newPath();
+    const log = new EventLog(path, 'r-1');
+    const line = Buffer.from('xx{"v":1,"type":"log"}yy');
+    for (let i = 0; i < 1200; i++) {
+      if (i % 3 === 0) log.append({ type: 'progress', pct: i / 12 });
+      else log.keepLine(line, 2, line.length - 2);
+    }
+    log.flush();
+    assert.deepEqual(
+      linesOf(path).map(({ seq }) => seq),
+      Array.from({ length: 1200 }, (_, i) => i + 1),
+    );
+    assert.deepEqual(linesOf(path)[1], { v: 1, type: 'log', seq: 2 });
+    assert.equal(log.bytes, readFileSync(path).length);
+    log.close();
+  });
+
+  it('takes an event that is larger than its buffer', () => {
+    const path = newPath();
+    const log = new EventLog(path, 'r-1');
+    log.append({ type: 'log', msg: 'a'.repeat(1_000_000) });
+    log.append({ type: 'log', msg: 'b' });
+    log.flush();
+    assert.deepEqual(
+      linesOf(path).map(({ msg, seq }) => [msg.length, seq]),
+      [
+        [1_000_000, 1],
+        [1, 2],
+      ],
+    );
+    log.close();
+  });
+
+  it('seals the bytes that it wrote', () => {
+    const path = newPath();
+    const log = new EventLog(path, 'r-1');
+    for (let i = 0; i < 300; i++) {
+      log.append({ type: 'log', msg: `line ${i}` });
+      log.flush();
+    }
+    const bytes = readFileSync(path);
+    const seal = log.seal();
+    assert.equal(seal.sha256, sha256(bytes));
+    assert.equal(seal.bytes, bytes.length);
+    assert.ok(seal.marks.length > 16 && seal.marks.length <= 64, `${seal.marks.length} marks`);
+    assert.equal(firstBrokenMark(bytes, seal), undefined);
+    log.close();
+  });
+
+  it('lets a change of any byte be narrowed down to a place around it', () => {
+    const path = newPath();
+    const log = new EventLog(path, 'r-1');
+    for (let i = 0; i < 300; i++) {
+      log.append({ type: 'log', msg: `line ${i}` });
+      log.flush();
+    }
+    const seal = log.seal();
+    log.close();
+    const bytes = readFileSync(path);
+    for (let at = 0; at < bytes.length; at += 997) {
+      const changed = Buffer.from(bytes);
+      changed[at] = changed[at]! ^ 1;
+      const place = firstBrokenMark(changed, seal);
+      assert.ok(
+        place !== undefined && place.from <= at && at < place.to,
+        `byte ${at}: ${JSON.stringify(place)}`,
+      );
+      assert.ok(place.to - place.from < bytes.length / 8);
+    }
+    assert.deepEqual(firstBrokenMark(bytes.subarray(0, -1), seal)?.to, bytes.length);
+  });
+
+  it('goes on where an earlier writer stopped, and takes a torn last line off', () => {
+    const path = newPath();
+    const first = new EventLog(path, 'r-1');
+    first.append({ type: 'start', step: 'a' });
+    first.append({ type: 'log', msg: 'b' });
+    first.flush();
+    first.close();
+    appendFileSync(path, '{"v":1,"type":"log","msg":"torn');
+    const second = new EventLog(path, 'r-1');
+    second.append({ type: 'log', msg: 'c' });
+    second.flush();
+    assert.deepEqual(
+      linesOf(path).map(({ seq, msg }) => [seq, msg]),
+      [
+        [1, undefined],
+        [2, 'b'],
+        [3, 'c'],
+      ],
+    );
+    assert.equal(second.seal().sha256, sha256(readFileSync(path)));
+    second.close();
+  });
+
+  it('writes nothing more once another supervisor has taken over', () => {
+    const path = newPath();
+    let superseded = false;
+    const log = new EventLog(path, 'r-1', () => superseded);
+    log.append({ type: 'log', msg: 'before' });
+    log.flush();
+    superseded = true;
+    log.append({ type: 'log', msg: 'after' });
+    assert.throws(() => log.flush(), { code: 'E_STORAGE' });
+    assert.equal(linesOf(path).length, 1);
+    log.close();
+  });
+
+  it('gives the numbers of events back that were never written', () => {
+    const path = newPath();
+    const log = new EventLog(path, 'r-1');
+    log.append({ type: 'log', msg: 'one' });
+    log.flush();
+    log.append({ type: 'log', msg: 'dropped' });
+    log.append({ type: 'log', msg: 'dropped' });
+    log.discardPending();
+    log.append({ type: 'log', msg: 'two' });
+    log.flush();
+    assert.deepEqual(
+      linesOf(path).map(({ seq, msg }) => [seq, msg]),
+      [
+        [1, 'one'],
+        [2, 'two'],
+      ],
+    );
+    log.close();
+  });
+});

@@ -1,0 +1,172 @@
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import { PROTOCOL_VERSION, type StoredEvent } from '../../protocol/v1/envelope.ts';
+import type { Seal } from '../../protocol/v1/runner-events.ts';
+import { writeFully } from '../../util/atomic-write.ts';
+import { SealBuilder } from './seal.ts';
+import { storageError } from './storage-error.ts';
+
+const BUFFER_BYTES = 1 << 18;
+const SEQ_KEY = Buffer.from(',"seq":');
+const LF = 10;
+const CLOSE_BRACE = 125;
+const MAX_STAMP_BYTES = 32;
+
+/** An event before it is stored: the log fills in `v`, `ts`, `run_id` and `seq`. */
+export type NewEvent = { type: string; [field: string]: unknown };
+
+/**
+ * The one writer of a run's `events.jsonl`. Events are gathered and appended in one write per burst; what is appended is
+ * whole lines or nothing. `isSuperseded` is asked before each write: a supervisor that was thought dead must not write on.
+ */
+export class EventLog {
+  readonly #path: string;
+  readonly #runId: string;
+  readonly #fd: number;
+  readonly #isSuperseded: () => boolean;
+  readonly #seal = new SealBuilder();
+  #buffer = new Uint8Array(BUFFER_BYTES);
+  #used = 0;
+  #seq = 0;
+  #bytes: number;
+  #open = true;
+
+  constructor(path: string, runId: string, isSuperseded: () => boolean = () => false) {
+    this.#path = path;
+    this.#runId = runId;
+    this.#isSuperseded = isSuperseded;
+    try {
+      this.#fd = openSync(path, 'a+', 0o644);
+      this.#bytes = fstatSync(this.#fd).size;
+      this.#takeUp();
+    } catch (error) {
+      throw storageError(error, 'open the event log', path);
+    }
+  }
+
+  /** How many events there are, which is the `seq` of the last one. */
+  get events(): number {
+    return this.#seq;
+  }
+
+  get bytes(): number {
+    return this.#bytes + this.#used;
+  }
+
+  /** Adds an event and returns it as stored. */
+  append(event: NewEvent): StoredEvent {
+    const envelope = {
+      v: PROTOCOL_VERSION,
+      type: event.type,
+      ts: new Date().toISOString(),
+      run_id: this.#runId,
+    };
+    const stored: StoredEvent = Object.assign(envelope, event, { seq: this.#seq + 1 });
+    const line = Buffer.from(`${JSON.stringify(stored)}\n`);
+    this.#reserve(line.length);
+    this.#buffer.set(line, this.#used);
+    this.#used += line.length;
+    this.#seq++;
+    return stored;
+  }
+
+  /** Adds `bytes[start..end)`, an object that ends with its brace and holds the whole envelope but `seq`, which is put in at its end. */
+  keepLine(bytes: Uint8Array, start: number, end: number): void {
+    const length = end - start - 1;
+    this.#reserve(length + MAX_STAMP_BYTES);
+    const out = this.#buffer;
+    let at = this.#used;
+    out.set(bytes.subarray(start, end - 1), at);
+    at += length;
+    out.set(SEQ_KEY, at);
+    at = writeDecimal(out, at + SEQ_KEY.length, ++this.#seq);
+    out[at++] = CLOSE_BRACE;
+    out[at++] = LF;
+    this.#used = at;
+  }
+
+  /** Hands what was gathered to the system. A write that fails leaves the log as it was before it. */
+  flush(): void {
+    if (this.#used === 0) return;
+    const bytes = this.#buffer.subarray(0, this.#used);
+    if (this.#isSuperseded())
+      throw storageError(new Error('another supervisor has taken over this run'), 'write', this.#path);
+    try {
+      writeFully(this.#fd, bytes);
+    } catch (error) {
+      ftruncateSync(this.#fd, this.#bytes);
+      throw storageError(error, 'write the event log', this.#path);
+    }
+    this.#seal.update(bytes);
+    this.#bytes += this.#used;
+    this.#used = 0;
+  }
+
+  /** Flushes, and returns when the events are on the disk. */
+  sync(): void {
+    this.flush();
+    try {
+      fdatasyncSync(this.#fd);
+    } catch (error) {
+      throw storageError(error, 'sync the event log', this.#path);
+    }
+  }
+
+  /** Drops what was gathered and could not be written, and the numbers that it had. */
+  discardPending(): void {
+    let lines = 0;
+    for (let i = 0; i < this.#used; i++) if (this.#buffer[i] === LF) lines++;
+    this.#seq -= lines;
+    this.#used = 0;
+  }
+
+  /** The seal over everything stored so far; flush first. */
+  seal(): Seal {
+    return this.#seal.seal();
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    closeSync(this.#fd);
+  }
+
+  /** Goes on where an earlier writer stopped. A torn last line, which was never acknowledged, is taken off. */
+  #takeUp(): void {
+    const chunk = new Uint8Array(BUFFER_BYTES);
+    let wholeBytes = 0;
+    for (let at = 0; at < this.#bytes; ) {
+      const count = readSync(this.#fd, chunk, 0, chunk.length, at);
+      if (count === 0) break;
+      for (let i = 0; i < count; i++) {
+        if (chunk[i] !== LF) continue;
+        this.#seq++;
+        wholeBytes = at + i + 1;
+      }
+      at += count;
+    }
+    if (wholeBytes < this.#bytes) ftruncateSync(this.#fd, wholeBytes);
+    this.#bytes = wholeBytes;
+    for (let at = 0; at < wholeBytes; ) {
+      const count = readSync(this.#fd, chunk, 0, Math.min(chunk.length, wholeBytes - at), at);
+      this.#seal.update(chunk.subarray(0, count));
+      at += count;
+    }
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#used + bytes <= this.#buffer.length) return;
+    this.flush();
+    if (bytes > this.#buffer.length) this.#buffer = new Uint8Array(bytes);
+  }
+}
+
+function writeDecimal(out: Uint8Array, from: number, value: number): number {
+  let digits = 1;
+  for (let limit = 10; value >= limit; limit *= 10) digits++;
+  for (let at = from + digits - 1, rest = value; at >= from; at--) {
+    const next = Math.floor(rest / 10);
+    out[at] = 48 + rest - next * 10;
+    rest = next;
+  }
+  return from + digits;
+}

@@ -1,0 +1,139 @@
+import { closeSync, type FSWatcher, openSync, readSync, watch } from 'node:fs';
+import { LineReader } from '../../protocol/jsonl.ts';
+import { errorCode } from '../../util/error-code.ts';
+
+const CHUNK_BYTES = 1 << 18;
+/** inotify tells of new bytes; this is only for file systems where it does not. */
+const POLL_MS = 500;
+const LF = 10;
+const END_MARK = Buffer.from('"type":"runner_end"');
+
+export interface FollowOptions {
+  /** Only events after this `seq`. */
+  since?: number;
+  /** False reads what is there and returns. */
+  wait: boolean;
+  signal?: AbortSignal;
+  /** Asked while waiting: true when nobody writes the log any more. */
+  isAbandoned?: () => boolean;
+}
+
+/**
+ * Reads an event log from any `seq` on, as whole lines in batches of bytes, without a gap or a repeat, and ends with
+ * the event that ends the run. Any number of readers may follow; none is felt by the writer.
+ */
+export async function* followEvents(path: string, options: FollowOptions): AsyncGenerator<Uint8Array> {
+  const fd = openSync(path, 'r');
+  const waiter = options.wait ? new ChangeWaiter(path, options.signal) : undefined;
+  try {
+    let offset = 0;
+    let toSkip = options.since ?? 0;
+    for (;;) {
+      const read = readLines(fd, offset);
+      if (read.length > 0) {
+        offset += read.length;
+        const kept = skipLines(read, toSkip);
+        const lines = read.subarray(kept.from);
+        toSkip = kept.left;
+        if (lines.length > 0) yield lines;
+        if (waiter === undefined || !endsTheRun(read)) continue;
+        // A retried or resumed run goes on after its end; that is told by what is in the file already.
+        if (readLines(fd, offset).length === 0) return;
+        continue;
+      }
+      if (waiter === undefined || options.signal?.aborted) return;
+      if (options.isAbandoned?.() && readLines(fd, offset).length === 0) return;
+      await waiter.change();
+    }
+  } finally {
+    waiter?.close();
+    closeSync(fd);
+  }
+}
+
+/** The events of a log as objects, from any `seq` on. */
+export async function* readEvents(
+  path: string,
+  options: FollowOptions,
+): AsyncGenerator<Record<string, unknown>> {
+  for await (const bytes of followEvents(path, options)) {
+    const events: Record<string, unknown>[] = [];
+    const reader = new LineReader((line, start, end) => {
+      events.push(
+        JSON.parse(Buffer.from(line.buffer, line.byteOffset + start, end - start).toString('utf8')),
+      );
+    }, bytes.length);
+    reader.push(bytes);
+    yield* events;
+  }
+}
+
+/** Whole lines from `offset` on, at least one if there is one, about a chunk at most. */
+function readLines(fd: number, offset: number): Uint8Array {
+  for (let size = CHUNK_BYTES; ; size *= 4) {
+    const buffer = new Uint8Array(size);
+    const count = readSync(fd, buffer, 0, size, offset);
+    const end = buffer.subarray(0, count).lastIndexOf(LF) + 1;
+    if (end > 0 || count < size) return buffer.subarray(0, end);
+  }
+}
+
+/** Where the lines after the first `count` begin, and how many are still to be skipped when there are fewer. */
+function skipLines(lines: Uint8Array, count: number): { from: number; left: number } {
+  let from = 0;
+  for (let left = count; left > 0; left--) {
+    if (from === lines.length) return { from, left };
+    from = lines.indexOf(LF, from) + 1;
+  }
+  return { from, left: 0 };
+}
+
+function endsTheRun(lines: Uint8Array): boolean {
+  const lastStart = lines.lastIndexOf(LF, lines.length - 2) + 1;
+  const last = Buffer.from(lines.buffer, lines.byteOffset + lastStart, lines.length - lastStart);
+  // The words may also stand in an event that wraps another one.
+  return last.includes(END_MARK) && JSON.parse(last.toString('utf8')).type === 'runner_end';
+}
+
+/** Waits until a file changes. */
+class ChangeWaiter {
+  readonly #signal: AbortSignal | undefined;
+  #watcher: FSWatcher | undefined;
+  #changed = false;
+  #wake: (() => void) | undefined;
+
+  constructor(path: string, signal: AbortSignal | undefined) {
+    this.#signal = signal;
+    try {
+      this.#watcher = watch(path, () => this.#notify());
+    } catch (error) {
+      // Without a watch (too many of them, or a file system that has none) the timer alone does it.
+      if (errorCode(error) === 'ENOENT') throw error;
+    }
+  }
+
+  async change(): Promise<void> {
+    if (!this.#changed) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, POLL_MS);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        this.#signal?.addEventListener('abort', this.#wake, { once: true });
+      });
+      if (this.#wake) this.#signal?.removeEventListener('abort', this.#wake);
+      this.#wake = undefined;
+    }
+    this.#changed = false;
+  }
+
+  close(): void {
+    this.#watcher?.close();
+  }
+
+  #notify(): void {
+    this.#changed = true;
+    this.#wake?.();
+  }
+}

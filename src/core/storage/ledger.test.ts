@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { GENESIS, Ledger, sha256 } from './ledger.ts';
+
+describe('the ledger', () => {
+  let root: string;
+  before(() => {
+    root = mkdtempSync(join(tmpdir(), 'acor-ledger-'));
+  });
+  after(() => rmSync(root, { recursive: true, force: true }));
+
+  it('chains its lines, also when many write at once', async () => {
+    const writers = Array.from({ length: 30 }, () => new Ledger(root));
+    await Promise.all(writers.map((ledger, i) => ledger.append({ type: 'run', run_id: `r-${i}` })));
+    const lines = new Ledger(root).lines();
+    assert.equal(lines.length, 30);
+    let prev = GENESIS;
+    for (const line of lines) {
+      assert.equal(JSON.parse(line).prev, prev);
+      prev = sha256(line);
+    }
+    assert.equal(new Set(lines.map((line) => JSON.parse(line).run_id)).size, 30);
+  });
+
+  it('leaves out a torn last line, and writes the next one in its place', async () => {
+    const ledger = new Ledger(root);
+    const before = ledger.lines();
+    appendFileSync(ledger.path, '{"type":"run","run_id":"r-torn');
+    assert.deepEqual(ledger.lines(), before);
+    await ledger.append({ type: 'run', run_id: 'r-next' });
+    assert.equal(ledger.lines().length, before.length + 1);
+    assert.equal(JSON.parse(ledger.lines().at(-1)!).prev, sha256(before.at(-1)!));
+  });
+
+  it('is not held up by the lock of a process that died', async () => {
+    writeFileSync(
+      join(root, 'ledger.lock'),
+      JSON.stringify({ pid: 2 ** 22 - 1, start_time: 1, boot_id: 'another boot' }),
+    );
+    await new Ledger(root).append({ type: 'run', run_id: 'r-after' });
+    assert.equal(JSON.parse(new Ledger(root).lines().at(-1)!).run_id, 'r-after');
+  });
+});

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { writeFully } from '../../util/atomic-write.ts';
+import { errorCode } from '../../util/error-code.ts';
+import { withFileLock } from '../../util/file-lock.ts';
+import { storageError } from './storage-error.ts';
+
+const TAIL_BYTES = 65_536;
+/** What the first line has in place of the hash of a line before it. */
+export const GENESIS = '0'.repeat(64);
+
+export type LedgerEntry = { type: 'run' | 'cleaned'; run_id: string; [field: string]: unknown };
+
+/** `.runs/ledger.jsonl`: one line a run, each with the hash of the line before it, so that no run is changed or lost unnoticed. */
+export class Ledger {
+  readonly path: string;
+  readonly #lock: string;
+
+  constructor(root: string) {
+    this.path = join(root, 'ledger.jsonl');
+    this.#lock = join(root, 'ledger.lock');
+  }
+
+  /** Adds a line, durable when the call returns. */
+  async append(entry: LedgerEntry): Promise<void> {
+    try {
+      await withFileLock(this.#lock, () => this.#append(entry));
+    } catch (error) {
+      throw storageError(error, 'write the ledger', this.path);
+    }
+  }
+
+  /** The lines, without their ends; none when there is no ledger yet. */
+  lines(): string[] {
+    try {
+      const text = readFileSync(this.path, 'utf8');
+      // A last line without an end was never acknowledged.
+      return text
+        .slice(0, text.lastIndexOf('\n') + 1)
+        .split('\n')
+        .slice(0, -1);
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return [];
+      throw storageError(error, 'read the ledger', this.path);
+    }
+  }
+
+  #append(entry: LedgerEntry): void {
+    const fd = openSync(this.path, 'a+', 0o644);
+    try {
+      const { line, end } = lastLine(fd);
+      ftruncateSync(fd, end);
+      const prev = line === undefined ? GENESIS : sha256(line);
+      const text = JSON.stringify({ ...entry, ts: new Date().toISOString(), prev });
+      try {
+        writeFully(fd, Buffer.from(`${text}\n`));
+      } catch (error) {
+        ftruncateSync(fd, end);
+        throw error;
+      }
+      fdatasyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+/** The last whole line of a file, and where it ends: what follows is a torn write. */
+function lastLine(fd: number): { line: string | undefined; end: number } {
+  const size = fstatSync(fd).size;
+  const from = Math.max(0, size - TAIL_BYTES);
+  const tail = Buffer.alloc(size - from);
+  readSync(fd, tail, 0, tail.length, from);
+  const end = tail.lastIndexOf(10) + 1;
+  if (end === 0) return { line: undefined, end: 0 };
+  const start = tail.lastIndexOf(10, end - 2) + 1;
+  return { line: tail.toString('utf8', start, end - 1), end: from + end };
+}
+
+/** The SHA-256 of a text or of bytes, in hex. */
+export function sha256(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex');
+}
+
+/** The SHA-256 of a file's bytes, read in parts. */
+export function sha256OfFile(path: string): string {
+  const hash = createHash('sha256');
+  const fd = openSync(path, 'r');
+  try {
+    const chunk = Buffer.alloc(1 << 18);
+    for (;;) {
+      const count = readSync(fd, chunk, 0, chunk.length, null);
+      if (count === 0) return hash.digest('hex');
+      hash.update(chunk.subarray(0, count));
+    }
+  } finally {
+    closeSync(fd);
+  }
+}

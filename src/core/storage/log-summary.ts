@@ -1,0 +1,53 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+
+type Event = Readonly<Record<string, unknown>>;
+
+const TAIL_BYTES = 1 << 21;
+
+/** The last events of a log that tell where a run stands. */
+export interface LogSummary {
+  /** The last `runner_end`, if it is the last event. */
+  end: Event | undefined;
+  /** The tool's own ending: result, error or cancelled. */
+  ending: Event | undefined;
+  progress: Event | undefined;
+  lastEvent: Event | undefined;
+}
+
+/** Reads where a run stands from the end of its log, however long that is. */
+export function summariseLog(path: string): LogSummary {
+  const summary: LogSummary = {
+    end: undefined,
+    ending: undefined,
+    progress: undefined,
+    lastEvent: undefined,
+  };
+  for (const event of lastEvents(path)) {
+    summary.lastEvent ??= event;
+    if (event.type === 'runner_end' && event === summary.lastEvent) summary.end = event;
+    if (event.type === 'progress') summary.progress ??= event;
+    if (event.type === 'result' || event.type === 'error' || event.type === 'cancelled')
+      summary.ending ??= event;
+    // What came before the start of this attempt is another attempt's.
+    if (event.type === 'start' || event.type === 'runner_start') break;
+  }
+  return summary;
+}
+
+/** The events of the last part of a log, the last one first. A torn last line is left out. */
+function* lastEvents(path: string): Generator<Event> {
+  const fd = openSync(path, 'r');
+  try {
+    const size = fstatSync(fd).size;
+    const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
+    readSync(fd, tail, 0, tail.length, size - tail.length);
+    for (let end = tail.lastIndexOf(10); end > 0; ) {
+      const start = tail.lastIndexOf(10, end - 1) + 1;
+      if (start === 0 && tail.length < size) return;
+      yield JSON.parse(tail.toString('utf8', start, end));
+      end = start - 1;
+    }
+  } finally {
+    closeSync(fd);
+  }
+}

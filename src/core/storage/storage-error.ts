@@ -1,0 +1,29 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import { errorCode, errorMessage } from '../../util/error-code.ts';
+
+/** Tells of a failed write to the store: E_DISK_FULL when there is no space, E_STORAGE for all else. */
+export function storageError(error: unknown, what: string, path: string): AcorError {
+  if (error instanceof AcorError) return error;
+  switch (errorCode(error)) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new AcorError('E_DISK_FULL', `no space left to ${what}: ${path}`, {
+        hint: 'Free space, for instance with: acor clean --keep 20; or point project.runs_dir to another disk.',
+        next: ['acor clean --keep 20 --dry-run'],
+        cause: error,
+      });
+    case 'EROFS':
+    case 'EACCES':
+    case 'EPERM':
+      return new AcorError('E_STORAGE', `not permitted to ${what}: ${path}`, {
+        hint: `Make it writable for this user (chmod u+rwx '${path}'), or set project.runs_dir to a folder that is (ACOR_PROJECT_RUNS_DIR=…).`,
+        next: ['acor health'],
+        cause: error,
+      });
+    default:
+      return new AcorError('E_STORAGE', `cannot ${what}: ${path}: ${errorMessage(error)}`, {
+        next: ['acor health'],
+        cause: error,
+      });
+  }
+}

@@ -1,0 +1,194 @@
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
+import { errorCode } from '../../util/error-code.ts';
+import { type MeasuredArtifact, measureArtifact } from './artifacts.ts';
+import { GENESIS, Ledger, sha256 } from './ledger.ts';
+import type { RunStore } from './run-store.ts';
+import { firstBrokenMark } from './seal.ts';
+import { storageError } from './storage-error.ts';
+
+/** One thing that is not as it was recorded. Offsets are bytes; `to` is not part of the range. */
+export interface VerifyProblem {
+  run_id: string;
+  where: 'events' | 'artifact' | 'ledger';
+  path: string;
+  problem: string;
+  line?: number;
+  from?: number;
+  to?: number;
+}
+
+/** What was found of one run. `sealed` is false for a run that never ended, whose events can only be checked for order. */
+export interface VerifiedRun {
+  run_id: string;
+  ok: boolean;
+  sealed: boolean;
+  events: number;
+  artifacts: number;
+  problems: VerifyProblem[];
+}
+
+/** Recomputes the seal, the order and the artifacts of a run (contract §6), and holds them to what was recorded. */
+export function verifyRun(store: RunStore, runId: string): VerifiedRun {
+  const { events: path } = store.layout(runId);
+  const problems: VerifyProblem[] = [];
+  const report = (problem: Omit<VerifyProblem, 'run_id' | 'path' | 'where'>) =>
+    problems.push({ run_id: runId, where: 'events', path, ...problem });
+  store.read(runId);
+  const bytes = readLog(path);
+  const lines = checkOrder(bytes, report);
+  const ends = lines.filter(({ event }) => event?.type === 'runner_end');
+  for (const { event, offset } of ends) {
+    const broken = firstBrokenMark(bytes.subarray(0, offset), (event as RunnerEnd).seal);
+    if (broken === undefined) continue;
+    report({ problem: placeOf(bytes, broken), line: lineAt(bytes, broken.from), ...broken });
+    break;
+  }
+  const last = lines.at(-1);
+  const sealed = ends.length > 0 && last?.event?.type === 'runner_end';
+  const end = ends.at(-1)?.event as RunnerEnd | undefined;
+  const artifacts = (end?.artifacts ?? []) as unknown as MeasuredArtifact[];
+  for (const artifact of artifacts) {
+    const problem = checkArtifact(artifact);
+    if (problem) problems.push({ run_id: runId, where: 'artifact', path: artifact.path, problem });
+  }
+  return {
+    run_id: runId,
+    ok: problems.length === 0,
+    sealed,
+    events: lines.length,
+    artifacts: artifacts.length,
+    problems,
+  };
+}
+
+/** Checks the chain of the ledger, and that every run in it is still there and is the one that was entered. */
+export function verifyLedger(store: RunStore, only?: string): VerifyProblem[] {
+  const ledger = new Ledger(store.root);
+  const problems: VerifyProblem[] = [];
+  const entered = new Map<string, { line: number; entry: Record<string, unknown> }>();
+  const report = (runId: string, line: number, problem: string) =>
+    problems.push({ run_id: runId, where: 'ledger', path: ledger.path, line, problem });
+  let prev = GENESIS;
+  for (const [index, text] of ledger.lines().entries()) {
+    const line = index + 1;
+    const entry = parseObject(text);
+    if (entry === undefined) report('', line, 'the line is not a JSON object');
+    else {
+      if (entry.prev !== prev) {
+        report(
+          String(entry.run_id),
+          line,
+          `line ${line - 1 || 'before'} was changed, removed, added or moved: its hash is not the one kept here`,
+        );
+      }
+      if (entry.type === 'cleaned') entered.delete(String(entry.run_id));
+      else entered.set(String(entry.run_id), { line, entry });
+    }
+    prev = sha256(text);
+  }
+  for (const [runId, { line, entry }] of entered) {
+    if (only !== undefined && runId !== only) continue;
+    const found = hashOfLog(store, runId);
+    if (found === undefined) report(runId, line, 'the run is in the ledger, but not in the store any more');
+    else if (found !== entry.events_sha256) {
+      report(runId, line, 'the event log is not the one that was entered when the run ended');
+    }
+  }
+  return only === undefined ? problems : problems.filter(({ run_id }) => run_id === only || run_id === '');
+}
+
+interface Line {
+  number: number;
+  offset: number;
+  event: Record<string, unknown> | undefined;
+}
+
+function checkOrder(
+  bytes: Buffer,
+  report: (problem: { problem: string; line: number; from?: number; to?: number }) => void,
+): Line[] {
+  const lines: Line[] = [];
+  let expected = 1;
+  for (let offset = 0; offset < bytes.length; ) {
+    const newline = bytes.indexOf(10, offset);
+    const number = lines.length + 1;
+    if (newline === -1) {
+      report({
+        problem: 'the last line has no end: it was cut short',
+        line: number,
+        from: offset,
+        to: bytes.length,
+      });
+      break;
+    }
+    const event = parseObject(bytes.toString('utf8', offset, newline));
+    lines.push({ number, offset, event });
+    if (event === undefined)
+      report({ problem: 'the line is not a JSON object', line: number, from: offset, to: newline });
+    else if (event.seq !== expected) {
+      report({
+        problem: `seq is ${String(event.seq)} where ${expected} belongs`,
+        line: number,
+        from: offset,
+        to: newline,
+      });
+      expected = typeof event.seq === 'number' ? event.seq : expected;
+    }
+    expected++;
+    offset = newline + 1;
+  }
+  return lines;
+}
+
+function placeOf(bytes: Buffer, { from, to }: { from: number; to: number }): string {
+  const line = lineAt(bytes, from);
+  return `the first byte that differs lies in bytes ${from} to ${to - 1}, from line ${line} on`;
+}
+
+function lineAt(bytes: Buffer, offset: number): number {
+  let line = 1;
+  for (let at = bytes.indexOf(10); at !== -1 && at < offset; at = bytes.indexOf(10, at + 1)) line++;
+  return line;
+}
+
+function checkArtifact(recorded: MeasuredArtifact): string | undefined {
+  try {
+    const now = measureArtifact(recorded.path, [dirname(recorded.path), recorded.path]);
+    if (now.sha256 === recorded.sha256) return undefined;
+    return `its sha256 is ${now.sha256} now; ${recorded.sha256} was recorded`;
+  } catch (error) {
+    if (error instanceof AcorError) return error.code === 'E_PROTOCOL' ? 'it is gone' : error.message;
+    throw error;
+  }
+}
+
+function hashOfLog(store: RunStore, runId: string): string | undefined {
+  try {
+    return sha256(readFileSync(store.layout(runId).events));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || error instanceof AcorError) return undefined;
+    throw storageError(error, 'read the event log', runId);
+  }
+}
+
+function readLog(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw storageError(error, 'read the event log', path);
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
