@@ -1,0 +1,61 @@
+import { resolve } from 'node:path';
+import type { LoadedConfig } from '../core/config/load.ts';
+import type { Registry } from '../core/registry/registry.ts';
+import type { RunnerServices } from '../core/runner/services.ts';
+import type { RunStore } from '../core/storage/run-store.ts';
+import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
+import type { Interrupts } from './interrupts.ts';
+
+/** A project as operations see it. */
+export interface Project {
+  config: LoadedConfig;
+  registry: Registry;
+  store: RunStore;
+}
+
+/** What every operation is given. The project is opened when the first operation asks for it, and only then. */
+export class AcorApp {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly interrupts: Interrupts;
+  #project: Promise<Project> | undefined;
+  #codes: Readonly<Record<string, ErrorInfo>> = {};
+
+  constructor(options: { cwd: string; env: AcorApp['env']; interrupts: Interrupts }) {
+    this.cwd = options.cwd;
+    this.env = options.env;
+    this.interrupts = options.interrupts;
+  }
+
+  project(): Promise<Project> {
+    this.#project ??= this.#open();
+    return this.#project;
+  }
+
+  /** What a run needs. The process adopts the orphans of its tools, so that none of them escapes. */
+  async services(): Promise<RunnerServices> {
+    const [project, { loadRuntime }] = await Promise.all([
+      this.project(),
+      import('../core/process/runtime.ts'),
+    ]);
+    const runtime = await loadRuntime();
+    this.#codes = await project.registry.errorCodes();
+    return { ...project, runtime, adoptsOrphans: runtime.adoptOrphans() };
+  }
+
+  /** The row of a code, the project's own codes first. */
+  errorInfo(code: string): ErrorInfo | undefined {
+    return errorInfo(code, this.#codes);
+  }
+
+  async #open(): Promise<Project> {
+    const [{ loadConfig }, { Registry }, { FileRunStore }] = await Promise.all([
+      import('../core/config/load.ts'),
+      import('../core/registry/registry.ts'),
+      import('../core/storage/file-run-store.ts'),
+    ]);
+    const config = await loadConfig({ cwd: this.cwd, env: this.env });
+    const runsDir = resolve(config.root, config.config.project.runs_dir);
+    return { config, registry: Registry.open(config), store: new FileRunStore(runsDir) };
+  }
+}

@@ -1,0 +1,22 @@
+import type { CliApp } from '../compose/index.ts';
+import { errorInfo } from '../protocol/error-codes.ts';
+import { ACOR_VERSION } from '../util/version.ts';
+import { AcorApp } from './acor-app.ts';
+import { ROUTES } from './index.ts';
+import type { Interrupts } from './interrupts.ts';
+
+/** ACOR's command line, made of its operations. */
+export function acorCli(interrupts: Interrupts): CliApp<AcorApp> {
+  let opened: AcorApp | undefined;
+  return {
+    name: 'acor',
+    version: ACOR_VERSION,
+    summary: 'Runs command-line tools for AI agents: checked, supervised, limited, recorded.',
+    routes: ROUTES,
+    errorInfo: (code) => opened?.errorInfo(code) ?? errorInfo(code),
+    openContext(_globals, io) {
+      opened = new AcorApp({ cwd: io.cwd, env: io.env, interrupts });
+      return opened;
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import type * as z from 'zod';
+import { AppError, defineOperation, type Operation } from '../compose/index.ts';
+import { AcorError } from '../protocol/acor-error.ts';
+import type { AcorApp } from './acor-app.ts';
+
+/** An operation of ACOR: what it throws in the terms of the core is told in those of the command line. */
+export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
+  operation: Operation<AcorApp, I, O>,
+): Operation<AcorApp, I, O> {
+  return defineOperation({
+    ...operation,
+    async run(input, ctx) {
+      try {
+        return await operation.run(input, ctx);
+      } catch (error) {
+        throw error instanceof AcorError ? asAppError(error) : error;
+      }
+    },
+  });
+}
+
+/** The same error in the kit's own class. */
+export function asAppError({ code, message, hint, details, next, cause }: AcorError): AppError {
+  return new AppError(code, message, { hint, details, next, cause });
+}

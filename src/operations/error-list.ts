@@ -1,0 +1,47 @@
+import * as z from 'zod';
+import { AppError } from '../compose/index.ts';
+import { ERROR_CODES, type ErrorInfo } from '../protocol/error-codes.ts';
+import { acorOperation } from './define.ts';
+
+const codeRow = z.object({
+  code: z.string(),
+  class: z.string(),
+  retryable: z.boolean(),
+  exit: z.int(),
+  action: z.string().describe('What an agent does by default.'),
+  hint: z.string(),
+  source: z.enum(['built-in', 'project']),
+});
+
+export const errorList = acorOperation({
+  name: 'system.errors',
+  summary: 'List the error codes: class, whether to retry, what to do.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({ code: z.string().optional().describe('Only this code.') }),
+  output: z.object({ codes: z.array(codeRow) }),
+  positionals: ['code'],
+  list: 'codes',
+  example: 'acor errors E_HEARTBEAT_MISSED',
+  async run(input, ctx) {
+    const { registry } = await ctx.app.project();
+    const own = await registry.errorCodes();
+    const all: Record<string, ErrorInfo> = { ...ERROR_CODES, ...own };
+    const codes = Object.keys(all)
+      .sort()
+      .filter((code) => input.code === undefined || code === input.code)
+      .map((code) => ({
+        code,
+        ...all[code]!,
+        source: Object.hasOwn(own, code) ? ('project' as const) : ('built-in' as const),
+      }));
+    if (codes.length === 0) {
+      throw new AppError('E_USAGE', `there is no error code ${input.code}`, {
+        hint: 'List them all with: acor errors',
+        next: ['acor errors'],
+      });
+    }
+    return { kind: 'data', data: { codes } };
+  },
+});

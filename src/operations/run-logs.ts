@@ -1,0 +1,89 @@
+import * as z from 'zod';
+import { followEvents, readEvents } from '../core/storage/follow.ts';
+import { isLive } from '../core/storage/lost-runs.ts';
+import { writeAsync } from '../util/write-async.ts';
+import { acorOperation } from './define.ts';
+import { eventAsText } from './event-text.ts';
+
+/** One answer holds at most so many events; `next` leads on. */
+const PAGE_EVENTS = 1000;
+
+export const runLogs = acorOperation({
+  name: 'run.logs',
+  summary: 'Read the events of a run, or follow them until it ends.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    run: z.string().describe('The id of the run.'),
+    follow: z.boolean().default(false).describe('Go on until the run ends, one event a line.'),
+    since: z.int().min(0).default(0).describe('Only events after this seq.'),
+    type: z.array(z.string()).default([]).describe('Only events of this type; may be given several times.'),
+    format: z
+      .enum(['json', 'text'])
+      .default('json')
+      .describe('json: the events. text: one readable line for each.'),
+  }),
+  output: z.object({
+    run_id: z.string(),
+    events: z.array(z.record(z.string(), z.unknown())),
+    last_seq: z.int().describe('The seq of the last event looked at: give it to --since to go on.'),
+  }),
+  positionals: ['run'],
+  list: 'events',
+  example: 'acor logs r-0123456789abcdef --type error --type runner_error',
+  moreExamples: [
+    'acor logs r-0123456789abcdef --follow --since 120',
+    'acor logs r-0123456789abcdef --format text',
+  ],
+  streams: 'With --follow: protocol events, one JSON object a line; the last line is runner_end.',
+  async run(input, ctx) {
+    const { store } = await ctx.app.project();
+    const record = store.read(input.run);
+    const { events: path } = store.layout(input.run);
+    const asText = input.format === 'text' || ctx.screen !== null;
+    if (input.follow || asText) {
+      const options = {
+        since: input.since,
+        wait: input.follow && isLive(record),
+        signal: ctx.signal,
+        isAbandoned: () => !isLive(store.read(input.run)),
+      };
+      const wanted = (event: Record<string, unknown>) =>
+        input.type.length === 0 || input.type.includes(String(event.type));
+      if (!asText && input.type.length === 0) {
+        for await (const lines of followEvents(path, options)) {
+          if ((await writeAsync(ctx.stdoutFd, lines)) === 'closed') break;
+        }
+      } else {
+        for await (const event of readEvents(path, options)) {
+          const line = asText ? eventAsText(event) : JSON.stringify(event);
+          if (!wanted(event) || line === undefined) continue;
+          if ((await writeAsync(ctx.stdoutFd, Buffer.from(`${line}\n`))) === 'closed') break;
+        }
+      }
+      return { kind: 'streamed', exit: 0 };
+    }
+    const events: Record<string, unknown>[] = [];
+    let lastSeq = input.since;
+    let hasMore = false;
+    for await (const event of readEvents(path, { since: input.since, wait: false })) {
+      if (input.type.length > 0 && !input.type.includes(String(event.type))) {
+        lastSeq = Number(event.seq);
+        continue;
+      }
+      if (events.length === PAGE_EVENTS) {
+        hasMore = true;
+        break;
+      }
+      events.push(event);
+      lastSeq = Number(event.seq);
+    }
+    const types = input.type.map((type) => ` --type ${type}`).join('');
+    return {
+      kind: 'data',
+      data: { run_id: input.run, events, last_seq: lastSeq },
+      ...(hasMore && { hasMore, next: [`acor logs ${input.run} --since ${lastSeq}${types}`] }),
+    };
+  },
+});

@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import { acorOperation } from './define.ts';
+
+const inputShape = z.looseObject({ name: z.string(), type: z.string(), required: z.boolean() });
+
+export const toolDescribe = acorOperation({
+  name: 'tool.describe',
+  summary: 'Describe one tool: its inputs, what it may do, its limits, how to call it.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    tool: z.string().describe('The name of the tool.'),
+    manifest: z.boolean().default(false).describe('The whole manifest, with defaults.'),
+    permissions: z.boolean().default(false).describe('Only what the tool may do.'),
+  }),
+  output: z.looseObject({ name: z.string() }),
+  positionals: ['tool'],
+  list: 'inputs',
+  example: 'acor describe example_processor',
+  moreExamples: ['acor describe example_processor --permissions'],
+  async run(input, ctx) {
+    const { registry } = await ctx.app.project();
+    const tool = await registry.find(input.tool);
+    const { manifest } = tool;
+    if (input.permissions) {
+      return {
+        kind: 'data',
+        data: {
+          name: tool.name,
+          permissions: manifest.permissions,
+          resources: manifest.resources,
+          env: manifest.env,
+          secrets: manifest.secrets,
+        },
+      };
+    }
+    if (input.manifest)
+      return { kind: 'data', data: { ...manifest, name: tool.name, manifest_path: tool.manifestPath } };
+    const inputs: z.output<typeof inputShape>[] = (manifest.inputs ?? []).map((spec) => ({ ...spec }));
+    const data = {
+      name: tool.name,
+      version: manifest.version,
+      description: manifest.description ?? '',
+      category: manifest.category ?? null,
+      language: tool.language,
+      adapter: tool.adapter,
+      path: tool.entry ?? tool.dir,
+      manifest_path: tool.manifestPath,
+      inputs,
+      takes_any_arguments: manifest.inputs === undefined && manifest.input_schema === undefined,
+      ...(manifest.input_schema !== undefined && { input_schema: manifest.input_schema }),
+      ...(manifest.output_schema !== undefined && { output_schema: manifest.output_schema }),
+      permissions: manifest.permissions,
+      timeout_s: manifest.timeout_s ?? null,
+      exit_codes: manifest.exit_codes,
+      idempotent: manifest.idempotent,
+      effects: manifest.effects ?? null,
+      actions: manifest.actions,
+      usage: usageOf(tool.name, manifest.inputs),
+      examples: manifest.examples,
+    };
+    return { kind: 'data', data };
+  },
+});
+
+type Inputs =
+  | readonly {
+      name: string;
+      type: string;
+      required: boolean;
+      positional: boolean;
+      flag?: string | undefined;
+    }[]
+  | undefined;
+
+/** How the tool is called, in one line. */
+function usageOf(tool: string, inputs: Inputs): string {
+  if (inputs === undefined) return `acor run ${tool} [args…]`;
+  const words = inputs.map((spec) => {
+    const flag = spec.flag ?? `--${spec.name.replaceAll('_', '-')}`;
+    const value = `<${spec.type}>`;
+    const word = spec.positional ? `<${spec.name}>` : spec.type === 'bool' ? flag : `${flag} ${value}`;
+    return spec.required ? word : `[${word}]`;
+  });
+  return ['acor run', tool, ...words].join(' ');
+}

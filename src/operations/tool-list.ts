@@ -1,0 +1,64 @@
+import * as z from 'zod';
+import { acorOperation } from './define.ts';
+
+const toolLine = z.object({
+  name: z.string(),
+  status: z.enum(['ok', 'broken']),
+  version: z.string(),
+  language: z.string(),
+  adapter: z.string(),
+  category: z.string().nullable(),
+  description: z.string(),
+  level: z.enum(['minimal', 'standard', 'privileged']),
+  has_manifest: z.boolean(),
+  path: z.string(),
+  problems: z.array(z.string()),
+});
+
+export const toolList = acorOperation({
+  name: 'tool.list',
+  summary: 'List the tools of this project.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    filter: z.string().optional().describe('Only tools whose name, category or description holds this text.'),
+    format: z.enum(['json', 'table']).optional().describe('json: the envelope. table: for people.'),
+  }),
+  output: z.object({ tools: z.array(toolLine) }),
+  list: 'tools',
+  example: 'acor list --filter log',
+  async run(input, ctx) {
+    const { registry } = await ctx.app.project();
+    const needle = input.filter?.toLowerCase();
+    const tools = (await registry.list())
+      .map((tool) => ({
+        name: tool.name,
+        status: tool.problems.length === 0 ? ('ok' as const) : ('broken' as const),
+        version: tool.manifest.version,
+        language: tool.language,
+        adapter: tool.adapter,
+        category: tool.manifest.category ?? null,
+        description: tool.manifest.description ?? '',
+        level: tool.manifest.permissions.level,
+        has_manifest: tool.manifestPath !== null,
+        path: tool.entry ?? tool.dir,
+        problems: tool.problems.map(
+          ({ file, line, column, message, fix }) => `${file}:${line}:${column}: ${message}. ${fix}`,
+        ),
+      }))
+      .filter(
+        (tool) =>
+          needle === undefined ||
+          [tool.name, tool.category ?? '', tool.description].some((text) =>
+            text.toLowerCase().includes(needle),
+          ),
+      );
+    const broken = tools.filter(({ status }) => status === 'broken');
+    return {
+      kind: 'data',
+      data: { tools },
+      next: broken.map(({ name }) => `acor describe ${name}`).slice(0, 3),
+    };
+  },
+});
