@@ -1,0 +1,27 @@
+// `npm run check`: whether a change may be committed. Format and lint, types, generated files, tests (with layers and docs).
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+process.chdir(join(dirname(fileURLToPath(import.meta.url)), '..'));
+
+const checks = [
+  ...(existsSync('node_modules/.bin/biome')
+    ? []
+    : [['install', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']]]),
+  ['format and lint', 'node_modules/.bin/biome', ['check', '--error-on-warnings', '.']],
+  ['types', 'node_modules/.bin/tsc', ['-p', '.']],
+  ['schemas', 'node_modules/.bin/bun', ['scripts/write-schemas.ts', '--check']],
+  ['docs', 'node_modules/.bin/bun', ['scripts/write-docs.ts', '--check']],
+  ['tests', 'node', ['scripts/test.mjs']],
+];
+
+for (const [name, program, args] of checks) {
+  console.log(`check: ${name}`);
+  const { status } = spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  if (status !== 0) {
+    console.error(`check: ${name} failed`);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,146 @@
+/** What the sources of a folder may import: other folders of `src`, packages, and the builtin modules of Node. */
+export interface Layer {
+  folder: string;
+  /** Folders of `src`, or `*` for all of them. A folder stands for what is below it, too. */
+  folders: readonly string[];
+  /** npm packages by name; `@scope/*` for all of a scope. */
+  packages: readonly string[];
+  node: boolean;
+  /** Folders of which only types may be imported: the code of the layer must start without them. */
+  typesOnly?: readonly string[];
+  note: string;
+}
+
+const CORE = [
+  'core/config',
+  'core/registry',
+  'core/policy',
+  'core/process',
+  'core/sandbox',
+  'core/storage',
+  'core/runner',
+  'core/workflow',
+];
+
+/** Who may know whom (ARCHITECTURE.md). The order is from the bottom to the top: a layer names only layers above it in the list. */
+export const LAYERS: readonly Layer[] = [
+  {
+    folder: 'util',
+    folders: [],
+    packages: [],
+    node: true,
+    note: 'no domain words',
+  },
+  {
+    folder: 'protocol',
+    folders: [],
+    packages: ['zod'],
+    node: false,
+    note: 'what things look like; the browser uses it, so no builtin modules',
+  },
+  {
+    folder: 'tool',
+    folders: [],
+    typesOnly: ['protocol'],
+    packages: [],
+    node: true,
+    note: 'runs inside a stranger’s program: it starts fast and has no dependency',
+  },
+  {
+    folder: 'compose',
+    folders: ['util'],
+    packages: ['zod', '@toon-format/toon'],
+    node: true,
+    note: 'the kit for agent-native command lines; it knows nothing of ACOR',
+  },
+  {
+    folder: 'core/config',
+    folders: ['protocol', 'util'],
+    packages: ['yaml', 'zod'],
+    node: true,
+    note: 'finds, reads and joins the configuration',
+  },
+  {
+    folder: 'core/registry',
+    folders: ['protocol', 'util', 'core/config'],
+    packages: ['yaml', 'zod', 'ajv'],
+    node: true,
+    note: 'tools, manifests and arguments; starts nothing',
+  },
+  {
+    folder: 'core/policy',
+    folders: ['protocol'],
+    packages: [],
+    node: false,
+    note: 'manifest and config in, decision out; pure',
+  },
+  {
+    folder: 'core/process',
+    folders: ['util'],
+    packages: [],
+    node: true,
+    note: 'one child process; it has not heard of runs',
+  },
+  {
+    folder: 'core/sandbox',
+    folders: ['protocol', 'util', 'core/process'],
+    packages: [],
+    node: true,
+    note: 'a folder each backend, behind one interface',
+  },
+  {
+    folder: 'core/storage',
+    folders: ['protocol', 'util'],
+    packages: [],
+    node: true,
+    note: 'the only writer of the runs folder',
+  },
+  {
+    folder: 'core/runner',
+    folders: ['protocol', 'util', ...CORE.slice(0, 6)],
+    packages: ['ajv'],
+    node: true,
+    note: 'the life of a run: a sequence and a race of guards',
+  },
+  {
+    folder: 'core/workflow',
+    folders: ['protocol', 'util', ...CORE.slice(0, 7)],
+    packages: ['yaml', 'zod'],
+    node: true,
+    note: 'runs made of runs',
+  },
+  {
+    folder: 'operations',
+    folders: ['protocol', 'util', 'compose', ...CORE],
+    packages: ['zod'],
+    node: true,
+    note: 'what ACOR can do, one file each',
+  },
+  {
+    folder: 'cli',
+    folders: ['operations', 'compose', 'protocol', 'util'],
+    packages: ['@bomb.sh/tab', '@clack/prompts'],
+    node: true,
+    note: 'parses and shows, nothing else; knows no other surface and no core',
+  },
+  {
+    folder: 'mcp',
+    folders: ['operations', 'compose', 'protocol', 'util'],
+    packages: ['@modelcontextprotocol/*', 'zod'],
+    node: true,
+    note: 'a surface like the command line',
+  },
+  {
+    folder: 'http',
+    folders: ['operations', 'compose', 'protocol', 'util'],
+    packages: [],
+    node: true,
+    note: 'a surface like the command line',
+  },
+];
+
+/** Files in which the parts are put together: they may import everything. */
+export const COMPOSITION_ROOTS: readonly string[] = ['index.ts', 'library.ts', 'cli/main.ts'];
+
+/** The only files that may use `bun:*` or the global `Bun`; each has a twin for Node. */
+export const BUN_FILES: readonly string[] = ['core/process/runtime-bun.ts'];

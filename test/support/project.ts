@@ -1,0 +1,206 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const ROOT = dirname(dirname(import.meta.dirname));
+const FIXTURES = join(ROOT, 'test', 'fixtures', 'tools');
+
+/** The command as people have it: the launcher, which starts the compiled program. */
+export const ACOR = join(ROOT, 'acor');
+
+export type Event = Record<string, unknown> & { type: string; seq: number };
+
+export interface Finished {
+  code: number | null;
+  signal: string | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A project in a folder of its own, with real tools; everything in it is removed at the end. */
+export class TestProject {
+  readonly root: string;
+
+  constructor(options: { tools?: readonly string[]; config?: string } = {}) {
+    this.root = realpathSync(mkdtempSync(join(tmpdir(), 'acor-test-')));
+    mkdirSync(join(this.root, '.acor'));
+    mkdirSync(join(this.root, 'tools'));
+    this.write(
+      '.acor/config.yaml',
+      options.config ?? 'version: 1\nproject: { name: test }\nenvironment: { cancel_grace_s: 0.3 }\n',
+    );
+    for (const tool of options.tools ?? [])
+      cpSync(join(FIXTURES, tool), join(this.root, 'tools', tool), { recursive: true });
+  }
+
+  get runsDir(): string {
+    return join(this.root, '.runs');
+  }
+
+  path(...parts: string[]): string {
+    return join(this.root, ...parts);
+  }
+
+  write(path: string, text: string, mode?: number): string {
+    const target = this.path(path);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, text);
+    if (mode !== undefined) chmodSync(target, mode);
+    return target;
+  }
+
+  /** Starts a command in the project, with its output in pipes, as an agent does. */
+  start(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Running {
+    const env = { ...baseEnvironment(), ...options.env };
+    return new Running(
+      spawn(ACOR, args, { cwd: options.cwd ?? this.root, env, stdio: ['pipe', 'pipe', 'pipe'] }),
+    );
+  }
+
+  /** Runs a command to its end, with nothing on its standard input. */
+  async acor(
+    args: readonly string[],
+    options: { cwd?: string; env?: Record<string, string>; stdin?: string } = {},
+  ): Promise<Finished> {
+    const running = this.start(args, options);
+    running.child.stdin!.end(options.stdin ?? '');
+    return running.finished;
+  }
+
+  /** Runs a command and reads its one envelope. */
+  async envelope(
+    args: readonly string[],
+    options: { cwd?: string; env?: Record<string, string>; stdin?: string } = {},
+  ) {
+    const finished = await this.acor(args, options);
+    const lines = finished.stdout.split('\n');
+    if (lines.length !== 2 || lines[1] !== '')
+      throw new Error(`not one line on stdout: ${finished.stdout}${finished.stderr}`);
+    return { code: finished.code, ...(JSON.parse(lines[0]!) as Envelope) };
+  }
+
+  /** Runs a tool and reads its stream of events. */
+  async run(
+    args: readonly string[],
+    options: { cwd?: string; env?: Record<string, string>; stdin?: string } = {},
+  ): Promise<RunOfTool> {
+    const finished = await this.acor(['run', ...args], options);
+    return readRun(finished);
+  }
+
+  runIds(): string[] {
+    return readdirSync(this.runsDir)
+      .filter((name) => name.startsWith('r-'))
+      .sort();
+  }
+
+  events(runId: string): Event[] {
+    return parseLines(readFileSync(join(this.runsDir, runId, 'events.jsonl'), 'utf8'));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever the envelope holds
+export type Envelope = { ok: boolean; data?: any; error?: any; meta: any };
+
+export interface RunOfTool extends Finished {
+  events: Event[];
+  end: Event;
+  of(type: string): Event[];
+}
+
+export function readRun(finished: Finished): RunOfTool {
+  const events = parseLines(finished.stdout);
+  const end = events.at(-1);
+  if (end?.type !== 'runner_end')
+    throw new Error(`the stream does not end with runner_end: ${finished.stdout}${finished.stderr}`);
+  return { ...finished, events, end, of: (type) => events.filter((event) => event.type === type) };
+}
+
+/** A command that is going on. */
+export class Running {
+  readonly child: ChildProcess;
+  readonly finished: Promise<Finished>;
+  #stdout = '';
+  #stderr = '';
+  #waiters: (() => void)[] = [];
+
+  constructor(child: ChildProcess) {
+    this.child = child;
+    child.stdin!.on('error', () => {});
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      this.#stdout += text;
+      for (const wake of this.#waiters) wake();
+    });
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+    });
+    this.finished = new Promise((resolve) => {
+      child.once('close', (code, signal) =>
+        resolve({ code, signal, stdout: this.#stdout, stderr: this.#stderr }),
+      );
+    });
+  }
+
+  /** Waits until an event of this type has come, and returns the first one. */
+  async event(type: string): Promise<Event> {
+    for (;;) {
+      const whole = this.#stdout.slice(0, this.#stdout.lastIndexOf('\n') + 1);
+      const found = parseLines(whole).find((event) => event.type === type);
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve, reject) => {
+        this.#waiters.push(resolve);
+        void this.finished.then(() =>
+          reject(new Error(`it ended before ${type}: ${this.#stdout}${this.#stderr}`)),
+        );
+      });
+    }
+  }
+}
+
+/** Waits until something is so, looking often; the test's own time limit is the only limit. */
+export async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** The processes that were started for a run and are still alive. */
+export function processesOf(runId: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        if (!readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`RUN_ID=${runId}`))
+          return false;
+        return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+      } catch {
+        return false;
+      }
+    });
+}
+
+export function parseLines(text: string): Event[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
+
+/** Only what a shell needs: the environment of whoever runs the tests must not matter. */
+function baseEnvironment(): Record<string, string> {
+  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', LANG: 'C.UTF-8' };
+}
