@@ -5,14 +5,24 @@ import { styled } from './style.ts';
 const GAP = '  ';
 const MIN_COLUMN_WIDTH = 8;
 
-/** A table of records, or undefined when the screen is too narrow for it. Keys are columns, in order of appearance. */
-export function renderTable(rows: readonly Record<string, unknown>[], screen: Screen): string | undefined {
+/**
+ * A table of records, or undefined when the screen is too narrow for it. Keys are columns, in order of appearance; those
+ * named in `whole`, such as ids that are to be copied, are never cut.
+ */
+export function renderTable(
+  rows: readonly Record<string, unknown>[],
+  screen: Screen,
+  whole: readonly string[] = [],
+): string | undefined {
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const cells = rows.map((row) => keys.map((key) => cellText(row[key], screen)));
   const natural = keys.map((key, column) =>
     Math.max(displayWidth(key), ...cells.map((row) => displayWidth(row[column]!))),
   );
-  const widths = fit(natural, screen.width - GAP.length * (keys.length - 1));
+  const floors = natural.map((width, column) =>
+    whole.includes(keys[column]!) ? width : Math.min(width, MIN_COLUMN_WIDTH),
+  );
+  const widths = fit(natural, floors, screen.width - GAP.length * (keys.length - 1));
   if (widths === undefined) return undefined;
   const isNumeric = keys.map((key) => rows.every((row) => row[key] == null || typeof row[key] === 'number'));
   const draw = (texts: readonly string[]) =>
@@ -37,14 +47,13 @@ export function cellText(value: unknown, screen: Pick<Screen, 'unicode'>): strin
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Takes from the widest column first, until all fit. */
-function fit(natural: readonly number[], room: number): number[] | undefined {
-  const floors = natural.map((width) => Math.min(width, MIN_COLUMN_WIDTH));
+/** Takes from the widest column first, down to its floor, until all fit. */
+function fit(natural: readonly number[], floors: readonly number[], room: number): number[] | undefined {
   if (sum(floors) > room) return undefined;
   const widths = [...natural];
   for (let excess = sum(widths) - room; excess > 0; excess--) {
-    const widest = widths.indexOf(Math.max(...widths));
-    widths[widest]!--;
+    const spare = widths.map((width, column) => (width > floors[column]! ? width : 0));
+    widths[spare.indexOf(Math.max(...spare))]!--;
   }
   return widths;
 }

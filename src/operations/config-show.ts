@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { acorOperation } from './define.ts';
+import { tableOf } from './views.ts';
 
 export const configShow = acorOperation({
   name: 'config.show',
@@ -29,6 +30,14 @@ export const configShow = acorOperation({
         return { key, value, source: origin.source, where: origin.where ?? null };
       });
     return { kind: 'data', data: { root: loaded.root, file: loaded.file, values } };
+  },
+  render({ root, file, values }, screen) {
+    const rows = values.map(({ key, value, source, where }) => ({
+      key,
+      value,
+      from: where === null ? source : `${source} ${where.replace(`${root}/`, '')}`,
+    }));
+    return `${file ?? `no configuration file; the project is ${root}`}\n\n${tableOf(rows, screen, ['key'], 'No such key.')}`;
   },
 });
 

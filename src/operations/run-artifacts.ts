@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { summariseLog } from '../core/storage/log-summary.ts';
 import { acorOperation } from './define.ts';
 import { artifactShape } from './shapes.ts';
+import { tableOf } from './views.ts';
 
 export const runArtifacts = acorOperation({
   name: 'run.artifacts',
@@ -20,5 +21,9 @@ export const runArtifacts = acorOperation({
     const { end } = summariseLog(store.layout(input.run).events);
     const artifacts = (end?.artifacts as z.output<typeof artifactShape>[] | undefined) ?? [];
     return { kind: 'data', data: { run_id: input.run, artifacts } };
+  },
+  render({ artifacts }, screen) {
+    const rows = artifacts.map(({ path, size, media_type, sha256 }) => ({ path, size, media_type, sha256 }));
+    return tableOf(rows, screen, ['path'], 'The run made no artifacts.');
   },
 });

@@ -4,6 +4,7 @@ import type { RunStore } from '../core/storage/run-store.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
 import { acorOperation } from './define.ts';
 import { runLine } from './shapes.ts';
+import { ageOf, tableOf } from './views.ts';
 
 export const runList = acorOperation({
   name: 'run.list',
@@ -34,6 +35,16 @@ export const runList = acorOperation({
       runs.push({ run_id, tool, state, code, attempt, created_at, duration_s });
     }
     return { kind: 'data', data: { runs } };
+  },
+  render({ runs }, screen) {
+    const rows = runs.map(({ run_id, tool, state, code, created_at, duration_s }) => ({
+      run: run_id,
+      tool,
+      state: code ?? state,
+      age: ageOf(created_at),
+      seconds: duration_s,
+    }));
+    return tableOf(rows, screen, ['run', 'state'], 'No runs yet: start one with acor run <tool>.');
   },
 });
 

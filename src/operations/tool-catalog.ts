@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { buildCatalog, catalogSchema } from '../compose/index.ts';
+import { buildCatalog, catalogSchema, renderCatalog } from '../compose/index.ts';
 import { acorOperation } from './define.ts';
 
 export const toolCatalog = acorOperation({
@@ -15,6 +15,7 @@ export const toolCatalog = acorOperation({
   positionals: ['name'],
   list: 'tools',
   example: 'acor tools run.start',
+  render: renderCatalog,
   async run(input) {
     const [{ acorCli }, { Interrupts }] = await Promise.all([
       import('./acor-cli.ts'),

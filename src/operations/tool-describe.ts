@@ -1,5 +1,8 @@
 import * as z from 'zod';
+import { type Screen, styled } from '../compose/index.ts';
+import { shellCommand } from '../util/shell-quote.ts';
 import { acorOperation } from './define.ts';
+import { pairsOf, tableOf } from './views.ts';
 
 const inputShape = z.looseObject({ name: z.string(), type: z.string(), required: z.boolean() });
 
@@ -62,6 +65,7 @@ export const toolDescribe = acorOperation({
     };
     return { kind: 'data', data };
   },
+  render: describeView,
 });
 
 type Inputs =
@@ -84,4 +88,28 @@ function usageOf(tool: string, inputs: Inputs): string {
     return spec.required ? word : `[${word}]`;
   });
   return ['acor run', tool, ...words].join(' ');
+}
+
+function describeView(data: Readonly<Record<string, unknown>>, screen: Screen): string {
+  const { usage, description, inputs, examples, name: _name, ...facts } = data;
+  if (typeof usage !== 'string') return pairsOf(data, screen);
+  const rows = ((inputs ?? []) as Readonly<Record<string, unknown>>[]).map((input) => ({
+    input: input.name,
+    type: input.type,
+    required: input.required ? 'yes' : '',
+    default: input.default,
+    description: input.description,
+  }));
+  const calls = ((examples ?? []) as { args: string[] }[]).map(
+    ({ args }) => `  acor run ${shellCommand([String(data.name), ...args])}`,
+  );
+  return [
+    styled(usage, 'bold', screen),
+    String(description ?? ''),
+    tableOf(rows, screen, ['input'], 'It declares no inputs; arguments pass as they are.'),
+    pairsOf(facts, screen),
+    calls.length > 0 ? `${styled('examples', 'bold', screen)}\n${calls.join('\n')}` : '',
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
 }

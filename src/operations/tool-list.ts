@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { acorOperation } from './define.ts';
+import { tableOf } from './views.ts';
 
 const toolLine = z.object({
   name: z.string(),
@@ -60,5 +61,15 @@ export const toolList = acorOperation({
       data: { tools },
       next: broken.map(({ name }) => `acor describe ${name}`).slice(0, 3),
     };
+  },
+  render({ tools }, screen) {
+    const rows = tools.map(({ name, status, version, language, level, description, problems }) => ({
+      tool: name,
+      version,
+      language,
+      level,
+      description: status === 'ok' ? description : `broken: ${problems[0]}`,
+    }));
+    return tableOf(rows, screen, ['tool'], 'No tools yet: put one into tools/<name>/.');
   },
 });

@@ -535,6 +535,22 @@ describe('the cache of discovery', () => {
     assert.ok(!existsSync(project.at('.runs')));
   });
 
+  it('that came along with a copy of the project is not believed', async () => {
+    project.write('tools/a/cli.py', '');
+    await settled();
+    const cache = JSON.parse(readFileSync(cacheFile(), 'utf8'));
+    const id = Object.keys(cache.units).find((each) => each.startsWith('tool:'))!;
+    cache.units[id].value.manifest.version = '6.6.6';
+    cache.units[id].signatures = {};
+    project.write('.runs/cache/discovery.json', JSON.stringify(cache));
+    // The control: where the cache was made, what it says counts.
+    assert.equal((await find('a')).manifest.version, '6.6.6');
+    rmSync(project.root, { recursive: true });
+    project.write('tools/a/cli.py', '');
+    project.write('.runs/cache/discovery.json', JSON.stringify(cache));
+    assert.equal((await find('a')).manifest.version, '0.0.0');
+  });
+
   it('holds a thousand tools', async () => {
     for (let i = 0; i < 1000; i++) {
       project.write(`tools/tool_${i}/cli.py`, '');

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { ErrorInfo } from '../../protocol/error-codes.ts';
@@ -26,6 +27,7 @@ export class Registry {
     const { discovery } = config.config;
     const key = JSON.stringify([
       ACOR_VERSION,
+      identityOf(config.root),
       toolsDirsOf(config),
       registryDirsOf(config),
       discovery.patterns,
@@ -91,4 +93,10 @@ export class Registry {
       next: ['acor list'],
     });
   }
+}
+
+/** A cache that came along with a copy of the project is nothing to believe: this differs from disk to disk. */
+function identityOf(folder: string): string {
+  const stats = statSync(folder, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? '' : `${stats.dev} ${stats.ino} ${stats.birthtimeNs}`;
 }

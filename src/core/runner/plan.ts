@@ -44,6 +44,8 @@ export interface RunPlan {
   /** The tool's arguments, and how they are shown: values of secret inputs are masked. */
   args: string[];
   shownArgs: string[];
+  /** The arguments as the caller gave them, to be given again; null when a secret is among them. */
+  givenArgs: string[] | null;
   grants: Grant[];
   staged: StagedOutput[];
   limits: RunLimits;
@@ -91,6 +93,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     sandboxed,
     args: resolved.args,
     shownArgs: shownArguments(resolved),
+    givenArgs: resolved.secretArgs.length === 0 ? request.args : null,
     grants: resolved.grants,
     staged: resolved.staged,
     limits: limitsOf(services, tool, request),

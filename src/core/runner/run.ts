@@ -249,10 +249,11 @@ export class Run {
 
   #summarise(outcome: Outcome, attempt: AttemptResult | undefined, number: number): RunSummary {
     const failed = outcome.state !== 'completed';
-    const again = shellCommand(['acor', 'run', this.#plan.tool.name, ...this.#plan.shownArgs]);
+    const { tool, givenArgs } = this.#plan;
+    const again = givenArgs === null ? [] : [shellCommand(['acor', 'run', tool.name, ...givenArgs])];
     return {
       run_id: this.runId,
-      tool: this.#plan.tool.name,
+      tool: tool.name,
       state: outcome.state,
       code: outcome.code,
       message: outcome.message,
@@ -266,7 +267,7 @@ export class Run {
       artifacts: failed ? [] : this.#artifacts,
       survivors: attempt?.survivors ?? [],
       result: attempt?.message?.type === 'result' ? attempt.message : null,
-      next: failed ? [...(outcome.retryable ? [again] : []), `acor logs ${this.runId}`] : [],
+      next: failed ? [...(outcome.retryable ? again : []), `acor logs ${this.runId}`] : [],
       dir: this.layout.dir,
     };
   }

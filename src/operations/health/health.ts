@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type HealthCheck, healthReport, overall } from '../../compose/index.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { acorOperation } from '../define.ts';
+import { healthView } from '../views.ts';
 import { checkRuntimes } from './runtimes.ts';
 import { checkSandbox } from './sandbox.ts';
 import { checkStore } from './store.ts';
@@ -39,4 +40,5 @@ export const health = acorOperation({
     const status = overall(checks);
     return { kind: 'data', data: { status, checks }, exit: status === 'blocked' ? 2 : 0 };
   },
+  render: healthView,
 });

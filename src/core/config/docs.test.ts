@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
+import { configFile } from '../../protocol/config-file.ts';
+import { errorCodesFile } from '../../protocol/error-codes-file.ts';
+import { manifestFile } from '../../protocol/manifest.ts';
+import { inputSpec } from '../../protocol/manifest-inputs.ts';
+import { checkFile } from './check-file.ts';
+import { expandVariables } from './expand.ts';
+import { CONFIG_KEYS } from './keys.ts';
+import { leavesOf } from './layers.ts';
+import { parseYaml } from './yaml-file.ts';
+
+const DOCS = join(import.meta.dirname, '..', '..', '..', 'docs');
+const SCHEMAS = { 'tool.yaml': manifestFile, 'config.yaml': configFile, 'error_codes.yaml': errorCodesFile };
+
+describe('the documents on manifests and configuration', () => {
+  it('show files that hold', async () => {
+    const shown: string[] = [];
+    for (const page of ['manifests.md', 'configuration.md']) {
+      for (const [, text] of read(page).matchAll(/```yaml\n(.*?)```/gs)) {
+        const name = /^# (\S+)/.exec(text!)?.[1] as keyof typeof SCHEMAS;
+        const yaml = await parseYaml(name, text!);
+        const { value } = expandVariables(yaml, {});
+        assert.deepEqual(checkFile<unknown>(SCHEMAS[name], yaml, value).problems, [], page);
+        shown.push(name);
+      }
+    }
+    assert.deepEqual(shown, ['tool.yaml', 'config.yaml', 'error_codes.yaml']);
+  });
+
+  it('name every key, and no other', () => {
+    const [keys, inputs] = read('manifests.md').split('\n## Inputs\n');
+    assert.deepEqual(
+      firstColumn(keys!.split('\n## Keys\n')[1]!).sort(),
+      Object.keys(manifestFile.shape).sort(),
+    );
+    assert.deepEqual(
+      firstColumn(inputs!.split('\n## A path')[0]!).sort(),
+      Object.keys(inputSpec.shape).sort(),
+    );
+    const documented = firstColumn(read('configuration.md'));
+    const settings = Object.keys(CONFIG_KEYS).map((key) =>
+      key.replace(/^(security\.resource_limits)\..*/, '$1'),
+    );
+    assert.deepEqual(
+      documented.sort(),
+      [...new Set([...settings, 'version', 'acor_version', 'discovery.patterns'])].sort(),
+    );
+  });
+
+  it('give the defaults as they are', () => {
+    const rows = read('configuration.md').split('\n');
+    for (const { path, value } of leavesOf(CONFIG_DEFAULTS)) {
+      const row = rows.find((each) => each.startsWith(`| \`${path.join('.')}\` |`));
+      const cell = row?.split('|')[2]?.replaceAll('`', '').trim();
+      const expected = Array.isArray(value) ? value.join(' ') : String(value);
+      assert.equal(cell?.replaceAll(',', ''), expected, path.join('.'));
+    }
+  });
+});
+
+function read(page: string): string {
+  return readFileSync(join(DOCS, page), 'utf8');
+}
+
+/** The names in the first column of the tables of a text. */
+function firstColumn(text: string): string[] {
+  const cells = text.split('\n').flatMap((line) => (line.startsWith('| `') ? line.split('|')[1]! : []));
+  return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
+}

@@ -1,0 +1,58 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { ToolEntry } from './tool-entry.ts';
+
+/**
+ * Holds the structured values of a tool with an `input_schema` against the parts of the schema that declare them;
+ * flags, texts and numbers are checked when they are read. Throws E_SCHEMA_MISMATCH with every mistake.
+ */
+export async function checkJsonInputs(
+  tool: ToolEntry,
+  values: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const schema = tool.manifest.input_schema;
+  const properties = (schema?.['properties'] ?? {}) as Record<string, object>;
+  const structured = Object.entries(values).filter(
+    ([name, value]) => typeof value === 'object' && properties[name],
+  );
+  if (schema === undefined || structured.length === 0) return;
+  // Loaded late: few tools have such a schema.
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+  const { $defs, definitions } = schema;
+  const problems = structured.flatMap(([name, value]) => {
+    const validate = compiled(
+      () => ajv.compile({ $defs: $defs ?? {}, definitions: definitions ?? {}, ...properties[name] }),
+      tool,
+      name,
+    );
+    if (validate(value)) return [];
+    return (validate.errors ?? []).map(({ instancePath, message, keyword }) => ({
+      input: name,
+      rule: keyword,
+      message: `'${name}${instancePath.replaceAll('/', '.')}' ${message}`,
+      fix: `Compare it with input_schema.properties.${name}: acor describe ${tool.name}`,
+    }));
+  });
+  const [first, ...others] = problems;
+  if (first === undefined) return;
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  throw new AcorError('E_SCHEMA_MISMATCH', `${tool.name}: ${first.message}${more}`, {
+    hint: first.fix,
+    details: { problems },
+  });
+}
+
+function compiled<T>(compile: () => T, tool: ToolEntry, name: string): T {
+  try {
+    return compile();
+  } catch (error) {
+    throw new AcorError(
+      'E_MANIFEST_INVALID',
+      `input_schema.properties.${name} of tool '${tool.name}' is no JSON Schema: ${(error as Error).message}`,
+      {
+        hint: 'Mend the schema in the manifest.',
+        cause: error,
+      },
+    );
+  }
+}
