@@ -19,7 +19,6 @@ export const toolDescribe = acorOperation({
   }),
   output: z.looseObject({ name: z.string() }),
   positionals: ['tool'],
-  list: 'inputs',
   example: 'acor describe example_processor',
   moreExamples: ['acor describe example_processor --permissions'],
   async run(input, ctx) {

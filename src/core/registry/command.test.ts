@@ -68,12 +68,16 @@ describe('the command of a tool', () => {
     project.write('tools/t/cli.mjs', '');
     assert.equal((await failureOf(command())).code, 'E_RUNTIME_MISSING');
     const node = project.program('bin/node', '');
-    assert.deepEqual((await command()).argv, [node, project.at('tools/t/cli.mjs')]);
+    const { argv } = await command();
+    assert.deepEqual([argv[0], argv[2]], [node, project.at('tools/t/cli.mjs')]);
+    assert.match(argv[1]!, /^--import=.*resolve-acor\.mjs$/);
   });
 
   it('in TypeScript is run by the Bun that comes with ACOR', async () => {
     project.write('tools/t/cli.ts', '');
-    assert.deepEqual((await command()).argv, [sdkPaths().bundledBun, project.at('tools/t/cli.ts')]);
+    const { argv, env } = await command();
+    assert.deepEqual(argv, [sdkPaths().bundledBun, '--no-install', project.at('tools/t/cli.ts')]);
+    assert.deepEqual(env, { NODE_PATH: sdkPaths().sdkNode });
   });
 
   it('that can be started by itself is started so', async () => {

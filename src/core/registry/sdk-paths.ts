@@ -6,6 +6,8 @@ export interface SdkPaths {
   packageRoot: string;
   sdkPython: string;
   sdkBash: string;
+  /** The folder in which `acor/tool` lies, for TypeScript and JavaScript. */
+  sdkNode: string;
   /** The Bun that is installed with ACOR, if it is. */
   bundledBun: string | null;
 }
@@ -36,6 +38,7 @@ function pathsIn(packageRoot: string): SdkPaths {
     packageRoot,
     sdkPython: join(packageRoot, 'sdk', 'python'),
     sdkBash: join(packageRoot, 'sdk', 'bash'),
+    sdkNode: join(packageRoot, 'sdk', 'node'),
     bundledBun: existsSync(bun) ? bun : null,
   };
 }

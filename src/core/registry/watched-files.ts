@@ -90,7 +90,7 @@ export class WatchedFiles {
 export function signatureOf(path: string): string {
   try {
     const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    return stats === undefined ? '' : `${stats.ctimeNs} ${stats.mtimeNs} ${stats.size} ${stats.ino}`;
+    return stats === undefined ? '' : `${stats.ctimeNs} ${stats.size} ${stats.ino}`;
   } catch (error) {
     return errorCode(error) ?? 'unknown';
   }

@@ -8,7 +8,9 @@ import {
   resolveArguments,
   type StagedOutput,
 } from '../registry/arguments.ts';
+import { checkJsonInputs } from '../registry/check-json-inputs.ts';
 import { commandOf, type ToolCommand } from '../registry/command.ts';
+import { assertCompatible } from '../registry/compatibility.ts';
 import type { ToolEntry } from '../registry/registry.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
 import { chooseBackend } from '../sandbox/choose.ts';
@@ -62,6 +64,7 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 /** Checks everything that can be checked before a run, in the order in which a caller would want to hear of it. Starts and writes nothing. */
 export async function planRun(services: RunnerServices, request: RunRequest): Promise<RunPlan> {
   const tool = await services.registry.find(request.tool);
+  assertCompatible(tool.manifest);
   checkAdapter(tool);
   checkPolicy(services, tool);
   checkEnvironment(tool, request);
@@ -74,6 +77,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     stagingDir: layout.staging,
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
+  await checkJsonInputs(tool, resolved.values);
   const command = await commandOf(tool, services.config, request.env);
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...resolved.args];
   const backend = await chooseBackend(services.config.config.security.isolation);

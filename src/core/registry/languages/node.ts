@@ -1,10 +1,11 @@
+import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { findProgram } from '../find-program.ts';
-import type { Language } from './language.ts';
+import type { Language, RuntimeContext, ToolCommand } from './language.ts';
 
 const EXTENSIONS = ['.js', '.mjs', '.cjs'];
 
-/** JavaScript, run by Node. */
+/** JavaScript, run by Node. The SDK is importable without an install. */
 export const node: Language = {
   name: 'node',
   extensions: EXTENSIONS,
@@ -21,5 +22,10 @@ export const node: Language = {
       },
     );
   },
-  command: (runtime, { entry }) => ({ argv: [runtime, entry], runtime, env: {} }),
+  command: nodeCommand,
 };
+
+/** How Node runs an entry: with `acor/tool` in its reach. */
+export function nodeCommand(runtime: string, { entry, sdk }: RuntimeContext): ToolCommand {
+  return { argv: [runtime, `--import=${join(sdk.sdkNode, 'resolve-acor.mjs')}`, entry], runtime, env: {} };
+}

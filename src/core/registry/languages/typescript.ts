@@ -1,10 +1,12 @@
+import { basename } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { findProgram } from '../find-program.ts';
 import type { Language } from './language.ts';
+import { nodeCommand } from './node.ts';
 
 const EXTENSIONS = ['.ts', '.mts'];
 
-/** TypeScript, run as it is: by the Bun that comes with ACOR, one on the PATH, else by Node. */
+/** TypeScript, run as it is, with the SDK importable without an install: by the Bun that comes with ACOR, one on the PATH, else by Node. */
 export const typescript: Language = {
   name: 'typescript',
   extensions: EXTENSIONS,
@@ -21,5 +23,13 @@ export const typescript: Language = {
       },
     );
   },
-  command: (runtime, { entry }) => ({ argv: [runtime, entry], runtime, env: {} }),
+  command(runtime, context) {
+    if (basename(runtime) !== 'bun') return nodeCommand(runtime, context);
+    // Bun would fetch a package that is missing from the network.
+    return {
+      argv: [runtime, '--no-install', context.entry],
+      runtime,
+      env: { NODE_PATH: context.sdk.sdkNode },
+    };
+  },
 };

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { TestProject } from '../support/project.ts';
+
+const BIN = join(dirname(dirname(import.meta.dirname)), 'node_modules', '.bin');
+
+const JAVASCRIPT = `import { emitResult, emitStart } from 'acor/tool';
+emitStart('hello', {});
+emitResult({ data: { runtime: process.versions.bun ? 'bun' : 'node', args: process.argv.slice(2) } });
+`;
+
+/** A tool in each language, on the SDK of that language, in a project that has installed nothing. */
+const TOOLS: Readonly<Record<string, string>> = {
+  'in_python/cli.py':
+    'import sys\nfrom acor.protocol import emit_start, emit_result\nemit_start("hello")\nemit_result(data={"args": sys.argv[1:]})\n',
+  'in_bash/cli.sh': 'source "$ACOR_LIB/acor.sh"\nemit_start hello\nemit_result ok\n',
+  'in_typescript/cli.ts': `const typed: string = 'x';\n${JAVASCRIPT}void typed;\n`,
+  'in_node/main.mjs': JAVASCRIPT,
+  in_awk:
+    '#!/usr/bin/awk -f\nBEGIN { print "{\\"type\\":\\"start\\",\\"step\\":\\"hello\\"}"; print "{\\"type\\":\\"result\\",\\"status\\":\\"ok\\"}" }\n',
+};
+
+describe('a tool that installed nothing finds its SDK', () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject();
+    for (const [path, text] of Object.entries(TOOLS)) project.write(`tools/${path}`, text, 0o755);
+  });
+  after(() => project[Symbol.dispose]());
+
+  for (const language of ['python', 'bash', 'typescript', 'node', 'awk']) {
+    const program = { python: 'python3', node: 'node' }[language] ?? 'bash';
+    const isThere = spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+    it(`in ${language}`, isThere ? {} : { skip: `${program} is not here` }, async () => {
+      const { end, of, stdout } = await project.run([`in_${language}`, 'one', '--two'], {
+        env: { PATH: `${BIN}:${process.env.PATH}` },
+      });
+      assert.equal(end.state, 'completed', stdout);
+      assert.equal(of('start')[0]!.step, 'hello');
+      assert.deepEqual(of('runner_warning'), []);
+    });
+  }
+
+  it('in a virtual environment of its own, before the shared one', async () => {
+    project.write(
+      'tools/in_venv/cli.py',
+      'import json, sys\nprint(json.dumps({"type": "result", "status": "ok", "data": {"python": sys.argv[0]}}))\n',
+    );
+    project.write(
+      'tools/in_venv/venv/bin/python',
+      '#!/bin/sh\necho \'{"type":"log","level":"info","msg":"own venv"}\'\nexec python3 "$@"\n',
+      0o755,
+    );
+    project.write(
+      'tools/shared_venv/bin/python',
+      '#!/bin/sh\necho \'{"type":"log","level":"info","msg":"shared venv"}\'\nexec python3 "$@"\n',
+      0o755,
+    );
+    assert.equal((await project.run(['in_venv'])).of('log')[0]!.msg, 'own venv');
+    assert.equal((await project.run(['in_python'])).of('log')[0]!.msg, 'shared venv');
+  });
+});
