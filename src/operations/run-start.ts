@@ -153,6 +153,7 @@ async function showPlan(services: RunnerServices, request: RunRequest): Promise<
   const layout = services.store.layout(plan.runId);
   const hideRunId = (text: string) => text.replaceAll(plan.runId, '<run>');
   const env = environmentOf(plan, layout, { number: 1, deadline: new Date() });
+  const { limits, retry } = plan;
   const programWords = plan.sandboxed.argv.slice(0, plan.sandboxed.argv.length - plan.args.length);
   return {
     tool: plan.tool.name,
@@ -162,8 +163,19 @@ async function showPlan(services: RunnerServices, request: RunRequest): Promise<
     env: Object.keys(env).sort(),
     grants: plan.grants,
     staged: plan.staged.map(({ input: name, target }) => ({ input: name, target })),
-    limits: { ...plan.limits, resources: plan.tool.manifest.resources },
-    retry: { ...plan.retry },
+    limits: {
+      timeout_s: limits.timeoutS,
+      heartbeat_grace_s: limits.heartbeatGraceS,
+      stall_s: limits.stallS,
+      max_output_size: limits.maxOutputBytes,
+      cancel_grace_s: limits.cancelGraceS,
+      resources: plan.tool.manifest.resources,
+    },
+    retry: {
+      max_attempts: retry.maxAttempts,
+      backoff_s: retry.backoffS,
+      max_backoff_s: retry.maxBackoffS,
+    },
     isolation: { ...plan.sandboxed.isolation },
   };
 }

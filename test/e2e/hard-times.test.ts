@@ -89,6 +89,20 @@ describe('acor run in hard times', () => {
     assert.match(piped.stderr, /goes on/);
   });
 
+  it('is not slowed by a reader that has stopped reading', async () => {
+    const running = project.start(['run', 'many_events', '40000']);
+    running.child.stdout!.pause();
+    const id = () => project.runIds().find((runId) => project.record(runId)?.pid === running.child.pid);
+    await until(() => id() !== undefined);
+    await until(() => project.record(id()!)!.state === 'completed');
+    assert.equal(running.child.exitCode, null);
+    running.child.stdout!.resume();
+    const { events, code } = readRun(await running.finished);
+    assert.equal(code, 0);
+    assertUnbroken(events);
+    assert.ok(events.length > 40_000);
+  });
+
   describe('with its supervisor killed', () => {
     it('leaves no process, loses no event that was told, and is told as E_RUNNER_LOST, once', async () => {
       const running = project.start(['run', 'waits']);

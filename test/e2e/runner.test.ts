@@ -32,6 +32,7 @@ describe('acor run', () => {
         'needs_env',
         'prints_json',
         'bad_artifact',
+        'stalls',
       ],
     });
   });
@@ -66,6 +67,13 @@ describe('acor run', () => {
       assert.equal(end.state, 'completed');
       assert.equal(code, 0);
       assertNothingLeft(end);
+    });
+
+    it('tell of a tool that beats but does not get on, and do not stop it', async () => {
+      const { of, end } = await project.run(['stalls']);
+      assert.equal(end.state, 'completed');
+      assert.equal(of('runner_warning').length, 1);
+      assert.match(String(of('runner_warning')[0]!.msg), /^no progress for 0\.\d s$/);
     });
 
     it('go by --timeout when it is given, also after the name of the tool', async () => {
@@ -329,7 +337,7 @@ describe('acor run', () => {
     assert.equal(code, 0);
     assert.deepEqual(data.staged, [{ input: 'output', target: fresh.path('x.txt') }]);
     assert.ok(data.env.includes('WORKSPACE'));
-    assert.equal(data.limits.timeoutS, 1800);
+    assert.equal(data.limits.timeout_s, 1800);
     assert.deepEqual(data.isolation.backend, 'none');
     assert.equal(existsSync(fresh.path('x.txt')), false);
     assert.deepEqual(existsSync(fresh.runsDir) ? fresh.runIds() : [], []);

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -100,9 +101,21 @@ export class TestProject {
   }
 
   runIds(): string[] {
-    return readdirSync(this.runsDir)
+    return (existsSync(this.runsDir) ? readdirSync(this.runsDir) : [])
       .filter((name) => name.startsWith('r-'))
       .sort();
+  }
+
+  /** What the record of a run says of its state, and the process that supervises it; undefined while it is being made. */
+  record(runId: string): { state: string; pid: number } | undefined {
+    try {
+      const { state, supervisor } = JSON.parse(
+        readFileSync(join(this.runsDir, runId, 'metadata.json'), 'utf8'),
+      );
+      return { state, pid: supervisor.pid };
+    } catch {
+      return undefined;
+    }
   }
 
   events(runId: string): Event[] {

@@ -23,7 +23,11 @@ export function recordTranscript(): string {
     let runId = '';
     const parts = COMMANDS.map((command) => {
       const words = command.replace('<run>', runId).split(' ').slice(1);
-      const { stdout, status } = spawnSync(join(ROOT, 'acor'), words, { cwd: project, encoding: 'utf8', input: '' });
+      const { stdout, status } = spawnSync(join(ROOT, 'acor'), words, {
+        cwd: project,
+        encoding: 'utf8',
+        input: '',
+      });
       runId ||= /"run_id":"(r-[^"]+)"/.exec(stdout)?.[1] ?? '';
       return `\`\`\`console\n$ ${['acor', ...words].join(' ')}\n${stdout.trimEnd()}\n[exit code ${status}]\n\`\`\`\n`;
     });
