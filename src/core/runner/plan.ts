@@ -16,7 +16,7 @@ import { sdkPaths } from '../registry/sdk-paths.ts';
 import { chooseBackend } from '../sandbox/choose.ts';
 import type { SandboxedCommand } from '../sandbox/sandbox.ts';
 import { layoutOf } from '../storage/layout.ts';
-import { ADAPTER_NAMES } from './adapters/adapter.ts';
+import { ADAPTER_NAMES } from './adapters/index.ts';
 import type { RunnerServices, RunRequest } from './services.ts';
 
 /** The clocks and limits of a run. */

@@ -3,7 +3,7 @@ import { LineReader } from '../../protocol/jsonl.ts';
 import { OutputPump } from '../process/output-pump.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { storageError } from '../storage/storage-error.ts';
-import { createAdapter } from './adapters/adapter.ts';
+import { createAdapter } from './adapters/index.ts';
 import type { EndingRace } from './ending.ts';
 import { OutputLimit } from './guards/output-limit.ts';
 import type { Intake } from './intake.ts';
