@@ -5,10 +5,10 @@ import { ERROR_CODES } from '../src/protocol/error-codes.ts';
 import * as protocol from '../src/protocol/index.ts';
 import { MAX_LINE_BYTES } from '../src/protocol/jsonl.ts';
 import { RUN_STATES } from '../src/protocol/run-state.ts';
-import { PROTOCOL_VERSION } from '../src/protocol/v1/envelope.ts';
 import { RUNNER_EVENTS } from '../src/protocol/v1/runner-events.ts';
 import { TASK_MESSAGES } from '../src/protocol/v1/task-messages.ts';
-import { LOG_LEVELS, TOOL_MESSAGES } from '../src/protocol/v1/tool-messages.ts';
+import { TOOL_MESSAGES } from '../src/protocol/v1/tool-messages.ts';
+import { LOG_LEVELS, PROTOCOL_VERSION } from '../src/protocol/v1/wire.ts';
 
 // What others rely on. A change here is a change for them: it belongs in CHANGELOG.md.
 describe('pinned for those who rely on it', () => {

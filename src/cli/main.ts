@@ -1,7 +1,7 @@
 #!/usr/bin/env bun
 import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
-import { runCli } from '../compose/index.ts';
+import { runCli } from '../compose/app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
 import { Interrupts } from '../operations/interrupts.ts';
 
@@ -26,7 +26,7 @@ const exitCode = await runCli(acorCli(interrupts), process.argv.slice(2), {
   stderrFd: 2,
   stdoutIsTTY: isatty(1),
   stdinIsTTY: isatty(0),
-  columns: process.stdout.isTTY ? process.stdout.columns : undefined,
+  columns: isatty(1) ? process.stdout.columns : undefined,
   env: process.env,
   cwd: process.cwd(),
   signal: aborted.signal,

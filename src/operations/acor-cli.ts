@@ -1,4 +1,4 @@
-import type { CliApp } from '../compose/index.ts';
+import type { CliApp } from '../compose/app.ts';
 import { errorInfo } from '../protocol/error-codes.ts';
 import { ACOR_VERSION } from '../util/version.ts';
 import { AcorApp } from './acor-app.ts';

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
-import { AppError, defineOperation, type Operation } from '../compose/index.ts';
+import { AppError } from '../compose/app-error.ts';
+import { defineOperation, type Operation } from '../compose/operation.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { AcorApp } from './acor-app.ts';
 

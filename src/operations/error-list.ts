@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { AppError } from '../compose/index.ts';
+import { AppError } from '../compose/app-error.ts';
 import { ERROR_CODES, type ErrorInfo } from '../protocol/error-codes.ts';
 import { acorOperation } from './define.ts';
 

@@ -1,4 +1,4 @@
-import { safeText } from '../compose/index.ts';
+import { safeText } from '../compose/terminal-text.ts';
 
 /** An event as one readable line, safe for a terminal; undefined for one that says nothing to a person. */
 export function eventAsText(event: Readonly<Record<string, unknown>>): string | undefined {

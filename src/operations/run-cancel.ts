@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { AppError } from '../compose/index.ts';
+import { AppError } from '../compose/app-error.ts';
 import { settleIfLost } from '../core/runner/settle-lost.ts';
 import { requestCancel } from '../core/storage/cancel-request.ts';
 import { followEvents } from '../core/storage/follow.ts';

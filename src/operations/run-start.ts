@@ -1,11 +1,7 @@
 import * as z from 'zod';
-import {
-  AppError,
-  type OperationContext,
-  type OperationDescription,
-  type OperationResult,
-  takeKnownFlags,
-} from '../compose/index.ts';
+import { AppError } from '../compose/app-error.ts';
+import { takeKnownFlags } from '../compose/known-flags.ts';
+import type { OperationContext, OperationDescription, OperationResult } from '../compose/operation.ts';
 import type { RunPlan } from '../core/runner/plan.ts';
 import type { Run, RunSummary } from '../core/runner/run.ts';
 import type { RunnerServices, RunRequest } from '../core/runner/services.ts';

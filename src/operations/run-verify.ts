@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { AppError } from '../compose/index.ts';
+import { AppError } from '../compose/app-error.ts';
 import { isLive } from '../core/storage/lost-runs.ts';
 import { verifyLedger, verifyRun } from '../core/storage/verify.ts';
 import { acorOperation } from './define.ts';

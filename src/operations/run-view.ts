@@ -1,4 +1,8 @@
-import { cutToWidth, type OperationContext, type Screen, safeText, styled } from '../compose/index.ts';
+import { cutToWidth } from '../compose/display-width.ts';
+import type { OperationContext } from '../compose/operation.ts';
+import type { Screen } from '../compose/screen.ts';
+import { styled } from '../compose/style.ts';
+import { safeText } from '../compose/terminal-text.ts';
 import { LineReader } from '../protocol/jsonl.ts';
 import { writeAsync } from '../util/write-async.ts';
 import type { AcorApp } from './acor-app.ts';

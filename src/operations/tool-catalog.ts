@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { buildCatalog, catalogSchema, renderCatalog } from '../compose/index.ts';
+import { buildCatalog, catalogSchema } from '../compose/catalog.ts';
+import { renderCatalog } from '../compose/catalog-view.ts';
 import { acorOperation } from './define.ts';
 
 export const toolCatalog = acorOperation({

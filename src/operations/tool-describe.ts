@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { type Screen, styled } from '../compose/index.ts';
+import type { Screen } from '../compose/screen.ts';
+import { styled } from '../compose/style.ts';
 import { shellCommand } from '../util/shell-quote.ts';
 import { acorOperation } from './define.ts';
 import { pairsOf, tableOf } from './views.ts';

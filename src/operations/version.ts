@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { PROTOCOL_VERSION } from '../protocol/v1/envelope.ts';
+import { PROTOCOL_VERSION } from '../protocol/v1/wire.ts';
 import { ACOR_VERSION } from '../util/version.ts';
 import { acorOperation } from './define.ts';
 

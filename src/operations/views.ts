@@ -1,4 +1,7 @@
-import { cellText, type HealthReport, renderTable, type Screen, styled } from '../compose/index.ts';
+import type { HealthReport } from '../compose/health-shape.ts';
+import type { Screen } from '../compose/screen.ts';
+import { styled } from '../compose/style.ts';
+import { cellText, renderTable } from '../compose/table.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -14,7 +14,8 @@ export {
 // Lines
 export { LineReader, MAX_LINE_BYTES, type OnLine } from './jsonl.ts';
 export { type InputSpec, type InputType, type Manifest, manifestFile, type Permissions } from './manifest.ts';
-export { RUN_ID_PATTERN, RUN_RECORD_VERSION, type RunRecord, runRecord } from './run-record.ts';
+export { RUN_ID_PATTERN, RUN_RECORD_VERSION } from './run-id.ts';
+export { type RunRecord, runRecord } from './run-record.ts';
 export { type FinalState, isFinal, mayFollow, RUN_STATES, type RunState } from './run-state.ts';
 // Messages, wire version 1
 export {
@@ -23,29 +24,34 @@ export {
   type MessageProblem,
   originOf,
 } from './v1/check-message.ts';
-export { envelope, PROTOCOL_VERSION, type StoredEvent } from './v1/envelope.ts';
+export { envelope } from './v1/envelope.ts';
 export type { RunEvent } from './v1/run-event.ts';
 export {
   type ArtifactEvent,
   type Isolation,
   RUNNER_EVENTS,
   type RunnerEnd,
-  type RunnerEventType,
   type RunnerStart,
   type Seal,
   type Survivor,
 } from './v1/runner-events.ts';
-export { TASK_MESSAGES, type TaskMessageType } from './v1/task-messages.ts';
+export { TASK_MESSAGES } from './v1/task-messages.ts';
 export {
   type ActionRequired,
   type Cancelled,
   type DeclaredArtifact,
-  LOG_LEVELS,
   type Log,
   type Progress,
   type Result,
   type Start,
   TOOL_MESSAGES,
   type ToolError,
-  type ToolMessageType,
 } from './v1/tool-messages.ts';
+export {
+  LOG_LEVELS,
+  PROTOCOL_VERSION,
+  type RunnerEventType,
+  type StoredEvent,
+  type TaskMessageType,
+  type ToolMessageType,
+} from './v1/wire.ts';

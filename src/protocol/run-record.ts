@@ -1,9 +1,7 @@
 import * as z from 'zod';
+import { RUN_RECORD_VERSION } from './run-id.ts';
 import { RUN_STATES, type RunState } from './run-state.ts';
 import { isolation } from './v1/runner-events.ts';
-
-/** The file version of `metadata.json`. */
-export const RUN_RECORD_VERSION = 1;
 
 const processIdentity = z.object({
   pid: z.int(),
@@ -45,6 +43,3 @@ export const runRecord = z.object({
 });
 
 export type RunRecord = z.output<typeof runRecord>;
-
-/** What a run id looks like. Anything else is refused before it touches a path. */
-export const RUN_ID_PATTERN = /^r-[0-9a-z][0-9a-z-]{0,62}$/;

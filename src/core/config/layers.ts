@@ -3,6 +3,7 @@ import { checkFile } from './check-file.ts';
 import { expandVariables } from './expand.ts';
 import { CONFIG_KEYS, readText, variablesOf } from './keys.ts';
 import { type Problem, placeText, problemText } from './problem.ts';
+import { SettingsCache } from './settings-cache.ts';
 import { type KeyPath, readYamlFile, type YamlFile } from './yaml-file.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -17,14 +18,20 @@ export interface Setting {
 
 /** The settings of a file, checked. Throws E_CONFIG_INVALID with every mistake at once. */
 export async function settingsOfFile(file: string, env: Env): Promise<Setting[]> {
+  const cache = new SettingsCache(file, env);
+  const cached = cache.read();
+  if (cached !== undefined) return cached;
   const yaml = await readYamlFile(file);
   const { value, problems } = yaml.problems.length > 0 ? yaml : expandVariables(yaml, env);
   await check(yaml, value, problems);
-  return leavesOf(value as Tree).map(({ path, value: leaf }) => ({
+  const settings = leavesOf(value as Tree).map(({ path, value: leaf }) => ({
     path,
     value: leaf,
     where: placeText({ file, ...yaml.placeOf(path) }),
   }));
+  // What a variable has put in differs from start to start.
+  if (value === yaml.value || JSON.stringify(value) === JSON.stringify(yaml.value)) cache.write(settings);
+  return settings;
 }
 
 /** The settings that environment variables make. An empty variable counts as unset. */

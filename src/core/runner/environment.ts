@@ -1,5 +1,5 @@
 import { delimiter } from 'node:path';
-import { PROTOCOL_VERSION } from '../../protocol/v1/envelope.ts';
+import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import type { RunLayout } from '../storage/layout.ts';
 import type { RunPlan } from './plan.ts';
 

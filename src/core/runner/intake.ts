@@ -1,5 +1,5 @@
 import { checkMessage, type MessageProblem, originOf } from '../../protocol/v1/check-message.ts';
-import { PROTOCOL_VERSION } from '../../protocol/v1/envelope.ts';
+import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import type { HotLine } from '../../protocol/v1/hot-scanner.ts';
 import type { EventLog, NewEvent } from '../storage/event-log.ts';
 

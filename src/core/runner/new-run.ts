@@ -1,4 +1,4 @@
-import { PROTOCOL_VERSION } from '../../protocol/v1/envelope.ts';
+import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import { identify } from '../../util/process-table.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import type { NewRun } from '../storage/run-store.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { RUN_ID_PATTERN } from '../../protocol/run-record.ts';
+import { RUN_ID_PATTERN } from '../../protocol/run-id.ts';
 
 /** The files and folders of one run (contract §6). All paths are absolute. */
 export interface RunLayout {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type HealthCheck, healthReport, overall } from '../../compose/index.ts';
+import { type HealthCheck, healthReport, overall } from '../../compose/health-shape.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { acorOperation } from '../define.ts';
 import { healthView } from '../views.ts';

@@ -1,4 +1,4 @@
-import type { HealthCheck } from '../../compose/index.ts';
+import type { HealthCheck } from '../../compose/health-shape.ts';
 import { BACKENDS, chooseBackend } from '../../core/sandbox/choose.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Project } from '../acor-app.ts';

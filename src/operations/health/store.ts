@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { HealthCheck } from '../../compose/index.ts';
+import type { HealthCheck } from '../../compose/health-shape.ts';
 import { settleIfLost } from '../../core/runner/settle-lost.ts';
 import { isLost } from '../../core/storage/lost-runs.ts';
 import type { RunStore } from '../../core/storage/run-store.ts';

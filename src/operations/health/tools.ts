@@ -1,4 +1,4 @@
-import type { HealthCheck } from '../../compose/index.ts';
+import type { HealthCheck } from '../../compose/health-shape.ts';
 import type { Project } from '../acor-app.ts';
 
 /** Whether the tools that were found can be used. */

@@ -1,7 +1,4 @@
-import { PROTOCOL_VERSION, RFC3339_UTC } from './envelope.ts';
-import { RUNNER_EVENTS } from './runner-events.ts';
-import { TASK_MESSAGES } from './task-messages.ts';
-import { LOG_LEVELS, TOOL_MESSAGES } from './tool-messages.ts';
+import { LOG_LEVELS, PROTOCOL_VERSION, RFC3339_UTC, RUNNER_TYPES, TASK_TYPES, TOOL_TYPES } from './wire.ts';
 
 type Fields = { readonly [field: string]: unknown };
 
@@ -18,12 +15,15 @@ const TRACE_ID = /^[0-9a-f]{32}$/;
 const SPAN_ID = /^[0-9a-f]{16}$/;
 const ERROR_CODE = /^E_[A-Z0-9_]+$/;
 
+const ORIGINS: ReadonlyMap<string, MessageOrigin> = new Map([
+  ...TOOL_TYPES.map((type) => [type, 'tool'] as const),
+  ...TASK_TYPES.map((type) => [type, 'orchestrator'] as const),
+  ...RUNNER_TYPES.map((type) => [type, 'runner'] as const),
+]);
+
 /** Who may write a type. */
 export function originOf(type: string): MessageOrigin {
-  if (Object.hasOwn(TOOL_MESSAGES, type)) return 'tool';
-  if (Object.hasOwn(TASK_MESSAGES, type)) return 'orchestrator';
-  if (Object.hasOwn(RUNNER_EVENTS, type)) return 'runner';
-  return 'unknown';
+  return ORIGINS.get(type) ?? 'unknown';
 }
 
 /**

@@ -1,11 +1,5 @@
 import * as z from 'zod';
-
-/** The wire version that this folder describes (contract §1). */
-export const PROTOCOL_VERSION = 1;
-
-/** RFC 3339 in UTC, up to nanoseconds. Every time that it lets through is one that `Date` can hold, so no leap second. */
-export const RFC3339_UTC =
-  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|\+00:00)$/;
+import { PROTOCOL_VERSION, RFC3339_UTC } from './wire.ts';
 
 /** What every stored event carries. Unknown fields are kept: a peer may be newer than this code. */
 export const envelope = z.looseObject({
@@ -23,18 +17,6 @@ export const envelope = z.looseObject({
     .optional(),
   seq: z.int().min(1).optional(),
 });
-
-/** An event as it is stored: envelope filled in, `seq` 1, 2, 3 … without a gap within its run. */
-export type StoredEvent = {
-  v: number;
-  type: string;
-  ts: string;
-  run_id: string;
-  seq: number;
-  trace_id?: string;
-  span_id?: string;
-  [field: string]: unknown;
-};
 
 /** A message of one type: the envelope and that type's own fields. */
 export function message<T extends string, F extends z.ZodRawShape>(type: T, fields: F) {

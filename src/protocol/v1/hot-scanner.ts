@@ -1,4 +1,4 @@
-import { LOG_LEVELS } from './tool-messages.ts';
+import { LOG_LEVELS } from './wire.ts';
 
 /** What a line is, when it is one of the frequent messages and wholly in order; `other` needs the careful way. */
 export type HotLine = 'progress' | 'heartbeat' | 'log' | 'other';

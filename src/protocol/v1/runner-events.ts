@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { RUN_STATES, type RunState } from '../run-state.ts';
 import { message } from './envelope.ts';
+import type { RunnerEventType } from './wire.ts';
 
 const state = z.enum(Object.keys(RUN_STATES) as [RunState, ...RunState[]]);
 const freeObject = z.record(z.string(), z.unknown());
@@ -92,9 +93,8 @@ export const RUNNER_EVENTS = {
   diagnostic,
   action_answered: actionAnswered,
   artifact,
-} as const;
+} as const satisfies Record<RunnerEventType, z.ZodType>;
 
-export type RunnerEventType = keyof typeof RUNNER_EVENTS;
 export type RunnerStart = z.output<typeof runnerStart>;
 export type RunnerEnd = z.output<typeof runnerEnd>;
 export type ArtifactEvent = z.output<typeof artifact>;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { message } from './envelope.ts';
+import type { TaskMessageType } from './wire.ts';
 
 const taskId = z.string().min(1);
 const wrapped = {
@@ -23,6 +24,4 @@ export const TASK_MESSAGES = {
   task_progress: message('task_progress', wrapped),
   task_action_required: message('task_action_required', wrapped),
   task_error: message('task_error', wrapped),
-} as const;
-
-export type TaskMessageType = keyof typeof TASK_MESSAGES;
+} as const satisfies Record<TaskMessageType, z.ZodType>;

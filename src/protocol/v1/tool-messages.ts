@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { message } from './envelope.ts';
+import { LOG_LEVELS, type ToolMessageType } from './wire.ts';
 
 const freeObject = z.record(z.string(), z.unknown());
 
@@ -60,8 +61,6 @@ export const error = message('error', {
 
 export const cancelled = message('cancelled', { reason: z.string() });
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'warning', 'error', 'critical'] as const;
-
 export const log = message('log', { level: z.enum(LOG_LEVELS), msg: z.string() });
 
 /** The types that any tool may write on stdout (contract §1). */
@@ -74,9 +73,8 @@ export const TOOL_MESSAGES = {
   error,
   cancelled,
   log,
-} as const;
+} as const satisfies Record<ToolMessageType, z.ZodType>;
 
-export type ToolMessageType = keyof typeof TOOL_MESSAGES;
 export type Start = z.output<typeof start>;
 export type Progress = z.output<typeof progress>;
 export type ActionRequired = z.output<typeof actionRequired>;

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeAtomic } from '../../util/atomic-write.ts';
+import { ACOR_VERSION } from '../../util/version.ts';
+import type { Setting } from './layers.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** A change within one tick of the file system's clock (10 ms at most) leaves no trace in its times. */
+const CLOCK_TICK_MS = 20;
+
+/**
+ * What a configuration file said, kept in the user's cache folder, so that an ordinary start loads neither a YAML reader
+ * nor a schema. The folder is the user's own: a project that came with a cache of its own could not be trusted.
+ */
+export class SettingsCache {
+  readonly #path: string | undefined;
+  readonly #signature: string | undefined;
+
+  constructor(file: string, env: Env) {
+    const folder = env['XDG_CACHE_HOME'] || (env['HOME'] && join(env['HOME'], '.cache'));
+    this.#signature = signatureOf(file);
+    if (!folder?.startsWith('/')) return;
+    this.#path = join(folder, 'acor', 'config', `${createHash('sha256').update(file).digest('hex')}.json`);
+  }
+
+  /** The settings, if the file still looks as it did then. */
+  read(): Setting[] | undefined {
+    if (this.#path === undefined || this.#signature === undefined) return undefined;
+    try {
+      const { version, signature, settings } = JSON.parse(readFileSync(this.#path, 'utf8'));
+      return version === ACOR_VERSION && signature === this.#signature ? settings : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Keeps settings that hang on nothing but the file. A cache that cannot be written is no error. */
+  write(settings: Setting[]): void {
+    if (this.#path === undefined || this.#signature === undefined) return;
+    try {
+      mkdirSync(join(this.#path, '..'), { recursive: true, mode: 0o700 });
+      writeAtomic(
+        this.#path,
+        JSON.stringify({ version: ACOR_VERSION, signature: this.#signature, settings }),
+        { mode: 0o600 },
+      );
+    } catch {
+      // The next start reads the file again.
+    }
+  }
+}
+
+function signatureOf(file: string): string | undefined {
+  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+  if (stats === undefined || Number(stats.ctimeMs) > Date.now() - CLOCK_TICK_MS) return undefined;
+  return `${stats.ctimeNs} ${stats.size} ${stats.dev} ${stats.ino}`;
+}

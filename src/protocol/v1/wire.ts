@@ -1,0 +1,61 @@
+// The words and marks of the wire, without the schemas: what a run needs at its start, and all that the hot path may load.
+
+/** The wire version that this folder describes (contract §1). */
+export const PROTOCOL_VERSION = 1;
+
+/** RFC 3339 in UTC, up to nanoseconds. Every time that it lets through is one that `Date` can hold, so no leap second. */
+export const RFC3339_UTC =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|\+00:00)$/;
+
+/** What any tool may write on stdout. */
+export const TOOL_TYPES = [
+  'start',
+  'progress',
+  'heartbeat',
+  'action_required',
+  'result',
+  'error',
+  'cancelled',
+  'log',
+] as const;
+
+/** What only a tool with `role: orchestrator` may write. */
+export const TASK_TYPES = [
+  'task_submitted',
+  'task_started',
+  'task_done',
+  'task_progress',
+  'task_action_required',
+  'task_error',
+] as const;
+
+/** What only the runner writes. */
+export const RUNNER_TYPES = [
+  'runner_start',
+  'runner_state',
+  'runner_log',
+  'runner_warning',
+  'runner_error',
+  'runner_end',
+  'diagnostic',
+  'action_answered',
+  'artifact',
+] as const;
+
+export type ToolMessageType = (typeof TOOL_TYPES)[number];
+export type TaskMessageType = (typeof TASK_TYPES)[number];
+export type RunnerEventType = (typeof RUNNER_TYPES)[number];
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'warning', 'error', 'critical'] as const;
+
+/** An event as it is stored: envelope filled in, `seq` 1, 2, 3 … without a gap within its run. */
+export type StoredEvent = {
+  v: number;
+  type: string;
+  ts: string;
+  run_id: string;
+  seq: number;
+  trace_id?: string;
+  span_id?: string;
+  [field: string]: unknown;
+};
