@@ -1,0 +1,10 @@
+import type { Bench } from '../support/bench.ts';
+import { checkpoint } from './checkpoint.ts';
+import { discovery } from './discovery.ts';
+import { memory } from './memory.ts';
+import { message } from './message.ts';
+import { startUp } from './start-up.ts';
+import { throughput } from './throughput.ts';
+
+/** The benchmarks, in the order in which they run. */
+export const BENCHES: readonly Bench[] = [message, checkpoint, discovery, startUp, memory, throughput];

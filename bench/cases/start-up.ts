@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import type { Bench, BenchContext, Row } from '../support/bench.ts';
+import { interleavedMedians } from '../support/measure.ts';
+import { runProcess } from '../support/process.ts';
+import { Project } from '../support/project.ts';
+
+const ROUNDS = 40;
+const TARGET_MS = 30;
+
+/** The wall time of whole processes: `acor run` beside the bare tool, and commands that run nothing. */
+export const startUp: Bench = {
+  name: 'start-up',
+  summary: 'starting',
+  async run(context) {
+    const { program, workplace } = context;
+    const project = new Project(workplace.makeFolder('start-up'));
+    project.write('.acor/config.yaml', 'version: 1\nenvironment:\n  timeout_s: 600\n');
+    const bash = project.addTool('hello_bash', 'hello.sh', manifestOf('hello_bash'));
+    const python = project.addTool('hello_python', 'hello.py', manifestOf('hello_python'));
+    project.write(
+      'tools/hello_true/tool.yaml',
+      `${manifestOf('hello_true')}command: [/bin/true]\nadapter: plain\n`,
+    );
+    const minimal = new Project(workplace.makeFolder('minimal'));
+    const bare = minimal.addTool('hello_bash', 'hello.sh');
+    return [
+      ...(await runRows('a bash tool', 'hello_bash', ['/bin/bash', bash], project, context)),
+      ...(await runRows('a Python tool', 'hello_python', [workplace.python, python], project, context)),
+      ...(await runRows('/bin/true as a plain tool', 'hello_true', ['/bin/true'], project, context)),
+      ...(await runRows(
+        'a bash tool, no manifest or config',
+        'hello_bash',
+        ['/bin/bash', bare],
+        minimal,
+        context,
+      )),
+      ...(await commandRows([program.acor, 'list'], 'acor list', project, context)),
+      ...(await commandRows([program.acor, 'version'], 'acor version', project, context)),
+    ];
+  },
+};
+
+async function runRows(
+  what: string,
+  tool: string,
+  argv: string[],
+  project: Project,
+  { program, workplace }: BenchContext,
+): Promise<Row[]> {
+  const measure = (words: string[]) => async () => {
+    const { wallMs } = await runProcess(
+      { argv: words, cwd: project.dir, env: workplace.env },
+      outputOf(project),
+    );
+    if (words !== argv) project.takeRun();
+    return wallMs;
+  };
+  const figures = await interleavedMedians(
+    {
+      bare: measure(argv),
+      compiled: measure([program.acor, 'run', tool]),
+      launcher: measure([program.launcher, 'run', tool]),
+    },
+    { rounds: ROUNDS, warmUps: 3 },
+  );
+  const row = (how: string, acor: number): Row => ({
+    what: `${how} run: ${what}`,
+    unit: 'ms',
+    acor,
+    baseline: { what: 'the bare tool', value: figures.bare },
+    target: { text: `at most +${TARGET_MS} ms`, met: acor - figures.bare <= TARGET_MS },
+  });
+  return [row('acor', figures.compiled), row('./acor', figures.launcher)];
+}
+
+async function commandRows(
+  argv: string[],
+  what: string,
+  project: Project,
+  { program, workplace }: BenchContext,
+): Promise<Row[]> {
+  const measure = (words: string[]) => async () =>
+    (await runProcess({ argv: words, cwd: project.dir, env: workplace.env }, outputOf(project))).wallMs;
+  const figures = await interleavedMedians(
+    { acor: measure(argv), empty: measure([program.empty]) },
+    { rounds: ROUNDS, warmUps: 3 },
+  );
+  const baseline = { what: 'an empty compiled program', value: figures.empty };
+  return [{ what, unit: 'ms', acor: figures.acor, baseline, target: null }];
+}
+
+/** A file, as an agent has no terminal, and /dev/null looks like one at first. */
+function outputOf(project: Project): string {
+  return join(project.dir, 'output');
+}
+
+function manifestOf(name: string): string {
+  return `name: ${name}\nversion: 1.0.0\ndescription: Says that it is done.\npermissions:\n  level: minimal\n`;
+}

@@ -1,0 +1,67 @@
+import { cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { BENCHES } from './cases/index.ts';
+import type { Row } from './support/bench.ts';
+import { endAll } from './support/process.ts';
+import { buildProgram, CHECKOUT } from './support/program.ts';
+import { type BenchResult, resultOf, writeResults } from './support/results.ts';
+import { tableOf } from './support/table.ts';
+import { Workplace } from './support/workplace.ts';
+
+// `npm run bench`: measures ACOR against its baselines in the same run, and asserts nothing. `npm run bench -- --help`
+
+const USAGE = `npm run bench -- [name…] [--json FILE] [--long]
+
+  --json FILE  also writes all results to one file
+  --long       also the sizes that take minutes (10 million events)
+
+${BENCHES.map(({ name, summary }) => `  ${name.padEnd(12)} ${summary}`).join('\n')}
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'string' },
+    long: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+const unknown = positionals.filter((name) => !BENCHES.some((bench) => bench.name === name));
+if (values.help || unknown.length > 0) {
+  if (unknown.length > 0) process.stderr.write(`bench: there is no benchmark ${unknown.join(', ')}\n\n`);
+  process.stderr.write(USAGE);
+  process.exit(values.help ? 0 : 1);
+}
+
+const workplace = new Workplace();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, async () => {
+    await endAll();
+    workplace[Symbol.dispose]();
+    process.exit(1);
+  });
+}
+try {
+  const rows = await measure();
+  process.stdout.write(tableOf(rows));
+} finally {
+  await endAll();
+  workplace[Symbol.dispose]();
+}
+
+async function measure(): Promise<Row[]> {
+  process.stderr.write(`bench: ${cpus().length} cores, load ${loadavg()[0]!.toFixed(2)}; building\n`);
+  const program = buildProgram(workplace.makeFolder('program'));
+  const results: BenchResult[] = [];
+  for (const bench of BENCHES) {
+    if (positionals.length > 0 && !positionals.includes(bench.name)) continue;
+    process.stderr.write(`bench: ${bench.summary}\n`);
+    const rows = await bench.run({ program, workplace, long: values.long });
+    const result = resultOf(bench.name, rows);
+    results.push(result);
+    writeResults(join(CHECKOUT, 'bench/results', `${bench.name}.json`), result);
+  }
+  if (values.json !== undefined) writeResults(values.json, results);
+  return results.flatMap(({ rows }) => rows);
+}

@@ -1,0 +1,1 @@
+print('{"type":"result","status":"ok"}')

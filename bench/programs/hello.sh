@@ -1,0 +1,2 @@
+#!/bin/bash
+echo '{"type":"result","status":"ok"}'
