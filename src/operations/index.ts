@@ -3,10 +3,13 @@ import type { AcorApp } from './acor-app.ts';
 
 /** What ACOR can do: each command, and the file that holds it. Loaded when it is called. */
 export const ROUTES: readonly Route<AcorApp>[] = [
+  { command: 'answer', load: async () => (await import('./run-answer.ts')).runAnswer },
   { command: 'artifacts', load: async () => (await import('./run-artifacts.ts')).runArtifacts },
+  { command: 'attach', load: async () => (await import('./run-attach.ts')).runAttach },
   { command: 'cancel', load: async () => (await import('./run-cancel.ts')).runCancel },
   { command: 'clean', load: async () => (await import('./run-clean.ts')).runClean },
   { command: 'config show', load: async () => (await import('./config-show.ts')).configShow },
+  { command: 'decisions', load: async () => (await import('./run-decisions.ts')).runDecisions },
   { command: 'describe', load: async () => (await import('./tool-describe.ts')).toolDescribe },
   { command: 'errors', load: async () => (await import('./error-list.ts')).errorList },
   { command: 'health', load: async () => (await import('./health/health.ts')).health },
@@ -15,7 +18,9 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'run', load: async () => (await import('./run-start.ts')).runStart },
   { command: 'runs', load: async () => (await import('./run-list.ts')).runList },
   { command: 'show', load: async () => (await import('./run-show.ts')).runShow },
+  { command: 'supervise', load: async () => (await import('./run-supervise.ts')).runSupervise, hidden: true },
   { command: 'tools', load: async () => (await import('./tool-catalog.ts')).toolCatalog },
   { command: 'verify', load: async () => (await import('./run-verify.ts')).runVerify },
   { command: 'version', load: async () => (await import('./version.ts')).version },
+  { command: 'wait', load: async () => (await import('./run-wait.ts')).runWait },
 ];

@@ -1,53 +1,51 @@
 import { cutToWidth } from '../compose/display-width.ts';
-import type { OperationContext } from '../compose/operation.ts';
 import type { Screen } from '../compose/screen.ts';
 import { styled } from '../compose/style.ts';
 import { safeText } from '../compose/terminal-text.ts';
 import { LineReader } from '../protocol/jsonl.ts';
 import { writeAsync } from '../util/write-async.ts';
-import type { AcorApp } from './acor-app.ts';
 
 type Event = Readonly<Record<string, unknown>>;
 
 const REDRAW_MS = 100;
 
 /** Shows a run to a person at a terminal while it goes: what it says, one line that shows how far it is, and how it ended. */
-export async function watchRun(
-  source: AsyncIterable<Uint8Array>,
-  ctx: OperationContext<AcorApp>,
-): Promise<void> {
-  const view = new RunView(ctx.screen!, ctx.stdoutFd);
-  const timer = setInterval(() => view.redraw(), REDRAW_MS);
-  try {
-    for await (const lines of source) {
-      const reader = new LineReader((bytes, start, end) => {
-        view.take(
-          JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')),
-        );
-      }, lines.length);
-      reader.push(lines);
-      await view.flush();
-    }
-  } finally {
-    clearInterval(timer);
-    await view.close();
-  }
-}
-
-class RunView {
+export class RunView {
   readonly #screen: Screen;
   readonly #fd: number;
   readonly #begunMs = performance.now();
+  readonly #timer: NodeJS.Timeout;
   #status = '';
   #drawn = false;
   #pending = '';
 
-  constructor(screen: Screen, fd: number) {
+  private constructor(screen: Screen, fd: number) {
     this.#screen = screen;
     this.#fd = fd;
+    this.#timer = setInterval(() => void this.#flush(), REDRAW_MS);
   }
 
-  take(event: Event): void {
+  static open(screen: Screen, fd: number): RunView {
+    return new RunView(screen, fd);
+  }
+
+  /** Takes the next lines of the event log. */
+  async show(lines: Uint8Array): Promise<'written' | 'closed'> {
+    const reader = new LineReader((bytes, start, end) => {
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+      this.#take(JSON.parse(text));
+    }, lines.length);
+    reader.push(lines);
+    return this.#flush();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#status = '';
+    await this.#flush();
+  }
+
+  #take(event: Event): void {
     if (event.type === 'progress' || event.type === 'start') this.#status = statusOf(event, this.#status);
     else {
       const line = lineOf(event, this.#screen);
@@ -55,20 +53,11 @@ class RunView {
     }
   }
 
-  /** Brings the status line up to date, with the time that has passed. */
-  redraw(): void {
-    void this.flush();
-  }
-
-  async flush(): Promise<void> {
+  /** Writes what is new, and brings the status line and its clock up to date. */
+  async #flush(): Promise<'written' | 'closed'> {
     const text = `${this.#erase()}${this.#pending}${this.#draw()}`;
     this.#pending = '';
-    if (text !== '') await writeAsync(this.#fd, Buffer.from(text));
-  }
-
-  async close(): Promise<void> {
-    this.#status = '';
-    await this.flush();
+    return text === '' ? 'written' : writeAsync(this.#fd, Buffer.from(text));
   }
 
   #erase(): string {

@@ -28,6 +28,7 @@ export const CONFIG_DEFAULTS = {
     heartbeat_grace_s: 90,
     max_output_size: 30_000_000,
     cancel_grace_s: 5,
+    answer_timeout_s: 86_400,
   },
   security: {
     allow_network_egress: false,
@@ -38,4 +39,10 @@ export const CONFIG_DEFAULTS = {
     isolation: 'preferred' as const,
   },
   storage: {},
+  answers: [] as {
+    action: string;
+    tool?: string | undefined;
+    answer: unknown;
+    reason?: string | undefined;
+  }[],
 };

@@ -40,6 +40,9 @@ const environment = z.strictObject({
   stall_s: seconds.optional().describe('Left out, a lack of progress is not watched.'),
   max_output_size: z.int().positive().default(DEFAULTS.environment.max_output_size).describe('In bytes.'),
   cancel_grace_s: z.number().nonnegative().default(DEFAULTS.environment.cancel_grace_s),
+  answer_timeout_s: seconds
+    .default(DEFAULTS.environment.answer_timeout_s)
+    .describe('How long a tool that stands still waits for an answer, when its question does not say.'),
 });
 
 const security = z.strictObject({
@@ -55,6 +58,13 @@ const storage = z.strictObject({
   keep: z.int().nonnegative().optional().describe('How many finished runs to keep.'),
 });
 
+const answerRule = z.strictObject({
+  action: z.string().min(1).describe('The action that is asked for.'),
+  tool: z.string().min(1).optional().describe('Only when this tool asks.'),
+  answer: z.unknown().describe('An id of the options, or what the schema of the question wants.'),
+  reason: z.string().optional().describe('Why; it is recorded with the answer.'),
+});
+
 /** What `.acor/config.yaml` may hold (contract §6). All of it may be left out; unknown keys are errors. */
 export const configFile = z.strictObject({
   version: z.literal(1, 'must be 1, the only version of the file so far').default(1),
@@ -68,6 +78,7 @@ export const configFile = z.strictObject({
   environment: environment.prefault({}),
   security: security.prefault({}),
   storage: storage.prefault({}),
+  answers: z.array(answerRule).default([]).describe('Answers given by rule, the first that fits.'),
 });
 
 export type Config = z.output<typeof configFile>;

@@ -47,7 +47,7 @@ describe('the documents on manifests and configuration', () => {
     );
     assert.deepEqual(
       documented.sort(),
-      [...new Set([...settings, 'version', 'acor_version', 'discovery.patterns'])].sort(),
+      [...new Set([...settings, 'version', 'acor_version', 'discovery.patterns', 'answers'])].sort(),
     );
   });
 

@@ -14,6 +14,7 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'environment.stall_s': 'number',
   'environment.max_output_size': 'number',
   'environment.cancel_grace_s': 'number',
+  'environment.answer_timeout_s': 'number',
   'security.allow_network_egress': 'boolean',
   'security.workspace_isolation': 'boolean',
   'security.drop_privileges': 'boolean',

@@ -14,7 +14,7 @@ export const bunRuntime: Runtime = {
       cmd: [...request.argv],
       cwd: request.cwd,
       env: { ...request.env },
-      stdin: 'ignore',
+      stdin: request.stdin ?? 'ignore',
       stdout: request.stdout,
       stderr: request.stderr,
       detached: true,

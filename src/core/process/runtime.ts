@@ -5,11 +5,12 @@ export interface Exit {
   usage: { cpu_s: number | null; max_rss_bytes: number | null };
 }
 
-/** What to start, and what stands behind its three streams: a descriptor, nothing, or a pipe of the runtime. */
+/** What to start, and what stands behind its three streams: a descriptor, or a pipe of the runtime. Without `stdin`, it is at its end. */
 export interface SpawnRequest {
   argv: readonly [string, ...string[]];
   cwd: string;
   env: Readonly<Record<string, string>>;
+  stdin?: number;
   stdout: number | 'pipe';
   stderr: number | 'pipe';
 }
@@ -31,7 +32,7 @@ export interface Companion {
 
 /** What differs between Bun and Node. Each has one file; nothing else calls either by name. */
 export interface Runtime {
-  /** Starts a process with its standard input at end-of-file. Throws the system's error when it cannot be started. */
+  /** Starts a process. Throws the system's error when it cannot be started. */
   spawn(request: SpawnRequest): SpawnedProcess;
   startCompanion(argv: readonly [string, ...string[]], env: Readonly<Record<string, string>>): Companion;
   makeFifo(path: string): void;

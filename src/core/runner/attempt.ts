@@ -1,10 +1,13 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { InputPipe } from '../process/input-pipe.ts';
 import { forgetCompanion, ProcessTree, registerCompanion, type Survivor } from '../process/kill-tree.ts';
 import type { OutputPump } from '../process/output-pump.ts';
 import type { Exit, SpawnedProcess } from '../process/runtime.ts';
 import { Watchdog } from '../process/watchdog.ts';
 import type { RunWriter } from '../storage/run-store.ts';
+import { storageError } from '../storage/storage-error.ts';
+import type { Questions } from './answers/questions.ts';
 import { type Ending, EndingRace } from './ending.ts';
 import { environmentOf } from './environment.ts';
 import { guardCancelFile } from './guards/cancel-file.ts';
@@ -35,6 +38,7 @@ export interface AttemptOptions {
   /** Settles when the caller wants the run to end, with the reason; `hurry` when without any grace. */
   cancelled: Promise<string>;
   hurry: Promise<void>;
+  questions: Questions;
 }
 
 /** Starts the tool once and sees it through to its end, whatever that is; when it returns, nothing of the tool is left alive. */
@@ -48,13 +52,30 @@ export async function runAttempt(
   const intake = new Intake(writer.log, {
     runId: plan.runId,
     mayEmitTasks: plan.tool.manifest.role === 'orchestrator',
+    onQuestion: (event) => options.questions.ask(event),
   });
   const output = new ToolOutput(services, plan, writer, intake, race);
   const watchdog = new Watchdog(services.runtime, plan.runId);
   registerCompanion(watchdog.pid);
+  // A tool that may ask hears the answers on its standard input; for any other it is at its end.
+  const input =
+    plan.tool.manifest.actions.length > 0
+      ? new InputPipe(services.runtime, writer.layout.control)
+      : undefined;
   const env = environmentOf(plan, writer.layout, options);
   try {
-    const child = spawnTool(services, plan, writer, env, output.pump.targets);
+    const streams = { ...output.pump.targets, ...(input && { stdin: input.target }) };
+    const child = spawnTool(services, plan, writer, env, streams);
+    input?.releaseReadEnd();
+    options.questions.begin({
+      deliver: (line) => input?.write(line),
+      onUnanswered: (actionId, timeoutS) => race.end({ kind: 'unanswered', actionId, timeoutS }),
+      onFailed: (error) =>
+        race.end({
+          kind: 'store-failed',
+          error: storageError(error, 'keep an answer', writer.layout.answers),
+        }),
+    });
     watchdog.watchGroup(child.pid);
     output.pump.start(child);
     const tree = new ProcessTree(services.runtime, {
@@ -80,6 +101,7 @@ export async function runAttempt(
       });
     }
     const exit = await exited;
+    await options.questions.end();
     const { left, survivors } = await endLeftovers(tree);
     tree.release();
     await output.finish(ending.kind === 'exited' ? exit.rc : null);
@@ -92,6 +114,7 @@ export async function runAttempt(
     return { ending: race.winner!, exit, message: intake.ending, protocolProblem: intake.problem, survivors };
   } finally {
     output.close();
+    input?.close();
     watchdog.dismiss();
     forgetCompanion(watchdog.pid);
   }
@@ -102,11 +125,11 @@ function spawnTool(
   plan: RunPlan,
   writer: RunWriter,
   env: Record<string, string>,
-  targets: OutputPump['targets'],
+  streams: OutputPump['targets'] & { stdin?: number },
 ): SpawnedProcess {
   const { argv } = plan.sandboxed;
   try {
-    return services.runtime.spawn({ argv, cwd: writer.layout.work, env, ...targets });
+    return services.runtime.spawn({ argv, cwd: writer.layout.work, env, ...streams });
   } catch (error) {
     const missing = errorCode(error) === 'ENOENT';
     throw new AcorError(
@@ -129,6 +152,10 @@ function startGuards(
   options: AttemptOptions,
 ): StopGuard[] {
   const { limits } = plan;
+  const { questions } = options;
+  // A tool that waits for an answer is not silent; its clock begins anew with the answer.
+  const sinceWaiting = (lastMs: () => number) => () =>
+    questions.isWaiting ? performance.now() : Math.max(questions.lastAnswerMs, lastMs());
   intake.lastEventMs = intake.lastProgressMs = performance.now();
   const guards = [
     guardDeadline(race, {
@@ -136,14 +163,17 @@ function startGuards(
       timeoutS: limits.timeoutS,
       isOutputClosed: () => output.isStdoutClosed,
     }),
-    guardLiveness(race, { graceS: limits.heartbeatGraceS, lastEventMs: () => intake.lastEventMs }),
+    guardLiveness(race, {
+      graceS: limits.heartbeatGraceS,
+      lastEventMs: sinceWaiting(() => intake.lastEventMs),
+    }),
     guardCancelFile(race, writer.layout.cancelFile),
   ];
   if (limits.stallS !== null) {
     guards.push(
       guardStall({
         stallS: limits.stallS,
-        lastProgressMs: () => intake.lastProgressMs,
+        lastProgressMs: sinceWaiting(() => intake.lastProgressMs),
         onStall: (stalledForS) => {
           writer.log.append({
             type: 'runner_warning',
@@ -168,6 +198,8 @@ function reasonOf(ending: Ending): string {
       return 'heartbeat-missed';
     case 'output-limit':
       return 'output-limit';
+    case 'unanswered':
+      return 'no-answer';
     default:
       return ending.kind;
   }

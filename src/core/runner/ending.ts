@@ -7,6 +7,7 @@ export type Ending =
   | { kind: 'deadline'; timeoutS: number; outputClosed: boolean }
   | { kind: 'silent'; silentForS: number }
   | { kind: 'output-limit'; maxBytes: number }
+  | { kind: 'unanswered'; actionId: string; timeoutS: number }
   | { kind: 'cancelled'; reason: string }
   | { kind: 'store-failed'; error: AcorError };
 

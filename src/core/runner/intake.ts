@@ -1,6 +1,6 @@
 import { checkMessage, type MessageProblem, originOf } from '../../protocol/v1/check-message.ts';
-import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import type { HotLine } from '../../protocol/v1/hot-scanner.ts';
+import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import type { EventLog, NewEvent } from '../storage/event-log.ts';
 
 /** A message that ends an attempt, as the tool sent it. */
@@ -17,6 +17,7 @@ export class Intake {
   readonly runId: string;
   readonly #log: EventLog;
   readonly #mayEmitTasks: boolean;
+  readonly #onQuestion: (event: NewEvent) => void;
   readonly #warned = new Set<string>();
   #actions = 0;
   #started = false;
@@ -27,10 +28,14 @@ export class Intake {
   lastProgressMs = performance.now();
   #dropped = false;
 
-  constructor(log: EventLog, options: { runId: string; mayEmitTasks: boolean }) {
+  constructor(
+    log: EventLog,
+    options: { runId: string; mayEmitTasks: boolean; onQuestion: (event: NewEvent) => void },
+  ) {
     this.#log = log;
     this.runId = options.runId;
     this.#mayEmitTasks = options.mayEmitTasks;
+    this.#onQuestion = options.onQuestion;
   }
 
   /** The message that ended the attempt, if one came. */
@@ -77,7 +82,7 @@ export class Intake {
         `'${message.type}' is for tools with role: orchestrator; this tool is a leaf`,
       );
     }
-    this.#note(stored);
+    this.#note(stored, problem);
   }
 
   /** Stores a line that is no message. It counts as life, and as nothing else. */
@@ -127,7 +132,7 @@ export class Intake {
     return event;
   }
 
-  #note(event: NewEvent): void {
+  #note(event: NewEvent, problem: MessageProblem | undefined): void {
     if (this.#ending !== undefined) this.#warnAfterEnding();
     switch (event.type) {
       case 'start':
@@ -137,6 +142,9 @@ export class Intake {
         return;
       case 'progress':
         this.lastProgressMs = this.lastEventMs;
+        return;
+      case 'action_required':
+        if (problem === undefined) this.#onQuestion(event);
         return;
       case 'result':
       case 'error':

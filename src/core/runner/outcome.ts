@@ -55,6 +55,8 @@ export function judge(facts: OutcomeFacts): Outcome {
       return stopped('E_HEARTBEAT_MISSED', `the tool said nothing for ${ending.silentForS.toFixed(1)} s`);
     case 'output-limit':
       return stopped('E_OUTPUT_LIMIT', `the tool wrote more than ${ending.maxBytes} bytes`);
+    case 'unanswered':
+      return stopped('E_ACTION_TIMEOUT', `nobody answered '${ending.actionId}' within ${ending.timeoutS} s`);
     case 'cancelled':
       return {
         state: 'cancelled',

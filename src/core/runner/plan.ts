@@ -17,6 +17,7 @@ import { chooseBackend } from '../sandbox/choose.ts';
 import type { SandboxedCommand } from '../sandbox/sandbox.ts';
 import { layoutOf } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
+import type { PreparedAnswer } from './answers/questions.ts';
 import type { RunnerServices, RunRequest } from './services.ts';
 
 /** The clocks and limits of a run. */
@@ -52,6 +53,9 @@ export interface RunPlan {
   staged: StagedOutput[];
   limits: RunLimits;
   retry: RetryPlan;
+  /** Answers known beforehand: those of the caller, then those of the configuration's rules. */
+  answers: PreparedAnswer[];
+  answerTimeoutS: number;
   cwd: string;
   caller: string | null;
   callerEnv: RunRequest['env'];
@@ -102,6 +106,8 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     staged: resolved.staged,
     limits: limitsOf(services, tool, request),
     retry: retryOf(tool, request),
+    answers: [...(request.answers ?? []), ...ruledAnswers(services, tool)],
+    answerTimeoutS: services.config.config.environment.answer_timeout_s,
     cwd: request.cwd,
     caller: request.caller ?? null,
     callerEnv: request.env,
@@ -167,6 +173,18 @@ function retryOf({ manifest }: ToolEntry, { retries }: RunRequest): RetryPlan {
     backoffS: backoff_s,
     maxBackoffS: max_backoff_s,
   };
+}
+
+function ruledAnswers({ config }: RunnerServices, { name }: ToolEntry): PreparedAnswer[] {
+  return config.config.answers
+    .filter(({ tool }) => tool === undefined || tool === name)
+    .map(({ action, answer, reason }) => ({
+      action,
+      answer,
+      by: 'configuration',
+      source: 'policy' as const,
+      ...(reason !== undefined && { reason }),
+    }));
 }
 
 function shownArguments({ args, secretArgs }: ResolvedArguments): string[] {

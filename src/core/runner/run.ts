@@ -3,15 +3,18 @@ import type { FinalState } from '../../protocol/run-state.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
+import { watchAnswers } from '../storage/answer-box.ts';
 import type { MeasuredArtifact } from '../storage/artifacts.ts';
 import { followEvents } from '../storage/follow.ts';
 import type { RunLayout } from '../storage/layout.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { storageError } from '../storage/storage-error.ts';
+import { Questions } from './answers/questions.ts';
 import { type AttemptResult, runAttempt } from './attempt.ts';
 import { collectArtifacts } from './collect-artifacts.ts';
 import { readCancelReason } from './guards/cancel-file.ts';
 import { after } from './guards/guard.ts';
+import { watchHurryFile } from './guards/hurry-file.ts';
 import { newRunRecord } from './new-run.ts';
 import { isListedExit, judge, type Outcome, stopped } from './outcome.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
@@ -60,6 +63,7 @@ export class Run {
   readonly #cancelled: Promise<string>;
   #hurryUp!: () => void;
   readonly #hurry: Promise<void>;
+  readonly #questions: Questions;
   #artifacts: MeasuredArtifact[] = [];
 
   private constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter) {
@@ -68,6 +72,7 @@ export class Run {
     this.#writer = writer;
     this.runId = plan.runId;
     this.layout = writer.layout;
+    this.#questions = new Questions(writer, plan.answers, plan.answerTimeoutS);
     this.#cancelled = new Promise((resolve) => {
       this.#cancel = resolve;
     });
@@ -94,6 +99,8 @@ export class Run {
   }
 
   async #live(): Promise<RunSummary> {
+    const stopAnswers = watchAnswers(this.layout, (posted) => this.#questions.take(posted));
+    const stopHurry = watchHurryFile(this.layout.hurryFile, () => this.#hurryUp());
     try {
       this.#announce();
       const { outcome, attempt, number } = await this.#tryUntilDone();
@@ -104,6 +111,8 @@ export class Run {
       });
       return summary;
     } finally {
+      stopAnswers();
+      stopHurry();
       this.#writer.close();
     }
   }
@@ -157,6 +166,7 @@ export class Run {
         deadline: new Date(Date.now() + leftMs),
         cancelled: this.#cancelled,
         hurry: this.#hurry,
+        questions: this.#questions,
       });
       this.#warnOfExitCode(attempt.exit);
       const outcome = judge({

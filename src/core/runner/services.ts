@@ -2,6 +2,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Runtime } from '../process/runtime.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RunStore } from '../storage/run-store.ts';
+import type { PreparedAnswer } from './answers/questions.ts';
 
 /** What the runner works with. */
 export interface RunnerServices {
@@ -25,6 +26,8 @@ export interface RunRequest {
   /** How many more times a retryable failure is tried. */
   retries?: number;
   readStdin?: () => string;
+  /** Answers to questions that the tool is expected to ask. */
+  answers?: readonly PreparedAnswer[];
   /** The agent that calls, for the record. */
   caller?: string;
 }

@@ -47,10 +47,15 @@ export async function writeEnding(writer: RunWriter, outcome: Outcome, facts: En
 }
 
 /** Tells of a change of state, which must be one that the table allows. */
-export function enterState({ log, record }: RunWriter, to: RunState, reason?: string | null): void {
+export function enterState(
+  { log, record }: RunWriter,
+  to: RunState,
+  reason?: string | null,
+  more: Readonly<Record<string, unknown>> = {},
+): void {
   const from = record.state;
   if (!mayFollow(from, to)) throw new Error(`Internal: a run cannot go from ${from} to ${to}`);
-  log.append({ type: 'runner_state', from, to, ...(reason && { reason }) });
+  log.append({ type: 'runner_state', from, to, ...(reason && { reason }), ...more });
 }
 
 async function surely(writer: RunWriter, step: () => void | Promise<void>): Promise<void> {

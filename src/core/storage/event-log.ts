@@ -1,6 +1,6 @@
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
-import { PROTOCOL_VERSION, type StoredEvent } from '../../protocol/v1/wire.ts';
 import type { Seal } from '../../protocol/v1/runner-events.ts';
+import { PROTOCOL_VERSION, type StoredEvent } from '../../protocol/v1/wire.ts';
 import { writeFully } from '../../util/atomic-write.ts';
 import { SealBuilder } from './seal.ts';
 import { storageError } from './storage-error.ts';

@@ -16,7 +16,11 @@ export interface RunLayout {
   artifacts: string;
   control: string;
   cancelFile: string;
+  /** Asks for an end without any more grace. */
+  hurryFile: string;
   answers: string;
+  /** Where answers are put for the supervisor to take. */
+  inbox: string;
   secrets: string;
 }
 
@@ -45,7 +49,9 @@ export function layoutOf(runsDir: string, runId: string): RunLayout {
     artifacts: join(dir, 'artifacts'),
     control,
     cancelFile: join(control, 'CANCEL'),
+    hurryFile: join(control, 'HURRY'),
     answers: join(control, 'answers'),
+    inbox: join(control, 'inbox'),
     secrets: join(dir, 'secrets'),
   };
 }

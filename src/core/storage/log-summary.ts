@@ -10,6 +10,8 @@ export interface LogSummary {
   end: Event | undefined;
   /** The tool's own ending: result, error or cancelled. */
   ending: Event | undefined;
+  /** The runner's own last word on a failure. */
+  failure: Event | undefined;
   progress: Event | undefined;
   lastEvent: Event | undefined;
 }
@@ -19,12 +21,14 @@ export function summariseLog(path: string): LogSummary {
   const summary: LogSummary = {
     end: undefined,
     ending: undefined,
+    failure: undefined,
     progress: undefined,
     lastEvent: undefined,
   };
   for (const event of lastEvents(path)) {
     summary.lastEvent ??= event;
     if (event.type === 'runner_end' && event === summary.lastEvent) summary.end = event;
+    if (event.type === 'runner_error') summary.failure ??= event;
     if (event.type === 'progress') summary.progress ??= event;
     if (event.type === 'result' || event.type === 'error' || event.type === 'cancelled')
       summary.ending ??= event;

@@ -1,0 +1,46 @@
+import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Runtime } from './runtime.ts';
+
+/**
+ * A tool's standard input that stays open, so that lines can be handed in while it runs. A tool that does not read never
+ * blocks the supervisor: a line that finds the pipe full is left out, and is found as a file.
+ */
+export class InputPipe {
+  readonly #path: string;
+  readonly #writeFd: number;
+  #readFd: number;
+
+  constructor(runtime: Runtime, folder: string) {
+    this.#path = join(folder, 'stdin');
+    runtime.makeFifo(this.#path);
+    // Opened for both, or the opening would wait for the tool, and writing to a tool that has closed its end would be a signal.
+    this.#writeFd = openSync(this.#path, constants.O_RDWR | constants.O_NONBLOCK);
+    this.#readFd = openSync(this.#path, constants.O_RDONLY);
+  }
+
+  /** What to give the tool as its standard input. */
+  get target(): number {
+    return this.#readFd;
+  }
+
+  /** The tool has been started with the target. */
+  releaseReadEnd(): void {
+    closeSync(this.#readFd);
+    this.#readFd = -1;
+  }
+
+  write(line: string): void {
+    try {
+      writeSync(this.#writeFd, `${line}\n`);
+    } catch {
+      // Full: the tool does not read.
+    }
+  }
+
+  close(): void {
+    if (this.#readFd !== -1) closeSync(this.#readFd);
+    closeSync(this.#writeFd);
+    rmSync(this.#path, { force: true });
+  }
+}

@@ -1,0 +1,36 @@
+import type { FinalState } from '../../protocol/run-state.ts';
+import type { MeasuredArtifact } from '../storage/artifacts.ts';
+import { summariseLog } from '../storage/log-summary.ts';
+import type { RunStore } from '../storage/run-store.ts';
+import type { RunSummary } from './run.ts';
+
+/** How a run ended, read from the store: for a run that another process supervised. */
+export function summaryOf(store: RunStore, runId: string): RunSummary {
+  const record = store.read(runId);
+  const layout = store.layout(runId);
+  const { end, ending, failure } = summariseLog(layout.events);
+  const told = failure ?? (ending?.type === 'error' ? ending : undefined);
+  return {
+    run_id: runId,
+    tool: record.tool,
+    state: (end?.state ?? record.state) as FinalState,
+    code: (end?.code ?? record.code) as string | null,
+    message: record.message ?? textOrNull(told?.msg),
+    hint: textOrNull(told?.hint),
+    retryable: told?.retryable === true,
+    rc: (end?.rc ?? record.rc) as number | null,
+    signal: (end?.signal ?? record.signal) as string | null,
+    attempt: record.attempt,
+    duration_s: (end?.duration_s ?? record.duration_s ?? 0) as number,
+    events: (end?.events ?? record.events ?? 0) as number,
+    artifacts: (end?.artifacts ?? []) as MeasuredArtifact[],
+    survivors: (end?.survivors ?? []) as RunSummary['survivors'],
+    result: ending?.type === 'result' ? { ...ending } : null,
+    next: (end?.next ?? []) as string[],
+    dir: layout.dir,
+  };
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,47 @@
+import type { OperationContext, OperationResult } from '../compose/operation.ts';
+import type { Run, RunSummary } from '../core/runner/run.ts';
+import { startRun } from '../core/runner/run.ts';
+import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
+import { writeAsync } from '../util/write-async.ts';
+import type { AcorApp } from './acor-app.ts';
+import { resultOf } from './run-result.ts';
+import type { RunFlags } from './run-start.ts';
+
+/** Runs a tool under this very process, and shows it while it goes. */
+export async function runHere(
+  services: RunnerServices,
+  request: RunRequest,
+  flags: RunFlags,
+  ctx: OperationContext<AcorApp>,
+): Promise<OperationResult<RunSummary>> {
+  const run = await startRun(services, request);
+  const stopListening = ctx.app.interrupts.listen((signal, count) =>
+    run.cancel(`interrupted by ${signal}`, { now: count > 1 }),
+  );
+  try {
+    const shown = show(run, flags, ctx);
+    const summary = await run.ended;
+    await shown;
+    return resultOf(summary, flags, ctx);
+  } finally {
+    stopListening();
+  }
+}
+
+/** Events for an agent, a live view for a person, nothing for one who wants an envelope. */
+async function show(run: Run, flags: RunFlags, ctx: OperationContext<AcorApp>): Promise<void> {
+  if (ctx.screen !== null) {
+    const { RunView } = await import('./run-view.ts');
+    const view = RunView.open(ctx.screen, ctx.stdoutFd);
+    for await (const lines of run.follow()) await view.show(lines);
+    return view.close();
+  }
+  if (!flags.stream) return;
+  for await (const lines of run.follow()) {
+    if ((await writeAsync(ctx.stdoutFd, lines)) === 'written') continue;
+    ctx.note(
+      `acor: nobody reads stdout any more; run ${run.runId} goes on. Follow it with: acor logs ${run.runId} --follow`,
+    );
+    return;
+  }
+}

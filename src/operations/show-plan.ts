@@ -1,0 +1,54 @@
+import * as z from 'zod';
+import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
+
+/** What `acor run --dry-run` answers: what would run, and nothing of it started. */
+export const shownPlan = z.object({
+  tool: z.string(),
+  version: z.string(),
+  argv: z.array(z.string()),
+  cwd: z.string(),
+  env: z.array(z.string()),
+  grants: z.array(z.object({ path: z.string(), access: z.enum(['read', 'write']), input: z.string() })),
+  staged: z.array(z.object({ input: z.string(), target: z.string() })),
+  limits: z.record(z.string(), z.unknown()),
+  retry: z.record(z.string(), z.unknown()),
+  isolation: z.record(z.string(), z.unknown()),
+});
+
+/** Plans a run as it would be started now. Ids that are made anew for each run are left out. */
+export async function showPlan(
+  services: RunnerServices,
+  request: RunRequest,
+): Promise<z.output<typeof shownPlan>> {
+  const { planRun } = await import('../core/runner/plan.ts');
+  const { environmentOf } = await import('../core/runner/environment.ts');
+  const plan = await planRun(services, request);
+  const layout = services.store.layout(plan.runId);
+  const hideRunId = (text: string) => text.replaceAll(plan.runId, '<run>');
+  const env = environmentOf(plan, layout, { number: 1, deadline: new Date() });
+  const { limits, retry } = plan;
+  const programWords = plan.sandboxed.argv.slice(0, plan.sandboxed.argv.length - plan.args.length);
+  return {
+    tool: plan.tool.name,
+    version: plan.tool.manifest.version,
+    argv: [...programWords, ...plan.shownArgs].map(hideRunId),
+    cwd: hideRunId(layout.work),
+    env: Object.keys(env).sort(),
+    grants: plan.grants,
+    staged: plan.staged.map(({ input: name, target }) => ({ input: name, target })),
+    limits: {
+      timeout_s: limits.timeoutS,
+      heartbeat_grace_s: limits.heartbeatGraceS,
+      stall_s: limits.stallS,
+      max_output_size: limits.maxOutputBytes,
+      cancel_grace_s: limits.cancelGraceS,
+      resources: plan.tool.manifest.resources,
+    },
+    retry: {
+      max_attempts: retry.maxAttempts,
+      backoff_s: retry.backoffS,
+      max_backoff_s: retry.maxBackoffS,
+    },
+    isolation: { ...plan.sandboxed.isolation },
+  };
+}

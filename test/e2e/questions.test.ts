@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { parseLines, processesOf, TestProject, until } from '../support/project.ts';
+
+const hasPython = spawnSync('sh', ['-c', 'command -v python3']).status === 0;
+
+describe('a tool that asks', hasPython ? {} : { skip: 'python3 is not here' }, () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject({ tools: ['asks', 'heeds_cancel', 'quick', 'waits'] });
+  });
+  after(() => project[Symbol.dispose]());
+
+  /** Starts the tool as an agent does: the command follows it up to its question. */
+  async function askedRun(...args: string[]) {
+    const { stdout, stderr, code } = await project.acor(['run', 'asks', ...args]);
+    const events = parseLines(stdout);
+    return { events, stderr, code, runId: String(events[0]!.run_id) };
+  }
+
+  it('makes the command end with exit code 2 and the exact commands that answer, while the run lives on', async () => {
+    const { events, code, runId, stderr } = await askedRun();
+    assert.equal(code, 2);
+    const waiting = events.at(-1)!;
+    assert.deepEqual([waiting.type, waiting.to, waiting.action_id], ['runner_state', 'waiting_ai', 'a-1']);
+    const expected = [`acor answer ${runId} a-1 --choice slow`, `acor answer ${runId} a-1 --choice fast`];
+    assert.deepEqual(waiting.next, expected);
+    assert.deepEqual(stderr.trim().split('\n'), expected);
+    assert.equal(project.record(runId)!.state, 'waiting_ai');
+    assert.ok(processesOf(runId).length > 0);
+
+    const answered = await project.envelope([
+      'answer',
+      runId,
+      'a-1',
+      '--choice',
+      'fast',
+      '--reason',
+      'in a hurry',
+      '--by',
+      'the tester',
+    ]);
+    assert.deepEqual([answered.code, answered.data.answer], [0, 'fast']);
+    const waited = await project.envelope(['wait', runId]);
+    assert.deepEqual([waited.code, waited.data.waited, waited.data.state], [0, 'ended', 'completed']);
+    assert.deepEqual(waited.data.result.data, { answer: 'fast' });
+
+    const all = project.events(runId);
+    assert.deepEqual(
+      all.map(({ seq }) => seq),
+      all.map((_, index) => index + 1),
+    );
+    assert.deepEqual(all.slice(0, events.length), events);
+    const states = all.filter(({ type }) => type === 'runner_state').map(({ to }) => to);
+    assert.deepEqual(states, ['running', 'waiting_ai', 'running', 'completed']);
+    const { data } = await project.envelope(['decisions', runId]);
+    const [decision] = data.decisions;
+    assert.deepEqual(
+      [decision.action, decision.answer, decision.by, decision.reason, decision.source, decision.state],
+      ['choose_speed', 'fast', 'the tester', 'in a hurry', 'command', 'answered'],
+    );
+    assert.equal((await project.envelope(['verify', runId])).data.ok, true);
+  });
+
+  it('refuses what is no answer, and its question stays open', async () => {
+    const { runId } = await askedRun();
+    for (const [args, expected] of [
+      [['a-1', '--choice', 'sideways'], /none of the options/],
+      [['a-1', '--value', '{"x":1}'], /none of the options/],
+      [['a-9', '--choice', 'fast'], /has not asked 'a-9'/],
+      [['../x', '--choice', 'fast'], /has not asked/],
+    ] as const) {
+      const { code, error } = await project.envelope(['answer', runId, ...args]);
+      assert.deepEqual([code, error.code], [1, 'E_BAD_ANSWER']);
+      assert.match(error.message, expected);
+    }
+    const usage = await project.envelope(['answer', runId, 'a-1']);
+    assert.equal(usage.error.code, 'E_USAGE');
+    assert.equal(project.record(runId)!.state, 'waiting_ai');
+    await project.envelope(['answer', runId, '--choice', 'slow']);
+    assert.equal((await project.envelope(['wait', runId])).data.result.data.answer, 'slow');
+    const late = await project.envelope(['answer', runId, 'a-1', '--choice', 'fast']);
+    assert.match(late.error.message, /is over/);
+  });
+
+  it('gets one answer when two come at once, and the other one is told so', async () => {
+    const { runId } = await askedRun();
+    const both = await Promise.all(
+      ['slow', 'fast'].map((choice) => project.envelope(['answer', runId, 'a-1', '--choice', choice])),
+    );
+    const [taken, refused] = both[0]!.ok ? both : [both[1]!, both[0]!];
+    assert.deepEqual([taken!.ok, refused!.ok, refused!.error.code], [true, false, 'E_BAD_ANSWER']);
+    const { data } = await project.envelope(['wait', runId]);
+    assert.equal(data.result.data.answer, taken!.data.answer);
+    assert.equal(project.events(runId).filter(({ type }) => type === 'action_answered').length, 1);
+  });
+
+  it('is answered beforehand, by flag, by file, and by a rule of the configuration, without a stop', async () => {
+    const byFlag = await project.run(['asks', '--answer', 'choose_speed=slow']);
+    assert.deepEqual([byFlag.code, byFlag.of('result')[0]!.data], [0, { answer: 'slow' }]);
+    assert.equal(byFlag.of('action_answered')[0]!.source, 'beforehand');
+    writeFileSync(project.path('answers.yaml'), 'choose_speed: fast\n');
+    const byFile = await project.run(['asks', '--answers', 'answers.yaml']);
+    assert.deepEqual(byFile.of('result')[0]!.data, { answer: 'fast' });
+    const ruled = new TestProject({
+      tools: ['asks'],
+      config: 'version: 1\nanswers: [{ action: choose_speed, tool: asks, answer: slow, reason: the rule }]\n',
+    });
+    const byRule = await ruled.run(['asks']);
+    assert.deepEqual(
+      [byRule.of('action_answered')[0]!.source, byRule.of('action_answered')[0]!.reason],
+      ['policy', 'the rule'],
+    );
+    ruled[Symbol.dispose]();
+  });
+
+  it('is asked for an answer all the same when the one given beforehand does not fit', async () => {
+    const { events, code, runId } = await askedRun('--answer', 'choose_speed=sideways');
+    assert.equal(code, 2);
+    assert.ok(events.some(({ type, code: word }) => type === 'runner_warning' && word === 'E_BAD_ANSWER'));
+    await project.acor(['cancel', runId]);
+  });
+
+  it('goes on with its default when nobody answers, and fails with E_ACTION_TIMEOUT when it has none', async () => {
+    const { runId } = await askedRun('--timeout-s', '0.3', '--fallback', 'slow');
+    const withDefault = await project.envelope(['wait', runId, '--until', 'ending']);
+    assert.deepEqual(withDefault.data.result.data, { answer: 'slow' });
+    assert.equal(project.events(runId).find(({ type }) => type === 'action_answered')!.source, 'default');
+    const other = await askedRun('--timeout-s', '0.3');
+    const without = await project.envelope(['wait', other.runId, '--until', 'ending']);
+    assert.deepEqual(
+      [without.code, without.data.state, without.data.code],
+      [1, 'failed', 'E_ACTION_TIMEOUT'],
+    );
+    assert.deepEqual(processesOf(other.runId), []);
+  });
+
+  it('is cancelled while it waits', async () => {
+    const { runId } = await askedRun();
+    const { data } = await project.envelope(['cancel', runId]);
+    assert.equal(data.state, 'cancelled');
+    assert.deepEqual(processesOf(runId), []);
+  });
+
+  it('tells an agent that wants one envelope what it waits for', async () => {
+    const { code, error, meta } = await project.envelope(['run', '--no-stream', 'asks']);
+    assert.deepEqual([code, error.code], [2, 'E_ACTION_REQUIRED']);
+    assert.equal(meta.next.at(-1), `acor attach ${error.details.run_id}`);
+    await project.acor(['answer', error.details.run_id, '--choice', 'fast']);
+    const attached = await project.acor(['attach', error.details.run_id]);
+    assert.equal(attached.code, 0);
+    assert.equal(parseLines(attached.stdout).at(-1)!.type, 'runner_end');
+  });
+});
+
+describe('a run under a supervisor of its own', () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject({ tools: ['waits', 'quick', 'needs_env'] });
+  });
+  after(() => project[Symbol.dispose]());
+
+  it('outlives the death of its caller’s process group, and is picked up from any shell, by many at once', async () => {
+    const caller = project.start(['run', '--detach', 'waits']);
+    const { stdout } = await caller.finished;
+    const runId = JSON.parse(stdout).data.run_id as string;
+    const followers = [0, 3].map((since) => project.start(['attach', runId, '--since', String(since)]));
+    await Promise.all(followers.map((follower) => follower.event('heartbeat')));
+    followers[0]!.child.kill('SIGKILL');
+    const third = project.start(['logs', runId, '--follow']);
+    await third.event('heartbeat');
+    await project.envelope(['cancel', runId]);
+    const [, second] = await Promise.all(followers.map((follower) => follower.finished));
+    const all = project.events(runId);
+    assert.deepEqual(parseLines(second!.stdout), all.slice(3));
+    assert.deepEqual(parseLines((await third.finished).stdout), all);
+    assert.deepEqual(processesOf(runId), []);
+  });
+
+  it('is lost, and told so, when the supervisor is killed, and takes its tool with it', async () => {
+    const { data } = await project.envelope(['run', '--detach', 'waits']);
+    const runId = data.run_id as string;
+    await until(() => project.events(runId).some(({ type }) => type === 'heartbeat'));
+    process.kill(project.record(runId)!.pid, 'SIGKILL');
+    await until(() => processesOf(runId).length === 0);
+    const waited = await project.envelope(['wait', runId]);
+    assert.deepEqual([waited.code, waited.data.code], [1, 'E_RUNNER_LOST']);
+  });
+
+  it('tells the caller what keeps it from starting', async () => {
+    const { code, error } = await project.envelope(['run', '--detach', 'needs_env']);
+    assert.deepEqual([code, error.code], [2, 'E_ENV_MISSING']);
+  });
+
+  it('gives up a wait after the time it was given, and the run goes on', async () => {
+    const { data } = await project.envelope(['run', '--detach', 'waits']);
+    const waited = await project.envelope(['wait', data.run_id, '--timeout', '0.1']);
+    assert.deepEqual([waited.code, waited.data.waited, waited.data.state], [0, 'timeout', 'running']);
+    await project.envelope(['cancel', data.run_id]);
+  });
+});
