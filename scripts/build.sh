@@ -8,7 +8,7 @@ mkdir -p "$work"
 trap 'rm -rf "$work"' EXIT
 
 # A compiled program must not read .env or bunfig.toml of the folder in which it is started: that would run their code.
-"$bun" --no-env-file build --compile --minify --bytecode --sourcemap --format=esm \
+"$bun" --no-env-file build --compile --minify --bytecode --sourcemap --splitting --format=esm \
   --no-compile-autoload-dotenv --no-compile-autoload-bunfig \
   src/cli/main.ts --outfile "$work/acor" >/dev/null
 "$bun" --no-env-file build --target=node --format=esm --splitting --outdir "$work/lib" --packages=external --external 'bun:*' \

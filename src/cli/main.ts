@@ -1,6 +1,5 @@
 #!/usr/bin/env bun
-import { text } from 'node:stream/consumers';
-import { isatty } from 'node:tty';
+import { fstatSync } from 'node:fs';
 import { runCli } from '../compose/app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
 import { Interrupts } from '../operations/interrupts.ts';
@@ -21,15 +20,26 @@ for (const signal of SIGNALS) {
 // A closed stdout is told by the write that meets it, not by a signal that ends the process and its runs.
 process.on('SIGPIPE', () => {});
 
+const [stdinIsTTY, stdoutIsTTY] = await Promise.all([isTerminal(0), isTerminal(1)]);
 const exitCode = await runCli(acorCli(interrupts), process.argv.slice(2), {
   stdoutFd: 1,
   stderrFd: 2,
-  stdoutIsTTY: isatty(1),
-  stdinIsTTY: isatty(0),
-  columns: isatty(1) ? process.stdout.columns : undefined,
+  stdoutIsTTY,
+  stdinIsTTY,
+  columns: stdoutIsTTY ? process.stdout.columns : undefined,
   env: process.env,
   cwd: process.cwd(),
   signal: aborted.signal,
-  readStdin: () => text(process.stdin),
+  readStdin: async () => (await import('node:stream/consumers')).text(process.stdin),
 });
 process.exit(exitCode);
+
+/** Whether a descriptor is a terminal. `node:tty` takes milliseconds to load, so it is only asked about devices. */
+async function isTerminal(fd: number): Promise<boolean> {
+  try {
+    return fstatSync(fd).isCharacterDevice() && (await import('node:tty')).isatty(fd);
+  } catch {
+    // Closed.
+    return false;
+  }
+}

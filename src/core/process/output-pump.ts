@@ -28,7 +28,7 @@ export interface OutputSinks {
  */
 export class OutputPump {
   readonly #sinks: OutputSinks;
-  readonly #buffer = new Uint8Array(BUFFER_BYTES);
+  readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   readonly #streams: FifoStream[] = [];
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
   #emptyPolls = 0;

@@ -27,6 +27,7 @@ export class Intake {
   lastEventMs = performance.now();
   lastProgressMs = performance.now();
   #dropped = false;
+  #burstMs = performance.now();
 
   constructor(
     log: EventLog,
@@ -48,9 +49,14 @@ export class Intake {
     return this.#problem;
   }
 
+  /** A burst of output has come: its lines share one moment. */
+  beginBurst(): void {
+    this.#burstMs = performance.now();
+  }
+
   /** Stores a frequent message that is wholly in order, byte for byte. */
   keep(kind: Exclude<HotLine, 'other'>, bytes: Uint8Array, start: number, end: number): void {
-    this.lastEventMs = performance.now();
+    this.lastEventMs = this.#burstMs;
     if (kind === 'progress') this.lastProgressMs = this.lastEventMs;
     this.#log.keepLine(bytes, start, end);
     if (this.#ending !== undefined) this.#warnAfterEnding();

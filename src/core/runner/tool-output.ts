@@ -43,6 +43,7 @@ export class ToolOutput {
         const admitted = bytes.subarray(0, limit.admit(bytes.length));
         if (admitted.length === 0) return;
         writeSync(this.#rawFds[stream]!, admitted);
+        intake.beginBurst();
         lines.push(admitted);
       });
     try {

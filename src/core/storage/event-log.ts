@@ -24,7 +24,7 @@ export class EventLog {
   readonly #fd: number;
   readonly #isSuperseded: () => boolean;
   readonly #seal = new SealBuilder();
-  #buffer = new Uint8Array(BUFFER_BYTES);
+  #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   #used = 0;
   #seq = 0;
   #bytes: number;
@@ -75,9 +75,11 @@ export class EventLog {
     this.#reserve(length + MAX_STAMP_BYTES);
     const out = this.#buffer;
     let at = this.#used;
-    out.set(bytes.subarray(start, end - 1), at);
+    // A native copy without a view of its own: half the time of `set` with a subarray.
+    if (bytes instanceof Buffer) bytes.copy(out, at, start, end - 1);
+    else out.set(bytes.subarray(start, end - 1), at);
     at += length;
-    out.set(SEQ_KEY, at);
+    for (let i = 0; i < SEQ_KEY.length; i++) out[at + i] = SEQ_KEY[i]!;
     at = writeDecimal(out, at + SEQ_KEY.length, ++this.#seq);
     out[at++] = CLOSE_BRACE;
     out[at++] = LF;
@@ -156,7 +158,7 @@ export class EventLog {
   #reserve(bytes: number): void {
     if (this.#used + bytes <= this.#buffer.length) return;
     this.flush();
-    if (bytes > this.#buffer.length) this.#buffer = new Uint8Array(bytes);
+    if (bytes > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(bytes);
   }
 }
 

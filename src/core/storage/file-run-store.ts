@@ -9,7 +9,7 @@ import { errorCode } from '../../util/error-code.ts';
 import { identify, isRunning, type ProcessIdentity } from '../../util/process-table.ts';
 import { EventLog } from './event-log.ts';
 import { layoutOf, type RunLayout } from './layout.ts';
-import { Ledger, sha256OfFile } from './ledger.ts';
+import { Ledger } from './ledger.ts';
 import type { NewRun, RunStore, RunWriter } from './run-store.ts';
 import { storageError } from './storage-error.ts';
 
@@ -145,7 +145,7 @@ class FileRunWriter implements RunWriter {
       attempt: this.#record.attempt,
       epoch: this.#record.epoch,
       events: this.log.events,
-      events_sha256: sha256OfFile(this.layout.events),
+      events_sha256: this.log.seal().sha256,
     });
   }
 

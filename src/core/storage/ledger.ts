@@ -90,19 +90,3 @@ function lastLine(fd: number): { line: string | undefined; end: number } {
 export function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
 }
-
-/** The SHA-256 of a file's bytes, read in parts. */
-export function sha256OfFile(path: string): string {
-  const hash = createHash('sha256');
-  const fd = openSync(path, 'r');
-  try {
-    const chunk = Buffer.alloc(1 << 18);
-    for (;;) {
-      const count = readSync(fd, chunk, 0, chunk.length, null);
-      if (count === 0) return hash.digest('hex');
-      hash.update(chunk.subarray(0, count));
-    }
-  } finally {
-    closeSync(fd);
-  }
-}
