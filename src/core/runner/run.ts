@@ -65,6 +65,7 @@ export class Run {
   readonly #hurry: Promise<void>;
   readonly #questions: Questions;
   #artifacts: MeasuredArtifact[] = [];
+  #isOver = false;
 
   private constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter) {
     this.#services = services;
@@ -95,7 +96,9 @@ export class Run {
 
   /** The stored events as bytes of whole lines, from the first one to the end. */
   follow(signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-    return followEvents(this.layout.events, { wait: true, ...(signal && { signal }) });
+    // A log that a tool has cut short never shows its end.
+    const isAbandoned = () => this.#isOver;
+    return followEvents(this.layout.events, { wait: true, isAbandoned, ...(signal && { signal }) });
   }
 
   async #live(): Promise<RunSummary> {
@@ -111,6 +114,7 @@ export class Run {
       });
       return summary;
     } finally {
+      this.#isOver = true;
       stopAnswers();
       stopHurry();
       this.#writer.close();
