@@ -19,9 +19,7 @@ export async function runHere(
     run.cancel(`interrupted by ${signal}`, { now: count > 1 }),
   );
   try {
-    const shown = show(run, flags, ctx);
-    const summary = await run.ended;
-    await shown;
+    const [summary] = await Promise.all([run.ended, show(run, flags, ctx)]);
     return resultOf(summary, flags, ctx);
   } finally {
     stopListening();
