@@ -2,8 +2,9 @@ import { resolve } from 'node:path';
 import { type LoadedConfig, loadConfig } from './core/config/load.ts';
 import { loadRuntime } from './core/process/runtime.ts';
 import { Registry, type ToolEntry } from './core/registry/registry.ts';
-import { type Run, type RunSummary, startRun } from './core/runner/run.ts';
+import type { Run, RunSummary } from './core/runner/run.ts';
 import { settleIfLost } from './core/runner/settle-lost.ts';
+import { startRun } from './core/runner/start-run.ts';
 import { requestCancel } from './core/storage/cancel-request.ts';
 import { FileRunStore } from './core/storage/file-run-store.ts';
 import { readEvents } from './core/storage/follow.ts';
@@ -114,6 +115,8 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
   constructor(started: Promise<Run>, { onEvent }: Pick<RunOptions, 'onEvent'>) {
     this.#started = started;
     const told = onEvent === undefined ? undefined : this.#tell(onEvent);
+    // What a listener throws is met by whoever awaits the run, not before that.
+    told?.catch(() => {});
     this.#ended = started.then(async (run) => {
       const summary = await run.ended;
       await told;
@@ -142,7 +145,8 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
     const run = await this.#started;
-    for await (const event of readEvents(run.layout.events, { wait: true })) yield event as RunEvent;
+    const { ended } = run;
+    for await (const event of readEvents(run.layout.events, { wait: true, ended })) yield event as RunEvent;
   }
 
   async #tell(onEvent: (event: RunEvent) => void): Promise<void> {

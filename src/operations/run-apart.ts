@@ -4,11 +4,13 @@ import type { RunSummary } from '../core/runner/run.ts';
 import type { RunRequest } from '../core/runner/services.ts';
 import { summaryOf } from '../core/runner/summary-of.ts';
 import { requestCancel } from '../core/storage/cancel-request.ts';
+import { summariseLog } from '../core/storage/log-summary.ts';
+import type { RunStore } from '../core/storage/run-store.ts';
 import { writeAsync } from '../util/write-async.ts';
 import type { AcorApp } from './acor-app.ts';
 import { commandsForOpenQuestions, type FollowEnd, followRun } from './follow-run.ts';
 import { resultOf } from './run-result.ts';
-import type { RunFlags } from './run-start.ts';
+import type { ShownAs } from './run-start.ts';
 import { startSupervisor } from './start-supervisor.ts';
 
 type Started = { run_id: string; state: 'running'; dir: string };
@@ -16,11 +18,12 @@ type Started = { run_id: string; state: 'running'; dir: string };
 /** Runs a tool under a supervisor of its own, and follows it, unless the caller wants to go on at once. */
 export async function runApart(
   request: RunRequest,
-  flags: RunFlags,
+  flags: ShownAs,
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<RunSummary | Started>> {
   const { store } = await ctx.app.project();
   const { readStdin, ...given } = request;
+  const since = request.again === undefined ? 0 : eventsOf(store, request.again.runId);
   const runId = await startSupervisor({ ...given, ...(readStdin && { stdin: readStdin() }) });
   const layout = store.layout(runId);
   if (flags.detach) {
@@ -34,7 +37,7 @@ export async function runApart(
     else stop.abort();
   });
   try {
-    const end = await follow(runId, flags, ctx, stop.signal);
+    const end = await follow(runId, since, flags, ctx, stop.signal);
     if (end === 'question') return questionOf(runId, flags, ctx);
     if (end === 'stopped') {
       ctx.note(`acor: run ${runId} goes on. Pick it up again with: acor attach ${runId}`);
@@ -46,14 +49,20 @@ export async function runApart(
   }
 }
 
+/** How many events a run has so far. */
+function eventsOf(store: RunStore, runId: string): number {
+  return Number(summariseLog(store.layout(runId).events).lastEvent?.seq ?? 0);
+}
+
 async function follow(
   runId: string,
-  flags: RunFlags,
+  since: number,
+  flags: ShownAs,
   ctx: OperationContext<AcorApp>,
   signal: AbortSignal,
 ): Promise<FollowEnd> {
   const { store } = await ctx.app.project();
-  const options = { since: 0, signal, atQuestions: true };
+  const options = { since, signal, atQuestions: true };
   if (ctx.screen === null) {
     const show = async (lines: Uint8Array) => (flags.stream ? writeAsync(ctx.stdoutFd, lines) : 'written');
     return followRun(store, runId, options, show);
@@ -70,7 +79,7 @@ async function follow(
 /** The run stands still: exit code 2, and the exact commands that answer. The run itself lives on. */
 async function questionOf(
   runId: string,
-  flags: RunFlags,
+  flags: ShownAs,
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<never>> {
   const next = await commandsForOpenQuestions(ctx, runId);

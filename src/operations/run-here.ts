@@ -1,17 +1,17 @@
 import type { OperationContext, OperationResult } from '../compose/operation.ts';
 import type { Run, RunSummary } from '../core/runner/run.ts';
-import { startRun } from '../core/runner/run.ts';
 import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
+import { startRun } from '../core/runner/start-run.ts';
 import { writeAsync } from '../util/write-async.ts';
 import type { AcorApp } from './acor-app.ts';
 import { resultOf } from './run-result.ts';
-import type { RunFlags } from './run-start.ts';
+import type { ShownAs } from './run-start.ts';
 
 /** Runs a tool under this very process, and shows it while it goes. */
 export async function runHere(
   services: RunnerServices,
   request: RunRequest,
-  flags: RunFlags,
+  flags: ShownAs,
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<RunSummary>> {
   const run = await startRun(services, request);
@@ -19,7 +19,16 @@ export async function runHere(
     run.cancel(`interrupted by ${signal}`, { now: count > 1 }),
   );
   try {
-    const [summary] = await Promise.all([run.ended, show(run, flags, ctx)]);
+    // A showing that fails, as on a full disk behind stdout, must not take the run with it.
+    const shown = show(run, flags, ctx).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    const summary = await run.ended;
+    // From here on an interrupt only ends the showing.
+    stopListening();
+    const failed = await shown;
+    if (failed !== undefined) throw failed.error;
     return resultOf(summary, flags, ctx);
   } finally {
     stopListening();
@@ -27,7 +36,7 @@ export async function runHere(
 }
 
 /** Events for an agent, a live view for a person, nothing for one who wants an envelope. */
-async function show(run: Run, flags: RunFlags, ctx: OperationContext<AcorApp>): Promise<void> {
+async function show(run: Run, flags: ShownAs, ctx: OperationContext<AcorApp>): Promise<void> {
   if (ctx.screen !== null) {
     const { RunView } = await import('./run-view.ts');
     const view = RunView.open(ctx.screen, ctx.stdoutFd);

@@ -2,12 +2,12 @@ import { AppError } from '../compose/app-error.ts';
 import type { OperationContext, OperationResult } from '../compose/operation.ts';
 import type { RunSummary } from '../core/runner/run.ts';
 import type { AcorApp } from './acor-app.ts';
-import type { RunFlags } from './run-start.ts';
+import type { ShownAs } from './run-start.ts';
 
 /** What `acor run` answers once the run is over: an exit code after a stream or a view, else an envelope. */
 export function resultOf(
   summary: RunSummary,
-  flags: RunFlags,
+  flags: ShownAs,
   ctx: OperationContext<AcorApp>,
 ): OperationResult<RunSummary> {
   const exit = exitOf(summary, flags, ctx.app);
@@ -22,7 +22,7 @@ export function resultOf(
   return { kind: 'failure', error, data: summary };
 }
 
-function exitOf({ state, code, rc }: RunSummary, { exit_code }: RunFlags, app: AcorApp): number {
+function exitOf({ state, code, rc }: RunSummary, { exit_code }: ShownAs, app: AcorApp): number {
   if (exit_code === 'tool') {
     if (state === 'cancelled') return 130;
     if (code === 'E_DEADLINE' || code === 'E_TIMEOUT') return 124;

@@ -42,6 +42,9 @@ const input = z.object({
 /** The flags of `acor run`, without those of the tool. */
 export type RunFlags = z.output<typeof input>;
 
+/** How a run is shown, and with which exit code the command ends. */
+export type ShownAs = Pick<RunFlags, 'stream' | 'detach' | 'exit_code'>;
+
 const detached = z.object({ run_id: z.string(), state: z.literal('running'), dir: z.string() });
 
 const output = z.union([runSummary, shownPlan, detached]);

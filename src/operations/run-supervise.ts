@@ -25,7 +25,7 @@ export const runSupervise = acorOperation({
       closeSync(ctx.stdoutFd);
     };
     const app = new AcorApp({ cwd: request.cwd, env: request.env, interrupts: ctx.app.interrupts });
-    const { startRun } = await import('../core/runner/run.ts');
+    const { startRun } = await import('../core/runner/start-run.ts');
     let run: Awaited<ReturnType<typeof startRun>>;
     try {
       run = await startRun(await app.services(), request);

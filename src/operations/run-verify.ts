@@ -1,12 +1,11 @@
 import * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
-import { isLive } from '../core/storage/lost-runs.ts';
-import { verifyLedger, verifyRun } from '../core/storage/verify.ts';
+import { verifyAll, verifyLedger, verifyRun } from '../core/storage/verify.ts';
 import { acorOperation } from './define.ts';
 
 const problemShape = z.object({
   run_id: z.string(),
-  where: z.enum(['events', 'artifact', 'ledger']),
+  where: z.enum(['record', 'events', 'artifact', 'ledger']),
   path: z.string(),
   problem: z.string(),
   line: z.int().optional(),
@@ -43,10 +42,7 @@ export const runVerify = acorOperation({
   moreExamples: ['acor verify'],
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    const ids = input.run === undefined ? store.list() : [input.run];
-    const runs = ids
-      .filter((runId) => input.run !== undefined || !isLive(store.read(runId)))
-      .map((runId) => verifyRun(store, runId));
+    const runs = input.run === undefined ? verifyAll(store) : [verifyRun(store, input.run)];
     const ledger = verifyLedger(store, input.run);
     const ok = ledger.length === 0 && runs.every((run) => run.ok);
     const data = { ok, runs, ledger };

@@ -25,7 +25,7 @@ export async function showPlan(
   const plan = await planRun(services, request);
   const layout = services.store.layout(plan.runId);
   const hideRunId = (text: string) => text.replaceAll(plan.runId, '<run>');
-  const env = environmentOf(plan, layout, { number: 1, deadline: new Date() });
+  const env = environmentOf(plan, layout, { number: 1, deadline: new Date(), isResumed: false });
   const { limits, retry } = plan;
   const programWords = plan.sandboxed.argv.slice(0, plan.sandboxed.argv.length - plan.args.length);
   return {

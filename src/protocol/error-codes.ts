@@ -212,7 +212,13 @@ export const ERROR_CODES = {
     'Read the diagnostics and decide.',
     'Read the stderr of the run with acor logs.',
   ),
-  E_RUNNER_LOST: row('retryable', true, 1, 'Run it again; its supervisor died.', 'Run the tool again.'),
+  E_RUNNER_LOST: row(
+    'retryable',
+    true,
+    1,
+    'Resume it; its supervisor died.',
+    'Go on with: acor resume <run>',
+  ),
   E_OUTCOME_UNKNOWN: row(
     'unknown',
     false,

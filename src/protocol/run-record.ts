@@ -17,6 +17,8 @@ export const runRecord = z.object({
   tool_version: z.string().nullable(),
   /** The tool's arguments as it got them; values of secret inputs are masked. */
   args: z.array(z.string()),
+  /** The arguments as the caller gave them; null when a secret is among them. */
+  given_args: z.array(z.string()).nullable(),
   cwd: z.string(),
   state: z.enum(Object.keys(RUN_STATES) as [RunState, ...RunState[]]),
   attempt: z.int().min(1),

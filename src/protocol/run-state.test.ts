@@ -15,6 +15,7 @@ describe('the life of a run', () => {
       ['queued', 'running', 'waiting_ai', 'cancelled'],
       ['queued', 'cancelled'],
       ['queued', 'failed'],
+      ['queued', 'running', 'failed', 'queued', 'running', 'completed'],
     ];
     for (const life of lives) {
       for (const [index, to] of life.slice(1).entries()) {
@@ -35,6 +36,8 @@ describe('the life of a run', () => {
       'waiting_ai running',
       'waiting_ai failed',
       'waiting_ai cancelled',
+      'failed queued',
+      'cancelled queued',
     ]);
     for (const from of states) {
       for (const to of states)
@@ -42,12 +45,15 @@ describe('the life of a run', () => {
     }
   });
 
-  it('ends in completed, failed or cancelled, which nothing follows', () => {
+  it('ends in completed, which nothing follows, or in failed or cancelled, which only a new attempt follows', () => {
     assert.deepEqual(
       states.filter((state) => isFinal(state)),
       ['completed', 'failed', 'cancelled'],
     );
-    for (const state of states) assert.equal(isFinal(state), !states.some((to) => mayFollow(state, to)));
+    for (const from of states.filter(isFinal)) {
+      const next = states.filter((to) => mayFollow(from, to));
+      assert.deepEqual(next, from === 'completed' ? [] : ['queued']);
+    }
   });
 
   it('can end from every state that a run can be in', () => {

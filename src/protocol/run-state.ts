@@ -4,8 +4,9 @@ export const RUN_STATES = {
   running: ['waiting_ai', 'completed', 'failed', 'cancelled'],
   waiting_ai: ['running', 'failed', 'cancelled'],
   completed: [],
-  failed: [],
-  cancelled: [],
+  // `acor resume` and `acor retry` begin the next attempt of the same run.
+  failed: ['queued'],
+  cancelled: ['queued'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type RunState = keyof typeof RUN_STATES;
@@ -18,5 +19,5 @@ export function mayFollow(from: RunState, to: RunState): boolean {
 
 /** Whether a run in this state has ended. */
 export function isFinal(state: RunState): state is FinalState {
-  return RUN_STATES[state].length === 0;
+  return state === 'completed' || state === 'failed' || state === 'cancelled';
 }

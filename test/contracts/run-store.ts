@@ -127,6 +127,7 @@ function newRun(nowMs = Date.now()): NewRun {
     tool: 'a_tool',
     tool_version: null,
     args: [],
+    given_args: [],
     cwd: '/',
     state: 'queued',
     attempt: 1,

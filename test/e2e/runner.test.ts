@@ -117,7 +117,7 @@ describe('acor run', () => {
     it('with retryable_error is not tried again when --retries 0 says so', async () => {
       const { end, code } = await project.run(['--retries', '0', 'needs_three_tries']);
       assert.deepEqual([end.state, end.code, end.attempt, code], ['failed', 'E_TRANSIENT_NET', 1, 1]);
-      assert.ok((end.next as string[]).includes('acor run needs_three_tries'));
+      assert.ok((end.next as string[]).includes(`acor resume ${end.run_id}`));
     });
 
     it('with a code that the manifest does not list is a failure and a warning', async () => {

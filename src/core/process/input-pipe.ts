@@ -13,6 +13,8 @@ export class InputPipe {
 
   constructor(runtime: Runtime, folder: string) {
     this.#path = join(folder, 'stdin');
+    // A supervisor that was killed has left its own.
+    rmSync(this.#path, { force: true });
     runtime.makeFifo(this.#path);
     // Opened for both, or the opening would wait for the tool, and writing to a tool that has closed its end would be a signal.
     this.#writeFd = openSync(this.#path, constants.O_RDWR | constants.O_NONBLOCK);

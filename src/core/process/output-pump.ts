@@ -175,6 +175,8 @@ class FifoStream {
   constructor(runtime: Runtime, path: string, sink: (bytes: Uint8Array) => void) {
     this.path = path;
     this.#sink = sink;
+    // A supervisor that was killed has left its own.
+    rmSync(path, { force: true });
     runtime.makeFifo(path);
     this.#readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     this.writeFd = openSync(path, constants.O_WRONLY);

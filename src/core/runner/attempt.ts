@@ -33,6 +33,8 @@ export interface AttemptResult {
 export interface AttemptOptions {
   number: number;
   deadline: Date;
+  /** Whether an attempt before it has left checkpoints to go on from. */
+  isResumed: boolean;
   /** Time left of the whole run. */
   leftMs: number;
   /** Settles when the caller wants the run to end, with the reason; `hurry` when without any grace. */
@@ -111,13 +113,26 @@ export async function runAttempt(
         undefined,
         `the tool ended and left ${left} process(es) running; they were ended`,
       );
-    return { ending: race.winner!, exit, message: intake.ending, protocolProblem: intake.problem, survivors };
+    return {
+      ending: endingOf(race, output),
+      exit,
+      message: intake.ending,
+      protocolProblem: intake.problem,
+      survivors,
+    };
   } finally {
     output.close();
     input?.close();
     watchdog.dismiss();
     forgetCompanion(watchdog.pid);
   }
+}
+
+/** A tool that ended by itself has not ended well when its last words could not be stored. */
+function endingOf({ winner }: EndingRace, { failure }: ToolOutput): Ending {
+  return winner!.kind === 'exited' && failure !== undefined
+    ? { kind: 'store-failed', error: failure }
+    : winner!;
 }
 
 function spawnTool(

@@ -1,5 +1,5 @@
 import { readdirSync, realpathSync } from 'node:fs';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { StagedOutput } from '../registry/arguments.ts';
 import { type MeasuredArtifact, measureArtifact } from '../storage/artifacts.ts';
@@ -31,7 +31,9 @@ export function collectArtifacts(
 }
 
 function rootsOf(plan: RunPlan, layout: RunLayout): string[] {
-  const own = [layout.work, layout.artifacts].map((path) => realpathSync(path));
+  // Only the store's own folder is followed: the tool may have put a link in the place of anything below it.
+  const run = join(realpathSync(dirname(layout.dir)), plan.runId);
+  const own = [layout.work, layout.artifacts].map((path) => join(run, relative(layout.dir, path)));
   const granted = plan.grants.filter(({ access }) => access === 'write').map(({ path }) => path);
   return [...own, ...granted];
 }

@@ -10,7 +10,7 @@ const NEVER_PASSED = /^(BUN_|NODE_OPTIONS$|LD_PRELOAD$|LD_AUDIT$|DYLD_INSERT_LIB
 export function environmentOf(
   plan: RunPlan,
   layout: RunLayout,
-  attempt: { number: number; deadline: Date },
+  attempt: { number: number; deadline: Date; isResumed: boolean },
 ): Record<string, string> {
   const env: Record<string, string> = { ...passedOn(plan) };
   for (const [name, value] of Object.entries({ ...plan.tool.manifest.env.set, ...plan.command.env })) {
@@ -32,7 +32,7 @@ export function environmentOf(
     ANSWERS_DIR: layout.answers,
     SECRETS_DIR: layout.secrets,
     ACOR_ATTEMPT: String(attempt.number),
-    ACOR_RESUME: attempt.number > 1 ? '1' : '0',
+    ACOR_RESUME: attempt.isResumed ? '1' : '0',
     ACOR_LIB: plan.libraryDir,
   };
 }

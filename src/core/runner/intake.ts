@@ -123,7 +123,7 @@ export class Intake {
       ts: new Date().toISOString(),
       run_id: this.runId,
     };
-    const event: NewEvent = Object.assign(envelope, message);
+    const event: NewEvent = { ...envelope, ...message };
     if ('seq' in event) {
       event.claimed_seq = event.seq;
       delete event.seq;

@@ -12,6 +12,7 @@ export function newRunRecord(plan: RunPlan): NewRun {
     tool: tool.name,
     tool_version: tool.manifestPath === null ? null : tool.manifest.version,
     args: plan.shownArgs,
+    given_args: plan.givenArgs,
     cwd: plan.cwd,
     state: 'queued',
     attempt: 1,

@@ -18,7 +18,7 @@ import type { SandboxedCommand } from '../sandbox/sandbox.ts';
 import { layoutOf } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
 import type { PreparedAnswer } from './answers/questions.ts';
-import type { RunnerServices, RunRequest } from './services.ts';
+import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
 
 /** The clocks and limits of a run. */
 export interface RunLimits {
@@ -39,6 +39,8 @@ export interface RetryPlan {
 /** All that is decided before anything starts. `acor run --dry-run` shows it. */
 export interface RunPlan {
   runId: string;
+  /** Set when this is the next attempt of a run that has ended. */
+  again: AgainMode | null;
   traceId: string;
   spanId: string;
   tool: ToolEntry;
@@ -72,7 +74,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   checkAdapter(tool);
   checkPolicy(services, tool);
   checkEnvironment(tool, request);
-  const runId = newRunId();
+  const runId = request.again?.runId ?? newRunId();
   const layout = layoutOf(services.store.root, runId);
   const resolved = resolveArguments(tool, request.args, {
     cwd: request.cwd,
@@ -94,6 +96,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   });
   return {
     runId,
+    again: request.again?.mode ?? null,
     traceId: TRACEPARENT.exec(request.env.TRACEPARENT ?? '')?.[1] ?? newTraceId(),
     spanId: newSpanId(),
     tool,

@@ -1,6 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
 import { watchAnswers } from '../storage/answer-box.ts';
@@ -15,12 +14,11 @@ import { collectArtifacts } from './collect-artifacts.ts';
 import { readCancelReason } from './guards/cancel-file.ts';
 import { after } from './guards/guard.ts';
 import { watchHurryFile } from './guards/hurry-file.ts';
-import { newRunRecord } from './new-run.ts';
 import { isListedExit, judge, type Outcome, stopped } from './outcome.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
-import { planRun, type RunPlan } from './plan.ts';
+import type { RunPlan } from './plan.ts';
 import { backoffMs, nextStep } from './retry.ts';
-import type { RunnerServices, RunRequest } from './services.ts';
+import type { RunnerServices } from './services.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 /** How a run ended. `result` is the tool's own last message, if it wrote one. */
@@ -44,11 +42,6 @@ export interface RunSummary {
   dir: string;
 }
 
-/** Plans a run and starts it. Throws when it cannot begin; from then on, every ending is data. */
-export async function startRun(services: RunnerServices, request: RunRequest): Promise<Run> {
-  return Run.begin(services, await planRun(services, request));
-}
-
 /** A run that this process supervises. */
 export class Run {
   readonly runId: string;
@@ -58,6 +51,9 @@ export class Run {
   readonly #services: RunnerServices;
   readonly #plan: RunPlan;
   readonly #writer: RunWriter;
+  readonly #firstAttempt: number;
+  /** How many events there were before this supervisor. */
+  readonly #since: number;
   readonly #begunMs = performance.now();
   #cancel!: (reason: string) => void;
   readonly #cancelled: Promise<string>;
@@ -71,6 +67,9 @@ export class Run {
     this.#services = services;
     this.#plan = plan;
     this.#writer = writer;
+    this.#firstAttempt = writer.record.attempt;
+    // The step back to `queued` belongs to what this supervisor tells.
+    this.#since = plan.again === null ? 0 : writer.log.events - 1;
     this.runId = plan.runId;
     this.layout = writer.layout;
     this.#questions = new Questions(writer, plan.answers, plan.answerTimeoutS);
@@ -83,9 +82,9 @@ export class Run {
     this.ended = this.#live();
   }
 
-  static begin(services: RunnerServices, plan: RunPlan): Run {
-    const writer = services.store.create(newRunRecord(plan));
-    return new Run(services, plan, writer);
+  /** Begins to supervise what was planned; `open` gives the right to write the run. */
+  static begin(services: RunnerServices, plan: RunPlan, open: (plan: RunPlan) => RunWriter): Run {
+    return new Run(services, plan, open(plan));
   }
 
   /** Asks the run to end: by the ladder, or at once. */
@@ -94,11 +93,17 @@ export class Run {
     if (options.now) this.#hurryUp();
   }
 
-  /** The stored events as bytes of whole lines, from the first one to the end. */
+  /** The stored events as bytes of whole lines, from the first one of this supervisor to the end. */
   follow(signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     // A log that a tool has cut short never shows its end.
     const isAbandoned = () => this.#isOver;
-    return followEvents(this.layout.events, { wait: true, isAbandoned, ...(signal && { signal }) });
+    return followEvents(this.layout.events, {
+      since: this.#since,
+      wait: true,
+      isAbandoned,
+      ended: this.ended,
+      ...(signal && { signal }),
+    });
   }
 
   async #live(): Promise<RunSummary> {
@@ -127,7 +132,7 @@ export class Run {
       type: 'runner_start',
       tool: tool.name,
       args: shownArgs,
-      attempt: 1,
+      attempt: this.#firstAttempt,
       timeout_s: limits.timeoutS,
       trace_id: this.#plan.traceId,
       span_id: this.#plan.spanId,
@@ -140,16 +145,16 @@ export class Run {
 
   async #tryUntilDone(): Promise<{ outcome: Outcome; attempt: AttemptResult | undefined; number: number }> {
     const timeoutMs = this.#plan.limits.timeoutS * 1000;
-    for (let number = 1; ; number++) {
+    for (let number = this.#firstAttempt; ; number++) {
       const leftMs = timeoutMs - (performance.now() - this.#begunMs);
       const { outcome, attempt } = await this.#tryOnce(number, leftMs);
-      const step = nextStep(outcome, number, this.#plan.retry, {
+      const step = nextStep(outcome, number - this.#firstAttempt + 1, this.#plan.retry, {
         manifest: this.#plan.tool.manifest,
         wasKilled: attempt !== undefined && attempt.ending.kind !== 'exited',
       });
       if (step === 'unknown') return { outcome: unknownOutcome(outcome), attempt, number };
       if (step === 'end') return { outcome, attempt, number };
-      const waitMs = backoffMs(number, this.#plan.retry);
+      const waitMs = backoffMs(number - this.#firstAttempt + 1, this.#plan.retry);
       if (waitMs >= timeoutMs - (performance.now() - this.#begunMs)) return { outcome, attempt, number };
       this.#tellOfRetry(outcome, number, waitMs);
       const reason = await this.#pause(waitMs);
@@ -168,6 +173,7 @@ export class Run {
         number,
         leftMs,
         deadline: new Date(Date.now() + leftMs),
+        isResumed: number > this.#firstAttempt || this.#plan.again === 'resume',
         cancelled: this.#cancelled,
         hurry: this.#hurry,
         questions: this.#questions,
@@ -263,11 +269,9 @@ export class Run {
 
   #summarise(outcome: Outcome, attempt: AttemptResult | undefined, number: number): RunSummary {
     const failed = outcome.state !== 'completed';
-    const { tool, givenArgs } = this.#plan;
-    const again = givenArgs === null ? [] : [shellCommand(['acor', 'run', tool.name, ...givenArgs])];
     return {
       run_id: this.runId,
-      tool: tool.name,
+      tool: this.#plan.tool.name,
       state: outcome.state,
       code: outcome.code,
       message: outcome.message,
@@ -281,7 +285,9 @@ export class Run {
       artifacts: failed ? [] : this.#artifacts,
       survivors: attempt?.survivors ?? [],
       result: attempt?.message?.type === 'result' ? attempt.message : null,
-      next: failed ? [...(outcome.retryable ? again : []), `acor logs ${this.runId}`] : [],
+      next: failed
+        ? [...(outcome.retryable ? [`acor resume ${this.runId}`] : []), `acor logs ${this.runId}`]
+        : [],
       dir: this.layout.dir,
     };
   }

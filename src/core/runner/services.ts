@@ -14,6 +14,9 @@ export interface RunnerServices {
   adoptsOrphans: boolean;
 }
 
+/** `resume` goes on from the checkpoints of the attempts before; `retry` begins anew. */
+export type AgainMode = 'resume' | 'retry';
+
 /** What a caller asks for. */
 export interface RunRequest {
   tool: string;
@@ -28,6 +31,8 @@ export interface RunRequest {
   readStdin?: () => string;
   /** Answers to questions that the tool is expected to ask. */
   answers?: readonly PreparedAnswer[];
+  /** An ended run of which this is to be the next attempt, instead of a new run. */
+  again?: { runId: string; mode: AgainMode; force?: boolean };
   /** The agent that calls, for the record. */
   caller?: string;
 }

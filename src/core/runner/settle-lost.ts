@@ -67,7 +67,7 @@ async function endAsLost(writer: RunWriter): Promise<void> {
     usage: UNKNOWN_USAGE,
     artifacts: [],
     survivors: remainsOf(record.run_id).map((pid) => ({ pid, command: commandLineOf(pid) })),
-    next: [`acor logs ${record.run_id}`],
+    next: [`acor resume ${record.run_id}`, `acor logs ${record.run_id}`],
     attempt: record.attempt,
   });
 }

@@ -1,4 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
+import type { AcorError } from '../../protocol/acor-error.ts';
 import { LineReader } from '../../protocol/jsonl.ts';
 import { OutputPump } from '../process/output-pump.ts';
 import type { RunWriter } from '../storage/run-store.ts';
@@ -21,7 +22,7 @@ export class ToolOutput {
   readonly #stdoutLines: LineReader;
   readonly #stderrLines: LineReader;
   readonly #rawFds: number[];
-  #failed = false;
+  #failure: AcorError | undefined;
 
   constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, intake: Intake, race: EndingRace) {
     this.#writer = writer;
@@ -61,6 +62,11 @@ export class ToolOutput {
     });
   }
 
+  /** What kept the store from taking all that the tool wrote. */
+  get failure(): AcorError | undefined {
+    return this.#failure;
+  }
+
   /** Hands the gathered events to the log's file. */
   store(): void {
     this.#guarded(() => this.#writer.log.flush());
@@ -75,6 +81,7 @@ export class ToolOutput {
       if (this.#race.winner?.kind === 'exited') this.#adapter.end(rc);
     });
     this.store();
+    this.#guarded(() => this.#writer.log.assertUntouched());
   }
 
   close(): void {
@@ -84,16 +91,13 @@ export class ToolOutput {
 
   /** A store that fails ends the attempt; what the tool still writes is read and dropped, so that it does not hang. */
   #guarded(work: () => void): void {
-    if (this.#failed) return;
+    if (this.#failure !== undefined) return;
     try {
       work();
     } catch (error) {
-      this.#failed = true;
+      this.#failure = storageError(error, 'store the output of the tool', this.#writer.layout.dir);
       this.#writer.log.discardPending();
-      this.#race.end({
-        kind: 'store-failed',
-        error: storageError(error, 'store the output of the tool', this.#writer.layout.dir),
-      });
+      this.#race.end({ kind: 'store-failed', error: this.#failure });
     }
   }
 }

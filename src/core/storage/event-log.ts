@@ -29,6 +29,7 @@ export class EventLog {
   #seq = 0;
   #bytes: number;
   #open = true;
+  #wasMeddledWith = false;
 
   constructor(path: string, runId: string, isSuperseded: () => boolean = () => false) {
     this.#path = path;
@@ -60,7 +61,8 @@ export class EventLog {
       ts: new Date().toISOString(),
       run_id: this.#runId,
     };
-    const stored: StoredEvent = Object.assign(envelope, event, { seq: this.#seq + 1 });
+    // Spread, not assigned: a field called `__proto__` is a field like any other.
+    const stored: StoredEvent = { ...envelope, ...event, seq: this.#seq + 1 };
     const line = Buffer.from(`${JSON.stringify(stored)}\n`);
     this.#reserve(line.length);
     this.#buffer.set(line, this.#used);
@@ -92,10 +94,11 @@ export class EventLog {
     const bytes = this.#buffer.subarray(0, this.#used);
     if (this.#isSuperseded())
       throw storageError(new Error('another supervisor has taken over this run'), 'write', this.#path);
+    this.assertUntouched();
     try {
       writeFully(this.#fd, bytes);
     } catch (error) {
-      ftruncateSync(this.#fd, this.#bytes);
+      if (!this.#wasMeddledWith) ftruncateSync(this.#fd, this.#bytes);
       throw storageError(error, 'write the event log', this.#path);
     }
     this.#seal.update(bytes);
@@ -130,6 +133,14 @@ export class EventLog {
     if (!this.#open) return;
     this.#open = false;
     closeSync(this.#fd);
+  }
+
+  /** Throws, once, when somebody else has written, cut or removed the file; the ending can still be added to what is there. */
+  assertUntouched(): void {
+    const { size, nlink } = fstatSync(this.#fd);
+    if (this.#wasMeddledWith || (size === this.#bytes && nlink > 0)) return;
+    this.#wasMeddledWith = true;
+    throw storageError(new Error('it was changed from outside while the run was going'), 'go on', this.#path);
   }
 
   /** Goes on where an earlier writer stopped. A torn last line, which was never acknowledged, is taken off. */

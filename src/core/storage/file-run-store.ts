@@ -38,7 +38,6 @@ export class FileRunStore implements RunStore {
       }
       mkdirSync(layout.answers);
       mkdirSync(layout.secrets, { mode: 0o700 });
-      writeFileSync(reservePath(layout), Buffer.alloc(RESERVE_BYTES));
       return this.#open(layout, { ...run, version: RUN_RECORD_VERSION, epoch: 1 } as RunRecord);
     } catch (error) {
       // A run that never began leaves nothing behind.
@@ -115,6 +114,7 @@ class FileRunWriter implements RunWriter {
     this.#record = record;
     this.#ledger = ledger;
     const successor = epochPath(layout, record.epoch + 1);
+    putReserve(layout);
     this.log = new EventLog(layout.events, record.run_id, () => existsSync(successor));
     this.update({});
   }
@@ -187,6 +187,15 @@ function isClaimedByDead(path: string): boolean {
 
 function epochPath(layout: RunLayout, epoch: number): string {
   return join(layout.control, `epoch-${epoch}`);
+}
+
+/** A disk that is too full for it will be told of by the next write that matters. */
+function putReserve(layout: RunLayout): void {
+  try {
+    writeFileSync(reservePath(layout), Buffer.alloc(RESERVE_BYTES));
+  } catch {
+    rmSync(reservePath(layout), { force: true });
+  }
 }
 
 function reservePath(layout: RunLayout): string {

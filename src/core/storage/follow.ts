@@ -1,6 +1,7 @@
-import { closeSync, type FSWatcher, openSync, readSync, watch } from 'node:fs';
+import { closeSync, type FSWatcher, fstatSync, openSync, readSync, watch } from 'node:fs';
 import { LineReader } from '../../protocol/jsonl.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { storageError } from './storage-error.ts';
 
 const CHUNK_BYTES = 1 << 18;
 /** inotify tells of new bytes; this is only for file systems where it does not. */
@@ -16,6 +17,8 @@ export interface FollowOptions {
   signal?: AbortSignal;
   /** Asked while waiting: true when nobody writes the log any more. */
   isAbandoned?: () => boolean;
+  /** Settles when the writer is done. An end that stands in the log before that is not its own, and is not believed. */
+  ended?: Promise<unknown>;
 }
 
 /**
@@ -23,7 +26,7 @@ export interface FollowOptions {
  * the event that ends the run. Any number of readers may follow; none is felt by the writer.
  */
 export async function* followEvents(path: string, options: FollowOptions): AsyncGenerator<Uint8Array> {
-  const fd = openSync(path, 'r');
+  const fd = openLog(path);
   const waiter = options.wait ? new ChangeWaiter(path, options.signal) : undefined;
   try {
     let offset = 0;
@@ -37,11 +40,17 @@ export async function* followEvents(path: string, options: FollowOptions): Async
         toSkip = kept.left;
         if (lines.length > 0) yield lines;
         if (waiter === undefined || !endsTheRun(read)) continue;
+        await options.ended?.catch(() => {});
         // A retried or resumed run goes on after its end; that is told by what is in the file already.
         if (readLines(fd, offset).length === 0) return;
         continue;
       }
       if (waiter === undefined || options.signal?.aborted) return;
+      if (fstatSync(fd).size < offset) {
+        // Cut short from outside: what stands there now came later.
+        offset = 0;
+        continue;
+      }
       if (options.isAbandoned?.() && readLines(fd, offset).length === 0) return;
       await waiter.change();
     }
@@ -65,6 +74,14 @@ export async function* readEvents(
     }, bytes.length);
     reader.push(bytes);
     yield* events;
+  }
+}
+
+function openLog(path: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    throw storageError(error, 'read the event log', path);
   }
 }
 

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { storageError } from './storage-error.ts';
 
 type Event = Readonly<Record<string, unknown>>;
 
@@ -38,9 +39,17 @@ export function summariseLog(path: string): LogSummary {
   return summary;
 }
 
+function openLog(path: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    throw storageError(error, 'read the event log', path);
+  }
+}
+
 /** The events of the last part of a log, the last one first. A torn last line is left out. */
 function* lastEvents(path: string): Generator<Event> {
-  const fd = openSync(path, 'r');
+  const fd = openLog(path);
   try {
     const size = fstatSync(fd).size;
     const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));

@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { type MeasuredArtifact, measureArtifact } from './artifacts.ts';
 import { GENESIS, Ledger, sha256 } from './ledger.ts';
+import { isLive } from './lost-runs.ts';
 import type { RunStore } from './run-store.ts';
 import { firstBrokenMark } from './seal.ts';
 import { storageError } from './storage-error.ts';
@@ -12,7 +13,7 @@ import { storageError } from './storage-error.ts';
 /** One thing that is not as it was recorded. Offsets are bytes; `to` is not part of the range. */
 export interface VerifyProblem {
   run_id: string;
-  where: 'events' | 'artifact' | 'ledger';
+  where: 'record' | 'events' | 'artifact' | 'ledger';
   path: string;
   problem: string;
   line?: number;
@@ -33,15 +34,27 @@ export interface VerifiedRun {
 /** Recomputes the seal, the order and the artifacts of a run (contract §6), and holds them to what was recorded. */
 export function verifyRun(store: RunStore, runId: string): VerifiedRun {
   const { events: path } = store.layout(runId);
+  store.read(runId);
   const problems: VerifyProblem[] = [];
   const report = (problem: Omit<VerifyProblem, 'run_id' | 'path' | 'where'>) =>
     problems.push({ run_id: runId, where: 'events', path, ...problem });
-  store.read(runId);
   const bytes = readLog(path);
+  if (bytes === undefined) {
+    report({ problem: 'the event log is gone' });
+    return { run_id: runId, ok: false, sealed: false, events: 0, artifacts: 0, problems };
+  }
   const lines = checkOrder(bytes, report);
   const ends = lines.filter(({ event }) => event?.type === 'runner_end');
-  for (const { event, offset } of ends) {
-    const broken = firstBrokenMark(bytes.subarray(0, offset), (event as RunnerEnd).seal);
+  for (const { event, offset, number } of ends) {
+    const seal = sealOf(event);
+    if (seal === undefined) {
+      report({
+        problem: 'the event that ends the run has no seal: the runner did not write it',
+        line: number,
+      });
+      break;
+    }
+    const broken = firstBrokenMark(bytes.subarray(0, offset), seal);
     if (broken === undefined) continue;
     report({ problem: placeOf(bytes, broken), line: lineAt(bytes, broken.from), ...broken });
     break;
@@ -49,7 +62,7 @@ export function verifyRun(store: RunStore, runId: string): VerifiedRun {
   const last = lines.at(-1);
   const sealed = ends.length > 0 && last?.event?.type === 'runner_end';
   const end = ends.at(-1)?.event as RunnerEnd | undefined;
-  const artifacts = (end?.artifacts ?? []) as unknown as MeasuredArtifact[];
+  const artifacts = (Array.isArray(end?.artifacts) ? end.artifacts : []) as unknown as MeasuredArtifact[];
   for (const artifact of artifacts) {
     const problem = checkArtifact(artifact);
     if (problem) problems.push({ run_id: runId, where: 'artifact', path: artifact.path, problem });
@@ -62,6 +75,20 @@ export function verifyRun(store: RunStore, runId: string): VerifiedRun {
     artifacts: artifacts.length,
     problems,
   };
+}
+
+/** Checks every run that is not going on; one that cannot be read is told of like any other fault. */
+export function verifyAll(store: RunStore): VerifiedRun[] {
+  return store.list().flatMap((runId) => {
+    try {
+      return isLive(store.read(runId)) ? [] : [verifyRun(store, runId)];
+    } catch (error) {
+      if (!(error instanceof AcorError)) throw error;
+      const { metadata: path } = store.layout(runId);
+      const problem = { run_id: runId, where: 'record' as const, path, problem: error.message };
+      return [{ run_id: runId, ok: false, sealed: false, events: 0, artifacts: 0, problems: [problem] }];
+    }
+  });
 }
 
 /** Checks the chain of the ledger, and that every run in it is still there and is the one that was entered. */
@@ -156,10 +183,12 @@ function lineAt(bytes: Buffer, offset: number): number {
 
 function checkArtifact(recorded: MeasuredArtifact): string | undefined {
   try {
-    const now = measureArtifact(recorded.path, [dirname(recorded.path), recorded.path]);
+    // The project may have been reached through a link.
+    const now = measureArtifact(recorded.path, [realpathSync(dirname(recorded.path))]);
     if (now.sha256 === recorded.sha256) return undefined;
     return `its sha256 is ${now.sha256} now; ${recorded.sha256} was recorded`;
   } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 'it is gone';
     if (error instanceof AcorError) return error.code === 'E_PROTOCOL' ? 'it is gone' : error.message;
     throw error;
   }
@@ -174,10 +203,19 @@ function hashOfLog(store: RunStore, runId: string): string | undefined {
   }
 }
 
-function readLog(path: string): Buffer {
+/** The seal of a `runner_end`, if it is whole: a tool may have written the event. */
+function sealOf(event: Record<string, unknown> | undefined): RunnerEnd['seal'] | undefined {
+  const seal = (event as Partial<RunnerEnd> | undefined)?.seal;
+  const isWhole =
+    typeof seal?.bytes === 'number' && typeof seal.sha256 === 'string' && Array.isArray(seal.marks);
+  return isWhole && seal.marks.every((mark) => Array.isArray(mark)) ? seal : undefined;
+}
+
+function readLog(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw storageError(error, 'read the event log', path);
   }
 }

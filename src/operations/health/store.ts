@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { HealthCheck } from '../../compose/health-shape.ts';
 import { settleIfLost } from '../../core/runner/settle-lost.ts';
@@ -16,6 +16,14 @@ export async function checkStore({ store }: Project): Promise<HealthCheck[]> {
 
 function checkAccess(root: string): HealthCheck {
   const folder = nearestFolder(root);
+  if (!statSync(folder).isDirectory()) {
+    return {
+      name: 'store.permissions',
+      status: 'blocked',
+      detail: `${folder} is a file, and the runs need a folder there`,
+      fix: `mv '${folder}' '${folder}.old'`,
+    };
+  }
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
     return { name: 'store.permissions', status: 'ok', detail: root };

@@ -2,6 +2,9 @@ import { HotScanner } from '../../../protocol/v1/hot-scanner.ts';
 import type { Intake } from '../intake.ts';
 import type { Adapter } from './adapter.ts';
 
+/** JSON nested deeper than this cannot be relied on to be read and written again by whoever reads the events. */
+const MAX_DEPTH = 1000;
+
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** ACOR's own protocol: each line is a message (contract §1). */
@@ -36,6 +39,10 @@ export class JsonlAdapter implements Adapter {
         'the tool writes bytes that are no UTF-8; they were replaced',
       );
     }
+    if (isTooDeep(view)) {
+      this.#intake.stray(`json nested deeper than ${MAX_DEPTH} levels`, text);
+      return;
+    }
     let message: unknown;
     try {
       message = JSON.parse(text);
@@ -49,6 +56,18 @@ export class JsonlAdapter implements Adapter {
       this.#intake.stray('json without a type', text);
     else this.#intake.accept(message as { type: string });
   }
+}
+
+/** Counts brackets, those within strings too: a line of text with a thousand open ones is not worth being told apart. */
+function isTooDeep(bytes: Uint8Array): boolean {
+  if (bytes.length < MAX_DEPTH) return false;
+  let depth = 0;
+  for (const byte of bytes) {
+    if (byte === 91 || byte === 123) depth++;
+    else if (byte === 93 || byte === 125) depth--;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
 }
 
 function decode(bytes: Uint8Array): string {

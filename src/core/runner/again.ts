@@ -1,0 +1,108 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import { identify } from '../../util/process-table.ts';
+import { isLost } from '../storage/lost-runs.ts';
+import type { RunStore, RunWriter } from '../storage/run-store.ts';
+import { planRun } from './plan.ts';
+import { Run } from './run.ts';
+import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
+import { settleIfLost } from './settle-lost.ts';
+import { enterState } from './write-ending.ts';
+
+/** Endings after which nobody can say what the tool had done by then. */
+const STOPPED_MIDWAY = [
+  'E_RUNNER_LOST',
+  'E_HEARTBEAT_MISSED',
+  'E_DEADLINE',
+  'E_TIMEOUT',
+  'E_OUTPUT_LIMIT',
+  'E_OUTCOME_UNKNOWN',
+];
+
+const SETTLE_ROUNDS = 100;
+const ROUND_MS = 20;
+
+/** Begins the next attempt of a run that has failed, was cancelled, or lost its supervisor: same id, same workspace, same answers. */
+export async function beginAgain(
+  services: RunnerServices,
+  request: RunRequest,
+  again: { runId: string; mode: AgainMode; force?: boolean },
+): Promise<Run> {
+  const record = await settledRecord(services.store, again.runId);
+  checkState(record);
+  const plan = await planRun(services, request);
+  const isRepeatable = plan.tool.manifest.idempotent || plan.tool.manifest.effects === 'reads';
+  if (!isRepeatable && wasStoppedMidway(record) && !again.force) throw outcomeUnknown(record);
+  return Run.begin(services, plan, () => reopen(services.store.takeOver(again.runId), again.mode));
+}
+
+function reopen(writer: RunWriter, mode: AgainMode): RunWriter {
+  const { layout, record } = writer;
+  try {
+    // Somebody else may have been quicker, and done already.
+    checkState(record);
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
+  for (const path of [layout.cancelFile, layout.hurryFile]) rmSync(path, { force: true });
+  if (mode === 'retry') {
+    for (const path of [layout.checkpoints, layout.staging, layout.answers])
+      rmSync(path, { recursive: true, force: true });
+    for (const path of [layout.checkpoints, layout.answers]) mkdirSync(path, { recursive: true });
+  }
+  enterState(writer, 'queued', mode);
+  writer.update({
+    state: 'queued',
+    attempt: record.attempt + 1,
+    supervisor: identify(process.pid),
+    ended_at: null,
+    code: null,
+    message: null,
+    rc: null,
+    signal: null,
+    duration_s: null,
+  });
+  return writer;
+}
+
+/** The record once it is final on the disk: somebody else may be ending the lost run at this moment. */
+async function settledRecord(store: RunStore, runId: string): Promise<RunRecord> {
+  for (let round = 0; round < SETTLE_ROUNDS; round++) {
+    await settleIfLost(store, store.read(runId));
+    const record = store.read(runId);
+    if (!isLost(record)) return record;
+    await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+  }
+  return store.read(runId);
+}
+
+function checkState({ run_id, state }: RunRecord): void {
+  if (state === 'failed' || state === 'cancelled') return;
+  if (state === 'completed') {
+    throw new AcorError('E_USAGE', `run ${run_id} is completed; there is nothing left to do`, {
+      hint: `See what it made: acor show ${run_id}`,
+      next: [`acor show ${run_id}`],
+    });
+  }
+  throw new AcorError('E_USAGE', `run ${run_id} is still going (${state})`, {
+    hint: `Follow it: acor attach ${run_id}`,
+    next: [`acor attach ${run_id}`],
+  });
+}
+
+function wasStoppedMidway({ code, signal }: RunRecord): boolean {
+  return signal !== null || (code !== null && STOPPED_MIDWAY.includes(code));
+}
+
+function outcomeUnknown({ run_id, tool, code, signal }: RunRecord): AcorError {
+  return new AcorError(
+    'E_OUTCOME_UNKNOWN',
+    `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent: nobody can say what it had done by then`,
+    {
+      hint: 'Look at what the tool changed. If doing it again is harmless, add --force, or set idempotent: true in its manifest.',
+      next: [`acor logs ${run_id}`],
+    },
+  );
+}

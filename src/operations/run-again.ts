@@ -1,0 +1,104 @@
+import * as z from 'zod';
+import { AppError } from '../compose/app-error.ts';
+import type { Operation, OperationContext, OperationResult } from '../compose/operation.ts';
+import type { AgainMode, RunRequest } from '../core/runner/services.ts';
+import type { AcorApp } from './acor-app.ts';
+import { callerOf } from './caller.ts';
+import { acorOperation } from './define.ts';
+import { preparedAnswers } from './prepared-answers.ts';
+import type { ShownAs } from './run-start.ts';
+import { runSummary } from './shapes.ts';
+
+const input = z.object({
+  run: z.string().describe('The id of the run.'),
+  timeout: z.number().positive().optional().describe('Seconds until the deadline of this attempt.'),
+  stream: z
+    .boolean()
+    .default(true)
+    .describe('Write events as they come; --no-stream writes one envelope at the end.'),
+  detach: z.boolean().default(false).describe('Give back the id at once; the run goes on by itself.'),
+  answer: z
+    .array(z.string())
+    .default([])
+    .describe('ACTION=VALUE, an answer to a question that the tool may ask.'),
+  answers: z.string().optional().describe('A JSON or YAML file of answers: action to value.'),
+  force: z
+    .boolean()
+    .default(false)
+    .describe('Also when the tool was stopped mid-way and is not idempotent: what it did may be done twice.'),
+});
+
+type Input = z.output<typeof input>;
+
+const output = z.union([
+  runSummary,
+  z.object({ run_id: z.string(), state: z.literal('running'), dir: z.string() }),
+]);
+
+export const runResume = again('resume', {
+  name: 'run.resume',
+  summary: 'Go on with a run that failed, was cancelled or lost its supervisor, from its checkpoints.',
+  example: 'acor resume r-0123456789abcdef',
+});
+
+export const runRetry = again('retry', {
+  name: 'run.retry',
+  summary: 'Try a run that has ended once more from the beginning, without its checkpoints and answers.',
+  example: 'acor retry r-0123456789abcdef',
+});
+
+function again(
+  mode: AgainMode,
+  words: { name: string; summary: string; example: string },
+): Operation<AcorApp, typeof input, typeof output> {
+  return acorOperation({
+    ...words,
+    effect: 'writes',
+    idempotent: false,
+    rateLimit: null,
+    input,
+    output,
+    positionals: ['run'],
+    list: 'artifacts',
+    streams: 'The protocol events of the new attempt, one JSON object a line; the last line is runner_end.',
+    run: (given, ctx) => runAgain(mode, given, ctx),
+  });
+}
+
+async function runAgain(
+  mode: AgainMode,
+  given: Input,
+  ctx: OperationContext<AcorApp>,
+): Promise<OperationResult<z.output<typeof output>>> {
+  const services = await ctx.app.services();
+  const record = services.store.read(given.run);
+  if (record.given_args === null) {
+    throw new AppError(
+      'E_USAGE',
+      `run ${given.run} was given a secret, which is not kept: it cannot be started again by itself`,
+      {
+        hint: `Start it anew with its arguments: acor run ${record.tool} …`,
+      },
+    );
+  }
+  const caller = callerOf(ctx.env);
+  const answers = await preparedAnswers(given.answer, given.answers, ctx.cwd);
+  const request: RunRequest = {
+    tool: record.tool,
+    args: record.given_args,
+    cwd: record.cwd,
+    env: ctx.env,
+    again: { runId: given.run, mode, force: given.force },
+    ...(given.timeout !== undefined && { timeoutS: given.timeout }),
+    ...(answers.length > 0 && { answers }),
+    ...(caller !== undefined && { caller }),
+  };
+  const flags: ShownAs = { ...given, exit_code: 'acor' };
+  const { manifest } = await services.registry.find(record.tool);
+  if (given.detach || manifest.actions.length > 0) {
+    const { runApart } = await import('./run-apart.ts');
+    return runApart(request, flags, ctx);
+  }
+  const { runHere } = await import('./run-here.ts');
+  return runHere(services, request, flags, ctx);
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { after, before, describe, it } from 'node:test';
+import { processesOf, readRun, TestProject, until } from '../support/project.ts';
+
+const hasPython = spawnSync('sh', ['-c', 'command -v python3']).status === 0;
+
+describe('a run that is begun again', hasPython ? {} : { skip: 'python3 is not here' }, () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject({ tools: ['steps', 'steps_once', 'quick', 'asks', 'waits'] });
+  });
+  after(() => project[Symbol.dispose]());
+
+  /** Runs a tool until it is stuck, and kills its supervisor with SIGKILL. */
+  async function killedRun(tool: string): Promise<string> {
+    const running = project.start(['run', tool]);
+    const { run_id } = await running.event('heartbeat');
+    running.child.kill('SIGKILL');
+    await running.finished;
+    await until(() => processesOf(String(run_id)).length === 0);
+    return String(run_id);
+  }
+
+  function assertOneRun(runId: string): void {
+    const events = project.events(runId);
+    assert.deepEqual(
+      events.map(({ seq }) => seq),
+      events.map((_, index) => index + 1),
+    );
+    assert.deepEqual([...new Set(events.map(({ run_id }) => run_id))], [runId]);
+  }
+
+  it('goes on from its checkpoints after its supervisor was killed, and does nothing twice', async () => {
+    const runId = await killedRun('steps');
+    const resumed = readRun(await project.acor(['resume', runId]));
+    assert.deepEqual([resumed.code, resumed.end.state, resumed.end.attempt], [0, 'completed', 2]);
+    assert.deepEqual(resumed.of('start')[0]!.args, { done: 2, resume: '1' });
+    assert.deepEqual(resumed.of('result')[0]!.data, { done: ['1', '2', '3', '4', '5'] });
+    assert.equal(resumed.events[0]!.type, 'runner_state');
+    assertOneRun(runId);
+    const { data } = await project.envelope(['verify', runId]);
+    assert.deepEqual([data.ok, data.runs[0].sealed], [true, true]);
+    assert.equal((await project.envelope(['show', runId])).data.state, 'completed');
+  });
+
+  it('goes on after a failure, also from another shell and apart from it', async () => {
+    const failed = await project.run(['steps', '--how', 'fails']);
+    const runId = String(failed.end.run_id);
+    const { data } = await project.envelope(['resume', runId, '--detach']);
+    assert.equal(data.run_id, runId);
+    const waited = await project.envelope(['wait', runId]);
+    assert.deepEqual([waited.code, waited.data.result.data.done.length], [0, 5]);
+    assertOneRun(runId);
+  });
+
+  it('begins anew with retry', async () => {
+    const failed = await project.run(['steps', '--how', 'fails']);
+    const retried = readRun(await project.acor(['retry', String(failed.end.run_id)]));
+    assert.deepEqual([retried.end.state, retried.end.attempt], ['completed', 2]);
+    assert.deepEqual(retried.of('start')[0]!.args, { done: 0, resume: '0' });
+  });
+
+  it('is refused when the tool was stopped mid-way and is not idempotent, unless it is forced', async () => {
+    const runId = await killedRun('steps_once');
+    const { code, error } = await project.envelope(['resume', runId]);
+    assert.deepEqual([code, error.code], [1, 'E_OUTCOME_UNKNOWN']);
+    assert.match(error.hint, /--force/);
+    const forced = readRun(await project.acor(['resume', runId, '--force']));
+    assert.equal(forced.end.state, 'completed');
+  });
+
+  it('is begun by one of two who want to at once', async () => {
+    const runId = await killedRun('steps');
+    const both = await Promise.all([project.acor(['resume', runId]), project.acor(['resume', runId])]);
+    const outcomes = both.map(({ code }) => code).sort();
+    assert.equal(outcomes[0], 0, JSON.stringify(both));
+    assert.ok(outcomes[1] !== 0, JSON.stringify(both));
+    const ends = project
+      .events(runId)
+      .filter(({ type, state }) => type === 'runner_end' && state === 'completed');
+    assert.equal(ends.length, 1);
+    assertOneRun(runId);
+  });
+
+  it('is not begun when it is completed, or still going', async () => {
+    const { end } = await project.run(['quick']);
+    assert.equal((await project.envelope(['resume', String(end.run_id)])).error.code, 'E_USAGE');
+    const { data } = await project.envelope(['run', '--detach', 'waits']);
+    const going = await project.envelope(['resume', data.run_id]);
+    assert.match(going.error.message, /still going/);
+    await project.envelope(['cancel', data.run_id]);
+  });
+
+  it('does not ask again what was answered in an earlier attempt', async () => {
+    const asked = await project.acor(['run', 'asks']);
+    const runId = JSON.parse(asked.stdout.split('\n')[0]!).run_id as string;
+    process.kill(project.record(runId)!.pid, 'SIGKILL');
+    await until(() => processesOf(runId).length === 0);
+    const resumed = readRun(await project.acor(['resume', runId, '--answer', 'choose_speed=slow']));
+    assert.deepEqual(resumed.of('result')[0]?.data, { answer: 'slow' }, resumed.stdout);
+    assertOneRun(runId);
+  });
+});
