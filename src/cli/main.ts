@@ -28,20 +28,11 @@ const exitCode = await runCli(acorCli(interrupts), process.argv.slice(2), {
   stdinIsTTY,
   columns: stdoutIsTTY ? process.stdout.columns : undefined,
   env: process.env,
-  cwd: workingDirectory(),
+  cwd: process.cwd(),
   signal: aborted.signal,
   readStdin: async () => (await import('node:stream/consumers')).text(process.stdin),
 });
 process.exit(exitCode);
-
-/** Where the caller is; the name that the shell had for it when the folder itself is gone. */
-function workingDirectory(): string {
-  try {
-    return process.cwd();
-  } catch {
-    return process.env.PWD ?? '';
-  }
-}
 
 /** Whether a descriptor is a terminal. `node:tty` takes milliseconds to load, so it is only asked about devices. */
 async function isTerminal(fd: number): Promise<boolean> {

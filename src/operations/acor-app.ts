@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../core/config/load.ts';
 import type { Registry } from '../core/registry/registry.ts';
 import type { RunnerServices } from '../core/runner/services.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
-import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import type { Interrupts } from './interrupts.ts';
 
@@ -56,11 +54,6 @@ export class AcorApp {
       import('../core/registry/registry.ts'),
       import('../core/storage/file-run-store.ts'),
     ]);
-    if (!existsSync(this.cwd)) {
-      throw new AcorError('E_USAGE', 'the working directory is not there any more', {
-        hint: 'Change into a folder that exists, or name one with --cwd.',
-      });
-    }
     const config = await loadConfig({ cwd: this.cwd, env: this.env });
     const runsDir = resolve(config.root, config.config.project.runs_dir);
     return { config, registry: Registry.open(config), store: new FileRunStore(runsDir) };

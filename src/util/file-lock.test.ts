@@ -47,6 +47,18 @@ describe('a file lock', () => {
     assert.ok((await countWith('free')) < 240);
   });
 
+  it('is not taken from anybody by those who wait long while its holders come and exit', async () => {
+    const path = join(folder, 'short');
+    writeFileSync(path, '0');
+    const module = join(import.meta.dirname, 'file-lock.ts');
+    // Each holds it for longer than a waiter's patience, then exits at once: the waiters look at dead holders all the time.
+    const once = join(folder, 'once.mjs');
+    writeFileSync(once, COUNT_UP.replace('i < 60', 'i < 1').replace('+ 1;', '+ 40;'));
+    const workers = Array.from({ length: 24 }, () => spawn(process.execPath, [once, module, path, 'locked']));
+    await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once('close', resolve))));
+    assert.equal(Number(readFileSync(path, 'utf8')), 24);
+  });
+
   it('is broken when its holder is dead, and leaves no file behind', async () => {
     const path = join(folder, 'left');
     writeFileSync(path, JSON.stringify({ pid: 2 ** 22 - 1, start_time: 1, boot_id: 'another boot' }));

@@ -61,13 +61,26 @@ function breakIfDead(path: string): void {
   }
 }
 
+/**
+ * Whether the holder died over it. A holder that has let go may exit at once and be found dead, too, while the lock is another's
+ * by then; only a lock that is still in the name of a dead process is one that nobody will ever release.
+ */
 function isHeldByDead(path: string): boolean {
   try {
-    return !isRunning(JSON.parse(readFileSync(path, 'utf8')) as ProcessIdentity);
+    const holder = readFileSync(path, 'utf8');
+    return !isRunning(parseIdentity(holder)) && readFileSync(path, 'utf8') === holder;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return false;
-    // Not written by this code: nobody can be asked whether they are done.
-    return error instanceof SyntaxError;
+    throw error;
+  }
+}
+
+/** What this code did not write names nobody who could be asked. */
+function parseIdentity(text: string): ProcessIdentity {
+  try {
+    return JSON.parse(text) as ProcessIdentity;
+  } catch {
+    return { pid: 0, start_time: 0, boot_id: null };
   }
 }
 

@@ -164,8 +164,8 @@ describe('acor run in hard times', () => {
     assert.deepEqual([...new Set(runs.map(({ end }) => end.state))], ['completed']);
     assert.equal(new Set(runs.map(({ end }) => end.run_id)).size, 50);
     for (const { events } of runs) assertUnbroken(events);
-    const { data } = await busy.envelope(['verify']);
-    assert.deepEqual([data.ok, data.runs.length], [true, 50]);
+    const verified = await busy.envelope(['verify']);
+    assert.deepEqual([verified.ok, verified.data?.runs.length], [true, 50], JSON.stringify(verified.error));
     busy[Symbol.dispose]();
   });
 

@@ -11,7 +11,9 @@ const LOW_SPACE_BYTES = 200_000_000;
 
 /** Whether runs can be kept: permissions, space, and runs that lost their supervisor. */
 export async function checkStore({ store }: Project): Promise<HealthCheck[]> {
-  return [checkAccess(store.root), checkSpace(store.root), await checkLostRuns(store)];
+  const access = checkAccess(store.root);
+  if (access.status === 'blocked') return [access];
+  return [access, checkSpace(store.root), await checkLostRuns(store)];
 }
 
 function checkAccess(root: string): HealthCheck {

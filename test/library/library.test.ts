@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Acor, AcorError, type RunEvent } from '../../src/index.ts';
+import { processesOf, TestProject } from '../support/project.ts';
+
+const ROOT = dirname(dirname(import.meta.dirname));
+
+describe('the library', () => {
+  let project: TestProject;
+  let acor: Acor;
+  before(() => {
+    project = new TestProject({
+      tools: ['quick', 'exits_with', 'waits', 'many_events', 'needs_env', 'reads_file', 'silent'],
+    });
+    project.write('tools/broken/cli.sh', '#!/bin/bash\n');
+    project.write('tools/broken/tool.yaml', 'nmae: broken\n');
+    project.write('data.txt', 'one\n');
+    acor = new Acor({ cwd: project.root });
+  });
+  after(() => project[Symbol.dispose]());
+
+  function assertUnbroken(events: readonly RunEvent[]): void {
+    assert.deepEqual(
+      events.map(({ seq }) => seq),
+      events.map((_, index) => index + 1),
+    );
+    assert.equal(events[0]!.type, 'runner_start');
+    assert.equal(events.at(-1)!.type, 'runner_end');
+  }
+
+  it('discovers the tools, broken ones with what is wrong', async () => {
+    const tools = await acor.discover();
+    assert.deepEqual(
+      tools
+        .filter(({ problems }) => problems.length > 0)
+        .map(({ name, problems }) => [name, problems[0]!.line]),
+      [['broken', 1]],
+    );
+    assert.ok(tools.some(({ name }) => name === 'quick'));
+  });
+
+  it('describes a tool, and refuses one that is not there or is broken', async () => {
+    const tool = await acor.describe('reads_file');
+    assert.deepEqual(
+      [tool.name, tool.adapter, tool.manifest.inputs?.[0]?.name],
+      ['reads_file', 'plain', 'file'],
+    );
+    await assert.rejects(acor.describe('raeds_file'), (error: AcorError) => {
+      assert.ok(error instanceof AcorError);
+      assert.equal(error.code, 'E_TOOL_NOT_FOUND');
+      return /reads_file/.test(String(error.hint));
+    });
+    await assert.rejects(acor.describe('broken'), { code: 'E_MANIFEST_INVALID' });
+  });
+
+  it('awaits a run for its summary', async () => {
+    const summary = await acor.run('reads_file', ['data.txt']);
+    assert.deepEqual(
+      [summary.state, summary.code, summary.rc, summary.attempt, summary.survivors],
+      ['completed', null, 0, 1, []],
+    );
+    assert.deepEqual(summary.result?.data, { output: 'one' });
+    assert.ok(existsSync(join(summary.dir, 'events.jsonl')));
+  });
+
+  it('gives the events to an iteration, to a listener, and to both together, in order and without a gap', async () => {
+    const heard: RunEvent[] = [];
+    const run = acor.run('many_events', ['3000'], { onEvent: (event) => heard.push(event) });
+    const [first, second, summary] = await Promise.all([collect(run), collect(run), run]);
+    assertUnbroken(first);
+    assert.deepEqual(second, first);
+    assert.deepEqual(heard, first);
+    assert.equal(first.length, summary.events);
+    assert.equal(await run.runId, summary.run_id);
+    const progress = first.filter((event) => event.type === 'progress');
+    assert.equal(progress.length, 3000);
+    assert.deepEqual(await collect(run), first);
+  });
+
+  it('lets an iteration be left early, and the run goes on', async () => {
+    const run = acor.run('many_events', ['500']);
+    for await (const event of run) if (event.type === 'progress') break;
+    assert.equal((await run).state, 'completed');
+  });
+
+  it('ends a run by its signal, and nothing of it stays alive', async () => {
+    const abort = new AbortController();
+    const run = acor.run('waits', [], {
+      signal: abort.signal,
+      onEvent: (event) => {
+        if (event.type === 'heartbeat') abort.abort('had enough');
+      },
+    });
+    const summary = await run;
+    assert.deepEqual([summary.state, summary.message, summary.survivors], ['cancelled', 'had enough', []]);
+    assert.deepEqual(processesOf(summary.run_id), []);
+  });
+
+  it('ends a run at once whose signal was aborted before', async () => {
+    const summary = await acor.run('waits', [], { signal: AbortSignal.abort() });
+    assert.equal(summary.state, 'cancelled');
+    assert.deepEqual(processesOf(summary.run_id), []);
+  });
+
+  it('cancels a run of another instance by its id, and gives its record back', async () => {
+    const run = acor.run('waits');
+    for await (const event of run) if (event.type === 'heartbeat') break;
+    const other = new Acor({ cwd: project.root });
+    const record = await other.cancel(await run.runId, 'from elsewhere');
+    assert.deepEqual([record.state, record.run_id], ['cancelled', await run.runId]);
+    assert.equal((await run).message, 'from elsewhere');
+    const again = await other.cancel(await run.runId);
+    assert.equal(again.state, 'cancelled');
+    await assert.rejects(other.cancel('../x'), { code: 'E_RUN_NOT_FOUND' });
+  });
+
+  it('cancels by its own handle', async () => {
+    const run = acor.run('waits');
+    await run.cancel('never mind');
+    assert.deepEqual([(await run).state, (await run).message], ['cancelled', 'never mind']);
+  });
+
+  it('gives a failure as a value', async () => {
+    const failed = await acor.run('exits_with', ['9']);
+    assert.deepEqual(
+      [failed.state, failed.code, failed.rc, failed.retryable],
+      ['failed', 'E_TOOL_FAILED', 9, false],
+    );
+    const silent = await acor.run('silent', [], { timeoutS: 0.3 });
+    assert.deepEqual([silent.state, silent.survivors], ['failed', []]);
+  });
+
+  it('throws what keeps a run from starting, from the await and from the iteration', async () => {
+    const before = project.runIds();
+    for (const [tool, args, code] of [
+      ['nothing', [], 'E_TOOL_NOT_FOUND'],
+      ['broken', [], 'E_MANIFEST_INVALID'],
+      ['needs_env', [], 'E_ENV_MISSING'],
+      ['reads_file', [], 'E_USAGE'],
+      ['reads_file', ['/etc/passwd'], 'E_PERMISSION'],
+    ] as const) {
+      const run = acor.run(tool, args, { onEvent: () => assert.fail('no event') });
+      await assert.rejects(run, (error) => error instanceof AcorError && error.code === code);
+      await assert.rejects(collect(run), { code });
+      await assert.rejects(run.runId, { code });
+    }
+    assert.deepEqual(project.runIds(), before);
+  });
+
+  it('refuses a configuration that is broken, of a file and of a caller', async () => {
+    const bad = new Acor({ cwd: project.root, config: { 'environment.timeout_s': 'soon' } });
+    await assert.rejects(bad.discover(), { code: 'E_CONFIG_INVALID' });
+    const good = new Acor({ cwd: project.root, config: { 'environment.timeout_s': 0.4 } });
+    assert.equal((await good.run('waits')).code, 'E_DEADLINE');
+  });
+
+  it('takes the environment it is given, and no other', async () => {
+    const given = new Acor({ cwd: project.root, env: { PATH: process.env.PATH, NEEDED_BY_TEST: '1' } });
+    assert.equal((await given.run('needs_env')).state, 'completed');
+  });
+
+  it('meets what a listener throws at the await, and the run is not harmed', async () => {
+    const run = acor.run('quick', [], {
+      onEvent: () => {
+        throw new Error('a listener failed');
+      },
+    });
+    await assert.rejects(run, /a listener failed/);
+    const events = await collect(run);
+    assert.equal(events.at(-1)!.state, 'completed');
+  });
+
+  it('keeps two runs at once apart', async () => {
+    const runs = [
+      acor.run('many_events', ['200']),
+      acor.run('many_events', ['300']),
+      acor.run('exits_with', ['3']),
+    ];
+    const [first, second, third] = await Promise.all(runs.map(collect));
+    for (const events of [first!, second!, third!]) {
+      assertUnbroken(events);
+      assert.equal(new Set(events.map(({ run_id }) => run_id)).size, 1);
+    }
+    assert.deepEqual(
+      (await Promise.all(runs)).map(({ state, rc }) => [state, rc]),
+      [
+        ['completed', 0],
+        ['completed', 0],
+        ['failed', 3],
+      ],
+    );
+  });
+});
+
+describe('the built library', () => {
+  const script = `
+    import { Acor, AcorError, ACOR_VERSION } from 'acor';
+    import { ERROR_CODES } from 'acor/protocol';
+    import { emitResult } from 'acor/tool';
+    import { defineOperation } from 'acor/compose';
+    const acor = new Acor({ cwd: process.argv[2] });
+    let events = 0;
+    const { state } = await acor.run('quick', [], { onEvent: () => events++ });
+    const refused = await acor.run('nothing').then(() => null, (error) => error instanceof AcorError && error.code);
+    const kinds = [typeof ERROR_CODES, typeof emitResult, typeof defineOperation].join(' ');
+    console.log(JSON.stringify({ state, events, refused, kinds, version: ACOR_VERSION }));
+  `;
+  let project: TestProject;
+  let folder: string;
+  before(() => {
+    project = new TestProject({ tools: ['quick'] });
+    mkdirSync(join(ROOT, 'test-results'), { recursive: true });
+    folder = mkdtempSync(join(ROOT, 'test-results', 'import-'));
+    writeFileSync(join(folder, 'main.mjs'), script);
+  });
+  after(() => {
+    project[Symbol.dispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  for (const runtime of ['node', 'bun']) {
+    it(`is imported by the name of the package in ${runtime}, and works there`, () => {
+      const program = join(ROOT, 'node_modules', '.bin', runtime);
+      const { stdout, stderr } = spawnSync(program, [join(folder, 'main.mjs'), project.root], {
+        encoding: 'utf8',
+      });
+      assert.equal(stderr, '');
+      assert.deepEqual(JSON.parse(stdout), {
+        state: 'completed',
+        events: 5,
+        refused: 'E_TOOL_NOT_FOUND',
+        kinds: 'object function function',
+        version: '0.1.0',
+      });
+    });
+  }
+});
+
+async function collect(run: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const event of run) events.push(event);
+  return events;
+}
