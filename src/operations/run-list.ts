@@ -3,6 +3,7 @@ import { settleIfLost } from '../core/runner/settle-lost.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
 import { acorOperation } from './define.ts';
+import { clocksOf } from './run-clocks.ts';
 import { runLine } from './shapes.ts';
 import { ageOf, tableOf } from './views.ts';
 
@@ -32,7 +33,7 @@ export const runList = acorOperation({
       if (input.tool !== undefined && record.tool !== input.tool) continue;
       if (input.state !== undefined && record.state !== input.state) continue;
       const { run_id, tool, state, code, attempt, created_at, duration_s } = record;
-      runs.push({ run_id, tool, state, code, attempt, created_at, duration_s });
+      runs.push({ run_id, tool, state, code, attempt, created_at, duration_s, ...clocksOf(store, record) });
     }
     return { kind: 'data', data: { runs } };
   },

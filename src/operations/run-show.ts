@@ -4,11 +4,13 @@ import { summariseLog } from '../core/storage/log-summary.ts';
 import { runRecord } from '../protocol/run-record.ts';
 import { isFinal } from '../protocol/run-state.ts';
 import { acorOperation } from './define.ts';
-import { artifactShape, survivorShape } from './shapes.ts';
+import { clocksOf } from './run-clocks.ts';
+import { artifactShape, clocks, survivorShape } from './shapes.ts';
 
 const shown = runRecord.extend({
   dir: z.string(),
   last_event_at: z.string().nullable(),
+  ...clocks,
   progress: z
     .object({ step: z.string().nullable(), pct: z.number().nullable(), msg: z.string().nullable() })
     .nullable(),
@@ -34,11 +36,13 @@ export const runShow = acorOperation({
     const { store } = await ctx.app.project();
     const record = await settleIfLost(store, store.read(input.run));
     const layout = store.layout(input.run);
-    const { end, ending, progress, lastEvent } = summariseLog(layout.events);
+    const log = summariseLog(layout.events);
+    const { end, ending, progress, lastEvent } = log;
     const data = {
       ...record,
       dir: layout.dir,
       last_event_at: (lastEvent?.ts as string | undefined) ?? null,
+      ...clocksOf(store, record, log),
       progress: progress === undefined ? null : pickProgress(progress),
       result: ending?.type === 'result' ? ending : null,
       error: ending?.type === 'error' ? ending : null,

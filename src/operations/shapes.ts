@@ -32,6 +32,12 @@ export const runSummary = z.object({
   dir: z.string(),
 });
 
+/** The two clocks of a run that is going on: since it last said anything, and since it last got on. Null once it is over. */
+export const clocks = {
+  silent_for_s: z.number().nullable().describe('Seconds since the last event of a run that is going on.'),
+  last_progress_at: z.string().nullable().describe('When a run that is going on last told of progress.'),
+};
+
 /** A run in a list. */
 export const runLine = z.object({
   run_id: z.string(),
@@ -41,4 +47,5 @@ export const runLine = z.object({
   attempt: z.int(),
   created_at: z.string(),
   duration_s: z.number().nullable(),
+  ...clocks,
 });

@@ -200,4 +200,18 @@ describe('a run under a supervisor of its own', () => {
     assert.deepEqual([waited.code, waited.data.waited, waited.data.state], [0, 'timeout', 'running']);
     await project.envelope(['cancel', data.run_id]);
   });
+
+  it('shows its two clocks while it goes, and none when it is over', async () => {
+    const { data } = await project.envelope(['run', '--detach', 'waits']);
+    const runId = data.run_id as string;
+    await until(() => project.events(runId).some(({ type }) => type === 'heartbeat'));
+    const going = await project.envelope(['show', runId]);
+    assert.equal(typeof going.data.silent_for_s, 'number');
+    assert.equal(going.data.last_progress_at, null);
+    const [line] = (await project.envelope(['runs', '--limit', '1'])).data.runs;
+    assert.deepEqual([line.run_id, typeof line.silent_for_s], [runId, 'number']);
+    await project.envelope(['cancel', runId]);
+    const over = await project.envelope(['show', runId]);
+    assert.deepEqual([over.data.silent_for_s, over.data.last_progress_at], [null, null]);
+  });
 });

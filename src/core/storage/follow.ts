@@ -1,4 +1,4 @@
-import { closeSync, type FSWatcher, fstatSync, openSync, readSync, watch } from 'node:fs';
+import { closeSync, type FSWatcher, openSync, readSync, watch } from 'node:fs';
 import { LineReader } from '../../protocol/jsonl.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { storageError } from './storage-error.ts';
@@ -32,6 +32,7 @@ export async function* followEvents(path: string, options: FollowOptions): Async
     let offset = 0;
     let toSkip = options.since ?? 0;
     for (;;) {
+      if (wasCut(fd, offset)) offset = 0;
       const read = readLines(fd, offset);
       if (read.length > 0) {
         offset += read.length;
@@ -46,11 +47,6 @@ export async function* followEvents(path: string, options: FollowOptions): Async
         continue;
       }
       if (waiter === undefined || options.signal?.aborted) return;
-      if (fstatSync(fd).size < offset) {
-        // Cut short from outside: what stands there now came later.
-        offset = 0;
-        continue;
-      }
       if (options.isAbandoned?.() && readLines(fd, offset).length === 0) return;
       await waiter.change();
     }
@@ -83,6 +79,13 @@ function openLog(path: string): number {
   } catch (error) {
     throw storageError(error, 'read the event log', path);
   }
+}
+
+/** Whether somebody has cut the log short behind what was read of it: what stands there now came later. */
+function wasCut(fd: number, offset: number): boolean {
+  if (offset === 0) return false;
+  const last = new Uint8Array(1);
+  return readSync(fd, last, 0, 1, offset - 1) === 0 || last[0] !== LF;
 }
 
 /** Whole lines from `offset` on, at least one if there is one, about a chunk at most. */
