@@ -10,10 +10,19 @@ export function clocksOf(
   log?: LogSummary,
 ): { silent_for_s: number | null; last_progress_at: string | null } {
   if (isFinal(record.state)) return { silent_for_s: null, last_progress_at: null };
-  const { lastEvent, progress } = log ?? summariseLog(store.layout(record.run_id).events);
+  const { lastEvent, progress } = log ?? summaryOrNothing(store, record.run_id);
   const lastMs = Date.parse(String(lastEvent?.ts ?? record.created_at));
   return {
     silent_for_s: Math.max(0, Date.now() - lastMs) / 1000,
     last_progress_at: progress === undefined ? null : String(progress.ts),
   };
+}
+
+/** A run that is just being made has no log yet, and one that was tampered with may have none any more. */
+function summaryOrNothing(store: RunStore, runId: string): Partial<LogSummary> {
+  try {
+    return summariseLog(store.layout(runId).events);
+  } catch {
+    return {};
+  }
 }

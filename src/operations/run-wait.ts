@@ -5,6 +5,9 @@ import { acorOperation } from './define.ts';
 import { commandsForOpenQuestions, followRun } from './follow-run.ts';
 import { artifactShape } from './shapes.ts';
 
+/** The longest delay that a timer takes, in seconds: 24 days. */
+const MAX_WAIT_S = 2_147_483;
+
 export const runWait = acorOperation({
   name: 'run.wait',
   summary: 'Wait until a run ends or asks something, without printing what comes meanwhile.',
@@ -16,6 +19,7 @@ export const runWait = acorOperation({
     timeout: z
       .number()
       .positive()
+      .max(MAX_WAIT_S)
       .optional()
       .describe('Give up waiting after so many seconds; the run goes on.'),
     until: z

@@ -59,7 +59,14 @@ function ownCommand(): string[] {
   if (import.meta.dirname.startsWith('/$bunfs')) return [process.execPath];
   const root = join(dirname(import.meta.dirname), '..');
   const main = join(root, 'src', 'cli', 'main.ts');
-  return [process.execPath, '--no-env-file', `--config=${join(root, 'bunfig.toml')}`, main];
+  return [
+    process.execPath,
+    '--no-env-file',
+    `--config=${join(root, 'bunfig.toml')}`,
+    // Bun takes the paths of a tsconfig.json in the working directory for its own.
+    `--tsconfig-override=${join(root, 'tsconfig.json')}`,
+    main,
+  ];
 }
 
 async function firstLine(stream: NodeJS.ReadableStream): Promise<SupervisorReply> {

@@ -33,6 +33,7 @@ describe('acor run', () => {
         'prints_json',
         'bad_artifact',
         'stalls',
+        'silent_once',
       ],
     });
   });
@@ -112,6 +113,12 @@ describe('acor run', () => {
       );
       assert.deepEqual(of('result')[0]!.data, { attempt: 3, resume: '1' });
       assert.equal(of('runner_warning').length, 2);
+    });
+
+    it('by silence is tried again when that is harmless, without a trace of the first try’s end', async () => {
+      const { end, of } = await project.run(['silent_once']);
+      assert.deepEqual([end.state, end.attempt], ['completed', 2]);
+      assert.deepEqual(of('result')[0]!.data, { found: false });
     });
 
     it('with retryable_error is not tried again when --retries 0 says so', async () => {

@@ -5,12 +5,12 @@ import { forgetCompanion, ProcessTree, registerCompanion, type Survivor } from '
 import type { OutputPump } from '../process/output-pump.ts';
 import type { Exit, SpawnedProcess } from '../process/runtime.ts';
 import { Watchdog } from '../process/watchdog.ts';
+import type { ControlFolder } from '../storage/control-folder.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { storageError } from '../storage/storage-error.ts';
 import type { Questions } from './answers/questions.ts';
 import { type Ending, EndingRace } from './ending.ts';
 import { environmentOf } from './environment.ts';
-import { guardCancelFile } from './guards/cancel-file.ts';
 import { guardDeadline } from './guards/deadline.ts';
 import type { StopGuard } from './guards/guard.ts';
 import { guardLiveness } from './guards/liveness.ts';
@@ -41,6 +41,7 @@ export interface AttemptOptions {
   cancelled: Promise<string>;
   hurry: Promise<void>;
   questions: Questions;
+  control: ControlFolder;
 }
 
 /** Starts the tool once and sees it through to its end, whatever that is; when it returns, nothing of the tool is left alive. */
@@ -96,7 +97,7 @@ export async function runAttempt(
       await stopTool({
         tree,
         exited,
-        layout: writer.layout,
+        control: options.control,
         reason: reasonOf(ending),
         graceMs: ending.kind === 'store-failed' ? 0 : plan.limits.cancelGraceS * 1000,
         hurry: options.hurry,
@@ -151,7 +152,10 @@ function spawnTool(
       'E_SPAWN_FAILED',
       `cannot start ${argv[0]}: ${missing ? 'no such program' : errorMessage(error)}`,
       {
-        hint: 'Check that the program of the tool exists, that its mode bits let it run, and that the interpreter in its first line exists.',
+        hint:
+          errorCode(error) === 'E2BIG'
+            ? 'The system takes arguments only up to a length (128 KB each on Linux): give a long value in a file.'
+            : 'Check that the program of the tool exists, that its mode bits let it run, and that the interpreter in its first line exists.',
         cause: error,
       },
     );
@@ -182,7 +186,6 @@ function startGuards(
       graceS: limits.heartbeatGraceS,
       lastEventMs: sinceWaiting(() => intake.lastEventMs),
     }),
-    guardCancelFile(race, writer.layout.cancelFile),
   ];
   if (limits.stallS !== null) {
     guards.push(

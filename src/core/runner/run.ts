@@ -2,8 +2,8 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
-import { watchAnswers } from '../storage/answer-box.ts';
 import type { MeasuredArtifact } from '../storage/artifacts.ts';
+import { ControlFolder } from '../storage/control-folder.ts';
 import { followEvents } from '../storage/follow.ts';
 import type { RunLayout } from '../storage/layout.ts';
 import type { RunWriter } from '../storage/run-store.ts';
@@ -11,15 +11,16 @@ import { storageError } from '../storage/storage-error.ts';
 import { Questions } from './answers/questions.ts';
 import { type AttemptResult, runAttempt } from './attempt.ts';
 import { collectArtifacts } from './collect-artifacts.ts';
-import { readCancelReason } from './guards/cancel-file.ts';
 import { after } from './guards/guard.ts';
-import { watchHurryFile } from './guards/hurry-file.ts';
 import { isListedExit, judge, type Outcome, stopped } from './outcome.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { RunPlan } from './plan.ts';
 import { backoffMs, nextStep } from './retry.ts';
 import type { RunnerServices } from './services.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
+
+/** The last moment that RFC 3339 can write: a limit may be given that lies beyond it. */
+const LAST_DEADLINE_MS = Date.UTC(9999, 11, 31);
 
 /** How a run ended. `result` is the tool's own last message, if it wrote one. */
 export interface RunSummary {
@@ -60,6 +61,7 @@ export class Run {
   #hurryUp!: () => void;
   readonly #hurry: Promise<void>;
   readonly #questions: Questions;
+  readonly #control: ControlFolder;
   #artifacts: MeasuredArtifact[] = [];
   #isOver = false;
 
@@ -78,6 +80,11 @@ export class Run {
     });
     this.#hurry = new Promise((resolve) => {
       this.#hurryUp = resolve;
+    });
+    this.#control = new ControlFolder(writer.layout, {
+      onCancel: (reason) => this.#cancel(reason),
+      onHurry: () => this.#hurryUp(),
+      onAnswer: (posted) => this.#questions.take(posted),
     });
     this.ended = this.#live();
   }
@@ -107,8 +114,6 @@ export class Run {
   }
 
   async #live(): Promise<RunSummary> {
-    const stopAnswers = watchAnswers(this.layout, (posted) => this.#questions.take(posted));
-    const stopHurry = watchHurryFile(this.layout.hurryFile, () => this.#hurryUp());
     try {
       this.#announce();
       const { outcome, attempt, number } = await this.#tryUntilDone();
@@ -120,8 +125,7 @@ export class Run {
       return summary;
     } finally {
       this.#isOver = true;
-      stopAnswers();
-      stopHurry();
+      this.#control.close();
       this.#writer.close();
     }
   }
@@ -168,15 +172,17 @@ export class Run {
   ): Promise<{ outcome: Outcome; attempt: AttemptResult | undefined }> {
     const { manifest } = this.#plan.tool;
     try {
+      this.#control.takeBack();
       prepareStaging(this.#plan.staged);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, {
         number,
         leftMs,
-        deadline: new Date(Date.now() + leftMs),
+        deadline: new Date(Math.min(Date.now() + leftMs, LAST_DEADLINE_MS)),
         isResumed: number > this.#firstAttempt || this.#plan.again === 'resume',
         cancelled: this.#cancelled,
         hurry: this.#hurry,
         questions: this.#questions,
+        control: this.#control,
       });
       this.#warnOfExitCode(attempt.exit);
       const outcome = judge({
@@ -253,17 +259,12 @@ export class Run {
 
   /** Waits; a cancellation ends the wait and is returned. */
   async #pause(ms: number): Promise<string | undefined> {
-    const poll = setInterval(() => {
-      const reason = readCancelReason(this.layout.cancelFile);
-      if (reason !== undefined) this.#cancel(reason);
-    }, 200);
     let stopTimer = () => {};
     const timeUp = new Promise<undefined>((resolve) => {
       stopTimer = after(ms, () => resolve(undefined));
     });
     const reason = await Promise.race([timeUp, this.#cancelled]);
     stopTimer();
-    clearInterval(poll);
     return reason;
   }
 

@@ -1,6 +1,5 @@
 import type { ProcessTree, Survivor } from '../process/kill-tree.ts';
-import { requestCancel } from '../storage/cancel-request.ts';
-import type { RunLayout } from '../storage/layout.ts';
+import type { ControlFolder } from '../storage/control-folder.ts';
 import { after } from './guards/guard.ts';
 
 const POLL_MS = 5;
@@ -15,13 +14,13 @@ const LEFTOVER_GRACE_MS = 1000;
 export async function stopTool(options: {
   tree: ProcessTree;
   exited: Promise<unknown>;
-  layout: RunLayout;
+  control: ControlFolder;
   reason: string;
   graceMs: number;
   hurry: Promise<unknown>;
 }): Promise<void> {
   const { tree, exited, graceMs, hurry } = options;
-  leaveWord(options.layout, options.reason);
+  options.control.tellTool(options.reason);
   if (await endsWithin(exited, graceMs, hurry)) return;
   tree.signal('SIGTERM');
   if (await endsWithin(exited, graceMs, hurry)) return;
@@ -55,12 +54,4 @@ async function endsWithin(exited: Promise<unknown>, ms: number, hurry: Promise<u
   const result = await Promise.race([exited.then(() => true), timeUp, hurry.then(() => false)]);
   stopTimer();
   return result;
-}
-
-function leaveWord(layout: RunLayout, reason: string): void {
-  try {
-    requestCancel(layout, reason);
-  } catch {
-    // On a full disk the tool cannot be asked; it is told by the signal that follows.
-  }
 }

@@ -169,7 +169,8 @@ function claimEpoch(layout: RunLayout, epoch: number): void {
       hint: 'Follow it with: acor logs --follow',
     });
   }
-  syncFolder(layout.control);
+  // A run that is new has no earlier writer who could come back.
+  if (epoch > 1) syncFolder(layout.control);
 }
 
 /** The epoch after the recorded one, or after those of supervisors that claimed one and died before they recorded it. */

@@ -19,8 +19,6 @@ export interface RunLayout {
   /** Asks for an end without any more grace. */
   hurryFile: string;
   answers: string;
-  /** Where answers are put for the supervisor to take. */
-  inbox: string;
   secrets: string;
 }
 
@@ -51,7 +49,6 @@ export function layoutOf(runsDir: string, runId: string): RunLayout {
     cancelFile: join(control, 'CANCEL'),
     hurryFile: join(control, 'HURRY'),
     answers: join(control, 'answers'),
-    inbox: join(control, 'inbox'),
     secrets: join(dir, 'secrets'),
   };
 }

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { storageError } from './storage-error.ts';
 
 type Event = Readonly<Record<string, unknown>>;

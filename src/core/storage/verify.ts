@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { isFinal } from '../../protocol/run-state.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { type MeasuredArtifact, measureArtifact } from './artifacts.ts';
@@ -34,7 +35,7 @@ export interface VerifiedRun {
 /** Recomputes the seal, the order and the artifacts of a run (contract §6), and holds them to what was recorded. */
 export function verifyRun(store: RunStore, runId: string): VerifiedRun {
   const { events: path } = store.layout(runId);
-  store.read(runId);
+  const record = store.read(runId);
   const problems: VerifyProblem[] = [];
   const report = (problem: Omit<VerifyProblem, 'run_id' | 'path' | 'where'>) =>
     problems.push({ run_id: runId, where: 'events', path, ...problem });
@@ -61,6 +62,11 @@ export function verifyRun(store: RunStore, runId: string): VerifiedRun {
   }
   const last = lines.at(-1);
   const sealed = ends.length > 0 && last?.event?.type === 'runner_end';
+  if (isFinal(record.state) && !sealed)
+    report({
+      problem: 'the run has ended, but its end is not the last thing in its log',
+      line: lines.length,
+    });
   const end = ends.at(-1)?.event as RunnerEnd | undefined;
   const artifacts = (Array.isArray(end?.artifacts) ? end.artifacts : []) as unknown as MeasuredArtifact[];
   for (const artifact of artifacts) {

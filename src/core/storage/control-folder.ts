@@ -1,0 +1,101 @@
+import { existsSync, type FSWatcher, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import { ANSWER_PREFIX, type PostedAnswer, readPostedAnswer } from './answer-box.ts';
+import { requestCancel } from './cancel-request.ts';
+import type { RunLayout } from './layout.ts';
+
+const POLL_MS = 250;
+/** The streams of the tool lie here as well; what flows through them is no word for the supervisor. */
+const STREAMS = ['stdin', 'stdout', 'stderr'];
+
+/** What others may ask of a run's supervisor by dropping files into `control/`. */
+export interface ControlHandlers {
+  /** The run is to end; the file holds the reason (contract §3). Told once. */
+  onCancel(reason: string): void;
+  /** Without any more grace. Told once. */
+  onHurry(): void;
+  onAnswer(posted: PostedAnswer): void;
+}
+
+/** Looks after a run's control folder, for as long as it is supervised. */
+export class ControlFolder {
+  readonly #layout: RunLayout;
+  readonly #handlers: ControlHandlers;
+  readonly #timer: NodeJS.Timeout;
+  #watcher: FSWatcher | undefined;
+  #cancelled = false;
+  #hurried = false;
+  #ownWord = false;
+
+  constructor(layout: RunLayout, handlers: ControlHandlers) {
+    this.#layout = layout;
+    this.#handlers = handlers;
+    try {
+      this.#watcher = watch(layout.control, (_event, name) => {
+        if (name === null || !STREAMS.includes(name)) this.#look();
+      });
+    } catch {
+      // Without a watch the timer alone finds what is dropped.
+    }
+    this.#timer = setInterval(() => this.#look(), POLL_MS);
+    this.#look();
+  }
+
+  /** Tells the tool by the cancel file that it is to end, for a reason of the supervisor's own. */
+  tellTool(reason: string): void {
+    if (existsSync(this.#layout.cancelFile)) return;
+    this.#ownWord = true;
+    try {
+      requestCancel(this.#layout, reason);
+    } catch {
+      // On a full disk the tool cannot be asked; it is told by the signal that follows.
+    }
+  }
+
+  /** Takes the supervisor's own word back, so that the next attempt does not find it. */
+  takeBack(): void {
+    if (this.#ownWord) rmSync(this.#layout.cancelFile, { force: true });
+    this.#ownWord = false;
+  }
+
+  close(): void {
+    this.#watcher?.close();
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    if (!this.#cancelled && !this.#ownWord) {
+      const reason = readReason(this.#layout.cancelFile);
+      if (reason !== undefined) {
+        this.#cancelled = true;
+        this.#handlers.onCancel(reason);
+      }
+    }
+    if (!this.#hurried && existsSync(this.#layout.hurryFile)) {
+      this.#hurried = true;
+      this.#handlers.onHurry();
+    }
+    for (const name of answersIn(this.#layout.control)) {
+      const posted = readPostedAnswer(join(this.#layout.control, name));
+      if (posted !== undefined) this.#handlers.onAnswer(posted);
+    }
+  }
+}
+
+function readReason(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim() || 'cancelled';
+  } catch {
+    return undefined;
+  }
+}
+
+function answersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.startsWith(ANSWER_PREFIX) && name.endsWith('.json'))
+      .sort();
+  } catch {
+    return [];
+  }
+}
