@@ -143,6 +143,14 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
     return this.#ended.then(onFulfilled, onRejected);
   }
 
+  catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<RunSummary | B> {
+    return this.#ended.catch(onRejected);
+  }
+
+  finally(onFinally?: (() => void) | null): Promise<RunSummary> {
+    return this.#ended.finally(onFinally);
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
     const run = await this.#started;
     const { ended } = run;

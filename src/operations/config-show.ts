@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { AppError } from '../compose/app-error.ts';
+import { nearest } from '../compose/suggest.ts';
 import { acorOperation } from './define.ts';
 import { tableOf } from './views.ts';
 
@@ -29,6 +31,7 @@ export const configShow = acorOperation({
         const origin = loaded.origins[key] ?? { source: 'default' as const };
         return { key, value, source: origin.source, where: origin.where ?? null };
       });
+    if (values.length === 0) throw unknownKey(String(input.key), Object.keys(loaded.origins));
     return { kind: 'data', data: { root: loaded.root, file: loaded.file, values } };
   },
   render({ root, file, values }, screen) {
@@ -49,5 +52,13 @@ function flatten(tree: object, prefix = ''): [string, unknown][] {
     return isTree && Object.keys(value).length > 0
       ? flatten(value, path)
       : [[path, value] as [string, unknown]];
+  });
+}
+
+function unknownKey(key: string, known: readonly string[]): AppError {
+  const near = nearest(key, known);
+  return new AppError('E_USAGE', `there is no setting '${key}'`, {
+    hint: near === undefined ? 'List them all with: acor config show' : `Did you mean ${near}?`,
+    next: ['acor config show'],
   });
 }

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
+import { AcorError } from '../protocol/acor-error.ts';
 import { ERROR_CODES, type ErrorInfo } from '../protocol/error-codes.ts';
+import type { AcorApp } from './acor-app.ts';
 import { acorOperation } from './define.ts';
 
 const codeRow = z.object({
@@ -25,8 +27,7 @@ export const errorList = acorOperation({
   list: 'codes',
   example: 'acor errors E_HEARTBEAT_MISSED',
   async run(input, ctx) {
-    const { registry } = await ctx.app.project();
-    const own = await registry.errorCodes();
+    const own = await ownCodes(ctx.app);
     const all: Record<string, ErrorInfo> = { ...ERROR_CODES, ...own };
     const codes = Object.keys(all)
       .sort()
@@ -45,3 +46,13 @@ export const errorList = acorOperation({
     return { kind: 'data', data: { codes } };
   },
 });
+
+/** A project whose configuration is broken has no codes of its own; the built-in ones are needed all the more then. */
+async function ownCodes(app: AcorApp): Promise<Record<string, ErrorInfo>> {
+  try {
+    return await (await app.project()).registry.errorCodes();
+  } catch (error) {
+    if (error instanceof AcorError) return {};
+    throw error;
+  }
+}

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { problemText } from '../core/config/problem.ts';
 import { acorOperation } from './define.ts';
 import { tableOf } from './views.ts';
 
@@ -44,9 +45,7 @@ export const toolList = acorOperation({
         level: tool.manifest.permissions.level,
         has_manifest: tool.manifestPath !== null,
         path: tool.entry ?? tool.dir,
-        problems: tool.problems.map(
-          ({ file, line, column, message, fix }) => `${file}:${line}:${column}: ${message}. ${fix}`,
-        ),
+        problems: tool.problems.map((problem) => `${problemText(problem)}. ${problem.fix}`),
       }))
       .filter(
         (tool) =>

@@ -149,6 +149,35 @@ describe('a bad call', () => {
   });
 });
 
+describe('a value beyond every measure', () => {
+  it('is refused where it cannot be meant, and does no harm where it can', async () => {
+    using project = new TestProject({ tools: ['quick', 'does'] });
+    for (const seconds of ['1e300', '1e13', '5000000'])
+      assert.equal((await project.run(['--timeout', seconds, 'quick'])).end.state, 'completed', seconds);
+    const [runId] = project.runIds();
+    for (const args of [
+      ['run', '--timeout', '1e999', 'quick'],
+      ['run', '--timeout', '0', 'quick'],
+      ['run', '--retries', '-1', 'quick'],
+      ['wait', String(runId), '--timeout', '1e300'],
+      ['logs', String(runId), '--since', '9007199254740993'],
+      ['runs', '--limit', '99999999999999999999'],
+    ])
+      await assertRefused(project, args, { code: 'E_USAGE', exit: 1 });
+    assert.deepEqual((await project.envelope(['clean', '--older-than', '1e308'])).data.removed, []);
+  });
+
+  it('of 200 KB ends as E_SPAWN_FAILED with what to do, and a NUL byte is refused', async () => {
+    using project = new TestProject({ tools: ['does'] });
+    project.write('long.json', JSON.stringify({ script: 'true', line: 'x'.repeat(200_000) }));
+    const { end, of } = await project.run(['does', '--input-json', '@long.json']);
+    assert.deepEqual([end.state, end.code], ['failed', 'E_SPAWN_FAILED']);
+    assert.match(String(of('runner_error')[0]!.hint), /in a file/);
+    project.write('nul.json', JSON.stringify({ script: 'true', line: 'a\u0000b' }));
+    await assertRefused(project, ['run', 'does', '--input-json', '@nul.json'], { code: 'E_USAGE', exit: 1 });
+  });
+});
+
 describe('a run id that is none', () => {
   let project: TestProject;
   before(() => {
@@ -564,5 +593,31 @@ describe('a tool that means harm', () => {
       );
       assert.equal(many.lines.at(-1)!.state, 'completed');
     });
+  });
+});
+
+describe('a configuration that cannot be read', () => {
+  it('is not taken for none when its file is a link that leads nowhere', async () => {
+    const looped = new TestProject({ tools: ['quick'] });
+    rmSync(looped.path('.acor', 'config.yaml'));
+    symlinkSync('config.yaml', looped.path('.acor', 'config.yaml'));
+    const { code, error } = await looped.envelope(['run', 'quick']);
+    assert.deepEqual([code, error.code], [2, 'E_CONFIG_INVALID']);
+    looped[Symbol.dispose]();
+  });
+
+  it('does not keep anybody from looking an error code up', async () => {
+    const broken = new TestProject({ config: 'version: [' });
+    const { ok, data } = await broken.envelope(['errors', 'E_CONFIG_INVALID']);
+    assert.deepEqual([ok, data.codes.length], [true, 1]);
+    broken[Symbol.dispose]();
+  });
+
+  it('has no setting of a name that nobody knows', async () => {
+    const plain = new TestProject();
+    const { code, error } = await plain.envelope(['config', 'show', 'environment.timeout']);
+    assert.deepEqual([code, error.code], [1, 'E_USAGE']);
+    assert.match(error.hint, /environment\.timeout_s/);
+    plain[Symbol.dispose]();
   });
 });

@@ -143,7 +143,10 @@ describe('the library', () => {
       ['reads_file', ['/etc/passwd'], 'E_PERMISSION'],
     ] as const) {
       const run = acor.run(tool, args, { onEvent: () => assert.fail('no event') });
-      await assert.rejects(run, (error) => error instanceof AcorError && error.code === code);
+      await assert.rejects(
+        async () => run,
+        (error) => error instanceof AcorError && error.code === code,
+      );
       await assert.rejects(collect(run), { code });
       await assert.rejects(run.runId, { code });
     }
@@ -168,7 +171,7 @@ describe('the library', () => {
         throw new Error('a listener failed');
       },
     });
-    await assert.rejects(run, /a listener failed/);
+    await assert.rejects(async () => run, /a listener failed/);
     const events = await collect(run);
     assert.equal(events.at(-1)!.state, 'completed');
   });
@@ -237,6 +240,20 @@ describe('the built library', () => {
       });
     });
   }
+});
+
+describe('a run that was asked for', () => {
+  it('can be caught and finished like any promise', async () => {
+    const project = new TestProject({ tools: ['quick'] });
+    const acor = new Acor({ cwd: project.root });
+    let finished = false;
+    const summary = await acor.run('quick').finally(() => {
+      finished = true;
+    });
+    assert.deepEqual([summary.state, finished], ['completed', true]);
+    assert.equal(await acor.run('no_such_tool').catch((error) => error.code), 'E_TOOL_NOT_FOUND');
+    project[Symbol.dispose]();
+  });
 });
 
 async function collect(run: AsyncIterable<RunEvent>): Promise<RunEvent[]> {

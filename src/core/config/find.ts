@@ -1,6 +1,7 @@
-import { statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { errorCode } from '../../util/error-code.ts';
 
 /** Finds the project upwards from a folder (contract §6): the nearest folder that holds `.acor`, else the folder itself. */
 export function findProject(cwd: string): { root: string; file: string | null } {
@@ -8,7 +9,7 @@ export function findProject(cwd: string): { root: string; file: string | null } 
   for (let dir = start; ; dir = dirname(dir)) {
     if (statOf(join(dir, '.acor'))?.isDirectory()) {
       const file = join(dir, '.acor', 'config.yaml');
-      return { root: dir, file: statOf(file) ? file : null };
+      return { root: dir, file: isNamed(file) ? file : null };
     }
     if (dir === dirname(dir)) return { root: start, file: null };
   }
@@ -20,7 +21,16 @@ export function findUserFile(env: Readonly<Record<string, string | undefined>>):
   // The XDG specification has relative values ignored.
   const base = xdg && isAbsolute(xdg) ? xdg : join(env['HOME'] || homedir(), '.config');
   const file = join(base, 'acor', 'config.yaml');
-  return statOf(file) ? file : null;
+  return isNamed(file) ? file : null;
+}
+
+/** A file that is there and cannot be reached, such as a link to nowhere, is not taken for none: its settings would vanish unseen. */
+function isNamed(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    return errorCode(error) !== 'ENOTDIR';
+  }
 }
 
 function statOf(path: string) {

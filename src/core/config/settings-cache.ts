@@ -53,7 +53,16 @@ export class SettingsCache {
 }
 
 function signatureOf(file: string): string | undefined {
-  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+  const stats = statsOf(file);
   if (stats === undefined || Number(stats.ctimeMs) > Date.now() - CLOCK_TICK_MS) return undefined;
   return `${stats.ctimeNs} ${stats.size} ${stats.dev} ${stats.ino}`;
+}
+
+function statsOf(file: string) {
+  try {
+    return statSync(file, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    // A link that leads nowhere: the reading of the file tells of it.
+    return undefined;
+  }
 }

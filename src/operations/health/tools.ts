@@ -1,4 +1,5 @@
 import type { HealthCheck } from '../../compose/health-shape.ts';
+import { problemText } from '../../core/config/problem.ts';
 import type { Project } from '../acor-app.ts';
 
 /** Whether the tools that were found can be used. */
@@ -7,12 +8,12 @@ export async function checkTools({ registry }: Project): Promise<HealthCheck[]> 
   const broken = tools.filter(({ problems }) => problems.length > 0);
   if (broken.length === 0) return [{ name: 'tools', status: 'ok', detail: `${tools.length} found` }];
   return broken.map(({ name, problems }) => {
-    const { file, line, column, message, fix } = problems[0]!;
+    const problem = problems[0]!;
     return {
       name: `tool.${name}`,
       status: 'degraded' as const,
-      detail: `${file}:${line}:${column}: ${message}`,
-      fix,
+      detail: problemText(problem),
+      fix: problem.fix,
     };
   });
 }

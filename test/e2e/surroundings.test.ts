@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { ACOR, parseLines, TestProject } from '../support/project.ts';
+
+const ROOT = dirname(ACOR);
+const BUN = join(ROOT, 'node_modules', '.bin', 'bun');
+const MAIN = join(ROOT, 'src', 'cli', 'main.ts');
+
+/** ACOR in the three ways in which it comes to run; the last one is a checkout whose compiled program is out of date. */
+const FORMS: Readonly<Record<string, () => string>> = {
+  'the launcher': () => ACOR,
+  'the compiled program': () => join(ROOT, 'dist', 'acor'),
+  'the launcher when it starts the sources': () => join(checkout.root, 'acor'),
+};
+
+let checkout: TestProject;
+before(() => {
+  checkout = new TestProject();
+  for (const name of ['src', 'node_modules', 'bunfig.toml', 'tsconfig.json', 'package.json'])
+    symlinkSync(join(ROOT, name), checkout.path(name));
+  copyFileSync(ACOR, checkout.path('acor'));
+  checkout.write('dist/acor', '#!/bin/sh\nexit 99\n', 0o755);
+  utimesSync(checkout.path('dist/acor'), 0, 0);
+});
+after(() => checkout[Symbol.dispose]());
+
+function start(command: readonly string[], options: { cwd: string; env?: Record<string, string> }) {
+  const [program, ...args] = command;
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: process.env.HOME ?? '/',
+    LANG: 'C.UTF-8',
+    ...options.env,
+  };
+  return spawnSync(program!, args, { cwd: options.cwd, env, encoding: 'utf8', timeout: 20_000 });
+}
+
+describe('a hostile working directory', () => {
+  let project: TestProject;
+  let trace: string;
+  before(() => {
+    project = new TestProject({ tools: ['quick', 'shows_environment'] });
+    trace = project.path('trace');
+    const leaveTrace = `require('node:fs').appendFileSync(${JSON.stringify(trace)}, 'x');\n`;
+    project.write('leave-trace.cjs', leaveTrace);
+    project.write('bunfig.toml', 'preload = ["./leave-trace.cjs"]\n[run]\npreload = ["./leave-trace.cjs"]\n');
+    for (const file of ['.env', '.env.local', '.env.production', '.env.development'])
+      project.write(
+        file,
+        'ACOR_ENVIRONMENT_TIMEOUT_S=1\nBUN_OPTIONS=--preload=./leave-trace.cjs\nNO_SUCH_THING=1\n',
+      );
+    project.write(
+      'tsconfig.json',
+      '{ "compilerOptions": { "paths": { "*": ["./leave-trace.cjs"] }, "jsxImportSource": "./leave-trace" } }',
+    );
+    project.write(
+      'package.json',
+      '{ "name": "acor", "type": "commonjs", "imports": { "#x": "./leave-trace.cjs" }, "exports": { "./*": "./leave-trace.cjs" }, "browser": { "zod": "./leave-trace.cjs" } }',
+    );
+    for (const name of ['zod', 'yaml', 'ajv', '@toon-format/toon', 'acor'])
+      project.write(`node_modules/${name}/index.js`, leaveTrace);
+  });
+  after(() => project[Symbol.dispose]());
+
+  it('does leave its trace in a program that heeds it (the control of what follows)', () => {
+    assert.equal(start([BUN, '-e', '0'], { cwd: project.root }).status, 0);
+    assert.equal(existsSync(trace), true);
+    rmSync(trace);
+  });
+
+  for (const [form, programOf] of Object.entries(FORMS)) {
+    it(`changes nothing for ${form}`, () => {
+      const command = [programOf()];
+      rmSync(trace, { force: true });
+      const { stdout, status } = start([...command, 'run', 'quick'], { cwd: project.root });
+      assert.equal(status, 0);
+      const events = parseLines(stdout);
+      assert.deepEqual(
+        events.map(({ type }) => type),
+        ['runner_start', 'runner_state', 'result', 'runner_state', 'runner_end'],
+      );
+      assert.equal(events[0]!.timeout_s, 1800);
+      const config = start([...command, 'config', 'show', 'environment.timeout_s'], { cwd: project.root });
+      assert.deepEqual(JSON.parse(config.stdout).data.values[0].source, 'default');
+      for (const args of [['list'], ['tools'], ['runs', '--toon'], ['--help'], ['health']])
+        assert.equal(start([...command, ...args], { cwd: project.root }).status, 0, args.join(' '));
+      assert.equal(existsSync(trace), false);
+    });
+  }
+
+  it('does not reach a tool either', () => {
+    const { stdout } = start([ACOR, 'run', 'shows_environment'], { cwd: project.root });
+    assert.doesNotMatch(stdout, /NO_SUCH_THING|BUN_|NODE_OPTIONS/);
+  });
+});
+
+describe('a hostile environment', () => {
+  let project: TestProject;
+  let trace: string;
+  let env: Record<string, string>;
+  before(() => {
+    project = new TestProject({ tools: ['quick', 'shows_environment'] });
+    trace = project.path('trace');
+    const script = project.write(
+      'leave-trace.cjs',
+      `require('node:fs').writeFileSync(${JSON.stringify(trace)}, 'x');\n`,
+    );
+    env = { BUN_OPTIONS: `--preload=${script}`, NODE_OPTIONS: `--require=${script}`, BUN_BE_BUN: '1' };
+  });
+  after(() => project[Symbol.dispose]());
+
+  it('does leave its trace in a program that heeds it (the control of what follows)', () => {
+    const { BUN_OPTIONS } = env;
+    start([BUN, '-e', '0'], { cwd: project.root, env: { BUN_OPTIONS: BUN_OPTIONS! } });
+    assert.equal(existsSync(trace), true);
+    rmSync(trace);
+  });
+
+  it('changes nothing for the launcher and reaches no tool', () => {
+    const { stdout, status } = start([ACOR, 'run', 'shows_environment'], { cwd: project.root, env });
+    assert.equal(status, 0);
+    assert.equal(parseLines(stdout).at(-1)!.state, 'completed');
+    assert.doesNotMatch(stdout, /BUN_|NODE_OPTIONS/);
+    assert.equal(existsSync(trace), false);
+  });
+
+  it('puts nothing of a library on stdout', () => {
+    const loud = {
+      DEBUG: '*',
+      NODE_DEBUG: 'fs,module',
+      FORCE_COLOR: '3',
+      VERBOSE: '1',
+      NODE_ENV: 'development',
+    };
+    const { stdout } = start([ACOR, 'run', 'quick'], { cwd: project.root, env: loud });
+    assert.equal(parseLines(stdout).length, 5);
+    for (const args of [['list'], ['tools'], ['show', 'r-nothing'], ['health']]) {
+      const answer = start([ACOR, ...args], { cwd: project.root, env: loud });
+      assert.equal(typeof JSON.parse(answer.stdout).ok, 'boolean');
+      assert.doesNotMatch(answer.stdout, /\u001b/);
+    }
+  });
+});
+
+describe('the launcher', () => {
+  it('works through a link, and a link to a link, from any folder', () => {
+    using project = new TestProject({ tools: ['quick'] });
+    mkdirSync(project.path('bin/deep'), { recursive: true });
+    symlinkSync(ACOR, project.path('bin/acor'));
+    symlinkSync('../acor', project.path('bin/deep/again'));
+    for (const program of [
+      project.path('bin/acor'),
+      project.path('bin/deep/again'),
+      'bin/acor',
+      './bin/deep/again',
+    ]) {
+      const { stdout, stderr } = start([program, 'version'], { cwd: project.root });
+      assert.equal(stderr, '', program);
+      assert.equal(JSON.parse(stdout).ok, true, program);
+    }
+    const onPath = start(['acor', 'run', 'quick'], {
+      cwd: project.path('tools'),
+      env: { PATH: `${project.path('bin')}:${process.env.PATH}` },
+    });
+    assert.equal(parseLines(onPath.stdout).at(-1)!.state, 'completed');
+  });
+});
+
+describe('a warm `acor run`', () => {
+  let loaded: string[];
+  before(() => {
+    using project = new TestProject({ tools: ['quick', 'writes_output'] });
+    const list = project.path('modules.json');
+    const hook = project.write(
+      'list-modules.mjs',
+      `import { writeFileSync } from 'node:fs';
+       process.on('exit', () => writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache))));\n`,
+    );
+    const run = () => {
+      const command = [
+        BUN,
+        '--no-env-file',
+        `--config=${join(ROOT, 'bunfig.toml')}`,
+        '--preload',
+        hook,
+        MAIN,
+      ];
+      const { status, stderr } = start([...command, 'run', 'quick'], { cwd: project.root });
+      assert.equal(status, 0, stderr);
+    };
+    run();
+    const cold = namesIn(list);
+    assert.ok(
+      cold.includes('node_modules/yaml'),
+      'a cold start reads the manifests: the listing tells of what is loaded',
+    );
+    run();
+    loaded = namesIn(list);
+  });
+
+  /** Paths from the root of the sources; of a package its name alone. */
+  function namesIn(list: string): string[] {
+    const paths: string[] = JSON.parse(readFileSync(list, 'utf8'));
+    const names = paths
+      .filter((path) => path.startsWith(`${ROOT}/`))
+      .map((path) => /node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? relative(ROOT, path));
+    return [...new Set(names)].sort();
+  }
+
+  it('loads no package but zod', () => {
+    assert.deepEqual(
+      loaded.filter((name) => name.startsWith('node_modules/')),
+      ['node_modules/zod'],
+    );
+  });
+
+  it('loads none of what only other commands, people or cold starts need', () => {
+    const heavy =
+      /compose\/(catalog|catalog-view|help|render|table|toon|health-shape|style)\.ts|run-view|run-apart|start-supervisor|operations\/(health|tool-|run-(list|show|logs|verify|clean|cancel|attach|wait|answer))|storage\/(verify|retention)|tool\/|library\.ts|protocol\/(index|manifest|manifest-.*|config-file|schemas)\.ts/;
+    assert.deepEqual(
+      loaded.filter((name) => heavy.test(name)),
+      [],
+    );
+  });
+
+  // A change here is a change of how fast `acor run` starts: see docs/performance.md before it is made.
+  it('loads these operations, and this many modules at most', () => {
+    assert.deepEqual(
+      loaded
+        .filter((name) => name.startsWith('src/operations/'))
+        .map((name) => name.slice('src/operations/'.length)),
+      [
+        'acor-app.ts',
+        'acor-cli.ts',
+        'caller.ts',
+        'define.ts',
+        'index.ts',
+        'interrupts.ts',
+        'prepared-answers.ts',
+        'run-here.ts',
+        'run-result.ts',
+        'run-start.ts',
+        'shapes.ts',
+        'show-plan.ts',
+      ],
+    );
+    assert.ok(loaded.length > 100 && loaded.length <= 175, String(loaded.length));
+  });
+});
+
+it('a working directory that is gone is told of in an envelope', () => {
+  const script = `mkdir gone && cd gone && rmdir ../gone && exec '${ACOR}' version`;
+  const { stdout, status } = start(['bash', '-c', script], { cwd: checkout.root });
+  const { ok, error } = JSON.parse(stdout);
+  assert.deepEqual([status, ok, error.code], [1, false, 'E_USAGE']);
+});
