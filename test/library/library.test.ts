@@ -251,7 +251,10 @@ describe('a run that was asked for', () => {
       finished = true;
     });
     assert.deepEqual([summary.state, finished], ['completed', true]);
-    assert.equal(await acor.run('no_such_tool').catch((error) => error.code), 'E_TOOL_NOT_FOUND');
+    assert.equal(
+      await acor.run('no_such_tool').catch((error: unknown) => (error as { code: string }).code),
+      'E_TOOL_NOT_FOUND',
+    );
     project[Symbol.dispose]();
   });
 });
