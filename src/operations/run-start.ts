@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { takeKnownFlags } from '../compose/known-flags.ts';
 import type { OperationContext, OperationDescription } from '../compose/operation.ts';
-import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
+import type { RunRequest } from '../core/runner/services.ts';
+import type { Manifest } from '../protocol/manifest.ts';
 import type { AcorApp } from './acor-app.ts';
 import { callerOf } from './caller.ts';
 import { acorOperation } from './define.ts';
@@ -71,10 +72,12 @@ export const runStart = acorOperation({
   ...description,
   async run(given, ctx) {
     const services = await ctx.app.services();
-    const { options, args } = await settleFlags(given, services);
+    const { manifest } = await services.registry.find(given.tool);
+    const { options, args } = settleFlags(given, manifest);
     const request = await requestOf(options, args, ctx);
     if (options.dry_run) return { kind: 'data', data: await showPlan(services, request) };
-    if (options.detach || (await mayAsk(services, options.tool))) {
+    // A tool that may ask is supervised apart, so that a caller who must stop to answer loses nothing (contract §3).
+    if (options.detach || manifest.actions.length > 0) {
       const { runApart } = await import('./run-apart.ts');
       return runApart(request, options, ctx);
     }
@@ -83,20 +86,11 @@ export const runStart = acorOperation({
   },
 });
 
-/** A tool that may ask is supervised apart, so that a caller who must stop to answer loses nothing (contract §3). */
-async function mayAsk({ registry }: RunnerServices, tool: string): Promise<boolean> {
-  return (await registry.find(tool)).manifest.actions.length > 0;
-}
-
 /**
  * Takes ACOR's own flags out of the tool's arguments, up to the first `--`, except those that the tool declares itself. For a
  * tool that declares no inputs the `--` is taken out too: it only stood for ACOR.
  */
-async function settleFlags(
-  given: RunFlags,
-  services: RunnerServices,
-): Promise<{ options: RunFlags; args: string[] }> {
-  const { manifest } = await services.registry.find(given.tool);
+function settleFlags(given: RunFlags, manifest: Manifest): { options: RunFlags; args: string[] } {
   const declared = manifest.inputs ?? propertiesOf(manifest.input_schema);
   const end = given.args.indexOf('--');
   const mine = end === -1 ? given.args : given.args.slice(0, end);

@@ -1,8 +1,8 @@
-import { AcorError } from '../../protocol/acor-error.ts';
 import { checkFile } from './check-file.ts';
 import { expandVariables } from './expand.ts';
 import { CONFIG_KEYS, readText, variablesOf } from './keys.ts';
-import { type Problem, placeText, problemText } from './problem.ts';
+import { type Problem, placeText } from './problem.ts';
+import { refuse } from './refuse.ts';
 import { SettingsCache } from './settings-cache.ts';
 import { type KeyPath, readYamlFile, type YamlFile } from './yaml-file.ts';
 
@@ -109,14 +109,4 @@ function withoutPlaces(file: string): YamlFile {
     placeOfKey: place,
     sourceOf: () => undefined,
   };
-}
-
-function refuse(problems: Problem[]): void {
-  const [first, ...others] = problems;
-  if (first === undefined) return;
-  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
-  throw new AcorError('E_CONFIG_INVALID', `${problemText(first)}${more}`, {
-    hint: first.fix,
-    details: { problems },
-  });
 }

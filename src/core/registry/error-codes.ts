@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { AcorError } from '../../protocol/acor-error.ts';
 import { ERROR_CODES, type ErrorClass, type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import type { ErrorCodesFile } from '../../protocol/error-codes-file.ts';
 import { checkFile } from '../config/check-file.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { projectPath, registryDirsOf } from '../config/paths.ts';
-import { type Problem, problemText } from '../config/problem.ts';
+import type { Problem } from '../config/problem.ts';
+import { refuse } from '../config/refuse.ts';
 import { readYamlFile, type YamlFile } from '../config/yaml-file.ts';
 import type { WatchedFiles } from './watched-files.ts';
 
@@ -73,15 +73,5 @@ function contradictions({ codes }: ErrorCodesFile, yaml: YamlFile): Problem[] {
       message: `${code} is built in as {class: ${builtIn.class}, retryable: ${builtIn.retryable}}`,
       fix: 'Leave it out, or give your own error another code.',
     };
-  });
-}
-
-function refuse(problems: Problem[]): void {
-  const [first, ...others] = problems;
-  if (first === undefined) return;
-  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
-  throw new AcorError('E_CONFIG_INVALID', `${problemText(first)}${more}`, {
-    hint: first.fix,
-    details: { problems },
   });
 }
