@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 let counter = 0;
@@ -16,6 +16,8 @@ export function writeAtomic(
   try {
     const fd = openSync(temporary, 'wx', options.mode ?? 0o644);
     try {
+      // A mode that was asked for holds whatever the umask says.
+      if (options.mode !== undefined) fchmodSync(fd, options.mode);
       writeFully(fd, Buffer.from(text));
       if (options.durable) fsyncSync(fd);
     } finally {

@@ -50,7 +50,7 @@ describe('acor run in hard times', () => {
       const running = patient.start(['run', '--timeout', '600', 'ignores_term']);
       const { run_id } = await running.event('start');
       running.child.kill('SIGINT');
-      await until(() => existsSync(join(patient.runsDir, String(run_id), 'control', 'CANCEL')));
+      await until(() => existsSync(join(patient.runsDir, String(run_id), 'control', 'tool', 'CANCEL')));
       running.child.kill('SIGINT');
       const { end } = readRun(await running.finished);
       assert.deepEqual([end.state, end.signal, end.survivors], ['cancelled', 'SIGKILL', []]);

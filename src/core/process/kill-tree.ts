@@ -24,12 +24,18 @@ export class ProcessTree {
   readonly #runId: string;
   readonly #runtime: Runtime;
   readonly #adopts: boolean;
+  readonly #keepers: number;
 
-  constructor(runtime: Runtime, options: { rootPid: number; runId: string; adopts: boolean }) {
+  /** `keepers` is how many generations, from the root on, are a sandbox around the tool: they are only killed, and never asked. */
+  constructor(
+    runtime: Runtime,
+    options: { rootPid: number; runId: string; adopts: boolean; keepers?: number },
+  ) {
     this.#runtime = runtime;
     this.#rootPid = options.rootPid;
     this.#runId = options.runId;
     this.#adopts = options.adopts;
+    this.#keepers = options.keepers ?? 0;
     if (this.#adopts) ownChildren.add(options.rootPid);
   }
 
@@ -42,8 +48,25 @@ export class ProcessTree {
     return [...found.values()];
   }
 
+  /** The sandbox's own processes around the tool: one a generation. */
+  #keeperPids(): number[] {
+    const pids: number[] = [];
+    for (let pid: number | undefined = this.#rootPid; pid !== undefined && pids.length < this.#keepers; ) {
+      pids.push(pid);
+      [pid] = childrenOf(pid);
+    }
+    return pids;
+  }
+
   /** Signals every member, and the tool's process group. */
   signal(name: NodeJS.Signals): void {
+    const keepers = this.#keeperPids();
+    if (name !== 'SIGKILL' && this.#keepers > 0) {
+      this.#ask(name, keepers);
+      return;
+    }
+    // With the innermost one dies all that is in the sandbox, at once.
+    for (const pid of keepers.toReversed()) send(pid, name);
     const members = this.members();
     const leader = readProcess(this.#rootPid);
     // A group may be recycled once its leader is gone, so only a living leader's group is signalled as a whole.
@@ -51,6 +74,14 @@ export class ProcessTree {
       send(-this.#rootPid, name);
     else if (process.platform !== 'linux') send(-this.#rootPid, name);
     for (const member of members) send(member.pid, name);
+  }
+
+  /** Signals the tool and not the sandbox: the first process of a PID namespace leads the tool's group, and is deaf to it. */
+  #ask(name: NodeJS.Signals, keepers: readonly number[]): void {
+    const innermost = keepers.length === this.#keepers ? keepers.at(-1) : undefined;
+    const leader = innermost === undefined ? undefined : readProcess(innermost);
+    if (leader !== undefined && isAlive(leader) && leader.groupId === innermost) send(-innermost, name);
+    for (const { pid } of this.members()) if (!keepers.includes(pid)) send(pid, name);
   }
 
   /** Kills until nothing is left, and returns what the system would not let it kill. */

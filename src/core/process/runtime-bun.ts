@@ -14,9 +14,7 @@ export const bunRuntime: Runtime = {
       cmd: [...request.argv],
       cwd: request.cwd,
       env: { ...request.env },
-      stdin: request.stdin ?? 'ignore',
-      stdout: request.stdout,
-      stderr: request.stderr,
+      stdio: [request.stdin ?? 'ignore', request.stdout, request.stderr, ...(request.fds ?? [])],
       detached: true,
     });
     return {

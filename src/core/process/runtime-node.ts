@@ -7,7 +7,7 @@ export const nodeRuntime: Runtime = {
     const child = spawn(program, args, {
       cwd: request.cwd,
       env: { ...request.env },
-      stdio: [request.stdin ?? 'ignore', request.stdout, request.stderr],
+      stdio: [request.stdin ?? 'ignore', request.stdout, request.stderr, ...(request.fds ?? [])],
       detached: true,
     });
     const exited = exitOf(child);

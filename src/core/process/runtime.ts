@@ -13,6 +13,8 @@ export interface SpawnRequest {
   stdin?: number;
   stdout: number | 'pipe';
   stderr: number | 'pipe';
+  /** Further descriptors, which the process finds as 3, 4, 5 … in this order. */
+  fds?: readonly number[];
 }
 
 /** A started process, leader of a session of its own. The streams are there only where a pipe was asked for. */

@@ -46,7 +46,8 @@ function reopen(writer: RunWriter, mode: AgainMode): RunWriter {
     writer.close();
     throw error;
   }
-  for (const path of [layout.cancelFile, layout.hurryFile]) rmSync(path, { force: true });
+  for (const path of [layout.cancelRequest, layout.cancelFile, layout.hurryFile])
+    rmSync(path, { force: true });
   if (mode === 'retry') {
     for (const path of [layout.checkpoints, layout.staging, layout.answers])
       rmSync(path, { recursive: true, force: true });

@@ -2,9 +2,9 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { InputPipe } from '../process/input-pipe.ts';
 import { forgetCompanion, ProcessTree, registerCompanion, type Survivor } from '../process/kill-tree.ts';
-import type { OutputPump } from '../process/output-pump.ts';
 import type { Exit, SpawnedProcess } from '../process/runtime.ts';
 import { Watchdog } from '../process/watchdog.ts';
+import type { SandboxLaunch, ToolExit } from '../sandbox/sandbox.ts';
 import type { ControlFolder } from '../storage/control-folder.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { storageError } from '../storage/storage-error.ts';
@@ -15,6 +15,7 @@ import { guardDeadline } from './guards/deadline.ts';
 import type { StopGuard } from './guards/guard.ts';
 import { guardLiveness } from './guards/liveness.ts';
 import { guardStall } from './guards/stall.ts';
+import { giveBack, type HandOver, handOver, handStreams } from './hand-over.ts';
 import { type EndingMessage, Intake } from './intake.ts';
 import type { RunPlan } from './plan.ts';
 import type { RunnerServices } from './services.ts';
@@ -66,9 +67,26 @@ export async function runAttempt(
       ? new InputPipe(services.runtime, writer.layout.control)
       : undefined;
   const env = environmentOf(plan, writer.layout, options);
+  const { sandboxed } = plan;
+  let handed: HandOver | undefined;
+  let launch: SandboxLaunch | undefined;
   try {
-    const streams = { ...output.pump.targets, ...(input && { stdin: input.target }) };
-    const child = spawnTool(services, plan, writer, env, streams);
+    if (sandboxed.changesUser) {
+      const isReachedByPath = sandboxed.isolation.tier > 1;
+      const wanted = { grants: plan.grants, isReachedByPath };
+      handed = await handOver(services.store, writer.layout, plan.runId, wanted);
+      handStreams(writer.layout, handed.user);
+    }
+    launch = sandboxed.launch({
+      ...output.pump.targets,
+      ...(input && { stdin: input.target }),
+      env,
+      user: handed?.user ?? null,
+      scratch: writer.layout.control,
+    });
+    const child = spawnTool(services, launch);
+    launch.release();
+    race.watchExit(() => launch!.hasEnded());
     input?.releaseReadEnd();
     options.questions.begin({
       deliver: (line) => input?.write(line),
@@ -85,10 +103,11 @@ export async function runAttempt(
       rootPid: child.pid,
       runId: plan.runId,
       adopts: services.adoptsOrphans,
+      keepers: launch.keepers,
     });
     const guards = startGuards(plan, writer, intake, output, race, options);
-    const exited = child.exited;
-    exited.then((exit) => race.end({ kind: 'exited', exit }));
+    const exited = child.exited.then((exit) => settle(launch!, exit));
+    exited.then(({ exit }) => race.end({ kind: 'exited', exit }));
     options.cancelled.then((reason) => race.end({ kind: 'cancelled', reason }));
 
     const ending = await race.first;
@@ -103,10 +122,12 @@ export async function runAttempt(
         hurry: options.hurry,
       });
     }
-    const exit = await exited;
+    const { exit, left: leftInside, failure } = await exited;
     await options.questions.end();
-    const { left, survivors } = await endLeftovers(tree);
+    const { left: leftOutside, survivors } = await endLeftovers(tree);
     tree.release();
+    if (failure !== undefined) throw failure;
+    const left = leftInside + leftOutside;
     await output.finish(ending.kind === 'exited' ? exit.rc : null);
     if (left > 0)
       intake.warnOnce(
@@ -122,10 +143,13 @@ export async function runAttempt(
       survivors,
     };
   } finally {
+    launch?.close();
     output.close();
     input?.close();
     watchdog.dismiss();
     forgetCompanion(watchdog.pid);
+    await giveBack(services.store, writer.layout, plan.runId);
+    handed?.release();
   }
 }
 
@@ -136,16 +160,19 @@ function endingOf({ winner }: EndingRace, { failure }: ToolOutput): Ending {
     : winner!;
 }
 
-function spawnTool(
-  services: RunnerServices,
-  plan: RunPlan,
-  writer: RunWriter,
-  env: Record<string, string>,
-  streams: OutputPump['targets'] & { stdin?: number },
-): SpawnedProcess {
-  const { argv } = plan.sandboxed;
+/** How the tool ended, or what kept it from being started at all. */
+function settle(launch: SandboxLaunch, exit: Exit): ToolExit & { failure?: unknown } {
   try {
-    return services.runtime.spawn({ argv, cwd: writer.layout.work, env, ...streams });
+    return launch.settle(exit);
+  } catch (failure) {
+    return { exit, left: 0, failure };
+  }
+}
+
+function spawnTool(services: RunnerServices, { spawn }: SandboxLaunch): SpawnedProcess {
+  const { argv } = spawn;
+  try {
+    return services.runtime.spawn(spawn);
   } catch (error) {
     const missing = errorCode(error) === 'ENOENT';
     throw new AcorError(

@@ -16,6 +16,7 @@ export class EndingRace {
   readonly first: Promise<Ending>;
   #winner: Ending | undefined;
   #settle!: (ending: Ending) => void;
+  #hasExited: () => boolean = () => false;
 
   constructor() {
     this.first = new Promise((resolve) => {
@@ -27,8 +28,15 @@ export class EndingRace {
     return this.#winner;
   }
 
+  /** A tool that has exited is no longer late or silent, while what it left behind is still being ended. */
+  watchExit(hasExited: () => boolean): void {
+    this.#hasExited = hasExited;
+  }
+
   end(ending: Ending): void {
     if (this.#winner !== undefined) return;
+    const isClock = ending.kind === 'deadline' || ending.kind === 'silent' || ending.kind === 'unanswered';
+    if (isClock && this.#hasExited()) return;
     this.#winner = ending;
     this.#settle(ending);
   }

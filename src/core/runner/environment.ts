@@ -26,7 +26,7 @@ export function environmentOf(
     DEADLINE_TS: attempt.deadline.toISOString(),
     CANCEL_FILE: layout.cancelFile,
     AI_PROTOCOL_VERSION: String(PROTOCOL_VERSION),
-    LOG_DIR: layout.logs,
+    LOG_DIR: layout.toolLogs,
     ARTIFACTS_DIR: layout.artifacts,
     CHECKPOINT_DIR: layout.checkpoints,
     ANSWERS_DIR: layout.answers,

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { newRunId, newSpanId, newTraceId } from '../../util/ids.ts';
 import { decide } from '../policy/decide.ts';
@@ -11,11 +12,12 @@ import {
 import { checkJsonInputs } from '../registry/check-json-inputs.ts';
 import { commandOf, type ToolCommand } from '../registry/command.ts';
 import { assertCompatible } from '../registry/compatibility.ts';
+import { declaredGrants } from '../registry/declared-grants.ts';
 import type { ToolEntry } from '../registry/registry.ts';
-import { sdkPaths } from '../registry/sdk-paths.ts';
+import { type SdkPaths, sdkPaths } from '../registry/sdk-paths.ts';
 import { chooseBackend } from '../sandbox/choose.ts';
-import type { SandboxedCommand } from '../sandbox/sandbox.ts';
-import { layoutOf } from '../storage/layout.ts';
+import type { Confinement, RunFolders, SandboxRequest } from '../sandbox/sandbox.ts';
+import { layoutOf, type RunLayout } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
 import type { PreparedAnswer } from './answers/questions.ts';
 import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
@@ -45,7 +47,7 @@ export interface RunPlan {
   spanId: string;
   tool: ToolEntry;
   command: ToolCommand;
-  sandboxed: SandboxedCommand;
+  sandboxed: Confinement & { argv: [string, ...string[]] };
   /** The tool's arguments, and how they are shown: values of secret inputs are masked. */
   args: string[];
   shownArgs: string[];
@@ -76,23 +78,35 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   checkEnvironment(tool, request);
   const runId = request.again?.runId ?? newRunId();
   const layout = layoutOf(services.store.root, runId);
+  const hidden = [services.store.root, join(services.config.root, '.acor')];
   const resolved = resolveArguments(tool, request.args, {
     cwd: request.cwd,
     roots: grantRoots(services.config, request.cwd),
-    protectedRoots: [services.store.root, `${services.config.root}/.acor`],
+    protectedRoots: [...hidden, tool.dir],
     stagingDir: layout.staging,
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
   await checkJsonInputs(tool, resolved.values);
+  const sdk = sdkPaths();
   const command = await commandOf(tool, services.config, request.env);
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...resolved.args];
-  const backend = await chooseBackend(services.config.config.security.isolation);
-  const sandboxed = await backend.prepare({
+  const declared = declaredGrants(tool, { projectRoot: services.config.root, hidden });
+  const grants = [...resolved.grants, ...declared];
+  const sandboxed = await confine(services, tool, {
+    runId,
     argv,
-    workspace: layout.work,
+    level: tool.manifest.permissions.level,
+    runtime: command.runtime,
+    language: tool.language,
     toolDir: tool.dir,
-    grants: resolved.grants,
-    manifest: tool.manifest,
+    folders: foldersOf(layout),
+    libraries: librariesOf(sdk),
+    grants,
+    hidden,
+    commands: tool.manifest.permissions.commands,
+    path: request.env['PATH'] ?? '',
+    network: 'none',
+    limits: { ...services.config.config.security.resource_limits, ...tool.manifest.resources },
   });
   return {
     runId,
@@ -101,11 +115,11 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     spanId: newSpanId(),
     tool,
     command,
-    sandboxed,
+    sandboxed: { ...sandboxed, argv },
     args: resolved.args,
     shownArgs: shownArguments(resolved),
     givenArgs: resolved.secretArgs.length === 0 ? request.args : null,
-    grants: resolved.grants,
+    grants,
     staged: resolved.staged,
     limits: limitsOf(services, tool, request),
     retry: retryOf(tool, request),
@@ -115,8 +129,43 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     caller: request.caller ?? null,
     callerEnv: request.env,
     baseAllowlist: services.config.config.environment.base_allowlist,
-    libraryDir: sdkPaths().sdkBash,
+    libraryDir: sdk.sdkBash,
   };
+}
+
+/** How the tool will be confined. Throws E_SANDBOX_UNAVAILABLE when that cannot be had here. */
+async function confine(
+  services: RunnerServices,
+  { name, manifest }: ToolEntry,
+  request: SandboxRequest,
+): Promise<Confinement> {
+  const cacheFolder = join(services.store.root, 'cache');
+  const { backend, probe } = await chooseBackend(services.config.config.security.isolation, cacheFolder);
+  const [host] = manifest.permissions.network.egress_allow;
+  if (host !== undefined && backend.tier < 3) {
+    throw new AcorError(
+      'E_SANDBOX_UNAVAILABLE',
+      `tool '${name}' asks for the network (${host}), and this version cannot open it host by host`,
+      {
+        hint: "Take egress_allow out of the tool's manifest; or, if you trust the tool with everything, set security.isolation: 'off'.",
+      },
+    );
+  }
+  return backend.confine(request, probe);
+}
+
+function foldersOf(layout: RunLayout): RunFolders {
+  return {
+    writable: [layout.work, layout.artifacts, layout.toolLogs],
+    readable: [layout.toolControl, layout.secrets],
+    work: layout.work,
+  };
+}
+
+/** What tools of any language may import without an install. */
+function librariesOf({ packageRoot, sdkPython, sdkBash, sdkNode }: SdkPaths): string[] {
+  const forNode = ['src/tool', 'dist/lib', 'package.json'].map((path) => join(packageRoot, path));
+  return [sdkPython, sdkBash, sdkNode, ...forNode];
 }
 
 function checkAdapter({ adapter, name }: ToolEntry): void {

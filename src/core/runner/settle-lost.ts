@@ -5,6 +5,7 @@ import { commandLineOf, isAlive, processesWithEnvironment, readProcess } from '.
 import { summariseLog } from '../storage/log-summary.ts';
 import { isLost } from '../storage/lost-runs.ts';
 import type { RunStore, RunWriter } from '../storage/run-store.ts';
+import { giveBack } from './hand-over.ts';
 import { stopped } from './outcome.ts';
 import { UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
@@ -23,7 +24,7 @@ export async function settleIfLost(store: RunStore, record: RunRecord): Promise<
   try {
     const writer = store.takeOver(record.run_id);
     try {
-      if (end === undefined) await endAsLost(writer);
+      if (end === undefined) await endAsLost(store, writer);
       else {
         writer.update({ ...changeFrom(end), events: writer.log.events }, { durable: true });
         await writer.enterInLedger(changeFrom(end));
@@ -57,9 +58,10 @@ function changeFrom({ state, code, rc, signal, ts }: RunnerEnd): Change {
   return { state, code, message: null, rc, signal, ended_at: ts };
 }
 
-async function endAsLost(writer: RunWriter): Promise<void> {
+async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
   const { record } = writer;
   await killRemains(record.run_id);
+  await giveBack(store, writer.layout, record.run_id);
   await writeEnding(writer, stopped('E_RUNNER_LOST', lostMessage(record)), {
     rc: null,
     signal: null,

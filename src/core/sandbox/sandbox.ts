@@ -1,19 +1,94 @@
-import type { Manifest } from '../../protocol/manifest.ts';
+import type { PermissionLevel } from '../../protocol/manifest-permissions.ts';
+import type { ResourceLimits } from '../../protocol/resource-limits.ts';
 import type { Isolation } from '../../protocol/v1/runner-events.ts';
+import type { Exit, SpawnRequest } from '../process/runtime.ts';
 
-/** What a run needs of its sandbox. All paths are absolute and real. */
-export interface SandboxRequest {
-  argv: readonly [string, ...string[]];
-  workspace: string;
-  toolDir: string;
-  grants: readonly { path: string; access: 'read' | 'write' }[];
-  manifest: Manifest;
+/** A path that a tool may reach. It is absolute and real. */
+export interface PathGrant {
+  path: string;
+  access: 'read' | 'write';
 }
 
-/** How to start the tool so that it is confined. */
-export interface SandboxedCommand {
-  argv: [string, ...string[]];
+/** The folders of a run, by what its tool may do with them. */
+export interface RunFolders {
+  /** WORKSPACE and ARTIFACTS_DIR and LOG_DIR: the tool writes here. */
+  writable: readonly string[];
+  /** The cancel file, the answers and the secrets: the tool reads them. */
+  readable: readonly string[];
+  work: string;
+}
+
+/** What a run needs of its sandbox. All paths are absolute. */
+export interface SandboxRequest {
+  runId: string;
+  argv: readonly [string, ...string[]];
+  level: PermissionLevel;
+  /** The program that runs the tool, as it is called, and the language it runs: they decide which programs a tool has to have. */
+  runtime: string;
+  language: string;
+  toolDir: string;
+  folders: RunFolders;
+  /** What else a tool reads, such as the SDKs. */
+  libraries: readonly string[];
+  /** Paths among the arguments, and those that the manifest names. */
+  grants: readonly PathGrant[];
+  /** Folders of ACOR's own, which no grant opens. */
+  hidden: readonly string[];
+  /** Programs beyond the runtime, by name; null when the manifest names none. */
+  commands: readonly string[] | null;
+  /** On which the names of programs are looked up. */
+  path: string;
+  /** `none` is no network at all, `host` that of the machine. */
+  network: 'none' | 'host';
+  limits: ResourceLimits;
+}
+
+/** Who the tool is to be, for a supervisor that is root. */
+export interface RunUser {
+  uid: number;
+  gid: number;
+}
+
+/** What is only there when the tool starts. */
+export interface LaunchOptions {
+  env: Readonly<Record<string, string>>;
+  stdin?: number;
+  stdout: number | 'pipe';
+  stderr: number | 'pipe';
+  /** Null leaves the tool the user that the supervisor is. */
+  user: RunUser | null;
+  /** A folder that no tool sees, for files that live for a moment. */
+  scratch: string;
+}
+
+/** How the tool itself ended, told apart from the sandbox around it. */
+export interface ToolExit {
+  exit: Exit;
+  /** How many processes the tool left running that the sandbox ended. */
+  left: number;
+}
+
+/** A tool that is ready to be started. */
+export interface SandboxLaunch {
+  spawn: SpawnRequest;
+  /** How many generations at the root of the process tree are the sandbox's own, and no part of the tool. */
+  keepers: number;
+  /** Whether the tool itself has ended, while its sandbox still ends what it left behind. */
+  hasEnded(): boolean;
+  /** Call it when the started process has ended. Throws when it was the sandbox that failed. */
+  settle(exit: Exit): ToolExit;
+  /** Lets go of the descriptors, once the process has been started or could not be. */
+  release(): void;
+  /** Call it when all is over. */
+  close(): void;
+}
+
+/** How a tool will be confined. Nothing has been started or written yet. */
+export interface Confinement {
   isolation: Isolation;
+  /** Whether the tool is given a user of its own. */
+  changesUser: boolean;
+  launch(options: LaunchOptions): SandboxLaunch;
 }
 
 /** One check of a backend, in the shape that `acor health` shows. */
@@ -22,6 +97,8 @@ export interface SandboxProbe {
   detail: string;
   /** A command or an edit that makes it available. */
   fix?: string;
+  /** What was found out about the system, for the backend itself. */
+  features?: Readonly<Record<string, string | number | boolean>>;
 }
 
 /** One way to confine a tool. Each is a file in `backends/` and passes the contract suite. */
@@ -29,6 +106,8 @@ export interface SandboxBackend {
   readonly name: string;
   /** 1 is the strongest; 3 is no boundary. */
   readonly tier: number;
+  /** Tries it out on this machine. May take some milliseconds; what it finds is kept by `choose.ts`. */
   probe(): Promise<SandboxProbe>;
-  prepare(request: SandboxRequest): Promise<SandboxedCommand>;
+  /** Throws E_SANDBOX_UNAVAILABLE for what it cannot give. */
+  confine(request: SandboxRequest, probe: SandboxProbe): Promise<Confinement>;
 }

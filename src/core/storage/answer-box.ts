@@ -47,7 +47,7 @@ export function readPostedAnswer(path: string): PostedAnswer | undefined {
 
 /** Gives an answer to the tool as a file (contract §4); `line` is the same object as on its standard input. */
 export function fileAnswer(layout: RunLayout, actionId: string, line: string): void {
-  writeAtomic(join(layout.answers, `${actionId}.json`), `${line}\n`, { durable: true });
+  writeAtomic(join(layout.answers, `${actionId}.json`), `${line}\n`, { durable: true, mode: 0o644 });
 }
 
 /** The action ids that have an answer on file, from this attempt or an earlier one. */

@@ -3,12 +3,17 @@ import { writeAtomic } from '../../util/atomic-write.ts';
 import type { RunLayout } from './layout.ts';
 import { storageError } from './storage-error.ts';
 
-/** Puts the cancel file in place, which the run's supervisor and its tool both look for. The first reason stays; `now` asks for no more grace. */
+/** Asks a run's supervisor to end it. The first reason stays; `now` asks for no more grace. */
 export function requestCancel(layout: RunLayout, reason: string, options: { now?: boolean } = {}): void {
   try {
-    if (!existsSync(layout.cancelFile)) writeAtomic(layout.cancelFile, `${reason}\n`);
+    if (!existsSync(layout.cancelRequest)) writeAtomic(layout.cancelRequest, `${reason}\n`);
     if (options.now) writeAtomic(layout.hurryFile, `${reason}\n`);
   } catch (error) {
-    throw storageError(error, 'ask the run to end', layout.cancelFile);
+    throw storageError(error, 'ask the run to end', layout.cancelRequest);
   }
+}
+
+/** Puts the file in place that tells the tool that it is to end, and why. */
+export function writeCancelFile(layout: RunLayout, reason: string): void {
+  writeAtomic(layout.cancelFile, `${reason}\n`, { mode: 0o644 });
 }

@@ -1,7 +1,7 @@
 import { existsSync, type FSWatcher, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { ANSWER_PREFIX, type PostedAnswer, readPostedAnswer } from './answer-box.ts';
-import { requestCancel } from './cancel-request.ts';
+import { writeCancelFile } from './cancel-request.ts';
 import type { RunLayout } from './layout.ts';
 
 const POLL_MS = 250;
@@ -25,7 +25,6 @@ export class ControlFolder {
   #watcher: FSWatcher | undefined;
   #cancelled = false;
   #hurried = false;
-  #ownWord = false;
 
   constructor(layout: RunLayout, handlers: ControlHandlers) {
     this.#layout = layout;
@@ -41,21 +40,18 @@ export class ControlFolder {
     this.#look();
   }
 
-  /** Tells the tool by the cancel file that it is to end, for a reason of the supervisor's own. */
+  /** Tells the tool by the cancel file that it is to end. */
   tellTool(reason: string): void {
-    if (existsSync(this.#layout.cancelFile)) return;
-    this.#ownWord = true;
     try {
-      requestCancel(this.#layout, reason);
+      writeCancelFile(this.#layout, reason);
     } catch {
       // On a full disk the tool cannot be asked; it is told by the signal that follows.
     }
   }
 
-  /** Takes the supervisor's own word back, so that the next attempt does not find it. */
+  /** Takes that word back, so that the next attempt does not find it. */
   takeBack(): void {
-    if (this.#ownWord) rmSync(this.#layout.cancelFile, { force: true });
-    this.#ownWord = false;
+    rmSync(this.#layout.cancelFile, { force: true });
   }
 
   close(): void {
@@ -64,8 +60,8 @@ export class ControlFolder {
   }
 
   #look(): void {
-    if (!this.#cancelled && !this.#ownWord) {
-      const reason = readReason(this.#layout.cancelFile);
+    if (!this.#cancelled) {
+      const reason = readReason(this.#layout.cancelRequest);
       if (reason !== undefined) {
         this.#cancelled = true;
         this.#handlers.onCancel(reason);

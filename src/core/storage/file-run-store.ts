@@ -36,7 +36,7 @@ export class FileRunStore implements RunStore {
       for (const folder of [layout.work, layout.logs, layout.artifacts, layout.control, layout.checkpoints]) {
         mkdirSync(folder);
       }
-      mkdirSync(layout.answers);
+      for (const folder of [layout.toolLogs, layout.toolControl, layout.answers]) mkdirSync(folder);
       mkdirSync(layout.secrets, { mode: 0o700 });
       return this.#open(layout, { ...run, version: RUN_RECORD_VERSION, epoch: 1 } as RunRecord);
     } catch (error) {

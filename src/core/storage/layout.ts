@@ -11,15 +11,24 @@ export interface RunLayout {
   checkpoints: string;
   staging: string;
   logs: string;
+  /** LOG_DIR: the tool's own, so that the runner's logs beside it are the runner's alone. */
+  toolLogs: string;
   stdoutLog: string;
   stderrLog: string;
   artifacts: string;
   control: string;
+  /** What the tool may see of `control`: its supervisor writes here, and nobody else does. */
+  toolControl: string;
+  /** Asks the supervisor for an end; it holds the reason. */
+  cancelRequest: string;
+  /** CANCEL_FILE: tells the tool that it is to end. */
   cancelFile: string;
   /** Asks for an end without any more grace. */
   hurryFile: string;
   answers: string;
   secrets: string;
+  /** What belongs to the run's own user while it goes on, and whose it was. */
+  handedOver: string;
 }
 
 /** Where a run's things are. Throws E_RUN_NOT_FOUND for what cannot be a run id, so that no id becomes a path. */
@@ -34,6 +43,7 @@ export function layoutOf(runsDir: string, runId: string): RunLayout {
   const work = join(dir, 'work');
   const logs = join(dir, 'logs');
   const control = join(dir, 'control');
+  const toolControl = join(control, 'tool');
   return {
     dir,
     events: join(dir, 'events.jsonl'),
@@ -42,13 +52,17 @@ export function layoutOf(runsDir: string, runId: string): RunLayout {
     checkpoints: join(work, '.checkpoints'),
     staging: join(work, '.staged'),
     logs,
+    toolLogs: join(logs, 'tool'),
     stdoutLog: join(logs, 'stdout.log'),
     stderrLog: join(logs, 'stderr.log'),
     artifacts: join(dir, 'artifacts'),
     control,
-    cancelFile: join(control, 'CANCEL'),
+    toolControl,
+    cancelRequest: join(control, 'CANCEL'),
+    cancelFile: join(toolControl, 'CANCEL'),
     hurryFile: join(control, 'HURRY'),
-    answers: join(control, 'answers'),
+    answers: join(toolControl, 'answers'),
     secrets: join(dir, 'secrets'),
+    handedOver: join(control, 'handed-over.json'),
   };
 }

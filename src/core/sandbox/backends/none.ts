@@ -1,3 +1,4 @@
+import { BY_THE_RUNNER } from '../enforced.ts';
 import type { SandboxBackend } from '../sandbox.ts';
 
 /**
@@ -15,15 +16,23 @@ export const none: SandboxBackend = {
     };
   },
 
-  async prepare({ argv }) {
+  async confine({ argv, folders }) {
     return {
-      argv: [...argv],
       isolation: {
         backend: 'none',
         tier: 3,
-        enforced: ['environment', 'deadline', 'output', 'process_tree'],
+        enforced: [...BY_THE_RUNNER],
         not_enforced: ['filesystem', 'network', 'commands', 'resources'],
       },
+      changesUser: false,
+      launch: ({ env, stdin, stdout, stderr }) => ({
+        spawn: { argv, cwd: folders.work, env, stdout, stderr, ...(stdin !== undefined && { stdin }) },
+        keepers: 0,
+        hasEnded: () => false,
+        settle: (exit) => ({ exit, left: 0 }),
+        release() {},
+        close() {},
+      }),
     };
   },
 };

@@ -1,0 +1,190 @@
+import { closeSync, constants, openSync, readlinkSync } from 'node:fs';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { errorMessage } from '../../../util/error-code.ts';
+import { enclosing, type Mount, parentsOf } from '../profile/mounts.ts';
+import type { Profile } from '../profile/profile.ts';
+import { scratchFile } from '../scratch-file.ts';
+
+/** Only names the object; Node has no name for it. */
+const O_PATH = 0o10000000;
+
+const TMP_BYTES = 64 * 1024 ** 2;
+const SHARED_MEMORY_BYTES = 16 * 1024 ** 2;
+const MAX_GRANTS = 200;
+
+/** What a bubblewrap of this machine can do, as `probe` found it out. */
+export interface BubblewrapFeatures {
+  canBindDescriptors: boolean;
+  canDisableNamespaces: boolean;
+  /** Without it a tool has no /proc: the container around it masks its own. */
+  canMountProc: boolean;
+}
+
+/** What is to stand in the sandbox, and how it is bounded. */
+export interface BubblewrapOrder {
+  profile: Profile;
+  features: BubblewrapFeatures;
+  network: 'none' | 'host';
+  /** Root starts no user namespace: the tool is given a user of its own instead. */
+  asRoot: boolean;
+  ids: { uid: number; gid: number };
+  scratch: string;
+}
+
+/** The options of one start, without the command, and the descriptors that go with them; `firstFd` is the number of the first one. */
+export function bubblewrapArguments(
+  order: BubblewrapOrder,
+  firstFd: number,
+): { args: string[]; fds: number[] } {
+  const { profile } = order;
+  const fds: number[] = [];
+  const give = (fd: number) => {
+    fds.push(fd);
+    return String(firstFd + fds.length - 1);
+  };
+  try {
+    const args = [
+      ...namespaces(order),
+      ...(profile.sees === 'all' ? ['--bind', '/', '/'] : baseSystem(profile)),
+      ...kernelFolders(order),
+      ...(profile.sees === 'all' ? [] : temporaryFolders(profile.mounts)),
+      ...(profile.sees === 'all' ? [] : accounts(order, give)),
+      ...mountPoints(profile),
+      ...profile.mounts.flatMap((mount) => bind(mount, order, give)),
+      ...(profile.sees === 'all' ? [] : ['--remount-ro', '/']),
+    ];
+    return { args, fds };
+  } catch (error) {
+    for (const fd of fds) closeSync(fd);
+    throw error;
+  }
+}
+
+function namespaces({ asRoot, network, features }: BubblewrapOrder): string[] {
+  const user = asRoot
+    ? []
+    : ['--unshare-user', ...(features.canDisableNamespaces ? ['--disable-userns'] : [])];
+  // The launcher gives these up for the tool; without any it could not.
+  const forLauncher = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'].flatMap((name) => ['--cap-add', name]);
+  return [
+    ...user,
+    ...['--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try'],
+    ...(network === 'none' ? ['--unshare-net'] : []),
+    ...['--die-with-parent', '--new-session', '--as-pid-1', '--hostname', 'sandbox', '--cap-drop', 'ALL'],
+    ...(asRoot ? forLauncher : []),
+  ];
+}
+
+function baseSystem({ system }: Profile): string[] {
+  const folders = ['/etc', ...new Set(system.flatMap(({ path }) => parentsOf(path)))].filter(
+    (path) => !system.some((entry) => entry.path === path),
+  );
+  return [
+    ...[...new Set(folders)].flatMap((path) => ['--perms', '0555', '--dir', path]),
+    ...system.flatMap(({ path, link }) =>
+      link === null ? ['--ro-bind-try', path, path] : ['--symlink', link, path],
+    ),
+  ];
+}
+
+function kernelFolders({ features, asRoot }: BubblewrapOrder): string[] {
+  // The files below /proc/sys belong to root wherever they are mounted, and some of them are ways to become root outside.
+  const cover = [
+    '--ro-bind',
+    '/proc/sys',
+    '/proc/sys',
+    '--ro-bind-try',
+    '/proc/sysrq-trigger',
+    '/proc/sysrq-trigger',
+  ];
+  const proc = features.canMountProc ? ['--proc', '/proc', ...(asRoot ? cover : [])] : ['--tmpfs', '/proc'];
+  const sharedMemory = ['--size', String(SHARED_MEMORY_BYTES), '--perms', '1777', '--tmpfs', '/dev/shm'];
+  return [...proc, '--dev', '/dev', ...sharedMemory];
+}
+
+function temporaryFolders(mounts: readonly Mount[]): string[] {
+  if (mounts.some(({ path }) => path === '/tmp')) return [];
+  return ['--size', String(TMP_BYTES), '--perms', '1777', '--tmpfs', '/tmp'];
+}
+
+/** Names for the numbers of the users, and the machine's own name: nothing of the real ones. */
+function accounts({ ids: { uid, gid }, scratch }: BubblewrapOrder, give: (fd: number) => string): string[] {
+  const user = uid === 0 ? '' : `tool:x:${uid}:${gid}::/tmp:/bin/sh\n`;
+  const group = gid === 0 ? '' : `tool:x:${gid}:\n`;
+  const files = {
+    '/etc/passwd': `root:x:0:0::/:/bin/sh\n${user}nobody:x:65534:65534::/:/bin/false\n`,
+    '/etc/group': `root:x:0:\n${group}nogroup:x:65534:\n`,
+    '/etc/hosts': '127.0.0.1 localhost sandbox\n::1 localhost\n',
+  };
+  return Object.entries(files).flatMap(([path, text]) => [
+    ...['--perms', '0444', '--ro-bind-data', give(scratchFile(scratch, text)), path],
+  ]);
+}
+
+/** The folders above a mount, where nothing stands yet. Without this bubblewrap makes them for root alone. */
+function mountPoints({ mounts, sees }: Profile): string[] {
+  if (sees === 'all') return [];
+  const folders = new Set<string>();
+  for (const { path } of mounts) {
+    const outer = enclosing(path, mounts);
+    if (outer !== undefined && outer.access !== 'empty') continue;
+    for (const folder of parentsOf(path)) if (!isThere(folder, mounts)) folders.add(folder);
+  }
+  // Those within a hidden folder are made once that stands.
+  return [...folders]
+    .filter((folder) => enclosing(folder, mounts) === undefined)
+    .sort()
+    .flatMap((folder) => ['--perms', '0555', '--dir', folder]);
+}
+
+function isThere(folder: string, mounts: readonly Mount[]): boolean {
+  return ['/tmp', '/proc', '/dev'].includes(folder) || mounts.some(({ path }) => path === folder);
+}
+
+function bind(mount: Mount, { features, profile }: BubblewrapOrder, give: (fd: number) => string): string[] {
+  const { path, access } = mount;
+  if (access === 'empty') {
+    const inner = profile.mounts.filter((other) => enclosing(other.path, profile.mounts) === mount);
+    const folders = new Set(
+      inner.flatMap((other) => parentsOf(other.path).filter((each) => each.startsWith(`${path}/`))),
+    );
+    return [
+      ...['--perms', '0555', '--tmpfs', path],
+      ...[...folders].sort().flatMap((folder) => ['--perms', '0555', '--dir', folder]),
+    ];
+  }
+  const kind = access === 'write' ? '--bind' : '--ro-bind';
+  if (!mount.isGrant || !features.canBindDescriptors) return [kind, path, path];
+  const grants = profile.mounts.filter(({ isGrant }) => isGrant).length;
+  if (grants > MAX_GRANTS) throw tooMany(grants);
+  return [`${kind}-fd`, give(openExactly(path)), path];
+}
+
+/** Opens what stands at a path now, and makes sure that no link has come to stand on the way. */
+function openExactly(path: string): number {
+  let fd: number;
+  try {
+    fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
+  } catch (error) {
+    throw changed(path, errorMessage(error));
+  }
+  if (readlinkSync(`/proc/self/fd/${fd}`) === path) return fd;
+  closeSync(fd);
+  throw changed(path, 'it leads elsewhere now');
+}
+
+function changed(path: string, why: string): AcorError {
+  return new AcorError('E_PERMISSION', `${path} was granted, and has changed since: ${why}`, {
+    hint: 'Run the tool again; if it happens again, somebody is changing that path at the same time.',
+  });
+}
+
+function tooMany(count: number): AcorError {
+  return new AcorError(
+    'E_PERMISSION',
+    `${count} paths are granted one by one; at most ${MAX_GRANTS} can be`,
+    {
+      hint: 'Grant the folder that holds them instead.',
+    },
+  );
+}

@@ -1,0 +1,152 @@
+import { chownSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { enforcedBy } from '../enforced.ts';
+import { LANDLOCK_ACCESS, type LandlockRules } from '../launcher/landlock-rules.ts';
+import { Launcher, PERL_COMMAND } from '../launcher/launcher.ts';
+import { allowedPaths } from '../profile/allowed-paths.ts';
+import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
+import { architecture, type Profile, profileOf } from '../profile/profile.ts';
+import type {
+  Confinement,
+  LaunchOptions,
+  SandboxBackend,
+  SandboxLaunch,
+  SandboxProbe,
+  SandboxRequest,
+} from '../sandbox.ts';
+import { seccompFilter } from '../seccomp/filter.ts';
+import { trustedPath, trustedProgram } from '../trusted-program.ts';
+import { landlockVersion, noPerl } from './landlock-probe.ts';
+import { tryOut } from './try-out.ts';
+
+/** In the workspace: the machine's own folder for temporary files is out of reach. */
+const TEMP_FOLDER = '.tmp';
+/** Devices that programs rely on. */
+const DEVICES = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom', '/dev/tty'];
+
+/**
+ * Where namespaces are not to be had: the kernel's own list of what a process may reach, and the filter of system calls. No
+ * network at all. Other processes can be seen, though not touched; folders exist that cannot be entered.
+ */
+export const landlock: SandboxBackend = {
+  name: 'landlock',
+  tier: 2,
+
+  async probe(): Promise<SandboxProbe> {
+    if (process.platform !== 'linux') return { available: false, detail: 'Landlock is for Linux' };
+    if (architecture() === undefined) {
+      return { available: false, detail: `there is no filter of system calls for ${process.arch}` };
+    }
+    const perl = trustedProgram('perl');
+    if (typeof perl === 'string') return noPerl();
+    const version = landlockVersion(perl.path);
+    if (version < 1) {
+      return {
+        available: false,
+        detail: 'this kernel has no Landlock',
+        fix: 'Use Linux 5.13 or later, with landlock among the modules of /sys/kernel/security/lsm.',
+      };
+    }
+    const features: Features = { version };
+    const trouble = await tryOut((request, options) => launch(request, profileOf(request), options));
+    if (trouble !== undefined) return { available: false, detail: trouble };
+    return { available: true, detail: `works (version ${version} of the kernel's interface)`, features };
+  },
+
+  async confine(request): Promise<Confinement> {
+    if (request.network === 'host') throw noNetwork();
+    const profile = profileOf(request);
+    const isRoot = process.getuid?.() === 0;
+    const held = enforcedBy(request, { commands: true, processes: isRoot, hidesProcesses: false });
+    return {
+      isolation: { backend: 'landlock', tier: 2, level: request.level, ...held },
+      changesUser: isRoot,
+      launch: (options) => launch(request, profile, options),
+    };
+  },
+};
+
+/** What `probe` found out about this machine. */
+interface Features extends Readonly<Record<string, number>> {
+  version: number;
+}
+
+function launch(request: SandboxRequest, profile: Profile, options: LaunchOptions): SandboxLaunch {
+  const temp = join(request.folders.work, TEMP_FOLDER);
+  mkdirSync(temp, { recursive: true });
+  if (options.user !== null) chownSync(temp, options.user.uid, options.user.gid);
+  const launcher = new Launcher(
+    {
+      argv: request.argv,
+      env: { ...options.env, TMPDIR: temp },
+      cwd: request.folders.work,
+      user: options.user,
+      // Without a namespace of their own they would be counted with everything else of the user.
+      limits: processLimits(request.limits, {
+        countsByRun: options.user !== null && countsProcessesByNamespace(),
+      }),
+      landlock: rulesOf(profile),
+      filter: seccompFilter({ ...profile.seccomp, internet: false }),
+      isInit: false,
+    },
+    options,
+    profile.seccomp.architecture,
+  );
+  const { stdin, stdout, stderr, fds } = launcher.streams;
+  return {
+    spawn: {
+      argv: [trustedPath('perl'), ...PERL_COMMAND],
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin', RUN_ID: request.runId },
+      stdin,
+      stdout,
+      stderr,
+      fds,
+    },
+    keepers: 0,
+    hasEnded: () => launcher.hasEnded(),
+    settle: (exit) => launcher.settle(exit, launchFailed),
+    release: () => launcher.release(),
+    close() {
+      launcher.close();
+      rmSync(temp, { recursive: true, force: true });
+    },
+  };
+}
+
+function rulesOf(profile: Profile): LandlockRules {
+  const { read, write, execute } = LANDLOCK_ACCESS;
+  const rules = (paths: readonly string[], access: number) => paths.map((path) => ({ path, access }));
+  if (profile.sees === 'all') {
+    return { handled: 'everything', rules: rules(['/'], read | write | execute) };
+  }
+  const allowed = allowedPaths(profile);
+  return {
+    handled: 'everything',
+    rules: [
+      ...rules(allowed.read, read),
+      ...rules(allowed.write, read | write),
+      ...rules(['/proc'], read),
+      ...rules(DEVICES, read | write),
+      ...rules(profile.executable ?? [], execute),
+    ],
+  };
+}
+
+function noNetwork(): AcorError {
+  return new AcorError('E_SANDBOX_UNAVAILABLE', 'without namespaces a tool can have no network', {
+    hint: 'Install bubblewrap: apt-get install -y bubblewrap, then: acor health',
+    next: ['acor health'],
+  });
+}
+
+function launchFailed(words: string): AcorError {
+  const isBlocked = /chdir/.test(words) && process.getuid?.() === 0;
+  return new AcorError('E_SANDBOX_UNAVAILABLE', `the sandbox could not be entered: ${words}`, {
+    hint: isBlocked
+      ? 'As root, tools run as an ordinary user, who cannot enter the folders above the project: chmod o+x them, or install bubblewrap.'
+      : 'See: acor health',
+    next: ['acor health'],
+  });
+}

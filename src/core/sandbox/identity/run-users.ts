@@ -1,0 +1,76 @@
+import { randomInt } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { errorCode, errorMessage } from '../../../util/error-code.ts';
+import { identify, isRunning, type ProcessIdentity } from '../../../util/process-table.ts';
+
+/** Numbers that no account has: the range of systemd's dynamic users. */
+const FIRST_UID = 61_184;
+const LAST_UID = 65_519;
+const TRIES = 200;
+/** Only root may write here, and a reboot empties it. */
+const CLAIMS = '/run/acor-users';
+
+/** Whether a number is one of those that runs are given. */
+export function isRunUser(uid: number): boolean {
+  return uid >= FIRST_UID && uid <= LAST_UID;
+}
+
+/** Takes a user for one run that no other run of this machine has now. */
+export function claimRunUser(): { uid: number; release(): void } {
+  const accounts = accountNumbers();
+  try {
+    mkdirSync(CLAIMS, { recursive: true, mode: 0o700 });
+    for (let round = 0; round < TRIES; round++) {
+      const uid = randomInt(FIRST_UID, LAST_UID + 1);
+      const path = join(CLAIMS, String(uid));
+      if (!accounts.has(uid) && claim(path)) return { uid, release: () => rmSync(path, { force: true }) };
+    }
+  } catch (error) {
+    throw noUser(errorMessage(error));
+  }
+  throw noUser('all are taken');
+}
+
+function claim(path: string): boolean {
+  const owner = JSON.stringify(identify(process.pid));
+  for (;;) {
+    try {
+      writeFileSync(path, owner, { flag: 'wx', mode: 0o600 });
+      return true;
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error;
+      if (!isOfDead(path)) return false;
+      rmSync(path, { force: true });
+    }
+  }
+}
+
+function isOfDead(path: string): boolean {
+  try {
+    return !isRunning(JSON.parse(readFileSync(path, 'utf8')) as ProcessIdentity);
+  } catch {
+    // It is being written, or was released a moment ago.
+    return false;
+  }
+}
+
+function accountNumbers(): Set<number> {
+  try {
+    const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
+    return new Set(lines.map((line) => Number(line.split(':')[2])));
+  } catch {
+    return new Set();
+  }
+}
+
+function noUser(why: string): AcorError {
+  return new AcorError(
+    'E_SANDBOX_UNAVAILABLE',
+    `there is no user for the run to be had in ${CLAIMS}: ${why}`,
+    {
+      hint: `Make sure that root can write to ${CLAIMS}, or run ACOR as an ordinary user.`,
+    },
+  );
+}

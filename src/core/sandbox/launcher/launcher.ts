@@ -1,0 +1,158 @@
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { constants } from 'node:os';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import type { Exit } from '../../process/runtime.ts';
+import type { LaunchOptions, RunUser, ToolExit } from '../sandbox.ts';
+import { scratchFile } from '../scratch-file.ts';
+import type { Architecture } from '../seccomp/system-calls.ts';
+import { type LandlockRules, landlockRecords } from './landlock-rules.ts';
+import { perlScript } from './perl-script.ts';
+
+/** The limits of one process: number of the resource, soft and hard value. */
+export type ProcessLimit = readonly [resource: number, value: number];
+
+/** What the launcher does to the process of a tool. */
+export interface LaunchSteps {
+  argv: readonly [string, ...string[]];
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  user: RunUser | null;
+  limits: readonly ProcessLimit[];
+  landlock: LandlockRules | null;
+  filter: Uint8Array;
+  /** Stays as the first process of a PID namespace. */
+  isInit: boolean;
+}
+
+/** The launcher's process as it is to be started: what it reads, where its words go, and its further descriptors. */
+export interface LauncherStreams {
+  stdin: number;
+  stdout: number | 'pipe';
+  stderr: number | 'pipe';
+  fds: number[];
+}
+
+/** Wherever the launcher runs, it is this program. */
+export const PERL_COMMAND = ['-'] as const;
+
+/**
+ * One start of a tool through the launcher. It reads its script and its orders from standard input, and writes down what
+ * happened in a file without a name, together with the words of whatever started it.
+ */
+export class Launcher {
+  readonly streams: LauncherStreams;
+  readonly #status: number;
+  readonly #isOpen = { orders: true, status: true };
+  readonly #hasInit: boolean;
+  readonly #program: string;
+
+  constructor(steps: LaunchSteps, options: LaunchOptions, architecture: Architecture) {
+    this.#status = scratchFile(options.scratch);
+    this.#hasInit = steps.isInit;
+    this.#program = steps.argv[0];
+    const stdin = options.stdin ?? -1;
+    const piped = typeof options.stdout !== 'number' || typeof options.stderr !== 'number';
+    // A runtime's own pipes can only be the three streams; with named pipes these are free for the launcher itself.
+    const layout = piped
+      ? { stdout: options.stdout, stderr: options.stderr, fds: [this.#status], streams: '1,2', status: 3 }
+      : {
+          stdout: this.#status,
+          stderr: this.#status,
+          fds: [options.stdout as number, options.stderr as number],
+          streams: '3,4',
+          status: 2,
+        };
+    const stdinAt = 3 + layout.fds.length;
+    if (stdin !== -1) layout.fds.push(stdin);
+    const orders = encode(steps, {
+      status: layout.status,
+      streams: `${stdin === -1 ? 'null' : stdinAt},${layout.streams}`,
+    });
+    const script = scratchFile(options.scratch, `${perlScript(architecture)}__END__\n${orders}`);
+    this.streams = { stdin: script, stdout: layout.stdout, stderr: layout.stderr, fds: layout.fds };
+  }
+
+  /** The process has its descriptors by now. */
+  release(): void {
+    if (this.#isOpen.orders) closeSync(this.streams.stdin);
+    this.#isOpen.orders = false;
+  }
+
+  close(): void {
+    this.release();
+    if (this.#isOpen.status) closeSync(this.#status);
+    this.#isOpen.status = false;
+  }
+
+  hasEnded(): boolean {
+    return this.#hasInit && this.#isOpen.status && /^ended /m.test(this.#words());
+  }
+
+  /** How the tool ended. `failed` makes the error of a launch that came to nothing out of the words that were left. */
+  settle(exit: Exit, failed: (words: string) => AcorError): ToolExit {
+    const words = this.#words();
+    const line = (key: string) => new RegExp(`^${key} (.*)$`, 'm').exec(words)?.[1];
+    const cannotStart = line('cannot-start');
+    if (cannotStart !== undefined) throw spawnFailed(this.#program, Number(cannotStart));
+    if (!/^up$/m.test(words) && exit.signal === null) throw failed(words.trim());
+    if (!this.#hasInit) return { exit, left: 0 };
+    const [ended, cpuMicroseconds, maxRssKib] = (line('ended') ?? '').split(' ').map(Number);
+    if (ended === undefined || line('ended') === undefined)
+      return { exit: { ...killed(exit), usage: { cpu_s: null, max_rss_bytes: null } }, left: 0 };
+    const signal = ended & 0x7f;
+    return {
+      exit: {
+        rc: signal === 0 ? ended >> 8 : null,
+        signal: signal === 0 ? null : nameOfSignal(signal),
+        usage: { cpu_s: cpuMicroseconds! / 1e6, max_rss_bytes: maxRssKib! * 1024 },
+      },
+      left: Number(line('left') ?? 0),
+    };
+  }
+
+  #words(): string {
+    const bytes = Buffer.alloc(fstatSync(this.#status).size);
+    return bytes.toString('utf8', 0, readSync(this.#status, bytes, 0, bytes.length, 0));
+  }
+}
+
+/** The first process was killed before it could tell of the tool: so was the tool. */
+function killed({ rc, signal }: Exit): { rc: number | null; signal: string | null } {
+  if (signal !== null || rc === null) return { rc: null, signal: signal ?? 'SIGKILL' };
+  return { rc: null, signal: rc > 128 ? nameOfSignal(rc - 128) : 'SIGKILL' };
+}
+
+function encode(steps: LaunchSteps, own: { status: number; streams: string }): string {
+  const records = [
+    `status=${own.status}`,
+    `streams=${own.streams}`,
+    `cwd=${steps.cwd}`,
+    `filter=${Buffer.from(steps.filter).toString('hex')}`,
+    ...(steps.isInit ? ['init=1'] : []),
+    ...(steps.user === null ? [] : [`uid=${steps.user.uid}`, `gid=${steps.user.gid}`]),
+    ...steps.limits.map(([resource, value]) => `limit=${resource},${value},${value}`),
+    ...(steps.landlock === null ? [] : landlockRecords(steps.landlock)),
+    ...Object.entries(steps.env).map(([name, value]) => `env=${name}=${value}`),
+    ...steps.argv.map((word) => `arg=${word}`),
+  ];
+  return records.join('\0');
+}
+
+function nameOfSignal(number: number): string {
+  const entry = Object.entries(constants.signals).find(([, value]) => value === number);
+  return entry?.[0] ?? `SIG${number}`;
+}
+
+/** The same words as for a tool that is started without a launcher. */
+function spawnFailed(program: string, errno: number): AcorError {
+  const name = Object.entries(constants.errno).find(([, value]) => value === errno)?.[0] ?? `error ${errno}`;
+  const why = name === 'ENOENT' ? 'no such program' : name;
+  return new AcorError('E_SPAWN_FAILED', `cannot start ${program}: ${why}`, {
+    hint:
+      name === 'E2BIG'
+        ? 'The system takes arguments only up to a length (128 KB each on Linux): give a long value in a file.'
+        : name === 'EACCES'
+          ? `Within the sandbox it may not be read or executed. Check its mode bits: chmod o+rx '${program}'`
+          : 'Check that the program of the tool exists, that its mode bits let it run, and that the interpreter in its first line exists.',
+  });
+}

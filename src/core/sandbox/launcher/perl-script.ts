@@ -1,0 +1,170 @@
+import { type Architecture, numberOf } from '../seccomp/system-calls.ts';
+
+const CALLS = [
+  ...[
+    'prctl',
+    'prlimit64',
+    'setgroups',
+    'setresuid',
+    'setresgid',
+    'capset',
+    'dup3',
+    'close_range',
+    'execve',
+    'getrusage',
+  ],
+  ...['openat', 'close', 'seccomp', 'landlock_create_ruleset', 'landlock_add_rule', 'landlock_restrict_self'],
+];
+
+/**
+ * The last steps before a tool, in the tool's own process, in an order that matters: its streams, what it may reach
+ * (Landlock), who it is, what it may use, what it may ask the kernel for (seccomp), no descriptor but its three. In Perl, because a
+ * base system has it and its `syscall` needs no module. Its requests stand behind `__END__`; whatever fails ends it before the tool.
+ *
+ * As the first process of a PID namespace (`init`) it stays, takes in orphans, tells how the tool ended and what that took, and ends
+ * what is left over.
+ */
+export function perlScript(architecture: Architecture): string {
+  const numbers = CALLS.map((name) => `${name} => ${numberOf(name, architecture)}`).join(', ');
+  return `my %call = (${numbers});\n${SCRIPT}`;
+}
+
+const SCRIPT = `
+my (%one, @rule, @limit, @env, @arg);
+{
+  binmode DATA;
+  local $/;
+  for (split /\\0/, <DATA>) {
+    my ($key, $value) = /^([a-z]+)=(.*)$/s or next;
+    if ($key eq 'rule') { push @rule, $value }
+    elsif ($key eq 'limit') { push @limit, $value }
+    elsif ($key eq 'env') { push @env, $value }
+    elsif ($key eq 'arg') { push @arg, $value }
+    else { $one{$key} = $value }
+  }
+}
+my $status = 0 + $one{status};
+sub tell_status { syswrite STATUS, "$_[0]\\n" }
+sub fail { tell_status("failed $_[0]: $!"); exit 125 }
+sub call { my $name = shift; my $result = syscall($call{$name}, @_); fail($name) if $result < 0; $result }
+
+# The streams of the tool take the places of the launcher's own.
+my @stream = split /,/, $one{streams};
+open(STATUS, '>>&', $status) or exit 125;
+if ($stream[0] eq 'null') {
+  open(NULL, '<', '/dev/null') or fail('/dev/null');
+  $stream[0] = fileno NULL;
+}
+for my $to (0, 1, 2) { call('dup3', 0 + $stream[$to], $to, 0) if $stream[$to] != $to }
+
+# Files are opened for the rules while this process may still open them.
+my $ruleset = -1;
+if ($one{handled}) {
+  my $abi = syscall($call{landlock_create_ruleset}, 0, 0, 1);
+  fail('landlock') if $abi < 1;
+  my $known = (1 << 13) - 1;
+  $known |= 1 << 13 if $abi >= 2;
+  $known |= 1 << 14 if $abi >= 3;
+  $known |= 1 << 15 if $abi >= 5;
+  my $handled = $one{handled} & $known;
+  my $for_files = 1 | 2 | 4 | 1 << 14 | 1 << 15;
+  my $net = $abi >= 4 ? 0 + $one{net} : 0;
+  my $scope = $abi >= 6 ? 0 + $one{scope} : 0;
+  my $attributes = pack('QQQ', $handled, $net, $scope);
+  $ruleset = call('landlock_create_ruleset', $attributes, $abi >= 6 ? 24 : $abi >= 4 ? 16 : 8, 0);
+  my $allow = sub {
+    my ($access, $fd, $is_folder) = @_;
+    $access &= $is_folder ? $handled : $handled & $for_files;
+    my $rule = pack('QlL', $access, $fd, 0);
+    return $access ? syscall($call{landlock_add_rule}, $ruleset, 1, $rule, 0) : 0;
+  };
+  for (@rule) {
+    my ($access, $path) = /^(\\d+):(.*)$/s;
+    my $fd = syscall($call{openat}, -100, $path, 010000000 | 02000000, 0);
+    next if $fd < 0;
+    $allow->(0 + $access, $fd, -d $path) == 0 or fail("the rule for $path");
+    syscall($call{close}, $fd);
+  }
+  # A stream that is a named pipe may be opened by its name; for any other kind there is no such rule.
+  $allow->(4 | 2, $_, 0) for 0, 1, 2;
+}
+
+if ($one{uid}) {
+  call('setgroups', 0, 0);
+  for (my $capability = 0; syscall($call{prctl}, 24, $capability, 0, 0, 0) == 0; $capability++) { }
+  call('setresgid', (0 + $one{gid}) x 3);
+  call('setresuid', (0 + $one{uid}) x 3);
+  my $header = pack('LL', 0x20080522, 0);
+  my $none = "\\0" x 24;
+  call('capset', $header, $none);
+}
+# A change of user undoes it. Without a parent any more nobody would ever end this.
+call('prctl', 1, 9, 0, 0, 0);
+call('prctl', 38, 1, 0, 0, 0);
+if (defined $one{cwd}) { chdir $one{cwd} or fail("chdir $one{cwd}") }
+for (@limit) {
+  my ($resource, $soft, $hard) = split /,/;
+  my $value = pack('QQ', $soft, $hard);
+  call('prlimit64', 0, 0 + $resource, $value, 0);
+}
+call('landlock_restrict_self', $ruleset, 0) if $ruleset >= 0;
+if ($one{filter}) {
+  my $filter = pack('H*', $one{filter});
+  my $program = pack('Sx6P', length($filter) / 8, $filter);
+  call('seccomp', 1, 0, $program);
+}
+
+my $path = $arg[0];
+my $arguments = pack('p*', @arg, undef);
+my $environment = pack('p*', @env, undef);
+sub become_tool {
+  call('close_range', 3, 4294967295, 4);
+  syscall($call{execve}, $path, $arguments, $environment);
+  tell_status('cannot-start ' . ($! + 0));
+  exit 127;
+}
+
+unless ($one{init}) {
+  tell_status('up');
+  become_tool();
+}
+
+# Nothing of this process may be read or used by the tool.
+call('prctl', 4, 0, 0, 0, 0);
+my $tool = fork;
+fail('fork') unless defined $tool;
+if ($tool == 0) { become_tool() }
+tell_status('up');
+open(STDIN, '<', '/dev/null');
+open(STDOUT, '>', '/dev/null');
+open(STDERR, '>', '/dev/null');
+my $keep = fileno STATUS;
+syscall($call{close_range}, 3, $keep - 1, 0) if $keep > 3;
+syscall($call{close_range}, $keep + 1, 4294967295, 0);
+
+my $ended;
+while ((my $pid = waitpid(-1, 0)) > 0) { if ($pid == $tool) { $ended = $?; last } }
+my $usage = "\\0" x 144;
+call('getrusage', -1, $usage);
+my @usage = unpack('q5', $usage);
+tell_status("ended $ended " . (($usage[0] + $usage[2]) * 1000000 + $usage[1] + $usage[3]) . " $usage[4]");
+
+# Whatever lives in here has this process for an ancestor: without a child, nothing is left.
+sub dies_out {
+  for (1 .. $_[0]) {
+    my $pid;
+    do { $pid = waitpid(-1, 1) } while ($pid > 0);
+    return 1 if $pid < 0;
+    select(undef, undef, undef, 0.005);
+  }
+  return 0;
+}
+unless (dies_out(12)) {
+  my $left = 0;
+  if (opendir(my $folder, '/proc')) { $left = grep { /^\\d+$/ && $_ != 1 } readdir $folder }
+  tell_status('left ' . ($left || 1));
+  kill 'TERM', -1;
+  dies_out(200);
+}
+exit 0;
+`;

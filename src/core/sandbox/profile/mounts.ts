@@ -1,0 +1,70 @@
+import { realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** What stands at a path inside: the same path of the machine, or an empty folder that hides it. */
+export interface Mount {
+  path: string;
+  access: 'read' | 'write' | 'empty';
+  /** Opened first and mounted by its descriptor, because others may change what leads to it. */
+  isGrant?: boolean;
+}
+
+/**
+ * Settles what is mounted, outer paths first. Nothing is ever mounted below a folder that the tool may write: it could have put a
+ * link there, which the mount would follow out of the sandbox (CVE-2026-87766). What lies there belongs to the outer grant.
+ */
+export function layMounts(wanted: readonly Mount[]): Mount[] {
+  const laid: Mount[] = [];
+  for (const mount of sorted(wanted.flatMap(atBothPaths))) {
+    const outer = enclosing(mount.path, laid);
+    const same = laid.find(({ path }) => path === mount.path);
+    if (same !== undefined) {
+      if (mount.access === 'write' && same.access === 'read') laid[laid.indexOf(same)] = mount;
+      continue;
+    }
+    if (outer?.access === 'write') continue;
+    if (mount.access === 'read' && outer?.access === 'read') continue;
+    // What is not there needs no hiding.
+    if (mount.access === 'empty' && outer === undefined) continue;
+    laid.push(mount);
+  }
+  return laid;
+}
+
+/** The innermost mount that holds a path. */
+export function enclosing(path: string, mounts: readonly Mount[]): Mount | undefined {
+  return mounts.findLast((mount) => mount.path !== path && isBelow(path, mount.path));
+}
+
+/** Whether a path lies below a folder; both are absolute. */
+export function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(folder === '/' ? '/' : `${folder}/`);
+}
+
+/** The folders that lead to a path, from the root on, without the root. */
+export function parentsOf(path: string): string[] {
+  const parents: string[] = [];
+  for (let folder = dirname(path); folder !== '/'; folder = dirname(folder)) parents.unshift(folder);
+  return parents;
+}
+
+/** A path that leads over a link is there by that name and by its real one, since a granted folder may hold the link. */
+function atBothPaths(mount: Mount): Mount[] {
+  const real = realOf(mount.path);
+  return real === mount.path ? [mount] : [mount, { ...mount, path: real }];
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function sorted(mounts: readonly Mount[]): Mount[] {
+  const strength = { empty: 0, read: 1, write: 2 };
+  return [...mounts].sort((a, b) =>
+    a.path === b.path ? strength[b.access] - strength[a.access] : a.path < b.path ? -1 : 1,
+  );
+}

@@ -1,0 +1,101 @@
+import { closeSync, openSync, readSync, realpathSync } from 'node:fs';
+import { basename, delimiter, isAbsolute, join } from 'node:path';
+import type { SandboxRequest } from '../sandbox.ts';
+import { BASE_UTILITIES, SDK_UTILITIES } from './base-utilities.ts';
+import { isBelow } from './mounts.ts';
+import { runtimeFolders } from './runtime-folders.ts';
+
+/** Where they lie by convention; a program of the base system cannot start without its own. */
+const LOADERS = [
+  ...['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1', '/lib/ld-linux.so.2'],
+  ...['/lib/ld-musl-x86_64.so.1', '/lib/ld-musl-aarch64.so.1'],
+];
+const BASE_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin'];
+const SHELLS = ['bash', 'dash', 'sh', 'zsh', 'ksh', 'busybox'];
+/** The kernel reads no more of a first line. */
+const FIRST_LINE_BYTES = 256;
+const MAX_CHAIN = 4;
+
+/**
+ * The files and folders that a tool may execute, whether they are there or not: its own, its runtime with what is installed with
+ * it, and the commands that its manifest names. For a shell the base utilities belong to the runtime, unless the manifest says
+ * which ones it needs.
+ */
+export function executablePaths(request: SandboxRequest): string[] {
+  const { runtime, toolDir, path } = request;
+  const chain = interpretersOf(runtime, path);
+  // A runtime that is itself a script, such as that of a version manager, starts programs of its own.
+  const isScripted = chain.length > 1;
+  const isShell = request.language === 'bash' || chain.some((each) => SHELLS.includes(basename(each)));
+  const commands = request.commands ?? [];
+  const utilities =
+    isScripted || (isShell && commands.length === 0) ? BASE_UTILITIES : isShell ? SDK_UTILITIES : [];
+  const own = chain.flatMap(runtimeFolders).filter((each) => !isBelow(each, '/usr') && each !== '/usr');
+  return [
+    ...new Set([
+      toolDir,
+      ...chain,
+      ...own,
+      ...LOADERS,
+      ...utilities.flatMap((name) => BASE_FOLDERS.map((folder) => join(folder, name))),
+      ...commands.flatMap((name) => candidatesOf(name, path)),
+    ]),
+  ];
+}
+
+/** What else a scripted runtime needs to be there: the folders of every program in the chain. */
+export function runtimePaths({ runtime, path }: SandboxRequest): string[] {
+  return interpretersOf(runtime, path).flatMap(runtimeFolders);
+}
+
+/** A program, and what its first line asks for to run it, and so on. */
+function interpretersOf(program: string, path: string): string[] {
+  const chain = [program];
+  for (let last = program; chain.length < MAX_CHAIN; ) {
+    const [first, ...rest] = firstLineOf(last) ?? [];
+    if (first === undefined) break;
+    chain.push(first);
+    last = first;
+    if (basename(first) !== 'env') continue;
+    const name = rest.find((word) => !word.startsWith('-') && !word.includes('='));
+    const found = name === undefined ? undefined : candidatesOf(name, path).find(isReadable);
+    if (found === undefined) break;
+    chain.push(found);
+    last = found;
+  }
+  return chain;
+}
+
+function firstLineOf(program: string): string[] | undefined {
+  try {
+    const bytes = Buffer.alloc(FIRST_LINE_BYTES);
+    const fd = openSync(program, 'r');
+    try {
+      const line = bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, 0)).split('\n', 1)[0]!;
+      return line.startsWith('#!') ? line.slice(2).trim().split(/\s+/) : undefined;
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** Wherever a program of a name may be found: a shell looks through the whole of its path. */
+function candidatesOf(name: string, path: string): string[] {
+  if (isAbsolute(name)) return [name];
+  if (name.includes('/')) return [];
+  return path
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .map((folder) => join(folder, name));
+}
+
+function isReadable(path: string): boolean {
+  try {
+    realpathSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

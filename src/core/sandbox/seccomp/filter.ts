@@ -1,0 +1,158 @@
+import { Assembler } from './assembler.ts';
+import {
+  ALWAYS_REFUSED_CALLS,
+  type Architecture,
+  AUDIT_ARCHITECTURE,
+  numberOf,
+  REFUSED_CALLS,
+} from './system-calls.ts';
+
+const ALLOW = 0x7fff0000;
+const KILL = 0x80000000;
+const REFUSE = 0x00050000;
+const EPERM = 1;
+const ENOSYS = 38;
+
+/** Where the kernel puts the call and its arguments (`struct seccomp_data`); an argument's low half comes first. */
+const CALL_OFFSET = 0;
+const ARCHITECTURE_OFFSET = 4;
+const argumentOffset = (index: number) => 16 + 8 * index;
+
+const X32_BIT = 0x40000000;
+/** NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME. */
+const NEW_NAMESPACE_FLAGS = 0x7e020080;
+const AF_UNIX = 1;
+const AF_INET = 2;
+const AF_INET6 = 10;
+const AF_NETLINK = 16;
+const NETLINK_ROUTE = 0;
+/** They put words into the terminal of whoever looks on. */
+const TIOCSTI = 0x5412;
+const TIOCLINUX = 0x541c;
+const SET_ID_BITS = 0o6000;
+const FILE_TYPE_MASK = 0o170000;
+const CHARACTER_DEVICE = 0o020000;
+const BLOCK_DEVICE = 0o060000;
+const PERSONALITY_NATIVE = 0;
+const PERSONALITY_QUERY = 0xffffffff;
+
+/** What a tool may ask the kernel for. */
+export interface SeccompRules {
+  architecture: Architecture;
+  /** Whether sockets of the internet may be made; where they lead is another layer's matter. */
+  internet: boolean;
+  /** `full` for every tool; `small` for one that a person has allowed everything. */
+  kind: 'full' | 'small';
+}
+
+/** The filter of system calls, as bytes for the kernel. Arguments are compared by their low 32 bits, as the kernel itself reads them. */
+export function seccompFilter(rules: SeccompRules): Buffer {
+  const program = new Assembler();
+  program.load(ARCHITECTURE_OFFSET);
+  program.ifEqual(AUDIT_ARCHITECTURE[rules.architecture], null, 'kill');
+  program.load(CALL_OFFSET);
+  if (rules.architecture === 'x64') program.ifAtLeast(X32_BIT, 'kill');
+  refuseCalls(program, rules, rules.kind === 'small' ? ALWAYS_REFUSED_CALLS : REFUSED_CALLS);
+  refuseTerminalWords(program, rules);
+  if (rules.kind === 'full') {
+    refuseNamespaces(program, rules);
+    refuseSockets(program, rules);
+    refusePersonalities(program, rules);
+    refuseSetIdBits(program, rules);
+    refuseDevices(program, rules);
+  }
+  program.label('allow');
+  program.return(ALLOW);
+  program.label('refuse');
+  program.return(REFUSE | EPERM);
+  program.label('missing');
+  program.return(REFUSE | ENOSYS);
+  program.label('kill');
+  program.return(KILL);
+  return program.bytes();
+}
+
+function refuseCalls(program: Assembler, { architecture }: SeccompRules, names: readonly string[]): void {
+  for (const name of names) {
+    const number = numberOf(name, architecture);
+    if (number !== undefined) program.ifEqual(number, 'refuse');
+  }
+}
+
+/** `check` looks at arguments of the call and jumps; without a jump the call is allowed. */
+function onCall(program: Assembler, rules: SeccompRules, name: string, check: () => void): void {
+  const number = numberOf(name, rules.architecture);
+  if (number === undefined) return;
+  const other = program.newLabel();
+  program.ifEqual(number, null, other);
+  check();
+  program.jump('allow');
+  program.label(other);
+}
+
+function refuseTerminalWords(program: Assembler, rules: SeccompRules): void {
+  onCall(program, rules, 'ioctl', () => {
+    program.load(argumentOffset(1));
+    program.ifEqual(TIOCSTI, 'refuse');
+    program.ifEqual(TIOCLINUX, 'refuse');
+  });
+}
+
+function refuseNamespaces(program: Assembler, rules: SeccompRules): void {
+  onCall(program, rules, 'clone', () => {
+    program.load(argumentOffset(0));
+    program.ifAnyBit(NEW_NAMESPACE_FLAGS, 'refuse');
+  });
+  // Its flags lie in memory, out of a filter's sight: the C libraries fall back on clone.
+  program.ifEqual(numberOf('clone3', rules.architecture)!, 'missing');
+}
+
+function refuseSockets(program: Assembler, rules: SeccompRules): void {
+  onCall(program, rules, 'socket', () => {
+    program.load(argumentOffset(0));
+    if (rules.internet) for (const family of [AF_INET, AF_INET6]) program.ifEqual(family, 'allow');
+    program.ifEqual(AF_NETLINK, null, 'refuse');
+    program.load(argumentOffset(2));
+    program.ifEqual(NETLINK_ROUTE, null, 'refuse');
+  });
+  onCall(program, rules, 'socketpair', () => {
+    program.load(argumentOffset(0));
+    program.ifEqual(AF_UNIX, null, 'refuse');
+  });
+}
+
+function refusePersonalities(program: Assembler, rules: SeccompRules): void {
+  onCall(program, rules, 'personality', () => {
+    program.load(argumentOffset(0));
+    program.ifEqual(PERSONALITY_NATIVE, 'allow');
+    program.ifEqual(PERSONALITY_QUERY, null, 'refuse');
+  });
+}
+
+function refuseSetIdBits(program: Assembler, rules: SeccompRules): void {
+  for (const [name, mode] of [
+    ['chmod', 1],
+    ['fchmod', 1],
+    ['fchmodat', 2],
+    ['fchmodat2', 2],
+  ] as const) {
+    onCall(program, rules, name, () => {
+      program.load(argumentOffset(mode));
+      program.ifAnyBit(SET_ID_BITS, 'refuse');
+    });
+  }
+}
+
+function refuseDevices(program: Assembler, rules: SeccompRules): void {
+  for (const [name, mode] of [
+    ['mknod', 1],
+    ['mknodat', 2],
+  ] as const) {
+    onCall(program, rules, name, () => {
+      program.load(argumentOffset(mode));
+      program.and(FILE_TYPE_MASK);
+      program.ifEqual(CHARACTER_DEVICE, 'refuse');
+      program.ifEqual(BLOCK_DEVICE, 'refuse');
+    });
+  }
+}

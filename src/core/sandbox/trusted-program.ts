@@ -1,0 +1,42 @@
+import { statSync } from 'node:fs';
+import { AcorError } from '../../protocol/acor-error.ts';
+
+const FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
+
+const SETUID = 0o4000;
+const WRITABLE_BY_OTHERS = 0o022;
+
+/** A program that the sandbox itself relies on. */
+export interface TrustedProgram {
+  path: string;
+  /** Changes when the program does. */
+  identity: string;
+}
+
+/** The path of a program that has been found before. */
+export function trustedPath(name: string): string {
+  const found = trustedProgram(name);
+  if (typeof found === 'string') {
+    throw new AcorError('E_SANDBOX_UNAVAILABLE', `${name} cannot be relied on any more: ${found}`, {
+      hint: 'See: acor health',
+      next: ['acor health'],
+    });
+  }
+  return found.path;
+}
+
+/** Why a program is not relied on: it is not there, or somebody else than root could have changed it. */
+export type Distrust = 'missing' | 'setuid' | 'writable';
+
+/** Finds a program where only root can have put it, whatever the PATH says. */
+export function trustedProgram(name: string): TrustedProgram | Distrust {
+  for (const folder of FOLDERS) {
+    const path = `${folder}/${name}`;
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (!stats?.isFile()) continue;
+    if (stats.mode & SETUID) return 'setuid';
+    if (stats.uid !== 0 || stats.mode & WRITABLE_BY_OTHERS) return 'writable';
+    return { path, identity: `${path} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}` };
+  }
+  return 'missing';
+}
