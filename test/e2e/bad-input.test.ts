@@ -432,10 +432,11 @@ describe('surroundings that are not in order', () => {
   });
 });
 
-describe('a tool that means harm', () => {
+describe('a tool that means harm, and is held by no sandbox', () => {
   let project: TestProject;
   before(() => {
-    project = new TestProject({ tools: ['does', 'quick'] });
+    const config = "version: 1\nsecurity: { isolation: 'off' }\nenvironment: { cancel_grace_s: 0.3 }\n";
+    project = new TestProject({ tools: ['does', 'quick'], config });
   });
   after(() => project[Symbol.dispose]());
 
@@ -450,7 +451,7 @@ describe('a tool that means harm', () => {
   for (const [what, script, state, code] of [
     ['deletes its workspace', 'rm -rf "$WORKSPACE"', 'completed', null],
     ['makes its workspace unreadable', 'chmod 0 "$WORKSPACE"', 'completed', null],
-    ['cancels itself', 'echo "had enough" > "$CANCEL_FILE"; sleep 9', 'cancelled', null],
+    ['cancels itself', 'echo "had enough" > ../control/CANCEL; sleep 9', 'cancelled', null],
     ['adds to its own log', `echo '{"type":"log","seq":99}' >> ../events.jsonl`, 'failed', 'E_STORAGE'],
     [
       'writes an ending into its own log',

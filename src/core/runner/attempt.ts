@@ -15,7 +15,7 @@ import { guardDeadline } from './guards/deadline.ts';
 import type { StopGuard } from './guards/guard.ts';
 import { guardLiveness } from './guards/liveness.ts';
 import { guardStall } from './guards/stall.ts';
-import { giveBack, type HandOver, handOver, handStreams } from './hand-over.ts';
+import type { HandOver } from './hand-over.ts';
 import { type EndingMessage, Intake } from './intake.ts';
 import type { RunPlan } from './plan.ts';
 import type { RunnerServices } from './services.ts';
@@ -72,6 +72,7 @@ export async function runAttempt(
   let launch: SandboxLaunch | undefined;
   try {
     if (sandboxed.changesUser) {
+      const { handOver, handStreams } = await import('./hand-over.ts');
       const isReachedByPath = sandboxed.isolation.tier > 1;
       const wanted = { grants: plan.grants, isReachedByPath };
       handed = await handOver(services.store, writer.layout, plan.runId, wanted);
@@ -148,8 +149,7 @@ export async function runAttempt(
     input?.close();
     watchdog.dismiss();
     forgetCompanion(watchdog.pid);
-    await giveBack(services.store, writer.layout, plan.runId);
-    handed?.release();
+    if (handed !== undefined) await handed.giveBack();
   }
 }
 

@@ -5,7 +5,8 @@ import { withFileLock } from '../../util/file-lock.ts';
 import type { Grant } from '../registry/arguments.ts';
 import { isInside } from '../registry/real-path.ts';
 import { visitTree } from '../sandbox/identity/ownership.ts';
-import { claimRunUser, isRunUser } from '../sandbox/identity/run-users.ts';
+import { isRunUser } from '../sandbox/identity/run-user-range.ts';
+import { claimRunUser } from '../sandbox/identity/run-users.ts';
 import type { RunUser } from '../sandbox/sandbox.ts';
 import {
   type HandedOver,
@@ -28,8 +29,8 @@ const ENTERABLE_BY_OTHERS = 0o005;
 /** Who a run's tool is, for a supervisor that is root, until `giveBack`. */
 export interface HandOver {
   user: RunUser;
-  /** Frees the number for other runs; what was handed over must have been given back. */
-  release(): void;
+  /** Gives all of it back, and the user's number free for other runs. */
+  giveBack(): Promise<void>;
 }
 
 /**
@@ -57,7 +58,11 @@ export async function handOver(
         chmodSync(layout.dir, 0o710);
       }
       for (const path of [layout.toolControl, layout.answers]) chmodSync(path, 0o755);
-      return { user, release };
+      const back = async () => {
+        await giveBack(store, layout, runId);
+        release();
+      };
+      return { user, giveBack: back };
     } catch (error) {
       release();
       throw error;
@@ -67,7 +72,7 @@ export async function handOver(
 
 /** Gives everything back to whom it belonged, and new files to the owner of the folder they are in. */
 export async function giveBack(store: RunStore, layout: RunLayout, runId: string): Promise<void> {
-  if (process.getuid?.() !== 0 || readHandedOver(layout) === undefined) return;
+  if (readHandedOver(layout) === undefined) return;
   await withFileLock(lockOf(store), () => giveBackNow(store, layout, runId));
 }
 

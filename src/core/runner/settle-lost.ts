@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
@@ -5,7 +6,6 @@ import { commandLineOf, isAlive, processesWithEnvironment, readProcess } from '.
 import { summariseLog } from '../storage/log-summary.ts';
 import { isLost } from '../storage/lost-runs.ts';
 import type { RunStore, RunWriter } from '../storage/run-store.ts';
-import { giveBack } from './hand-over.ts';
 import { stopped } from './outcome.ts';
 import { UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
@@ -61,7 +61,10 @@ function changeFrom({ state, code, rc, signal, ts }: RunnerEnd): Change {
 async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
   const { record } = writer;
   await killRemains(record.run_id);
-  await giveBack(store, writer.layout, record.run_id);
+  if (existsSync(writer.layout.handedOver)) {
+    const { giveBack } = await import('./hand-over.ts');
+    await giveBack(store, writer.layout, record.run_id);
+  }
   await writeEnding(writer, stopped('E_RUNNER_LOST', lostMessage(record)), {
     rc: null,
     signal: null,

@@ -1,15 +1,16 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-import { bubblewrap } from './backends/bubblewrap.ts';
-import { landlock } from './backends/landlock.ts';
-import { none } from './backends/none.ts';
 import { ProbeCache } from './probe-cache.ts';
 import type { SandboxBackend, SandboxProbe } from './sandbox.ts';
 
 /** `required` asks for the strongest kind, `preferred` takes the strongest that there is, `off` asks for none. */
 export type IsolationMode = 'required' | 'preferred' | 'off';
 
-/** All backends that are chosen by themselves, the strongest first. */
-export const BACKENDS: readonly SandboxBackend[] = [bubblewrap, landlock, none];
+/** All backends that are chosen by themselves, the strongest first. Each is loaded when it is asked. */
+export const BACKENDS: readonly { name: string; tier: number; load(): Promise<SandboxBackend> }[] = [
+  { name: 'bubblewrap', tier: 1, load: async () => (await import('./backends/bubblewrap.ts')).bubblewrap },
+  { name: 'landlock', tier: 2, load: async () => (await import('./backends/landlock.ts')).landlock },
+  { name: 'none', tier: 3, load: async () => (await import('./backends/none.ts')).none },
+];
 
 /** A backend, and what is known of it on this machine. */
 export interface ChosenBackend {
@@ -22,11 +23,13 @@ export interface ChosenBackend {
  * than was asked for: no boundary is only ever given to those who ask for none.
  */
 export async function chooseBackend(mode: IsolationMode, cacheFolder: string | null): Promise<ChosenBackend> {
-  if (mode === 'off') return { backend: none, probe: await none.probe() };
-  const candidates = BACKENDS.filter(({ tier }) => tier === 1 || (mode === 'preferred' && tier === 2));
+  const isWanted = (tier: number) =>
+    mode === 'off' ? tier === 3 : tier === 1 || (mode === 'preferred' && tier === 2);
   const cache = new ProbeCache(cacheFolder);
   const found: { backend: SandboxBackend; probe: SandboxProbe }[] = [];
-  for (const backend of candidates) {
+  for (const { tier, load } of BACKENDS) {
+    if (!isWanted(tier)) continue;
+    const backend = await load();
     const probe = await cache.probe(backend);
     if (probe.available) return { backend, probe };
     found.push({ backend, probe });

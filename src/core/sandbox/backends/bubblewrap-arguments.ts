@@ -1,6 +1,7 @@
-import { closeSync, constants, openSync, readlinkSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorMessage } from '../../../util/error-code.ts';
+import { grantChanged } from '../launcher/grant-changed.ts';
 import { enclosing, type Mount, parentsOf } from '../profile/mounts.ts';
 import type { Profile } from '../profile/profile.ts';
 import { scratchFile } from '../scratch-file.ts';
@@ -87,7 +88,7 @@ function baseSystem({ system }: Profile): string[] {
   ];
 }
 
-function kernelFolders({ features, asRoot }: BubblewrapOrder): string[] {
+function kernelFolders({ features, asRoot, ids }: BubblewrapOrder): string[] {
   // The files below /proc/sys belong to root wherever they are mounted, and some of them are ways to become root outside.
   const cover = [
     '--ro-bind',
@@ -97,7 +98,9 @@ function kernelFolders({ features, asRoot }: BubblewrapOrder): string[] {
     '/proc/sysrq-trigger',
     '/proc/sysrq-trigger',
   ];
-  const proc = features.canMountProc ? ['--proc', '/proc', ...(asRoot ? cover : [])] : ['--tmpfs', '/proc'];
+  const proc = features.canMountProc
+    ? ['--proc', '/proc', ...(ids.uid === 0 || asRoot ? cover : [])]
+    : ['--tmpfs', '/proc'];
   const sharedMemory = ['--size', String(SHARED_MEMORY_BYTES), '--perms', '1777', '--tmpfs', '/dev/shm'];
   return [...proc, '--dev', '/dev', ...sharedMemory];
 }
@@ -166,17 +169,11 @@ function openExactly(path: string): number {
   try {
     fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
   } catch (error) {
-    throw changed(path, errorMessage(error));
+    throw grantChanged(path, errorMessage(error));
   }
-  if (readlinkSync(`/proc/self/fd/${fd}`) === path) return fd;
+  if (readlinkSync(`/proc/self/fd/${fd}`) === path && !fstatSync(fd).isSymbolicLink()) return fd;
   closeSync(fd);
-  throw changed(path, 'it leads elsewhere now');
-}
-
-function changed(path: string, why: string): AcorError {
-  return new AcorError('E_PERMISSION', `${path} was granted, and has changed since: ${why}`, {
-    hint: 'Run the tool again; if it happens again, somebody is changing that path at the same time.',
-  });
+  throw grantChanged(path, 'it leads elsewhere now');
 }
 
 function tooMany(count: number): AcorError {

@@ -1,7 +1,34 @@
 import { execFileSync } from 'node:child_process';
-import { architecture } from '../profile/profile.ts';
+import { architecture, profileOf } from '../profile/profile.ts';
 import type { SandboxProbe } from '../sandbox.ts';
 import { numberOf } from '../seccomp/system-calls.ts';
+import { trustedProgram } from '../trusted-program.ts';
+import { launchUnderLandlock } from './landlock.ts';
+import { tryOut } from './try-out.ts';
+
+/** Whether tools can be confined by Landlock here, found out by doing it. */
+export async function probeLandlock(): Promise<SandboxProbe> {
+  if (process.platform !== 'linux') return { available: false, detail: 'Landlock is for Linux' };
+  if (architecture() === undefined) {
+    return { available: false, detail: `there is no filter of system calls for ${process.arch}` };
+  }
+  const perl = trustedProgram('perl');
+  if (typeof perl === 'string') return noPerl();
+  const version = landlockVersion(perl.path);
+  if (version < 1) {
+    return {
+      available: false,
+      detail: 'this kernel has no Landlock',
+      fix: 'Use Linux 5.13 or later, with landlock among the modules of /sys/kernel/security/lsm.',
+    };
+  }
+
+  const trouble = await tryOut((request, options) =>
+    launchUnderLandlock(request, profileOf(request), options),
+  );
+  if (trouble !== undefined) return { available: false, detail: trouble };
+  return { available: true, detail: `works (version ${version} of the kernel's interface)` };
+}
 
 /** The version of Landlock in this kernel; 0 when there is none. */
 export function landlockVersion(perl: string): number {

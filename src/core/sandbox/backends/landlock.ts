@@ -2,23 +2,21 @@ import { chownSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { enforcedBy } from '../enforced.ts';
+import { canGiveUsers } from '../identity/can-give-users.ts';
 import { LANDLOCK_ACCESS, type LandlockRules } from '../launcher/landlock-rules.ts';
 import { Launcher, PERL_COMMAND } from '../launcher/launcher.ts';
 import { allowedPaths } from '../profile/allowed-paths.ts';
 import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
-import { architecture, type Profile, profileOf } from '../profile/profile.ts';
+import { type Profile, profileOf } from '../profile/profile.ts';
 import type {
   Confinement,
   LaunchOptions,
   SandboxBackend,
   SandboxLaunch,
-  SandboxProbe,
   SandboxRequest,
 } from '../sandbox.ts';
 import { seccompFilter } from '../seccomp/filter.ts';
-import { trustedPath, trustedProgram } from '../trusted-program.ts';
-import { landlockVersion, noPerl } from './landlock-probe.ts';
-import { tryOut } from './try-out.ts';
+import { trustedPath } from '../trusted-program.ts';
 
 /** In the workspace: the machine's own folder for temporary files is out of reach. */
 const TEMP_FOLDER = '.tmp';
@@ -33,48 +31,33 @@ export const landlock: SandboxBackend = {
   name: 'landlock',
   tier: 2,
 
-  async probe(): Promise<SandboxProbe> {
-    if (process.platform !== 'linux') return { available: false, detail: 'Landlock is for Linux' };
-    if (architecture() === undefined) {
-      return { available: false, detail: `there is no filter of system calls for ${process.arch}` };
-    }
-    const perl = trustedProgram('perl');
-    if (typeof perl === 'string') return noPerl();
-    const version = landlockVersion(perl.path);
-    if (version < 1) {
-      return {
-        available: false,
-        detail: 'this kernel has no Landlock',
-        fix: 'Use Linux 5.13 or later, with landlock among the modules of /sys/kernel/security/lsm.',
-      };
-    }
-    const features: Features = { version };
-    const trouble = await tryOut((request, options) => launch(request, profileOf(request), options));
-    if (trouble !== undefined) return { available: false, detail: trouble };
-    return { available: true, detail: `works (version ${version} of the kernel's interface)`, features };
+  async probe() {
+    return (await import('./landlock-probe.ts')).probeLandlock();
   },
 
   async confine(request): Promise<Confinement> {
     if (request.network === 'host') throw noNetwork();
     const profile = profileOf(request);
-    const isRoot = process.getuid?.() === 0;
+    const isRoot = canGiveUsers();
     const held = enforcedBy(request, { commands: true, processes: isRoot, hidesProcesses: false });
     return {
       isolation: { backend: 'landlock', tier: 2, level: request.level, ...held },
       changesUser: isRoot,
-      launch: (options) => launch(request, profile, options),
+      launch: (options) => launchUnderLandlock(request, profile, options),
     };
   },
 };
 
-/** What `probe` found out about this machine. */
-interface Features extends Readonly<Record<string, number>> {
-  version: number;
-}
-
-function launch(request: SandboxRequest, profile: Profile, options: LaunchOptions): SandboxLaunch {
+/** Gets one tool ready to be started. */
+export function launchUnderLandlock(
+  request: SandboxRequest,
+  profile: Profile,
+  options: LaunchOptions,
+): SandboxLaunch {
   const temp = join(request.folders.work, TEMP_FOLDER);
-  mkdirSync(temp, { recursive: true });
+  // An earlier attempt may have left anything in its place.
+  rmSync(temp, { recursive: true, force: true });
+  mkdirSync(temp);
   if (options.user !== null) chownSync(temp, options.user.uid, options.user.gid);
   const launcher = new Launcher(
     {
@@ -121,12 +104,14 @@ function rulesOf(profile: Profile): LandlockRules {
   if (profile.sees === 'all') {
     return { handled: 'everything', rules: rules(['/'], read | write | execute) };
   }
-  const allowed = allowedPaths(profile);
   return {
     handled: 'everything',
     rules: [
-      ...rules(allowed.read, read),
-      ...rules(allowed.write, read | write),
+      ...allowedPaths(profile).map(({ path, access, isGrant }) => ({
+        path,
+        access: access === 'write' ? read | write : read,
+        ...(isGrant && { isGrant }),
+      })),
       ...rules(['/proc'], read),
       ...rules(DEVICES, read | write),
       ...rules(profile.executable ?? [], execute),
@@ -142,7 +127,7 @@ function noNetwork(): AcorError {
 }
 
 function launchFailed(words: string): AcorError {
-  const isBlocked = /chdir/.test(words) && process.getuid?.() === 0;
+  const isBlocked = /chdir/.test(words) && canGiveUsers();
   return new AcorError('E_SANDBOX_UNAVAILABLE', `the sandbox could not be entered: ${words}`, {
     hint: isBlocked
       ? 'As root, tools run as an ordinary user, who cannot enter the folders above the project: chmod o+x them, or install bubblewrap.'

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { canGiveUsers } from '../identity/can-give-users.ts';
 import type { LaunchOptions, SandboxLaunch, SandboxRequest } from '../sandbox.ts';
 
 /** Somebody whom no account stands for, as every run of root's gets one. */
@@ -16,8 +17,10 @@ export async function tryOut(
   const work = join(folder, 'work');
   let started: SandboxLaunch | undefined;
   try {
-    mkdirSync(work);
-    const user = process.getuid?.() === 0 ? NOBODY_IN_PARTICULAR : null;
+    // Whoever the tool is, it has to come this far.
+    chmodSync(folder, 0o755);
+    mkdirSync(work, { mode: 0o755 });
+    const user = canGiveUsers() ? NOBODY_IN_PARTICULAR : null;
     started = launch(requestFor(work), { env: {}, stdout: 'pipe', stderr: 'pipe', user, scratch: folder });
     started.settle(await exitOf(started));
     return undefined;

@@ -4,18 +4,11 @@ import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../../util/error-code.ts';
 import { identify, isRunning, type ProcessIdentity } from '../../../util/process-table.ts';
+import { FIRST_RUN_UID, LAST_RUN_UID } from './run-user-range.ts';
 
-/** Numbers that no account has: the range of systemd's dynamic users. */
-const FIRST_UID = 61_184;
-const LAST_UID = 65_519;
 const TRIES = 200;
 /** Only root may write here, and a reboot empties it. */
 const CLAIMS = '/run/acor-users';
-
-/** Whether a number is one of those that runs are given. */
-export function isRunUser(uid: number): boolean {
-  return uid >= FIRST_UID && uid <= LAST_UID;
-}
 
 /** Takes a user for one run that no other run of this machine has now. */
 export function claimRunUser(): { uid: number; release(): void } {
@@ -23,7 +16,7 @@ export function claimRunUser(): { uid: number; release(): void } {
   try {
     mkdirSync(CLAIMS, { recursive: true, mode: 0o700 });
     for (let round = 0; round < TRIES; round++) {
-      const uid = randomInt(FIRST_UID, LAST_UID + 1);
+      const uid = randomInt(FIRST_RUN_UID, LAST_RUN_UID + 1);
       const path = join(CLAIMS, String(uid));
       if (!accounts.has(uid) && claim(path)) return { uid, release: () => rmSync(path, { force: true }) };
     }

@@ -1,3 +1,5 @@
+import { constants } from 'node:fs';
+
 /** What may be done with a file or below a folder, as bits of the kernel. */
 const EXECUTE = 1;
 const READ_FILE = 1 << 2;
@@ -13,10 +15,17 @@ export const LANDLOCK_ACCESS = {
   write: ALL & ~EXECUTE & ~DEVICES,
 } as const;
 
+/** A path and what may be done there. One that others may change is opened without following a link, and must be where it says. */
+export interface LandlockRule {
+  path: string;
+  access: number;
+  isGrant?: boolean;
+}
+
 /** What the kernel is to ask about; of that, only what a rule names is allowed. */
 export interface LandlockRules {
   handled: 'execute' | 'everything';
-  rules: readonly { path: string; access: number }[];
+  rules: readonly LandlockRule[];
 }
 
 /** The rules as orders for the launcher. `everything` also keeps the tool from TCP, and from signals and sockets of processes outside. */
@@ -26,6 +35,7 @@ export function landlockRecords({ handled, rules }: LandlockRules): string[] {
     `handled=${isEverything ? ALL : EXECUTE}`,
     `net=${isEverything ? 3 : 0}`,
     `scope=${isEverything ? 3 : 0}`,
-    ...rules.map(({ path, access }) => `rule=${access}:${path}`),
+    `nofollow=${constants.O_NOFOLLOW}`,
+    ...rules.map(({ path, access, isGrant }) => `rule=${isGrant ? 'exact' : 'plain'}:${access}:${path}`),
   ];
 }

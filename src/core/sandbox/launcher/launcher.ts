@@ -5,6 +5,7 @@ import type { Exit } from '../../process/runtime.ts';
 import type { LaunchOptions, RunUser, ToolExit } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 import type { Architecture } from '../seccomp/system-calls.ts';
+import { grantChanged } from './grant-changed.ts';
 import { type LandlockRules, landlockRecords } from './landlock-rules.ts';
 import { perlScript } from './perl-script.ts';
 
@@ -94,6 +95,8 @@ export class Launcher {
     const line = (key: string) => new RegExp(`^${key} (.*)$`, 'm').exec(words)?.[1];
     const cannotStart = line('cannot-start');
     if (cannotStart !== undefined) throw spawnFailed(this.#program, Number(cannotStart));
+    const changed = line('changed');
+    if (changed !== undefined) throw grantChanged(changed, 'it leads elsewhere now');
     if (!/^up$/m.test(words) && exit.signal === null) throw failed(words.trim());
     if (!this.#hasInit) return { exit, left: 0 };
     const [ended, cpuMicroseconds, maxRssKib] = (line('ended') ?? '').split(' ').map(Number);

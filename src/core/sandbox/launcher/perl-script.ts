@@ -79,10 +79,16 @@ if ($one{handled}) {
     return $access ? syscall($call{landlock_add_rule}, $ruleset, 1, $rule, 0) : 0;
   };
   for (@rule) {
-    my ($access, $path) = /^(\\d+):(.*)$/s;
-    my $fd = syscall($call{openat}, -100, $path, 010000000 | 02000000, 0);
+    my ($kind, $access, $path) = /^(\\w+):(\\d+):(.*)$/s;
+    my $is_exact = $kind eq 'exact';
+    my $fd = syscall($call{openat}, -100, $path, 010000000 | 02000000 | ($is_exact ? 0 + $one{nofollow} : 0), 0);
     next if $fd < 0;
-    $allow->(0 + $access, $fd, -d $path) == 0 or fail("the rule for $path");
+    my $is_there = !$is_exact || (readlink("/proc/self/fd/$fd") eq $path && !-l $path);
+    unless ($is_there && $allow->(0 + $access, $fd, -d "/proc/self/fd/$fd") == 0) {
+      fail("the rule for $path") unless $is_exact;
+      tell_status("changed $path");
+      exit 125;
+    }
     syscall($call{close}, $fd);
   }
   # A stream that is a named pipe may be opened by its name; for any other kind there is no such rule.

@@ -1,0 +1,10 @@
+import { it } from 'node:test';
+import { sandboxContract } from '../../../../test/contracts/sandbox.ts';
+import { bubblewrap } from './bubblewrap.ts';
+import { landlock } from './landlock.ts';
+
+for (const backend of [bubblewrap, landlock]) {
+  const probe = await backend.probe();
+  if (probe.available) sandboxContract(backend);
+  else it(`the sandbox '${backend.name}' is not to be had here (${probe.detail})`, { skip: true }, () => {});
+}

@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process';
+import { unreachable } from '../../../util/unreachable.ts';
+import { architecture, profileOf } from '../profile/profile.ts';
+import type { SandboxProbe } from '../sandbox.ts';
+import { type Distrust, trustedProgram } from '../trusted-program.ts';
+import { type Features, launchInBubblewrap, OWN_ENVIRONMENT } from './bubblewrap.ts';
+import { explain, INSTALL_BUBBLEWRAP } from './bubblewrap-trouble.ts';
+import { landlockVersion, noPerl } from './landlock-probe.ts';
+import { tryOut } from './try-out.ts';
+
+/** Whether tools can be confined by bubblewrap here, found out by doing it. */
+export async function probeBubblewrap(): Promise<SandboxProbe> {
+  if (process.platform !== 'linux') return { available: false, detail: 'bubblewrap is for Linux' };
+  if (architecture() === undefined) {
+    return { available: false, detail: `there is no filter of system calls for ${process.arch}` };
+  }
+  const program = trustedProgram('bwrap');
+  if (typeof program === 'string') return distrusted(program);
+  const perl = trustedProgram('perl');
+  if (typeof perl === 'string') return noPerl();
+  const help = execFileSync(program.path, ['--help'], { env: OWN_ENVIRONMENT, encoding: 'utf8' });
+  const features: Features = {
+    landlock: landlockVersion(perl.path),
+    canBindDescriptors: help.includes('--ro-bind-fd'),
+    canDisableNamespaces: help.includes('--disable-userns'),
+    canMountProc: true,
+  };
+  const trouble = await troubleOf(features);
+  if (trouble === undefined) return works(features);
+  const withoutProc = { ...features, canMountProc: false };
+  if (/mount proc/.test(trouble) && (await troubleOf(withoutProc)) === undefined) return works(withoutProc);
+  const { means, fix } = explain(trouble);
+  return { available: false, detail: `${means} (${trouble})`, fix };
+}
+
+function troubleOf(features: Features): Promise<string | undefined> {
+  return tryOut((request, options) => launchInBubblewrap(request, profileOf(request), features, options));
+}
+
+function works(features: Features): SandboxProbe {
+  const missing = [
+    ...(features.canMountProc ? [] : ['no /proc in the sandbox']),
+    ...(features.landlock > 0 ? [] : ['no Landlock in the kernel, so programs are not limited by name']),
+    ...(features.canBindDescriptors ? [] : ['grants are mounted by their paths']),
+  ];
+  const detail = `works${missing.length > 0 ? `; ${missing.join('; ')}` : ''}`;
+  return { available: true, detail, features: { ...features } };
+}
+
+function distrusted(why: Distrust): SandboxProbe {
+  switch (why) {
+    case 'missing':
+      return { available: false, detail: 'bubblewrap is not installed', fix: INSTALL_BUBBLEWRAP };
+    case 'setuid':
+      return {
+        available: false,
+        detail: 'bwrap is set to run as root for everybody, which this sandbox does not use',
+        fix: 'chmod u-s "$(command -v bwrap)"',
+      };
+    case 'writable':
+      return {
+        available: false,
+        detail: 'bwrap could be changed by others than root',
+        fix: 'chown root:root "$(command -v bwrap)" && chmod 755 "$(command -v bwrap)"',
+      };
+    default:
+      return unreachable(why);
+  }
+}

@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { none } from '../../src/core/sandbox/backends/none.ts';
+import { architecture } from '../../src/core/sandbox/profile/profile.ts';
+import type { SandboxBackend } from '../../src/core/sandbox/sandbox.ts';
+import { numberOf } from '../../src/core/sandbox/seccomp/system-calls.ts';
+import { processesOf, until } from '../support/project.ts';
+import { SandboxRig } from '../support/sandbox-rig.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+/** What every backend that is a boundary must hold to. What must fail inside is shown to succeed without a sandbox. */
+export function sandboxContract(backend: SandboxBackend): void {
+  describe(`the sandbox '${backend.name}', for ${isRoot ? 'root' : 'an ordinary user'}`, () => {
+    let rig: SandboxRig;
+    before(async () => {
+      rig = await SandboxRig.make();
+    });
+    after(() => rig.remove());
+
+    /** A script that prints `harm` where it can do what it must not. */
+    async function assertHeld(
+      script: string,
+      options: Parameters<SandboxRig['bash']>[2] = {},
+    ): Promise<void> {
+      const inside = await rig.bash(backend, script, options);
+      assert.doesNotMatch(inside.stdout, /harm/, `${backend.name}: ${inside.stdout}${inside.stderr}`);
+      const control = await rig.bash(none, script, options);
+      assert.match(control.stdout, /harm/, `the control did no harm: ${control.stdout}${control.stderr}`);
+    }
+
+    describe('lets a tool', () => {
+      it('read what it is granted, its own folder, its secrets, and the base system', async () => {
+        const { stdout, stderr, rc } = await rig.bash(
+          backend,
+          `cat ${rig.readable}/file ../secrets/TOKEN; . ${rig.tool}/helper.sh; ls /usr/bin > /dev/null && echo system`,
+        );
+        assert.deepEqual([stdout, stderr, rc], ['granted\ntoken\nhelped\nsystem\n', '', 0]);
+      });
+
+      it('write to its workspace, its artifacts, its logs, a granted folder, and a place for temporary files', async () => {
+        const { rc, stderr } = await rig.bash(
+          backend,
+          `echo 1 > here; echo 2 > ../artifacts/a; echo 3 > ../logs/tool/l; echo 4 > ${rig.writable}/w; echo 5 > "$(mktemp)"; mkdir d; mv here d/there; rm ../logs/tool/l`,
+          { env: { TMPDIR: '/tmp' } },
+        );
+        assert.deepEqual([rc, stderr], [0, '']);
+        assert.equal(readFileSync(join(rig.work, 'd/there'), 'utf8'), '1\n');
+        assert.equal(readFileSync(join(rig.writable, 'w'), 'utf8'), '4\n');
+      });
+
+      it('see its cancel file when that comes', async () => {
+        const flag = join(rig.run, 'control', 'tool', 'CANCEL');
+        const running = await rig.start(
+          backend,
+          `echo ready; until cat ${flag} 2>/dev/null; do sleep 0.01; done`,
+        );
+        await until(() => running.stdout() === 'ready\n');
+        writeFileSync(flag, 'enough\n', { mode: 0o644 });
+        await running.ended;
+        assert.equal(running.stdout(), 'ready\nenough\n');
+      });
+
+      it('start the commands that its manifest names', async () => {
+        const { stdout } = await rig.bash(backend, 'perl -e "print 1"', { request: { commands: ['perl'] } });
+        assert.equal(stdout, '1');
+      });
+    });
+
+    describe('keeps a tool from', () => {
+      it('reading what it is not granted', () => assertHeld(`cat ${rig.secret} && echo harm`));
+
+      it('reading it through a link of its own', () =>
+        assertHeld(
+          `ln -sf ${rig.secret} link; cat link && echo harm; ln -sfn / up; cat up${rig.secret} && echo harm`,
+        ));
+
+      it('making a second name for it', () =>
+        assertHeld(`rm -f name; ln ${isRoot ? rig.secret : rig.secret} name && echo harm; rm -f name`));
+
+      it('writing where it may only read', () =>
+        assertHeld(`echo x > ${rig.readable}/new && echo harm; rm -f ${rig.readable}/new`));
+
+      it('writing anywhere else', () =>
+        assertHeld(`echo x > ${rig.root}/new && echo harm; rm -f ${rig.root}/new`));
+
+      it('changing itself', () => assertHeld(`echo : >> ${rig.tool}/helper.sh && echo harm`));
+
+      it('writing into its own event log, or claiming its run', async () => {
+        const before = readFileSync(rig.events, 'utf8');
+        await assertHeld(
+          'echo forged >> ../events.jsonl && echo harm; echo {} > ../control/epoch-2 && echo harm; rm -f ../control/epoch-2',
+        );
+        assert.equal(
+          readFileSync(rig.events, 'utf8'),
+          `${before}forged\n`,
+          'the control wrote it, and nothing else did',
+        );
+      });
+
+      it('seeing other runs and the settings, even in a folder that it is granted', async () => {
+        const grants = [{ path: rig.project, access: 'read' as const }];
+        const { stdout } = await rig.bash(backend, 'cat ../../../readable/file', { request: { grants } });
+        assert.equal(stdout, 'granted\n');
+        await assertHeld(
+          'cat ../../r-other/events.jsonl && echo harm; cat ../../../.acor/config.yaml && echo harm',
+          {
+            request: { grants },
+          },
+        );
+      });
+
+      it('starting programs that it has not asked for', () => assertHeld('perl -e "print qq(harm)"'));
+
+      it('changing the kernel', { skip: !isRoot }, () =>
+        assertHeld('f=/proc/sys/kernel/core_pattern; { cat $f > $f; } && echo harm'),
+      );
+
+      it('signalling processes outside', () => assertHeld(`kill -0 ${process.pid} && echo harm`));
+
+      it('reading the environment of processes outside', () =>
+        assertHeld(`tr '\\0' '\\n' < /proc/${process.pid}/environ | grep -q PATH && echo harm`));
+
+      it('becoming more than it is', async () => {
+        const status =
+          'grep -E "^(CapInh|CapPrm|CapEff|CapAmb|NoNewPrivs|Seccomp):" /proc/self/status | tr -s "\\t\\n" " "; id -u';
+        const { stdout } = await rig.bash(backend, status);
+        const zero = '0000000000000000';
+        assert.match(
+          stdout,
+          new RegExp(
+            `^CapInh: ${zero} CapPrm: ${zero} CapEff: ${zero} CapAmb: ${zero} NoNewPrivs: 1 Seccomp: 2 [1-9]`,
+          ),
+        );
+        assert.match((await rig.bash(none, status)).stdout, /NoNewPrivs: 0 Seccomp: 0/);
+      });
+
+      it('setting the bits by which a file lends its owner’s rights', () =>
+        assertHeld('echo > f; chmod 4755 f && echo harm'));
+
+      it('asking the kernel for what no tool needs', async () => {
+        const call = (name: string, ...args: number[]) =>
+          `syscall(${[numberOf(name, architecture() ?? 'x64'), ...args].join(',')})`;
+        const perl = `print "harm " if ${call('socket', 1, 1, 0)} >= 0; print "harm " if ${call('personality', 8)} >= 0;`;
+        await assertHeld(`perl -e '${perl}'`, { request: { commands: ['perl'] } });
+      });
+    });
+
+    describe('gives a tool no network', () => {
+      let server: Server;
+      let port: number;
+      before(async () => {
+        server = createServer((socket) => socket.end('hello'));
+        await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+        port = (server.address() as { port: number }).port;
+      });
+      after(() => server.close());
+
+      it('not even to the machine itself', () =>
+        assertHeld(
+          `exec 3<>/dev/tcp/127.0.0.1/${port} && read -r -N 5 word <&3 && [ "$word" = hello ] && echo harm`,
+        ));
+    });
+
+    it('gives a tool the environment that it is to have, and lets none of it act on what starts the tool', async () => {
+      const env = {
+        PERL5OPT: '-MNo::Such::Module',
+        LD_PRELOAD: '',
+        BASH_ENV: '/dev/null',
+        VALUE: 'two\nlines ',
+      };
+      const { stdout, stderr, rc } = await rig.bash(backend, 'echo "$VALUE|$PERL5OPT"; env | wc -l', { env });
+      assert.deepEqual([rc, stderr], [0, '']);
+      assert.match(stdout, /^two\nlines \|-MNo::Such::Module\n/);
+      const control = await rig.bash(none, 'perl -e 1', { env });
+      assert.notEqual(control.rc, 0, 'a Perl that heeds it does not even start');
+    });
+
+    it('gives a tool no descriptor but its three', async () => {
+      const { stdout } = await rig.bash(backend, 'ls /proc/self/fd | sort | tr "\\n" " "');
+      assert.equal(stdout, '0 1 2 3 ', 'the last one is that of ls itself');
+    });
+
+    it('tells exit codes from signals', async () => {
+      for (const [script, rc, signal] of [
+        ['exit 0', 0, null],
+        ['exit 7', 7, null],
+        ['exit 130', 130, null],
+        ['exit 255', 255, null],
+        ['kill -SEGV $$', null, 'SIGSEGV'],
+        ['kill -KILL $$', null, 'SIGKILL'],
+      ] as const) {
+        const ended = await rig.bash(backend, script);
+        assert.deepEqual([ended.rc, ended.signal], [rc, signal], script);
+      }
+    });
+
+    it('says of a program that cannot be started what it says without a sandbox', async () => {
+      const argv = ['/no/such/program'] as [string];
+      await assert.rejects(rig.bash(backend, '', { request: { argv } }), { code: 'E_SPAWN_FAILED' });
+    });
+
+    it('starts nothing when it cannot be set up', async () => {
+      const missing = join(rig.root, 'missing');
+      const folders = { work: missing, writable: [missing], readable: [] };
+      const beforeLaunch = () => rmSync(missing, { recursive: true, force: true });
+      const trace = join(rig.writable, 'trace');
+      await assert
+        .rejects(rig.bash(backend, `touch ${trace}`, { request: { folders }, beforeLaunch }), {
+          code: /E_SANDBOX_UNAVAILABLE|ENOENT/,
+        } as never)
+        .catch((error) => {
+          // assert.rejects takes no pattern for a code in every runtime.
+          if (!/E_SANDBOX_UNAVAILABLE|ENOENT/.test(JSON.stringify(error.actual ?? error))) throw error;
+        });
+      assert.equal(existsSync(trace), false);
+    });
+
+    it('does not follow a link that has come to stand in the place of a grant', async () => {
+      const grant = join(rig.root, 'swapped');
+      mkdirSync(grant);
+      const beforeLaunch = () => {
+        renameSync(grant, `${grant}-away`);
+        symlinkSync(join(rig.root, 'outside'), grant);
+      };
+      const run = rig.bash(backend, `cat ${grant}/secret`, {
+        request: { grants: [{ path: grant, access: 'read' }] },
+        beforeLaunch,
+      });
+      await assert.rejects(run, { code: 'E_PERMISSION' });
+    });
+
+    describe('when it is to end', () => {
+      const FAMILY = `trap '' TERM; setsid sh -c 'trap "" TERM; sleep 600' & (setsid sleep 600 &) ; sleep 600 & echo ready; wait`;
+
+      it('hands SIGTERM to the tool', async () => {
+        const running = await rig.start(
+          backend,
+          'trap "echo told; exit 9" TERM; echo ready; while :; do sleep 0.01; done',
+        );
+        await until(() => running.stdout() === 'ready\n');
+        running.tree.signal('SIGTERM');
+        const { exit } = await running.ended;
+        assert.deepEqual([exit.rc, running.stdout()], [9, 'ready\ntold\n']);
+      });
+
+      it('leaves nothing alive once it is killed', async () => {
+        const running = await rig.start(backend, FAMILY);
+        await until(() => running.stdout() === 'ready\n');
+        assert.ok(running.tree.members().length >= 4);
+        assert.deepEqual(await running.tree.kill(), []);
+        const { exit } = await running.ended;
+        assert.deepEqual([exit.rc, exit.signal], [null, 'SIGKILL']);
+        assert.deepEqual(processesOf(rig.runId), []);
+      });
+    });
+  });
+}

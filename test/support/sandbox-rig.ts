@@ -1,0 +1,157 @@
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { ProcessTree } from '../../src/core/process/kill-tree.ts';
+import { loadRuntime, type Runtime } from '../../src/core/process/runtime.ts';
+import { canGiveUsers } from '../../src/core/sandbox/identity/can-give-users.ts';
+import type { SandboxBackend, SandboxRequest, ToolExit } from '../../src/core/sandbox/sandbox.ts';
+
+/** A user that no account stands for. */
+const SOMEBODY = { uid: 61_300, gid: 61_300 };
+
+export interface RigOptions {
+  env?: Record<string, string>;
+  request?: Partial<SandboxRequest>;
+  /** Between the plan and the start. */
+  beforeLaunch?: () => void;
+}
+
+/** A run's folders with what a tool may and may not reach, and a shell in the sandbox of one backend. */
+export class SandboxRig {
+  readonly root = mkdtempSync(join(tmpdir(), 'acor-sandbox-'));
+  readonly runId = `r-rig${process.pid}`;
+  readonly project = join(this.root, 'project');
+  readonly run = join(this.project, '.runs', this.runId);
+  readonly work = join(this.run, 'work');
+  readonly tool = join(this.project, 'tools', 'rig');
+  readonly readable = join(this.project, 'readable');
+  readonly writable = join(this.project, 'writable');
+  readonly secret = this.#write('outside/secret', 'the secret\n');
+  readonly events = this.#write(`project/.runs/${this.runId}/events.jsonl`, 'first\n');
+  readonly #writableFolders = [this.work, join(this.run, 'artifacts'), join(this.run, 'logs', 'tool')];
+  #runtime!: Runtime;
+  #count = 0;
+
+  static async make(): Promise<SandboxRig> {
+    const rig = new SandboxRig();
+    rig.#runtime = await loadRuntime();
+    return rig;
+  }
+
+  private constructor() {
+    chmodSync(this.root, 0o755);
+    this.#write('project/readable/file', 'granted\n');
+    this.#write('project/.runs/r-other/events.jsonl', 'of another run\n');
+    this.#write('project/.acor/config.yaml', 'version: 1\n');
+    this.#write(`project/.runs/${this.runId}/secrets/TOKEN`, 'token\n');
+    this.#write('project/tools/rig/helper.sh', 'echo helped\n');
+    for (const folder of [...this.#writableFolders, this.writable, join(this.run, 'control', 'tool')])
+      mkdirSync(folder, { recursive: true });
+    if (canGiveUsers())
+      for (const folder of [...this.#writableFolders, this.writable])
+        chownSync(folder, SOMEBODY.uid, SOMEBODY.gid);
+  }
+
+  /** Runs a script in bash, as a tool of level minimal with one readable and one writable grant. */
+  async bash(backend: SandboxBackend, script: string, options: RigOptions = {}) {
+    const started = await this.start(backend, script, options);
+    const ended = await started.ended;
+    return { ...ended, ...ended.exit, stdout: started.stdout(), stderr: started.stderr() };
+  }
+
+  /** Starts it, and leaves it going. */
+  async start(
+    backend: SandboxBackend,
+    script: string,
+    { env = {}, request = {}, beforeLaunch }: RigOptions = {},
+  ) {
+    const probe = await backend.probe();
+    const confinement = await backend.confine({ ...this.#request(script), ...request }, probe);
+    beforeLaunch?.();
+    const [out, err] = ['out', 'err'].map((name) => join(this.root, `${name}-${this.#count++}`)) as [
+      string,
+      string,
+    ];
+    const [stdout, stderr] = [openSync(out, 'a', 0o666), openSync(err, 'a', 0o666)];
+    const launch = confinement.launch({
+      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', RUN_ID: this.runId, ...env },
+      stdout,
+      stderr,
+      user: confinement.changesUser ? SOMEBODY : null,
+      scratch: join(this.run, 'control'),
+    });
+    try {
+      const child = this.#runtime.spawn(launch.spawn);
+      launch.release();
+      const tree = new ProcessTree(this.#runtime, {
+        rootPid: child.pid,
+        runId: this.runId,
+        adopts: false,
+        keepers: launch.keepers,
+      });
+      const ended: Promise<ToolExit> = child.exited.then((exit) => {
+        try {
+          return launch.settle(exit);
+        } finally {
+          launch.close();
+        }
+      });
+      return {
+        tree,
+        ended,
+        stdout: () => readFileSync(out, 'utf8'),
+        stderr: () => readFileSync(err, 'utf8'),
+      };
+    } finally {
+      closeSync(stdout);
+      closeSync(stderr);
+    }
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+
+  #request(script: string): SandboxRequest {
+    return {
+      runId: this.runId,
+      argv: ['/bin/bash', '-c', script],
+      level: 'minimal',
+      runtime: '/bin/bash',
+      language: 'bash',
+      toolDir: this.tool,
+      folders: {
+        writable: this.#writableFolders,
+        readable: [join(this.run, 'control', 'tool'), join(this.run, 'secrets')],
+        work: this.work,
+      },
+      libraries: [],
+      grants: [
+        { path: this.readable, access: 'read' },
+        { path: this.writable, access: 'write' },
+      ],
+      hidden: [join(this.project, '.runs'), join(this.project, '.acor')],
+      commands: [],
+      path: process.env['PATH'] ?? '/usr/bin:/bin',
+      network: 'none',
+      limits: {},
+    };
+  }
+
+  #write(path: string, text: string): string {
+    const target = join(this.root, path);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, text, { mode: 0o644 });
+    return target;
+  }
+}
