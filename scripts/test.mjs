@@ -1,7 +1,8 @@
 // `npm test`: installs what the tests need, builds, runs the suite in Bun and the library's part of it in Node, and ends
 // with one line `N passed, N failed`, counted from the runners' own reports. Arguments narrow it down: npm test -- heartbeat
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,7 +11,20 @@ const results = join(root, 'test-results');
 const only = process.argv.slice(2);
 
 /** Programs that some tests start, and the Debian packages that have them. */
-const NEEDED = { bash: 'bash', python3: 'python3', script: 'bsdutils', mkfifo: 'coreutils' };
+const NEEDED = {
+  bash: 'bash',
+  python3: 'python3',
+  script: 'bsdutils',
+  mkfifo: 'coreutils',
+  bwrap: 'bubblewrap',
+  perl: 'perl-base',
+  setpriv: 'util-linux',
+  useradd: 'passwd',
+};
+
+/** Whom the sandboxes are tried as when root runs the suite: for root itself they are others. */
+const TEST_USER = 'acor-test';
+const USER_FILES = ['src/core/sandbox'];
 
 /** Files of the suite that also run in Node: the library, and what it stands on. */
 const NODE_FILES = ['src/protocol', 'src/util', 'src/tool', 'src/core', 'test/library'];
@@ -33,7 +47,7 @@ const bunStatus = run('node_modules/.bin/bun', [
 ]);
 const counts = [readReport(bunReport)];
 let nodeStatus = 0;
-const nodeFiles = filesForNode();
+const nodeFiles = filesBelow(NODE_FILES);
 if (nodeFiles.length > 0) {
   const nodeReport = join(results, 'node.xml');
   nodeStatus = run('node_modules/.bin/node', [
@@ -48,12 +62,13 @@ if (nodeFiles.length > 0) {
   ]);
   counts.push(readReport(nodeReport));
 }
+const userStatus = testAsUser();
 const passed = counts.reduce((sum, { passed: each }) => sum + each, 0);
 const failed = counts.reduce((sum, { failed: each }) => sum + each, 0);
 const skipped = counts.reduce((sum, { skipped: each }) => sum + each, 0);
 for (const name of counts.flatMap(({ skippedNames }) => skippedNames)) console.log(`skipped: ${name}`);
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
-process.exit(bunStatus === 0 && nodeStatus === 0 && failed === 0 && passed > 0 ? 0 : 1);
+process.exit(bunStatus === 0 && nodeStatus === 0 && userStatus === 0 && failed === 0 && passed > 0 ? 0 : 1);
 
 function installDependencies() {
   if (existsSync('node_modules/.bin/bun') && existsSync('node_modules/.bin/tsc')) return;
@@ -76,16 +91,49 @@ function installPrograms() {
   run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], env);
 }
 
+/** Runs the part of the suite that depends on who runs it once more, as an ordinary user. */
+function testAsUser() {
+  const files = filesBelow(USER_FILES);
+  if (process.getuid?.() !== 0 || files.length === 0) return 0;
+  if (spawnSync('id', [TEST_USER], { stdio: 'ignore' }).status !== 0)
+    run('useradd', ['--create-home', TEST_USER]);
+  const as = ['--reuid', TEST_USER, '--regid', TEST_USER, '--clear-groups', '--'];
+  const isOpen = spawnSync('setpriv', [...as, 'test', '-r', join(root, 'package.json')]).status === 0;
+  if (!isOpen) {
+    console.log(`not tried as ${TEST_USER}, who may not read ${root}`);
+    return 0;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'acor-user-'));
+  chmodSync(folder, 0o777);
+  const report = join(folder, 'user.xml');
+  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: folder, LANG: 'C.UTF-8' };
+  const status = run(
+    'setpriv',
+    [
+      ...as,
+      join(root, 'node_modules/.bin/bun'),
+      'test',
+      '--timeout',
+      '60000',
+      '--reporter=junit',
+      `--reporter-outfile=${report}`,
+      ...files,
+    ],
+    env,
+  );
+  counts.push(readReport(report));
+  rmSync(folder, { recursive: true, force: true });
+  return status;
+}
+
 function isThere(program) {
   return spawnSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' }).status === 0;
 }
 
-function filesForNode() {
-  const listed = execFileSync(
-    'find',
-    [...NODE_FILES.filter((path) => existsSync(path)), '-name', '*.test.ts'],
-    { encoding: 'utf8' },
-  );
+function filesBelow(folders) {
+  const listed = execFileSync('find', [...folders.filter((path) => existsSync(path)), '-name', '*.test.ts'], {
+    encoding: 'utf8',
+  });
   return listed
     .split('\n')
     .filter(

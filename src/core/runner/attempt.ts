@@ -74,7 +74,9 @@ export async function runAttempt(
     if (sandboxed.changesUser) {
       const { handOver, handStreams } = await import('./hand-over.ts');
       const isReachedByPath = sandboxed.isolation.tier > 1;
-      const wanted = { grants: plan.grants, isReachedByPath };
+      const { dir, entry } = plan.tool;
+      const toolFiles = entry === null ? [dir] : [dir, entry];
+      const wanted = { grants: plan.grants, toolFiles, isReachedByPath };
       handed = await handOver(services.store, writer.layout, plan.runId, wanted);
       handStreams(writer.layout, handed.user);
     }

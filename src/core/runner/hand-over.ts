@@ -41,8 +41,9 @@ export async function handOver(
   store: RunStore,
   layout: RunLayout,
   runId: string,
-  wanted: { grants: readonly Grant[]; isReachedByPath: boolean },
+  wanted: { grants: readonly Grant[]; toolFiles: readonly string[]; isReachedByPath: boolean },
 ): Promise<HandOver> {
+  for (const path of wanted.toolFiles) checkReadable(path);
   return withFileLock(lockOf(store), () => {
     for (const { runId: other, isLive } of handedToOthers(store, runId))
       if (!isLive) giveBackNow(store, store.layout(other), other);
@@ -120,12 +121,29 @@ function pathsFor(layout: RunLayout, grants: readonly Grant[], user: RunUser, ot
   );
   const granted = grants.flatMap(({ path, access }) => {
     if (access === 'write') return describe(path, { isDeep: true, isOwn: false }, user, others);
-    const { mode } = statSync(path);
-    const needed = statSync(path).isDirectory() ? ENTERABLE_BY_OTHERS : READABLE_BY_OTHERS;
     // Only what was named itself: what lies below it and is closed to others is closed to the tool.
-    return (mode & needed) === needed ? [] : describe(path, { isDeep: false, isOwn: false }, user, others);
+    return isOpenToOthers(path) ? [] : describe(path, { isDeep: false, isOwn: false }, user, others);
   });
   return [...own, ...granted];
+}
+
+function isOpenToOthers(path: string): boolean {
+  const stats = statSync(path);
+  const needed = stats.isDirectory() ? ENTERABLE_BY_OTHERS : READABLE_BY_OTHERS;
+  return (stats.mode & needed) === needed;
+}
+
+/** A tool's own files stay whose they are: many runs use them at once. */
+function checkReadable(path: string): void {
+  if (isOpenToOthers(path)) return;
+  throw new AcorError(
+    'E_PERMISSION',
+    `${path} may be read by its owner alone, and root's tools are run by users of their own`,
+    {
+      hint: `Let others read it: chmod -R o+rX '${path}'`,
+      next: [`chmod -R o+rX '${path}'`],
+    },
+  );
 }
 
 function describe(

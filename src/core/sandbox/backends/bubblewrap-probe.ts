@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { unreachable } from '../../../util/unreachable.ts';
+import { installCommand } from '../install-command.ts';
 import { architecture, profileOf } from '../profile/profile.ts';
 import type { SandboxProbe } from '../sandbox.ts';
 import { type Distrust, trustedProgram } from '../trusted-program.ts';
 import { type Features, launchInBubblewrap, OWN_ENVIRONMENT } from './bubblewrap.ts';
-import { explain, INSTALL_BUBBLEWRAP } from './bubblewrap-trouble.ts';
+import { explain } from './bubblewrap-trouble.ts';
 import { landlockVersion, noPerl } from './landlock-probe.ts';
 import { tryOut } from './try-out.ts';
 
@@ -33,8 +34,11 @@ export async function probeBubblewrap(): Promise<SandboxProbe> {
   return { available: false, detail: `${means} (${trouble})`, fix };
 }
 
-function troubleOf(features: Features): Promise<string | undefined> {
-  return tryOut((request, options) => launchInBubblewrap(request, profileOf(request), features, options));
+async function troubleOf(features: Features): Promise<string | undefined> {
+  const { trouble } = await tryOut((request, options) =>
+    launchInBubblewrap(request, profileOf(request), features, options),
+  );
+  return trouble;
 }
 
 function works(features: Features): SandboxProbe {
@@ -50,7 +54,7 @@ function works(features: Features): SandboxProbe {
 function distrusted(why: Distrust): SandboxProbe {
   switch (why) {
     case 'missing':
-      return { available: false, detail: 'bubblewrap is not installed', fix: INSTALL_BUBBLEWRAP };
+      return { available: false, detail: 'bubblewrap is not installed', fix: installCommand('bubblewrap') };
     case 'setuid':
       return {
         available: false,

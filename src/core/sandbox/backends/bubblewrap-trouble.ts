@@ -7,9 +7,6 @@ interface Trouble {
   fix: string;
 }
 
-export const INSTALL_BUBBLEWRAP =
-  'apt-get install -y bubblewrap (or: dnf install bubblewrap, apk add bubblewrap, pacman -S bubblewrap)';
-
 const IN_CONTAINER =
   'Start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined (and --cap-add SYS_ADMIN as root).';
 

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { installCommand } from '../install-command.ts';
 import { architecture, profileOf } from '../profile/profile.ts';
 import type { SandboxProbe } from '../sandbox.ts';
 import { numberOf } from '../seccomp/system-calls.ts';
@@ -23,7 +24,7 @@ export async function probeLandlock(): Promise<SandboxProbe> {
     };
   }
 
-  const trouble = await tryOut((request, options) =>
+  const { trouble } = await tryOut((request, options) =>
     launchUnderLandlock(request, profileOf(request), options),
   );
   if (trouble !== undefined) return { available: false, detail: trouble };
@@ -45,6 +46,6 @@ export function noPerl(): SandboxProbe {
   return {
     available: false,
     detail: 'there is no /usr/bin/perl of root’s, through which sandboxes are entered',
-    fix: 'apt-get install -y perl-base (or: dnf install perl-interpreter, apk add perl, pacman -S perl)',
+    fix: installCommand('perl', { 'apt-get': 'perl-base', dnf: 'perl-interpreter' }),
   };
 }

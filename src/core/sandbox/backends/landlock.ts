@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { enforcedBy } from '../enforced.ts';
 import { canGiveUsers } from '../identity/can-give-users.ts';
+import { installCommand } from '../install-command.ts';
 import { LANDLOCK_ACCESS, type LandlockRules } from '../launcher/landlock-rules.ts';
 import { Launcher, PERL_COMMAND } from '../launcher/launcher.ts';
 import { allowedPaths } from '../profile/allowed-paths.ts';
@@ -121,7 +122,7 @@ function rulesOf(profile: Profile): LandlockRules {
 
 function noNetwork(): AcorError {
   return new AcorError('E_SANDBOX_UNAVAILABLE', 'without namespaces a tool can have no network', {
-    hint: 'Install bubblewrap: apt-get install -y bubblewrap, then: acor health',
+    hint: `Have bubblewrap: ${installCommand('bubblewrap')}`,
     next: ['acor health'],
   });
 }

@@ -3,16 +3,24 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { Exit } from '../../process/runtime.ts';
 import { canGiveUsers } from '../identity/can-give-users.ts';
 import type { LaunchOptions, SandboxLaunch, SandboxRequest } from '../sandbox.ts';
 
 /** Somebody whom no account stands for, as every run of root's gets one. */
 const NOBODY_IN_PARTICULAR = { uid: 61_184, gid: 61_184 };
 
-/** Starts a program that does nothing in a sandbox, with every layer that a tool would get. Undefined when it worked; else what was said. */
+/** What became of a trial: what the program wrote, or what kept it from being started. */
+export interface Trial {
+  output: string;
+  trouble: string | undefined;
+}
+
+/** Starts a program in a sandbox, with every layer that a tool would get. */
 export async function tryOut(
-  launch: (request: SandboxRequest, options: LaunchOptions) => SandboxLaunch,
-): Promise<string | undefined> {
+  launch: (request: SandboxRequest, options: LaunchOptions) => SandboxLaunch | Promise<SandboxLaunch>,
+  argv: SandboxRequest['argv'] = ['/bin/true'],
+): Promise<Trial> {
   const folder = mkdtempSync(join(tmpdir(), 'acor-probe-'));
   const work = join(folder, 'work');
   let started: SandboxLaunch | undefined;
@@ -21,11 +29,18 @@ export async function tryOut(
     chmodSync(folder, 0o755);
     mkdirSync(work, { mode: 0o755 });
     const user = canGiveUsers() ? NOBODY_IN_PARTICULAR : null;
-    started = launch(requestFor(work), { env: {}, stdout: 'pipe', stderr: 'pipe', user, scratch: folder });
-    started.settle(await exitOf(started));
-    return undefined;
+    started = await launch(requestFor(work, argv), {
+      env: {},
+      stdout: 'pipe',
+      stderr: 'pipe',
+      user,
+      scratch: folder,
+    });
+    const { output, ...exit } = await endOf(started);
+    started.settle(exit);
+    return { output, trouble: undefined };
   } catch (error) {
-    if (error instanceof AcorError) return error.message;
+    if (error instanceof AcorError) return { output: '', trouble: error.message };
     throw error;
   } finally {
     started?.close();
@@ -33,12 +48,12 @@ export async function tryOut(
   }
 }
 
-function requestFor(work: string): SandboxRequest {
+function requestFor(work: string, argv: SandboxRequest['argv']): SandboxRequest {
   return {
     runId: 'probe',
-    argv: ['/bin/true'],
+    argv,
     level: 'minimal',
-    runtime: '/bin/true',
+    runtime: argv[0],
     language: 'executable',
     toolDir: work,
     folders: { writable: [work], readable: [], work },
@@ -52,15 +67,19 @@ function requestFor(work: string): SandboxRequest {
   };
 }
 
-function exitOf({ spawn: { argv, cwd, env, stdin, fds = [] } }: SandboxLaunch) {
+function endOf({
+  spawn: { argv, cwd, env, stdin, fds = [] },
+}: SandboxLaunch): Promise<Exit & { output: string }> {
   const [program, ...args] = argv;
   const child = spawn(program, args, { cwd, env, stdio: [stdin ?? 'ignore', 'pipe', 'pipe', ...fds] });
-  return new Promise<{
-    rc: number | null;
-    signal: string | null;
-    usage: { cpu_s: null; max_rss_bytes: null };
-  }>((resolve, reject) => {
+  let output = '';
+  child.stdout!.on('data', (chunk) => {
+    output += chunk;
+  });
+  return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (rc, signal) => resolve({ rc, signal, usage: { cpu_s: null, max_rss_bytes: null } }));
+    child.once('close', (rc, signal) =>
+      resolve({ rc, signal, output, usage: { cpu_s: null, max_rss_bytes: null } }),
+    );
   });
 }

@@ -1,0 +1,17 @@
+import { existsSync } from 'node:fs';
+
+/** A file that tells the family of a system, and how packages are installed there. */
+const MANAGERS: readonly [file: string, install: string][] = [
+  ['/etc/debian_version', 'apt-get install -y'],
+  ['/etc/alpine-release', 'apk add'],
+  ['/etc/arch-release', 'pacman -S --noconfirm'],
+  ['/etc/redhat-release', 'dnf install -y'],
+  ['/etc/SuSE-release', 'zypper install -y'],
+];
+
+/** The command that installs a package here; `names` are its names where they differ from family to family. */
+export function installCommand(name: string, names: Readonly<Record<string, string>> = {}): string {
+  const install = MANAGERS.find(([file]) => existsSync(file))?.[1];
+  if (install === undefined) return `Install ${name} with the package manager of this system.`;
+  return `${install} ${names[install.split(' ')[0]!] ?? name}`;
+}

@@ -1,0 +1,36 @@
+import { tryOut } from './backends/try-out.ts';
+import type { SandboxBackend, SandboxProbe } from './sandbox.ts';
+
+/** What must fail in every sandbox, each as a shell command that succeeds where it is not held. */
+const ATTACKS: Readonly<Record<string, string>> = {
+  'writes to /usr': ': > /usr/.acor-self-test',
+  'writes to /etc': ': > /etc/.acor-self-test',
+  'lists the home of root': 'ls /root',
+  'reads the passwords': 'cat /etc/shadow',
+  'reads the environment of the first process': 'cat /proc/1/environ',
+  'changes the kernel': 'cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern',
+  'has capabilities': 'grep -q "^CapEff:.*[1-9a-f]" /proc/self/status',
+  'runs without a filter of system calls': 'grep -q "^Seccomp:.0" /proc/self/status',
+  'is root': '[ "$(id -u)" = 0 ]',
+  'holds descriptors of others': '[ -e /proc/self/fd/4 ] || [ -e /proc/self/fd/9 ]',
+};
+
+/** Runs the attacks in a real sandbox of this machine. Returns those that came through, or what kept them from being tried. */
+export async function selfTest(
+  backend: SandboxBackend,
+  probe: SandboxProbe,
+): Promise<{ breaches: string[]; trouble: string | undefined }> {
+  const lines = Object.entries(ATTACKS).map(
+    ([what, attack]) => `( ${attack} ) > /dev/null 2>&1 && echo '${what}'`,
+  );
+  const script = [...lines, 'echo done'].join('\n');
+  const { output, trouble } = await tryOut(
+    async (request, options) =>
+      (await backend.confine({ ...request, language: 'bash' }, probe)).launch(options),
+    ['/bin/sh', '-c', script],
+  );
+  const words = output.split('\n').filter((line) => line !== '');
+  if (trouble !== undefined) return { breaches: [], trouble };
+  if (words.pop() !== 'done') return { breaches: [], trouble: 'the self-test did not come to its end' };
+  return { breaches: words, trouble: undefined };
+}
