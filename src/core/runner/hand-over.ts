@@ -44,37 +44,21 @@ export async function handOver(
   wanted: { grants: readonly Grant[]; toolFiles: readonly string[]; isReachedByPath: boolean },
 ): Promise<HandOver> {
   for (const path of wanted.toolFiles) checkReadable(path);
+  // Its own folders concern no other run: only for grants have the runs to agree.
+  if (wanted.grants.length === 0) return take(store, layout, runId, wanted, []);
   return withFileLock(lockOf(store), () => {
     for (const { runId: other, isLive } of handedToOthers(store, runId))
       if (!isLive) giveBackNow(store, store.layout(other), other);
-    const others = handedToOthers(store, runId);
-    const { user, release } = chooseUser(wanted.grants, others);
-    try {
-      const handed = { ...user, paths: pathsFor(layout, wanted.grants, user, others) };
-      writeHandedOver(layout, handed);
-      for (const path of handed.paths) give(path, user, others);
-      // The tool has to come through the folder of the run where it sees the machine's own folders.
-      if (wanted.isReachedByPath) {
-        chownSync(layout.dir, 0, user.gid);
-        chmodSync(layout.dir, 0o710);
-      }
-      for (const path of [layout.toolControl, layout.answers]) chmodSync(path, 0o755);
-      const back = async () => {
-        await giveBack(store, layout, runId);
-        release();
-      };
-      return { user, giveBack: back };
-    } catch (error) {
-      release();
-      throw error;
-    }
+    return take(store, layout, runId, wanted, handedToOthers(store, runId));
   });
 }
 
 /** Gives everything back to whom it belonged, and new files to the owner of the folder they are in. */
 export async function giveBack(store: RunStore, layout: RunLayout, runId: string): Promise<void> {
-  if (readHandedOver(layout) === undefined) return;
-  await withFileLock(lockOf(store), () => giveBackNow(store, layout, runId));
+  const handed = readHandedOver(layout);
+  if (handed === undefined) return;
+  if (handed.paths.every(({ isOwn }) => isOwn)) giveBackNow(store, layout, runId);
+  else await withFileLock(lockOf(store), () => giveBackNow(store, layout, runId));
 }
 
 /** The named pipes of the tool's streams become its own, so that it can open them by name. */
@@ -86,6 +70,35 @@ export function handStreams(layout: RunLayout, { uid, gid }: RunUser): void {
 }
 
 type Others = ReturnType<typeof handedToOthers>;
+
+function take(
+  store: RunStore,
+  layout: RunLayout,
+  runId: string,
+  wanted: Parameters<typeof handOver>[3],
+  others: Others,
+): HandOver {
+  const { user, release } = chooseUser(wanted.grants, others);
+  try {
+    const paths = pathsFor(layout, wanted.grants, user, others);
+    writeHandedOver(layout, { ...user, paths });
+    for (const path of paths) give(path, user, others);
+    // The tool has to come through the folder of the run where it sees the machine's own folders.
+    if (wanted.isReachedByPath) {
+      chownSync(layout.dir, 0, user.gid);
+      chmodSync(layout.dir, 0o710);
+    }
+    for (const path of [layout.toolControl, layout.answers]) chmodSync(path, 0o755);
+    const back = async () => {
+      await giveBack(store, layout, runId);
+      release();
+    };
+    return { user, giveBack: back };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
 
 function lockOf(store: RunStore): string {
   return join(store.root, 'handed-over.lock');
@@ -188,7 +201,8 @@ function isHandedBy(others: Others): (path: string) => boolean {
 function giveBackNow(store: RunStore, layout: RunLayout, runId: string): void {
   const handed = readHandedOver(layout);
   if (handed === undefined) return;
-  const live = handedToOthers(store, runId).filter((other) => other.isLive);
+  const isShared = handed.paths.some(({ isOwn }) => !isOwn);
+  const live = isShared ? handedToOthers(store, runId).filter((other) => other.isLive) : [];
   for (const path of handed.paths) if (!path.isOwn || isThere(path)) restore(path, handed, live);
   if (isThere({ path: layout.dir })) {
     chmodSync(layout.dir, 0o700);

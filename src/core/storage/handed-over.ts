@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import type { RunLayout } from './layout.ts';
@@ -35,7 +35,9 @@ export function readHandedOver(layout: RunLayout): HandedOver | undefined {
 }
 
 export function writeHandedOver(layout: RunLayout, handed: HandedOver): void {
-  writeAtomic(layout.handedOver, JSON.stringify(handed), { durable: true, mode: 0o600 });
+  // The run's own folders can be told without it after a crash of the machine.
+  const durable = handed.paths.some(({ isOwn }) => !isOwn);
+  writeAtomic(layout.handedOver, JSON.stringify(handed), { durable, mode: 0o600 });
 }
 
 export function removeHandedOver(layout: RunLayout): void {
@@ -48,7 +50,7 @@ export function handedToOthers(
   runId: string,
 ): { runId: string; handed: HandedOver; isLive: boolean }[] {
   return store.list().flatMap((other) => {
-    if (other === runId) return [];
+    if (other === runId || !existsSync(store.layout(other).handedOver)) return [];
     try {
       const handed = readHandedOver(store.layout(other));
       return handed === undefined ? [] : [{ runId: other, handed, isLive: isLive(store.read(other)) }];

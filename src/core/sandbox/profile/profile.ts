@@ -29,7 +29,7 @@ export function architecture(): Architecture | undefined {
 export function profileOf(request: SandboxRequest): Profile {
   const { folders, toolDir, libraries, grants, hidden, level } = request;
   const isPrivileged = level === 'privileged';
-  const system = systemEntries();
+  const system = systemEntries(request.network);
   const mount = (access: Mount['access']) => (path: string) => ({ path, access });
   const run = [...folders.writable.map(mount('write')), ...folders.readable.map(mount('read'))];
   const base = isPrivileged

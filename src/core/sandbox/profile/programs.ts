@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, realpathSync } from 'node:fs';
+import { closeSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { basename, delimiter, isAbsolute, join } from 'node:path';
 import type { SandboxRequest } from '../sandbox.ts';
 import { BASE_UTILITIES, SDK_UTILITIES } from './base-utilities.ts';
@@ -10,7 +10,8 @@ const LOADERS = [
   ...['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1', '/lib/ld-linux.so.2'],
   ...['/lib/ld-musl-x86_64.so.1', '/lib/ld-musl-aarch64.so.1'],
 ];
-const BASE_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin'];
+/** Where /bin is a folder of its own, and no link into /usr, base utilities lie there, too. */
+const BASE_FOLDERS = ['/usr/bin', '/bin'];
 const SHELLS = ['bash', 'dash', 'sh', 'zsh', 'ksh', 'busybox'];
 /** The kernel reads no more of a first line. */
 const FIRST_LINE_BYTES = 256;
@@ -30,6 +31,7 @@ export function executablePaths(request: SandboxRequest): string[] {
   const commands = request.commands ?? [];
   const utilities =
     isScripted || (isShell && commands.length === 0) ? BASE_UTILITIES : isShell ? SDK_UTILITIES : [];
+  const folders = BASE_FOLDERS.filter((folder) => !isLink(folder));
   const own = chain.flatMap(runtimeFolders).filter((each) => !isBelow(each, '/usr') && each !== '/usr');
   return [
     ...new Set([
@@ -37,7 +39,7 @@ export function executablePaths(request: SandboxRequest): string[] {
       ...chain,
       ...own,
       ...LOADERS,
-      ...utilities.flatMap((name) => BASE_FOLDERS.map((folder) => join(folder, name))),
+      ...utilities.flatMap((name) => folders.map((folder) => join(folder, name))),
       ...commands.flatMap((name) => candidatesOf(name, path)),
     ]),
   ];
@@ -89,6 +91,10 @@ function candidatesOf(name: string, path: string): string[] {
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, name));
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
 function isReadable(path: string): boolean {

@@ -6,16 +6,13 @@ const BASE = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/
 /** What programs commonly read of /etc, and nothing that tells of the machine or its people. */
 const ETC = [
   ...['/etc/ld.so.cache', '/etc/ld-musl-x86_64.path', '/etc/ld-musl-aarch64.path', '/etc/alternatives'],
+  ...['/etc/nsswitch.conf', '/etc/localtime'],
+];
+
+/** What only those read who talk to others. */
+const ETC_FOR_NETWORK = [
   ...['/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/ssl/cert.pem', '/etc/pki/tls', '/etc/pki/ca-trust'],
-  ...[
-    '/etc/ca-certificates',
-    '/etc/crypto-policies',
-    '/etc/nsswitch.conf',
-    '/etc/localtime',
-    '/etc/mime.types',
-  ],
-  '/etc/protocols',
-  '/etc/services',
+  ...['/etc/ca-certificates', '/etc/crypto-policies', '/etc/protocols', '/etc/services'],
 ];
 
 /** A part of the base system as it is here: a folder or file, or a link with its target. */
@@ -24,9 +21,9 @@ export interface SystemEntry {
   link: string | null;
 }
 
-/** What of the base system is there. */
-export function systemEntries(): SystemEntry[] {
-  return [...BASE, ...ETC].flatMap((path) => {
+/** What of the base system is there, for a tool with or without a network. */
+export function systemEntries(network: 'none' | 'host'): SystemEntry[] {
+  return [...BASE, ...ETC, ...(network === 'none' ? [] : ETC_FOR_NETWORK)].flatMap((path) => {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return [];
     // Only the folders of the root are linked; in /etc what a link leads to is meant.
