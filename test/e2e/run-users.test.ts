@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { canGiveUsers } from '../../src/core/sandbox/identity/can-give-users.ts';
+import { processesOf, TestProject, until } from '../support/project.ts';
+
+/** Accounts of nobody, as owners of files. */
+const SOMEBODY = 4321;
+const ANYBODY = 4322;
+
+describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
+  let project: TestProject;
+  let target: string;
+  before(() => {
+    project = new TestProject();
+    project.write(
+      'tools/writes_in/tool.yaml',
+      'name: writes_in\nversion: 1.0.0\nadapter: plain\ninputs:\n  - { name: folder, type: path, access: write, required: true, positional: true }\n  - { name: script, type: string, required: true, positional: true }\n',
+    );
+    project.write('tools/writes_in/cli.sh', '#!/bin/bash\n[ "$1" != -- ] || shift\ncd "$1" && eval "$2"\n');
+    project.write(
+      'tools/reads/tool.yaml',
+      'name: reads\nversion: 1.0.0\nadapter: plain\ninputs:\n  - { name: file, type: path, access: read, required: true, positional: true }\n',
+    );
+    project.write('tools/reads/cli.sh', '#!/bin/bash\ncat "$1"\n');
+    target = project.path('target');
+  });
+  after(() => project[Symbol.dispose]());
+
+  const ownerOf = (path: string) => statSync(project.path('target', path)).uid;
+  const lines = (run: Awaited<ReturnType<TestProject['run']>>) => run.of('log').map(({ msg }) => msg);
+
+  function makeTarget(): void {
+    spawnSync('rm', ['-rf', target]);
+    mkdirSync(`${target}/inner`, { recursive: true });
+    for (const [path, uid] of [
+      ['own', 0],
+      ['inner/theirs', SOMEBODY],
+    ] as const) {
+      writeFileSync(`${target}/${path}`, 'x\n', { mode: 0o600 });
+      chownSync(`${target}/${path}`, uid, uid);
+    }
+  }
+
+  it('is another user in each run, and never root', async () => {
+    makeTarget();
+    const uids = [];
+    for (let n = 0; n < 2; n++)
+      uids.push(Number(lines(await project.run(['writes_in', 'target', 'id -u']))[0]));
+    for (const uid of uids) assert.ok(uid >= 61_184 && uid <= 65_519, String(uid));
+    assert.notEqual(uids[0], uids[1]);
+  });
+
+  it('may read and change all that it was granted for writing, which then is whose it was', async () => {
+    makeTarget();
+    const run = await project.run([
+      'writes_in',
+      'target',
+      'cat own inner/theirs && echo more >> inner/theirs && mkdir made && echo new > made/new',
+    ]);
+    assert.deepEqual([run.end.state, lines(run)], ['completed', ['x', 'x']]);
+    assert.deepEqual(['', 'own', 'inner', 'inner/theirs', 'made', 'made/new'].map(ownerOf), [
+      0,
+      0,
+      0,
+      SOMEBODY,
+      0,
+      0,
+    ]);
+    assert.equal(readFileSync(`${target}/inner/theirs`, 'utf8'), 'x\nmore\n');
+  });
+
+  it('is the user who owns all that it may write, where there is one', async () => {
+    makeTarget();
+    spawnSync('chown', ['-R', `${ANYBODY}:${ANYBODY}`, target]);
+    const run = await project.run(['writes_in', 'target', 'id -u; echo > new']);
+    assert.deepEqual(lines(run), [String(ANYBODY)]);
+    assert.deepEqual(['', 'own', 'new'].map(ownerOf), [ANYBODY, ANYBODY, ANYBODY]);
+  });
+
+  it('reads a file that only root may read, when that is what it was given', async () => {
+    const file = project.write('private', 'for root\n', 0o600);
+    const control = spawnSync('setpriv', ['--reuid', String(SOMEBODY), '--clear-groups', 'cat', file]);
+    assert.notEqual(control.status, 0, 'nobody else may read it');
+    assert.deepEqual(lines(await project.run(['reads', 'private'])), ['for root']);
+    assert.equal(statSync(file).uid, 0);
+  });
+
+  it('leaves nothing in its own name when its supervisor is killed', async () => {
+    makeTarget();
+    const running = project.start(['run', 'writes_in', 'target', 'echo > made; echo ready; sleep 600']);
+    const { run_id } = await running.event('log');
+    assert.ok(ownerOf('made') >= 61_184, 'it is its own while the tool runs');
+    running.child.kill('SIGKILL');
+    await running.finished;
+    await until(() => processesOf(String(run_id)).length === 0);
+    const { data } = await project.envelope(['show', String(run_id)]);
+    assert.equal(data.code, 'E_RUNNER_LOST');
+    assert.deepEqual(['', 'own', 'inner/theirs', 'made'].map(ownerOf), [0, 0, SOMEBODY, 0]);
+    assert.equal(statSync(project.path('.runs', String(run_id), 'work')).uid, 0);
+  });
+
+  it('shares its user with another run that writes in the same folder, and the last one gives it back', async () => {
+    makeTarget();
+    const script = (own: string, other: string) =>
+      `id -u; echo > ${own}; until [ -e ${other} ]; do sleep 0.01; done; echo x >> ${other}`;
+    const runs = await Promise.all([
+      project.run(['writes_in', 'target', script('a', 'b')]),
+      project.run(['writes_in', 'target', script('b', 'a')]),
+    ]);
+    assert.deepEqual(
+      runs.map(({ end }) => end.state),
+      ['completed', 'completed'],
+    );
+    assert.deepEqual(lines(runs[0]!), lines(runs[1]!));
+    assert.deepEqual(['', 'a', 'b', 'own', 'inner/theirs'].map(ownerOf), [0, 0, 0, 0, SOMEBODY]);
+  });
+
+  it('is not started when others may not read it, and the fix that is given helps', async () => {
+    chmodSync(project.path('tools/reads'), 0o700);
+    const refused = await project.run(['reads', 'private']);
+    assert.deepEqual([refused.end.state, refused.end.code], ['failed', 'E_PERMISSION']);
+    const hint = String(refused.of('runner_error')[0]!.hint);
+    assert.equal(spawnSync('sh', ['-c', hint.slice(hint.indexOf('chmod'))]).status, 0);
+    assert.equal((await project.run(['reads', 'private'])).end.state, 'completed');
+  });
+});
