@@ -124,6 +124,14 @@ export function sandboxContract(backend: SandboxBackend): void {
       it('reading the environment of processes outside', () =>
         assertHeld(`tr '\\0' '\\n' < /proc/${process.pid}/environ | grep -q PATH && echo harm`));
 
+      it('looking into the process that watches over it', { skip: backend.tier > 1 }, async () => {
+        const { stdout } = await rig.bash(
+          backend,
+          'cat /proc/1/environ && echo harm; ls /proc/1/fd && echo harm',
+        );
+        assert.equal(stdout, '');
+      });
+
       it('becoming more than it is', async () => {
         const status =
           'grep -E "^(CapInh|CapPrm|CapEff|CapAmb|NoNewPrivs|Seccomp):" /proc/self/status | tr -s "\\t\\n" " "; id -u';
@@ -232,7 +240,7 @@ export function sandboxContract(backend: SandboxBackend): void {
       it('hands SIGTERM to the tool', async () => {
         const running = await rig.start(
           backend,
-          'trap "echo told; exit 9" TERM; echo ready; while :; do sleep 0.01; done',
+          'trap "sleep 0.1; echo told; exit 9" TERM; echo ready; while :; do sleep 0.01; done',
         );
         await until(() => running.stdout() === 'ready\n');
         running.tree.signal('SIGTERM');
