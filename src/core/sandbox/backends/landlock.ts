@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { enforcedBy } from '../enforced.ts';
 import { canGiveUsers } from '../identity/can-give-users.ts';
+import { isRunUser } from '../identity/run-user-range.ts';
 import { installCommand } from '../install-command.ts';
 import { LANDLOCK_ACCESS, type LandlockRules } from '../launcher/landlock-rules.ts';
 import { Launcher, PERL_COMMAND } from '../launcher/launcher.ts';
 import { allowedPaths } from '../profile/allowed-paths.ts';
-import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
+import { processLimits } from '../profile/limits.ts';
 import { type Profile, profileOf } from '../profile/profile.ts';
 import type {
   Confinement,
@@ -68,7 +69,7 @@ export function launchUnderLandlock(
       user: options.user,
       // Without a namespace of their own they would be counted with everything else of the user.
       limits: processLimits(request.limits, {
-        countsByRun: options.user !== null && countsProcessesByNamespace(),
+        countsByRun: options.user !== null && isRunUser(options.user.uid),
       }),
       landlock: rulesOf(profile),
       filter: seccompFilter({ ...profile.seccomp, internet: false }),
@@ -102,9 +103,6 @@ export function launchUnderLandlock(
 function rulesOf(profile: Profile): LandlockRules {
   const { read, write, execute } = LANDLOCK_ACCESS;
   const rules = (paths: readonly string[], access: number) => paths.map((path) => ({ path, access }));
-  if (profile.sees === 'all') {
-    return { handled: 'everything', rules: rules(['/'], read | write | execute) };
-  }
   return {
     handled: 'everything',
     rules: [
@@ -115,7 +113,7 @@ function rulesOf(profile: Profile): LandlockRules {
       })),
       ...rules(['/proc'], read),
       ...rules(DEVICES, read | write),
-      ...rules(profile.executable ?? [], execute),
+      ...rules(profile.executable ?? ['/'], execute),
     ],
   };
 }
