@@ -91,7 +91,7 @@ export class SandboxRig {
       scratch: join(this.run, 'control'),
     });
     try {
-      const child = this.#runtime.spawn(launch.spawn);
+      const child = await this.#runtime.spawn(launch.spawn);
       launch.release();
       const tree = new ProcessTree(this.#runtime, {
         rootPid: child.pid,
