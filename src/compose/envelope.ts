@@ -45,11 +45,15 @@ const UNSAFE_AT_A_TERMINAL = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u
 
 /** One line of compact JSON that no terminal can be steered by. */
 export function encodeLine(value: unknown): string {
-  const json = JSON.stringify(value).replace(
+  return `${escapeForTerminal(JSON.stringify(value))}\n`;
+}
+
+/** JSON that means the same and that no terminal can be steered by. */
+export function escapeForTerminal(json: string): string {
+  return json.replace(
     UNSAFE_AT_A_TERMINAL,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  return `${json}\n`;
 }
 
 function orderedMeta(meta: EnvelopeMeta): EnvelopeMeta {

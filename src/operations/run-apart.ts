@@ -6,12 +6,12 @@ import { summaryOf } from '../core/runner/summary-of.ts';
 import { requestCancel } from '../core/storage/cancel-request.ts';
 import { summariseLog } from '../core/storage/log-summary.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
-import { writeAsync } from '../util/write-async.ts';
 import type { AcorApp } from './acor-app.ts';
 import { commandsForOpenQuestions, type FollowEnd, followRun } from './follow-run.ts';
 import { resultOf } from './run-result.ts';
 import type { ShownAs } from './run-start.ts';
 import { startSupervisor } from './start-supervisor.ts';
+import { writeEvents } from './write-events.ts';
 
 type Started = { run_id: string; state: 'running'; dir: string };
 
@@ -64,7 +64,7 @@ async function follow(
   const { store } = await ctx.app.project();
   const options = { since, signal, atQuestions: true };
   if (ctx.screen === null) {
-    const show = async (lines: Uint8Array) => (flags.stream ? writeAsync(ctx.stdoutFd, lines) : 'written');
+    const show = async (lines: Uint8Array) => (flags.stream ? writeEvents(ctx.stdoutFd, lines) : 'written');
     return followRun(store, runId, options, show);
   }
   const { RunView } = await import('./run-view.ts');

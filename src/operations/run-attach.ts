@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { settleIfLost } from '../core/runner/settle-lost.ts';
-import { writeAsync } from '../util/write-async.ts';
 import { acorOperation } from './define.ts';
 import { commandsForOpenQuestions, followRun } from './follow-run.ts';
+import { writeEvents } from './write-events.ts';
 
 export const runAttach = acorOperation({
   name: 'run.attach',
@@ -21,7 +21,7 @@ export const runAttach = acorOperation({
   async run(input, ctx) {
     const { store } = await ctx.app.project();
     await settleIfLost(store, store.read(input.run));
-    const show = (lines: Uint8Array) => writeAsync(ctx.stdoutFd, lines);
+    const show = (lines: Uint8Array) => writeEvents(ctx.stdoutFd, lines);
     const end = await followRun(
       store,
       input.run,

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { followEvents, readEvents } from '../core/storage/follow.ts';
 import { isLive } from '../core/storage/lost-runs.ts';
-import { writeAsync } from '../util/write-async.ts';
 import { acorOperation } from './define.ts';
 import { eventAsText } from './event-text.ts';
+import { writeEvents } from './write-events.ts';
 
 /** One answer holds at most so many events; `next` leads on. */
 const PAGE_EVENTS = 1000;
@@ -53,13 +53,13 @@ export const runLogs = acorOperation({
         input.type.length === 0 || input.type.includes(String(event.type));
       if (!asText && input.type.length === 0) {
         for await (const lines of followEvents(path, options)) {
-          if ((await writeAsync(ctx.stdoutFd, lines)) === 'closed') break;
+          if ((await writeEvents(ctx.stdoutFd, lines)) === 'closed') break;
         }
       } else {
         for await (const event of readEvents(path, options)) {
           const line = asText ? eventAsText(event) : JSON.stringify(event);
           if (!wanted(event) || line === undefined) continue;
-          if ((await writeAsync(ctx.stdoutFd, Buffer.from(`${line}\n`))) === 'closed') break;
+          if ((await writeEvents(ctx.stdoutFd, Buffer.from(`${line}\n`))) === 'closed') break;
         }
       }
       return { kind: 'streamed', exit: 0 };

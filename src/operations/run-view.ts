@@ -1,7 +1,7 @@
 import { cutToWidth } from '../compose/display-width.ts';
 import type { Screen } from '../compose/screen.ts';
 import { styled } from '../compose/style.ts';
-import { safeText } from '../compose/terminal-text.ts';
+import { safeLine, safeText } from '../compose/terminal-text.ts';
 import { LineReader } from '../protocol/jsonl.ts';
 import { writeAsync } from '../util/write-async.ts';
 
@@ -84,12 +84,14 @@ function statusOf(event: Event, before: string): string {
   const step = typeof event.step === 'string' ? event.step : before;
   const pct = typeof event.pct === 'number' ? `${Math.floor(event.pct)}%` : '';
   const msg = typeof event.msg === 'string' ? event.msg : '';
-  return safeText([step, pct, msg].filter((part) => part !== '').join('  ')).replaceAll('\n', ' ');
+  return safeLine([step, pct, msg].filter((part) => part !== '').join('  '));
 }
 
 /** What a person reads of an event; undefined for what says nothing to them. */
 function lineOf(event: Event, screen: Screen): string | undefined {
-  const text = (field: string) => safeText(typeof event[field] === 'string' ? (event[field] as string) : '');
+  // What goes on over several lines is indented, so that none of them passes for a line of the runner's.
+  const text = (field: string) =>
+    safeText(typeof event[field] === 'string' ? (event[field] as string) : '').replaceAll('\n', '\n  ');
   switch (event.type) {
     case 'runner_start':
       return styled(`run ${text('run_id')}  ${text('tool')}`, 'dim', screen);
@@ -103,7 +105,7 @@ function lineOf(event: Event, screen: Screen): string | undefined {
       return styled(`warning: ${text('msg')}`, 'yellow', screen);
     case 'action_required':
       return styled(
-        `question: ${text('action')} ${safeText(JSON.stringify(event.context ?? {}))}`,
+        `question: ${text('action')} ${safeLine(JSON.stringify(event.context ?? {}))}`,
         'bold',
         screen,
       );
@@ -115,7 +117,7 @@ function lineOf(event: Event, screen: Screen): string | undefined {
     case 'result':
       return resultLine(event);
     case 'artifact':
-      return `${text('path')}  ${event.size} bytes  sha256 ${text('sha256').slice(0, 12)}`;
+      return `${text('path')}  ${Number(event.size)} bytes  sha256 ${text('sha256').slice(0, 12)}`;
     case 'runner_end':
       return endLine(event, screen);
     default:
@@ -128,14 +130,14 @@ function resultLine(event: Event): string | undefined {
   const parts = Object.entries(rest)
     .filter(([, value]) => typeof value !== 'object')
     .map(([key, value]) => `${key} ${value}`);
-  return parts.length === 0 ? undefined : safeText(parts.join('  '));
+  return parts.length === 0 ? undefined : safeLine(parts.join('  '));
 }
 
 function endLine(event: Event, screen: Screen): string {
-  const state = String(event.state);
+  const state = safeLine(String(event.state));
   const look = state === 'completed' ? 'green' : 'red';
   const next = Array.isArray(event.next)
-    ? event.next.map((command) => `\n  ${safeText(String(command))}`).join('')
+    ? event.next.map((command) => `\n  ${safeLine(String(command))}`).join('')
     : '';
   return `${styled(state, look, screen)} in ${Number(event.duration_s).toFixed(1)} s${next}`;
 }

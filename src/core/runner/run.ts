@@ -131,7 +131,7 @@ export class Run {
   }
 
   #announce(): void {
-    const { tool, shownArgs, limits, sandboxed } = this.#plan;
+    const { tool, shownArgs, limits, sandboxed, approval } = this.#plan;
     this.#writer.log.append({
       type: 'runner_start',
       tool: tool.name,
@@ -141,6 +141,7 @@ export class Run {
       trace_id: this.#plan.traceId,
       span_id: this.#plan.spanId,
       isolation: sandboxed.isolation,
+      ...(approval !== null && { approval }),
     });
     enterState(this.#writer, 'running');
     this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
