@@ -1,6 +1,6 @@
 import type { Manifest } from '../../protocol/manifest.ts';
 import { explainDenial } from './explain-denial.ts';
-import { isWildcard } from './hosts.ts';
+import { coversHost, isWildcard } from './hosts.ts';
 import type { Violation } from './violation.ts';
 
 /** What holds without any policy file. */
@@ -15,7 +15,8 @@ export interface BuiltInRules {
 /** A wildcard among hosts, and `*` among commands, are refused unless the policy names them. */
 export function builtInViolations({ permissions }: Manifest, rules: BuiltInRules): Violation[] {
   const hosts = permissions.network.egress_allow.flatMap((host, index): Violation[] => {
-    if (!isWildcard(host) || rules.allowsWildcardHosts || rules.named.hosts.includes(host)) return [];
+    if (!isWildcard(host) || rules.allowsWildcardHosts) return [];
+    if (rules.named.hosts.some((pattern) => coversHost(pattern, host))) return [];
     const { text } = explainDenial({ kind: 'host', host: 'api.example.com', port: 443 });
     return [
       {
