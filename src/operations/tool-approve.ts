@@ -1,5 +1,4 @@
 import { realpathSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import * as z from 'zod';
 import type { OperationContext } from '../compose/operation.ts';
 import { approvalRequired } from '../core/guard/approval-state.ts';
@@ -9,6 +8,7 @@ import { RunGuard } from '../core/guard/run-guard.ts';
 import { digestOf } from '../core/guard/tool-digest.ts';
 import type { ToolEntry } from '../core/registry/registry.ts';
 import { AcorError } from '../protocol/acor-error.ts';
+import { userName } from '../util/user-name.ts';
 import type { AcorApp, Project } from './acor-app.ts';
 import { askForWord } from './ask-for-word.ts';
 import { acorOperation } from './define.ts';
@@ -150,12 +150,4 @@ async function listed({ registry }: Project, store: ApprovalStore, root: string)
     const changed = now.files.filter((file) => !files.some((each) => each.sha256 === file.sha256));
     return { ...line, state: 'stale', changed: changed.map((file) => file.name) };
   });
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `user ${process.getuid?.() ?? 'unknown'}`;
-  }
 }

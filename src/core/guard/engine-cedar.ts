@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
@@ -38,13 +38,24 @@ export async function askCedar(
 ): Promise<Violation[]> {
   const path = resolve(dirname(policyFile), policiesFile);
   const mend = `Mend the policies in ${path}.`;
-  const cedar = load(packageRoot);
+  let cedar: Cedar | undefined;
+  try {
+    cedar = load(packageRoot);
+  } catch (error) {
+    return [
+      engineViolation(
+        by,
+        `the policy engine cedar cannot be loaded: ${errorMessage(error)}`,
+        installed(packageRoot),
+      ),
+    ];
+  }
   if (cedar === undefined) {
     return [
       engineViolation(
         by,
         'the policy engine is not installed, and so nothing is allowed: cedar',
-        `Install it: npm install --prefix '${packageRoot}' ${PACKAGE}`,
+        installed(packageRoot),
       ),
     ];
   }
@@ -59,6 +70,10 @@ export async function askCedar(
   } catch (error) {
     return [engineViolation(by, `the policies ${path} could not be asked: ${errorMessage(error)}`, mend)];
   }
+}
+
+function installed(packageRoot: string): string {
+  return `Install it: npm install --prefix '${packageRoot}' ${PACKAGE}`;
 }
 
 function decide(
@@ -119,12 +134,15 @@ function decide(
   );
 }
 
-/** Loaded from where ACOR itself lies: a project could bring a package of this name along. */
+/**
+ * Loaded from where ACOR itself lies: a project could bring a package of this name along. It is looked for by hand, because a
+ * compiled program finds no package by its name.
+ */
 function load(packageRoot: string): Cedar | undefined {
-  try {
-    return createRequire(join(packageRoot, 'package.json'))(`${PACKAGE}/nodejs`) as Cedar;
-  } catch {
-    return undefined;
+  for (let dir = packageRoot; ; dir = dirname(dir)) {
+    const file = join(dir, 'node_modules', PACKAGE, 'nodejs', 'cedar_wasm.js');
+    if (existsSync(file)) return createRequire(file)(file) as Cedar;
+    if (dir === dirname(dir)) return undefined;
   }
 }
 
