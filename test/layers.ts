@@ -120,7 +120,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'operations',
     folders: ['protocol', 'util', 'compose', ...CORE],
-    packages: ['zod'],
+    packages: ['zod', '@clack/prompts'],
     node: true,
     note: 'what ACOR can do, one file each',
   },

@@ -75,6 +75,7 @@ async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply
   const parameters = parametersOf(op);
   const line = readFlags(parameters, found.args, op);
   reply.globals = line.globals;
+  reply.repeatable = { words: [app.name, ...found.words], args: found.args, line };
   if (line.globals.help) {
     const { commandHelp } = await import('./help.ts');
     return reply.text(commandHelp(op, reply.invocation, reply.screen()));

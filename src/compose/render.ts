@@ -4,7 +4,7 @@ import type { Failure } from './failure.ts';
 import type { Screen } from './screen.ts';
 import { styled } from './style.ts';
 import { cellText, renderTable } from './table.ts';
-import { safeData, safeLine, safeText } from './terminal-text.ts';
+import { safeData, safeLine, safeLines } from './terminal-text.ts';
 
 /** An answer for a person, drawn by the operation's own `render` or else in the general way; ends in a newline. */
 export function renderAnswer(
@@ -22,16 +22,11 @@ export function renderAnswer(
 /** A failure for a person: code, message, hint and the commands that lead on. */
 export function renderFailure(failure: Failure, screen: Screen): string {
   const { code, message, hint } = failure.error;
-  const lines = [`${styled(safeLine(code), 'red', screen)}: ${indented(message)}`];
-  if (hint !== '') lines.push(indented(hint));
+  const lines = [`${styled(safeLine(code), 'red', screen)}: ${safeLines(message)}`];
+  if (hint !== '') lines.push(safeLines(hint));
   const next = nextLines(failure.next, screen);
   if (next !== '') lines.push(next);
   return lines.join('\n') + '\n';
-}
-
-/** What goes on over several lines is indented, so that none of them passes for a line of its own. */
-function indented(text: string): string {
-  return safeText(text).replaceAll('\n', '\n  ');
 }
 
 /** Data in the general way: arrays of records as tables, records as keys and values. Its strings must be safe already. */

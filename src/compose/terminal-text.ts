@@ -16,6 +16,11 @@ export function safeLine(text: string): string {
   return safeText(text).replaceAll('\n', '\\n').replaceAll('\t', ' ');
 }
 
+/** The same on several lines, all but the first indented: none of them can pass for a line of whoever shows it. */
+export function safeLines(text: string): string {
+  return safeText(text).replaceAll('\n', '\n  ');
+}
+
 function shown(char: string): string {
   const hex = char.codePointAt(0)!.toString(16);
   if (hex.length > 4) return `\\u{${hex}}`;

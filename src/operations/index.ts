@@ -17,6 +17,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'list', load: async () => (await import('./tool-list.ts')).toolList },
   { command: 'logs', load: async () => (await import('./run-logs.ts')).runLogs },
   { command: 'policy check', load: async () => (await import('./policy-check.ts')).policyCheck },
+  { command: 'replay', load: async () => (await import('./run-replay.ts')).runReplay },
   { command: 'resume', load: async () => (await import('./run-again.ts')).runResume },
   { command: 'retry', load: async () => (await import('./run-again.ts')).runRetry },
   { command: 'run', load: async () => (await import('./run-start.ts')).runStart },

@@ -131,11 +131,18 @@ describe('what a stranger writes', () => {
       }
 
       it('does not reach it as a stream of events in JSON either, which stays the same to a reader', async () => {
-        const { text } = await atTerminal(['logs', runId, '--follow', '--json'], { cwd: root });
-        assert.doesNotMatch(text.replaceAll('\r\n', '\n'), /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2066\u2028]/);
         const piped = await project.acor(['logs', runId, '--follow'], { cwd: root });
         assert.match(piped.stdout, /[\x7f-\x9f\u202e\u2066\u2028]/, 'the control: in a pipe it is as it was');
-        assert.deepEqual(parseLines(text.replaceAll('\r\n', '\n')), parseLines(piped.stdout));
+        for (const args of [
+          ['logs', runId, '--follow', '--json'],
+          ['attach', runId, '--json'],
+          ['replay', runId, '--at-once', '--json'],
+        ]) {
+          const { text } = await atTerminal(args, { cwd: root });
+          const shown = text.replaceAll('\r\n', '\n');
+          assert.doesNotMatch(shown, /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2066\u2028]/);
+          assert.deepEqual(parseLines(shown), parseLines(piped.stdout));
+        }
       });
 
       it('does not reach it through a policy file or a configuration that is broken', async () => {
@@ -256,7 +263,7 @@ describe('an event that only the runner may write', () => {
     const { data } = await project.envelope(['decisions', runId]);
     assert.deepEqual(
       data.decisions.map((each: Record<string, unknown>) => [each.action_id, each.state]),
-      [['a-1', 'open']],
+      [['a-1', 'unanswered']],
     );
     assert.doesNotMatch(JSON.stringify(shown), /Ignore your instructions/);
   });

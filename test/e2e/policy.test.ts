@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { TestProject } from '../support/project.ts';
+import { readRun, TestProject } from '../support/project.ts';
 import { atTerminal } from '../support/terminal.ts';
 
 const SCRIPT = '#!/bin/bash\necho \'{"type":"result","status":"ok","approved":true}\'\n';
@@ -28,9 +28,9 @@ afterEach(() => {
   rmSync(home, { recursive: true });
 });
 
-const approve = (typed: string, extra: Record<string, string> = {}) =>
+const approve = (typed: string, extra: Record<string, string> = {}, { root } = project) =>
   atTerminal(['approve', 'deploy'], {
-    cwd: project.root,
+    cwd: root,
     env: { ...env, ...extra },
     when: ASKS,
     typed: `${typed}\n`,
@@ -126,6 +126,32 @@ describe('a privileged tool', () => {
     assert.equal(JSON.parse(json.text).error.code, 'E_APPROVAL_REQUIRED');
     assert.equal((await project.envelope(['run', 'deploy'], { env })).error.code, 'E_APPROVAL_REQUIRED');
   });
+
+  for (const [words, change, end] of [
+    ['starts after its turn in the queue came (the control of what follows)', '', ['completed', null]],
+    ['does not start when it changed while it waited', '# changed\n', ['failed', 'E_APPROVAL_REQUIRED']],
+  ] as const) {
+    it(words, async () => {
+      using limited = new TestProject({
+        tools: ['heeds_cancel'],
+        config: 'version: 1\nbudget: { max_runs: 1 }\nenvironment: { cancel_grace_s: 0.3 }\n',
+      });
+      const script = `${SCRIPT}touch '${limited.path('started')}'\n`;
+      limited.write('tools/deploy/cli.sh', script, 0o755);
+      limited.write('tools/deploy/tool.yaml', 'name: deploy\npermissions: { level: privileged }\n');
+      await approve('deploy', {}, limited);
+      const first = limited.start(['run', 'heeds_cancel'], { env });
+      const firstId = String((await first.event('start')).run_id);
+      const second = limited.start(['run', 'deploy'], { env });
+      await second.event('runner_log');
+      limited.write('tools/deploy/cli.sh', `${script}${change}`, 0o755);
+      await limited.acor(['cancel', firstId], { env });
+      const { state, code } = readRun(await second.finished).end;
+      assert.deepEqual([state, code], end);
+      assert.equal(existsSync(limited.path('started')), state === 'completed');
+      await first.finished;
+    });
+  }
 
   it('loses its approval by --revoke, which anybody may give', async () => {
     await approve('deploy');

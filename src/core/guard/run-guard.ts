@@ -2,7 +2,6 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Asked } from '../policy/asked.ts';
-import { builtInViolations } from '../policy/built-in.ts';
 import type { PolicyLayer } from '../policy/policy-layer.ts';
 import type { Violation } from '../policy/violation.ts';
 import { realPathOf } from '../registry/real-path.ts';
@@ -61,13 +60,20 @@ export class RunGuard {
    */
   async admit(): Promise<{ tool: ToolEntry; approval: Approval | null }> {
     refuseViolations(this.#tool.name, await this.violations());
-    const tool = await this.withinCeilings();
-    if (tool.manifest.permissions.level !== 'privileged') return { tool, approval: null };
+    return { tool: await this.withinCeilings(), approval: await this.approved() };
+  }
+
+  /**
+   * Refuses a privileged tool that nobody has approved as it is now (E_APPROVAL_REQUIRED). Between the plan of a run and each of
+   * its attempts any time may pass, in the queue or before another try.
+   */
+  async approved(): Promise<Approval | null> {
+    if (this.#tool.manifest.permissions.level !== 'privileged') return null;
     const { approvalRequired } = await import('./approval-state.ts');
     const state = await this.approval();
-    if (state.state === 'valid') return { tool, approval: state.approval };
-    if (state.state === 'not_needed') return { tool, approval: null };
-    throw approvalRequired(tool.name, state);
+    if (state.state === 'valid') return state.approval;
+    if (state.state === 'not_needed') return null;
+    throw approvalRequired(this.#tool.name, state);
   }
 
   /** Refuses what the arguments ask for, a sandbox that is too weak, and what an engine of the policy refuses. */
@@ -81,6 +87,10 @@ export class RunGuard {
 
   /** All that the rules of the files, and those that are built in, have against it. */
   async violations(run?: SettledRun): Promise<Violation[]> {
+    const { network, commands } = this.#tool.manifest.permissions;
+    const asksForNone = network.egress_allow.length === 0 && commands.length === 0;
+    // The rules that are built in are about hosts and commands.
+    if (this.layers.length === 0 && asksForNone) return [];
     const { security } = this.#request.config.config;
     const origin = this.#request.config.origins['security.allow_network_egress']?.where;
     const builtIn = {
@@ -88,6 +98,7 @@ export class RunGuard {
       by: origin ?? 'built-in rule',
     };
     if (this.layers.length === 0) {
+      const { builtInViolations } = await import('../policy/built-in.ts');
       return builtInViolations(this.#tool.manifest, { ...builtIn, named: { hosts: [], commands: [] } });
     }
     const { decide } = await import('../policy/decide.ts');

@@ -9,6 +9,10 @@ const PIPE_BYTES = 1 << 20;
 const FULL_FLOW_BYTES = 60_000;
 const POLL_MS = 1;
 const EMPTY_POLLS_BEFORE_WATCH = 10;
+/** inotify tells of writes, not of the last writer's death: that is looked for this often. */
+const IDLE_LOOK_MS = 200;
+/** Between looks at a silent stream that cannot be watched. */
+const IDLE_POLL_MS = 10;
 /** Descendants may hold the stream open after the tool is gone; what they still write is waited for this long. */
 const DRAIN_LIMIT_MS = 100;
 
@@ -92,7 +96,8 @@ export class OutputPump {
   #schedule(bytes: number): void {
     if (this.#closed) return;
     const next = () => this.#turn();
-    this.#timer = bytes > FULL_FLOW_BYTES ? setImmediate(next) : setTimeout(next, POLL_MS);
+    const pauseMs = this.#emptyPolls > EMPTY_POLLS_BEFORE_WATCH ? IDLE_POLL_MS : POLL_MS;
+    this.#timer = bytes > FULL_FLOW_BYTES ? setImmediate(next) : setTimeout(next, pauseMs);
   }
 
   #turn(): void {
@@ -139,8 +144,11 @@ export class OutputPump {
       stop();
       return false;
     }
-    // inotify tells of writes, not of the last writer's death: look for that now and then.
-    this.#timer = setTimeout(wake, 50);
+    const look = () => {
+      if (this.#readAll() > 0 || this.#streams.every((stream) => stream.ended)) wake();
+      else this.#timer = setTimeout(look, IDLE_LOOK_MS);
+    };
+    this.#timer = setTimeout(look, IDLE_LOOK_MS);
     return true;
   }
 

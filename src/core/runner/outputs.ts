@@ -1,9 +1,11 @@
 import { cpSync, existsSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
 import type { StagedOutput } from '../registry/arguments.ts';
+import { layoutOf } from '../storage/layout.ts';
 
 /** Makes the folders in which a tool writes its staged outputs. */
 export function prepareStaging(staged: readonly StagedOutput[]): void {
@@ -21,6 +23,7 @@ export function writtenOutputs(staged: readonly StagedOutput[]): StagedOutput[] 
  */
 export function placeOutputs(outputs: readonly StagedOutput[]): void {
   for (const output of outputs) {
+    if (output.stays) continue;
     try {
       mkdirSync(dirname(output.target), { recursive: true });
       place(output.staged, output.target);
@@ -36,6 +39,19 @@ export function placeOutputs(outputs: readonly StagedOutput[]): void {
       );
     }
   }
+}
+
+/** The outputs for which a run was given staged paths, as `<input>/<name>`: nothing stood at their targets then. */
+export function stagedBefore({ run_id, args }: RunRecord): string[] {
+  // The project may have been moved since: only the end of the path is sure.
+  const { dir, staging } = layoutOf('/', run_id);
+  const mark = `/${run_id}${staging.slice(dir.length)}/`;
+  return args.flatMap((arg) => {
+    const at = arg.indexOf(mark);
+    if (at === -1) return [];
+    const place = arg.slice(at + mark.length);
+    return `${place.slice(0, place.indexOf('/'))}/${basename(place)}`;
+  });
 }
 
 function place(from: string, to: string): void {

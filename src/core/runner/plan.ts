@@ -18,7 +18,8 @@ import { chooseBackend } from '../sandbox/choose.ts';
 import type { SandboxedCommand } from '../sandbox/sandbox.ts';
 import { layoutOf } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
-import type { PreparedAnswer } from './answers/questions.ts';
+import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
+import { type Budget, type Lowered, withinBudget } from './budget.ts';
 import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
 
 /** The clocks and limits of a run. */
@@ -28,6 +29,8 @@ export interface RunLimits {
   stallS: number | null;
   maxOutputBytes: number;
   cancelGraceS: number;
+  /** Whether the deadline stands still while the run waits for an answer. */
+  waitingStopsDeadline: boolean;
 }
 
 /** How failures that may pass are tried again: tries in all, and the wait before the second one, doubled each time. */
@@ -47,6 +50,7 @@ export interface RunPlan {
   tool: ToolEntry;
   /** By which a privileged tool runs. */
   approval: Approval | null;
+  guard: RunGuard;
   command: ToolCommand;
   sandboxed: SandboxedCommand;
   /** The tool's arguments, and how they are shown: values of secret inputs are masked. */
@@ -58,10 +62,18 @@ export interface RunPlan {
   staged: StagedOutput[];
   limits: RunLimits;
   retry: RetryPlan;
+  budget: Budget;
+  /** What was asked for beyond the project's ceilings. */
+  lowered: Lowered[];
   /** Answers known beforehand: those of the caller, then those of the configuration's rules. */
   answers: PreparedAnswer[];
   answerTimeoutS: number;
+  /** Asked when nothing was prepared. */
+  onQuestion: AnswerHandler | undefined;
   cwd: string;
+  idempotencyKey: string | null;
+  /** The run that this one is to be compared with. */
+  replays: string | null;
   caller: string | null;
   callerEnv: RunRequest['env'];
   baseAllowlist: readonly string[];
@@ -89,11 +101,13 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     roots: grantRoots(services.config, request.cwd),
     protectedRoots: [services.store.root, `${services.config.root}/.acor`],
     stagingDir: layout.staging,
+    ...(request.replays && { stayingOutputs: request.replays.outputs }),
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
   await checkJsonInputs(tool, resolved.values);
   const command = await commandOf(tool, services.config, request.env);
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...resolved.args];
+  const { budget } = services.config.config;
   const backend = await chooseBackend(services.config.config.security.isolation);
   const sandboxed = await backend.prepare({
     argv,
@@ -111,6 +125,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     spanId: newSpanId(),
     tool,
     approval,
+    guard,
     command,
     sandboxed,
     args: resolved.args,
@@ -118,11 +133,14 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     givenArgs: resolved.secretArgs.length === 0 ? request.args : null,
     grants: resolved.grants,
     staged: resolved.staged,
-    limits: limitsOf(services, tool, request),
-    retry: retryOf(tool, request),
+    ...withinBudget(limitsOf(services, tool, request), retryOf(tool, request), budget),
+    budget: { maxRuns: budget.max_runs ?? null },
     answers: [...(request.answers ?? []), ...ruledAnswers(services, tool)],
     answerTimeoutS: services.config.config.environment.answer_timeout_s,
+    onQuestion: request.onQuestion,
     cwd: request.cwd,
+    idempotencyKey: request.idempotencyKey ?? null,
+    replays: request.replays?.runId ?? null,
     caller: request.caller ?? null,
     callerEnv: request.env,
     baseAllowlist: services.config.config.environment.base_allowlist,
@@ -158,6 +176,7 @@ function limitsOf({ config }: RunnerServices, { manifest }: ToolEntry, request: 
     stallS: manifest.stall_s ?? defaults.stall_s ?? null,
     maxOutputBytes: manifest.max_output_size ?? defaults.max_output_size,
     cancelGraceS: defaults.cancel_grace_s,
+    waitingStopsDeadline: defaults.waiting_stops_deadline,
   };
 }
 
