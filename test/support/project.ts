@@ -119,7 +119,9 @@ export class TestProject {
   }
 
   events(runId: string): Event[] {
-    return parseLines(readFileSync(join(this.runsDir, runId, 'events.jsonl'), 'utf8'));
+    const text = readFileSync(join(this.runsDir, runId, 'events.jsonl'), 'utf8');
+    // What is being written at this moment is no line yet.
+    return parseLines(text.slice(0, text.lastIndexOf('\n') + 1));
   }
 
   [Symbol.dispose](): void {

@@ -1,6 +1,7 @@
 import { closeSync, constants, type FSWatcher, openSync, readSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
+import { removeIfPossible } from '../../util/remove-if-possible.ts';
 import type { Runtime, SpawnedProcess } from './runtime.ts';
 
 const BUFFER_BYTES = 1 << 18;
@@ -223,7 +224,7 @@ class FifoStream {
     this.#open = false;
     if (this.writeFd !== -1) closeSync(this.writeFd);
     closeSync(this.#readFd);
-    rmSync(this.path, { force: true });
+    removeIfPossible(this.path);
   }
 }
 

@@ -4,6 +4,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
 import type { StagedOutput } from '../registry/arguments.ts';
 import { layoutOf } from '../storage/layout.ts';
 
@@ -18,22 +19,24 @@ export function writtenOutputs(staged: readonly StagedOutput[]): StagedOutput[] 
 }
 
 /**
- * Puts the outputs of a completed run in place, each at once and whole (contract §5). What came to stand at the target
- * meanwhile is not overwritten: the output stays in the workspace, and the error says where.
+ * Puts the outputs of a completed run in place, each at once and whole (contract §5), and all or none of them. What came to
+ * stand at a target meanwhile is not overwritten: the outputs stay in the workspace, and the error says where.
  */
-export function placeOutputs(outputs: readonly StagedOutput[]): void {
-  for (const output of outputs) {
-    if (output.stays) continue;
+export function placeOutputs(all: readonly StagedOutput[]): void {
+  const outputs = all.filter(({ stays }) => !stays);
+  for (const [index, output] of outputs.entries()) {
     try {
       mkdirSync(dirname(output.target), { recursive: true });
       place(output.staged, output.target);
     } catch (error) {
+      const kept = [...outputs.slice(0, index).filter(takeBack), ...outputs.slice(index)];
+      const moves = kept.map(({ staged, target }) => shellCommand(['mv', staged, target]));
       throw new AcorError(
         'E_STORAGE',
         `cannot put the output in place at ${output.target}: ${whyNot(error)}`,
         {
-          hint: `The output is kept. Put it in place with: mv '${output.staged}' '${output.target}'`,
-          next: [`mv '${output.staged}' '${output.target}'`],
+          hint: `What was made is kept. Put it in place with: ${moves.join(' && ')}`,
+          next: moves,
           cause: error,
         },
       );
@@ -52,6 +55,16 @@ export function stagedBefore({ run_id, args }: RunRecord): string[] {
     const place = arg.slice(at + mark.length);
     return `${place.slice(0, place.indexOf('/'))}/${basename(place)}`;
   });
+}
+
+/** A run that has failed leaves no output. False when it cannot be taken back. */
+function takeBack({ staged, target }: StagedOutput): boolean {
+  try {
+    place(target, staged);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function place(from: string, to: string): void {

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ANSWER_SOURCES, type AnswerSource } from '../../protocol/v1/wire.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
+import { removeIfPossible } from '../../util/remove-if-possible.ts';
 import type { RunLayout } from './layout.ts';
 import { storageError } from './storage-error.ts';
 
@@ -46,13 +47,6 @@ export function readPostedAnswer(path: string): PostedAnswer | undefined {
   } finally {
     removeIfPossible(path);
   }
-}
-
-/** An answer that cannot be taken away must not take the supervisor away. */
-function removeIfPossible(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {}
 }
 
 /** Gives an answer to the tool as a file (contract §4); `line` is the same object as on its standard input. */

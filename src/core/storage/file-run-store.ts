@@ -17,6 +17,7 @@ import { syncFolder, writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { identify, isRunning, type ProcessIdentity } from '../../util/process-table.ts';
+import { removeIfPossible } from '../../util/remove-if-possible.ts';
 import { EventLog } from './event-log.ts';
 import { IdempotencyKeys, type KeyedCall } from './idempotency-keys.ts';
 import { layoutOf, type RunLayout } from './layout.ts';
@@ -277,13 +278,6 @@ function putReserve(layout: RunLayout): void {
   } catch {
     removeIfPossible(reservePath(layout));
   }
-}
-
-/** What cannot be taken away, as on a read-only disk, is in nobody's way. */
-function removeIfPossible(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {}
 }
 
 function reservePath(layout: RunLayout): string {

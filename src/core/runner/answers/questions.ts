@@ -114,6 +114,8 @@ export class Questions {
     const timeoutS = question.timeoutS ?? (question.blocking ? this.#defaultTimeoutS : undefined);
     const stopTimer =
       timeoutS === undefined ? () => {} : after(timeoutS * 1000, () => this.#timeUp(question, timeoutS));
+    // Asked twice, the clock of the first time must not answer for the second.
+    this.#open.get(actionId)?.stopTimer();
     this.#open.set(actionId, { question, stopTimer });
     const prepared = this.#prepared.find(({ action }) => action === actionId || action === question.action);
     if (prepared === undefined) this.#putToOthers(question);
