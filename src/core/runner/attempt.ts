@@ -69,17 +69,18 @@ export async function runAttempt(
   const deadline = options.deadline();
   const waitedBeforeMs = options.questions.waitedMs;
   const env = environmentOf(plan, writer.layout, { ...options, deadline });
+  let tree: ProcessTree | undefined;
   try {
     const streams = { ...output.pump.targets, ...(input && { stdin: input.target }) };
     const child = await spawnTool(services, plan, writer, env, streams);
-    input?.releaseReadEnd();
-    watchdog.watchGroup(child.pid);
-    output.pump.start(child);
-    const tree = new ProcessTree(services.runtime, {
+    tree = new ProcessTree(services.runtime, {
       rootPid: child.pid,
       runId: plan.runId,
       adopts: services.adoptsOrphans,
     });
+    input?.releaseReadEnd();
+    watchdog.watchGroup(child.pid);
+    output.pump.start(child);
     const { deadlineGuard, guards } = startGuards(plan, writer, intake, output, race, options);
     options.questions.begin({
       deliver: (line) => input?.write(line),
@@ -127,6 +128,11 @@ export async function runAttempt(
       protocolProblem: intake.problem,
       survivors,
     };
+  } catch (error) {
+    // Whatever went wrong after the tool was started, nothing of it lives on.
+    await tree?.kill();
+    tree?.release();
+    throw error;
   } finally {
     output.close();
     input?.close();
