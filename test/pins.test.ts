@@ -153,6 +153,7 @@ describe('pinned for those who rely on it', () => {
       'manifestFile',
       'mayFollow',
       'originOf',
+      'policyFile',
       'runRecord',
     ]);
   });

@@ -109,7 +109,7 @@ async function perform<C>(
     env: io.env,
     stdoutFd: io.stdoutFd,
     readStdin: io.readStdin,
-    note: (text) => void reply.note(safeText(text)).catch(() => undefined),
+    note: (text) => void reply.note(text).catch(() => undefined),
   });
   return reply.result(op, result);
 }

@@ -8,6 +8,7 @@ import type { Repeatable } from './next-page.ts';
 import type { Operation, OperationResult } from './operation.ts';
 import { detectScreen, type Screen } from './screen.ts';
 import { type Selected, select } from './select.ts';
+import { safeLine } from './terminal-text.ts';
 import { writeOut } from './write-out.ts';
 
 /** How one command line is answered: who reads, in which form, and on which descriptor. */
@@ -57,7 +58,7 @@ export class Reply<C> {
 
   /** Writes a line for people to stderr. */
   note(line: string): Promise<boolean> {
-    return writeOut(this.#io.stderrFd, `${line}\n`);
+    return writeOut(this.#io.stderrFd, `${safeLine(line)}\n`);
   }
 
   /** Answers with an operation's result; the exit code is returned. */

@@ -1,5 +1,5 @@
 import { log } from '@clack/prompts';
-import { safeText } from '../compose/terminal-text.ts';
+import { safeLine } from '../compose/terminal-text.ts';
 import { checkOfAnswers } from '../core/runner/answers/check-answer.ts';
 import { handInAnswer } from '../core/runner/answers/hand-in-answer.ts';
 import { type Question, readQuestion } from '../core/runner/answers/question.ts';
@@ -75,7 +75,7 @@ async function handIn(
   } catch (error) {
     if (signal.aborted) return 'left';
     if (!(error instanceof AcorError) || error.code !== 'E_BAD_ANSWER') throw error;
-    log.warn(safeText(error.message));
+    log.warn(safeLine(error.message));
   }
   return 'settled';
 }

@@ -1,5 +1,5 @@
 import { confirm, isCancel, log, select, text } from '@clack/prompts';
-import { safeData, safeText } from '../compose/terminal-text.ts';
+import { safeData, safeLine, safeLines } from '../compose/terminal-text.ts';
 import type { AnswerCheck } from '../core/runner/answers/check-answer.ts';
 import type { Question } from '../core/runner/answers/question.ts';
 
@@ -45,7 +45,7 @@ async function ask(
   check: AnswerCheck,
   signal: AbortSignal,
 ): Promise<{ value: unknown } | undefined> {
-  const message = cut(safeText(question.msg ?? question.action), MAX_TEXT_CHARS);
+  const message = cut(safeLines(question.msg ?? question.action), MAX_TEXT_CHARS);
   const choices = choicesOf(question);
   if (choices.length > 0) {
     const picked = await select({
@@ -144,7 +144,7 @@ function hintOf({ schema }: Question): string {
 function tellContext({ actionId, action, audience, context }: Question): void {
   const addressee = audience === 'user' ? 'you' : 'an AI; you may answer';
   const pairs = Object.entries(safeData(context) as Record<string, unknown>).map(
-    ([key, value]) => `\n${oneLine(key)}: ${textOf(value)}`,
+    ([key, value]) => `\n${oneLine(key)}: ${safeLines(textOf(value))}`,
   );
   const shown = cut(pairs.join(''), MAX_TEXT_CHARS);
   log.info(`${oneLine(action)} (${oneLine(actionId)}) asks ${addressee}${shown}`);
@@ -155,7 +155,7 @@ function textOf(value: unknown): string {
 }
 
 function oneLine(value: string): string {
-  return cut(safeText(value).replaceAll(/[\n\t]+/g, ' '), MAX_LINE_CHARS);
+  return cut(safeLine(value), MAX_LINE_CHARS);
 }
 
 function cut(value: string, maxChars: number): string {

@@ -8,13 +8,13 @@ import { requestCancel } from '../core/storage/cancel-request.ts';
 import { summariseLog } from '../core/storage/log-summary.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
 import type { RunState } from '../protocol/run-state.ts';
-import { writeAsync } from '../util/write-async.ts';
 import type { AcorApp } from './acor-app.ts';
 import { commandsForOpenQuestions, type FollowEnd, followRun } from './follow-run.ts';
 import { openQuestionsOf } from './open-question.ts';
 import { resultOf } from './run-result.ts';
 import type { ShownAs } from './run-start.ts';
 import { startSupervisor } from './start-supervisor.ts';
+import { writeEvents } from './write-events.ts';
 
 type Started = { run_id: string; state: RunState; dir: string };
 
@@ -84,7 +84,7 @@ async function follow(
     return followForPerson(runId, since, ctx.screen, ctx, signal);
   }
   const { store } = await ctx.app.project();
-  const show = async (lines: Uint8Array) => (flags.stream ? writeAsync(ctx.stdoutFd, lines) : 'written');
+  const show = async (lines: Uint8Array) => (flags.stream ? writeEvents(ctx.stdoutFd, lines) : 'written');
   return followRun(store, runId, { since, signal, atQuestions: true }, show);
 }
 

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { OperationContext } from '../compose/operation.ts';
 import { settleIfLost } from '../core/runner/settle-lost.ts';
-import { writeAsync } from '../util/write-async.ts';
 import type { AcorApp } from './acor-app.ts';
 import { acorOperation } from './define.ts';
 import { commandsForOpenQuestions, type FollowEnd, followRun } from './follow-run.ts';
+import { writeEvents } from './write-events.ts';
 
 export const runAttach = acorOperation({
   name: 'run.attach',
@@ -39,6 +39,6 @@ async function follow(runId: string, since: number, ctx: OperationContext<AcorAp
     return followForPerson(runId, since, ctx.screen, ctx, ctx.signal);
   }
   const { store } = await ctx.app.project();
-  const show = (lines: Uint8Array) => writeAsync(ctx.stdoutFd, lines);
+  const show = (lines: Uint8Array) => writeEvents(ctx.stdoutFd, lines);
   return followRun(store, runId, { since, signal: ctx.signal, atQuestions: true }, show);
 }

@@ -2,10 +2,10 @@ import type { OperationContext, OperationResult } from '../compose/operation.ts'
 import { Run, type RunSummary } from '../core/runner/run.ts';
 import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
 import { startRun } from '../core/runner/start-run.ts';
-import { writeAsync } from '../util/write-async.ts';
 import type { AcorApp } from './acor-app.ts';
 import { resultOf } from './run-result.ts';
 import type { ShownAs } from './run-start.ts';
+import { writeEvents } from './write-events.ts';
 
 /** Runs a tool under this very process, and shows it while it goes. */
 export async function runHere(
@@ -53,7 +53,7 @@ async function show(run: Run, flags: ShownAs, ctx: OperationContext<AcorApp>): P
   }
   if (!flags.stream) return;
   for await (const lines of run.follow()) {
-    if ((await writeAsync(ctx.stdoutFd, lines)) === 'written') continue;
+    if ((await writeEvents(ctx.stdoutFd, lines)) === 'written') continue;
     ctx.note(
       `acor: nobody reads stdout any more; run ${run.runId} goes on. Follow it with: acor logs ${run.runId} --follow`,
     );

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { followToEnd } from '../core/runner/follow-to-end.ts';
 import { eventsIn, followEvents, readEvents } from '../core/storage/follow.ts';
-import { writeAsync } from '../util/write-async.ts';
 import { acorOperation } from './define.ts';
 import { eventAsText } from './event-text.ts';
+import { writeEvents } from './write-events.ts';
 
 /** One answer holds at most so many events; `next` leads on. */
 const PAGE_EVENTS = 1000;
@@ -55,7 +55,7 @@ export const runLogs = acorOperation({
         : followEvents(path, { since: input.since, wait: false, signal: ctx.signal });
       for await (const lines of batches) {
         const shown = asGiven ? lines : Buffer.from(eventsIn(lines).filter(wanted).flatMap(lineOf).join(''));
-        if ((await writeAsync(ctx.stdoutFd, shown)) === 'closed') break;
+        if ((await writeEvents(ctx.stdoutFd, shown)) === 'closed') break;
       }
       return { kind: 'streamed', exit: 0 };
     }

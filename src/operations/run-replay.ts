@@ -5,12 +5,12 @@ import { settleIfLost } from '../core/runner/settle-lost.ts';
 import { summariseLog } from '../core/storage/log-summary.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
 import { isFinal } from '../protocol/run-state.ts';
-import { writeAsync } from '../util/write-async.ts';
 import type { AcorApp } from './acor-app.ts';
 import { acorOperation } from './define.ts';
 import { type Pace, playRecording } from './play-recording.ts';
 import { shownPlan } from './show-plan.ts';
 import { replayed } from './tell-comparison.ts';
+import { writeEvents } from './write-events.ts';
 
 /** What a shell expects of a program that Ctrl-C ended. */
 const EXIT_INTERRUPTED = 130;
@@ -83,7 +83,7 @@ async function play(
   ctx: OperationContext<AcorApp>,
 ): Promise<'played' | 'interrupted'> {
   if (ctx.screen === null) {
-    await playRecording(eventsPath, pace, ctx.signal, (lines) => writeAsync(ctx.stdoutFd, lines));
+    await playRecording(eventsPath, pace, ctx.signal, (lines) => writeEvents(ctx.stdoutFd, lines));
     return 'played';
   }
   const { RunView } = await import('./run-view.ts');

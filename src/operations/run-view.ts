@@ -1,7 +1,7 @@
 import { cutToWidth } from '../compose/display-width.ts';
 import type { Screen } from '../compose/screen.ts';
 import { styled } from '../compose/style.ts';
-import { safeText } from '../compose/terminal-text.ts';
+import { safeLine, safeLines } from '../compose/terminal-text.ts';
 import { LineReader } from '../protocol/jsonl.ts';
 import { writeAsync } from '../util/write-async.ts';
 
@@ -99,12 +99,12 @@ function statusOf(event: Event, before: string): string {
   const step = typeof event.step === 'string' ? event.step : before;
   const pct = typeof event.pct === 'number' ? `${Math.floor(event.pct)}%` : '';
   const msg = typeof event.msg === 'string' ? event.msg : '';
-  return safeText([step, pct, msg].filter((part) => part !== '').join('  ')).replaceAll('\n', ' ');
+  return safeLine([step, pct, msg].filter((part) => part !== '').join('  '));
 }
 
 /** What a person reads of an event; undefined for what says nothing to them. */
 function lineOf(event: Event, screen: Screen): string | undefined {
-  const text = (field: string) => safeText(typeof event[field] === 'string' ? (event[field] as string) : '');
+  const text = (field: string) => safeLines(typeof event[field] === 'string' ? event[field] : '');
   switch (event.type) {
     case 'runner_start':
       return styled(`run ${text('run_id')}  ${text('tool')}`, 'dim', screen);
@@ -118,12 +118,12 @@ function lineOf(event: Event, screen: Screen): string | undefined {
       return styled(`warning: ${text('msg')}`, 'yellow', screen);
     case 'action_required':
       return styled(
-        `question ${text('action_id')}: ${text('msg') || text('action')} ${safeText(JSON.stringify(event.context ?? {}))}`,
+        `question ${text('action_id')}: ${text('msg') || text('action')} ${safeLine(JSON.stringify(event.context ?? {}))}`,
         'bold',
         screen,
       );
     case 'action_answered':
-      return `answer to ${text('action_id')}: ${safeText(JSON.stringify(event.answer) ?? '')}, by ${text('by')}`;
+      return `answer to ${text('action_id')}: ${safeLine(JSON.stringify(event.answer) ?? '')}, by ${text('by')}`;
     case 'error':
     case 'runner_error': {
       const hint = text('hint');
@@ -132,7 +132,7 @@ function lineOf(event: Event, screen: Screen): string | undefined {
     case 'result':
       return resultLine(event);
     case 'artifact':
-      return `${text('path')}  ${event.size} bytes  sha256 ${text('sha256').slice(0, 12)}`;
+      return `${text('path')}  ${Number(event.size)} bytes  sha256 ${text('sha256').slice(0, 12)}`;
     case 'runner_end':
       return endLine(event, screen);
     default:
@@ -145,14 +145,14 @@ function resultLine(event: Event): string | undefined {
   const parts = Object.entries(rest)
     .filter(([, value]) => typeof value !== 'object')
     .map(([key, value]) => `${key} ${value}`);
-  return parts.length === 0 ? undefined : safeText(parts.join('  '));
+  return parts.length === 0 ? undefined : safeLine(parts.join('  '));
 }
 
 function endLine(event: Event, screen: Screen): string {
-  const state = String(event.state);
+  const state = safeLine(String(event.state));
   const look = state === 'completed' ? 'green' : 'red';
   const next = Array.isArray(event.next)
-    ? event.next.map((command) => `\n  ${safeText(String(command))}`).join('')
+    ? event.next.map((command) => `\n  ${safeLine(String(command))}`).join('')
     : '';
   return `${styled(state, look, screen)} in ${Number(event.duration_s).toFixed(1)} s${next}`;
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CONFIG_DEFAULTS as DEFAULTS } from './config-defaults.ts';
+import { whyDenied } from './env-names.ts';
 import { resourceLimits } from './resource-limits.ts';
 import { SEMVER } from './semver.ts';
 
@@ -34,7 +35,7 @@ const discovery = z.strictObject({
 });
 
 const environment = z.strictObject({
-  base_allowlist: z.array(variable).default(DEFAULTS.environment.base_allowlist),
+  base_allowlist: z.array(variable.superRefine(mayBePassed)).default(DEFAULTS.environment.base_allowlist),
   timeout_s: seconds.default(DEFAULTS.environment.timeout_s),
   heartbeat_grace_s: seconds.default(DEFAULTS.environment.heartbeat_grace_s),
   stall_s: seconds.optional().describe('Left out, a lack of progress is not watched.'),
@@ -100,3 +101,11 @@ export const configFile = z.strictObject({
 });
 
 export type Config = z.output<typeof configFile>;
+
+/** A project that was cloned has a configuration, too. */
+function mayBePassed(name: string, context: z.core.$RefinementCtx): void {
+  const why = whyDenied(name);
+  if (why === undefined) return;
+  const message = `no tool is given the variable '${name}': ${why}`;
+  context.addIssue({ code: 'custom', message, params: { rule: 'env-name', fix: 'Leave it out.' } });
+}

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { parseLines, processesOf, type Running, TestProject, until } from '../support/project.ts';
+import {
+  parseLines,
+  processesOf,
+  type Running,
+  TestProject,
+  until,
+  WITHOUT_SANDBOX,
+} from '../support/project.ts';
 
 /** More than a pipe and every buffer on the way hold. */
 const LINES = 60_000;
@@ -10,7 +17,7 @@ const LINES = 60_000;
 describe('a follower that stops reading', () => {
   let project: TestProject;
   before(() => {
-    project = new TestProject({ tools: ['does'] });
+    project = new TestProject({ tools: ['does'], config: WITHOUT_SANDBOX });
   });
   after(() => project[Symbol.dispose]());
 

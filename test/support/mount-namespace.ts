@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { ACOR, Running, TestProject } from './project.ts';
+import { ACOR, Running, TestProject, WITHOUT_SANDBOX } from './project.ts';
 
 const canMount =
   spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' }).status === 0 &&
@@ -25,7 +25,8 @@ export class ProjectWithMounts extends TestProject {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     await new Promise((resolve) => holder.stdout!.once('data', resolve));
-    return new ProjectWithMounts(holder, options);
+    // Root of such a namespace can give no tool a user of its own.
+    return new ProjectWithMounts(holder, { config: WITHOUT_SANDBOX, ...options });
   }
 
   /** As the namespace sees it. */

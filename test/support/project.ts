@@ -29,6 +29,10 @@ export interface Finished {
   stderr: string;
 }
 
+/** For tests whose tools wait for, or reach, what lies outside of a sandbox, because they are about something else. */
+export const WITHOUT_SANDBOX =
+  "version: 1\nenvironment: { cancel_grace_s: 0.3 }\nsecurity: { isolation: 'off' }\n";
+
 /** A project in a folder of its own, with real tools; everything in it is removed at the end. */
 export class TestProject {
   readonly root: string;

@@ -162,6 +162,14 @@ describe('a tool’s process', () => {
       while (tree.members().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     });
 
+    it('does not fail because its watchdog was killed before it', async () => {
+      const watchdog = new Watchdog(runtime, `r-test-${process.pid}-${count++}`);
+      process.kill(watchdog.pid, 'SIGKILL');
+      while (isStillThere(watchdog.pid)) await new Promise((resolve) => setTimeout(resolve, 5));
+      for (let group = 1; group < 20; group++) watchdog.watchGroup(group);
+      watchdog.dismiss();
+    });
+
     it('is left alone by a watchdog that was dismissed', async () => {
       const { runId, child } = await startTree(FAMILY);
       const watchdog = new Watchdog(runtime, runId);

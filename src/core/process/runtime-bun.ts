@@ -39,11 +39,13 @@ export const bunRuntime: Runtime = {
     return {
       pid: child.pid,
       write(line) {
-        child.stdin.write(`${line}\n`);
-        child.stdin.flush();
+        ifItLives(() => {
+          child.stdin.write(`${line}\n`);
+          child.stdin.flush();
+        });
       },
       close() {
-        child.stdin.end();
+        ifItLives(() => child.stdin.end());
       },
     };
   },
@@ -110,4 +112,11 @@ function openLibc() {
 
 function cString(text: string): Uint8Array {
   return Buffer.from(`${text}\0`);
+}
+
+/** A companion that was killed takes no words any more, and needs none. */
+function ifItLives(tell: () => void): void {
+  try {
+    tell();
+  } catch {}
 }

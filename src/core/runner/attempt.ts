@@ -73,6 +73,7 @@ export async function runAttempt(
   const { sandboxed } = plan;
   let handed: HandOver | undefined;
   let launch: SandboxLaunch | undefined;
+  let tree: ProcessTree | undefined;
   try {
     if (sandboxed.changesUser) {
       const { handOver, handStreams } = await import('./hand-over.ts');
@@ -91,17 +92,17 @@ export async function runAttempt(
       scratch: writer.layout.control,
     });
     const child = await spawnTool(services, launch);
-    launch.release();
-    race.watchExit(() => launch!.hasEnded());
-    input?.releaseReadEnd();
-    watchdog.watchGroup(child.pid);
-    output.pump.start(child);
-    const tree = new ProcessTree(services.runtime, {
+    tree = new ProcessTree(services.runtime, {
       rootPid: child.pid,
       runId: plan.runId,
       adopts: services.adoptsOrphans,
       keepers: launch.keepers,
     });
+    launch.release();
+    race.watchExit(() => launch!.hasEnded());
+    input?.releaseReadEnd();
+    watchdog.watchGroup(child.pid);
+    output.pump.start(child);
     const { deadlineGuard, guards } = startGuards(plan, writer, intake, output, race, options);
     options.questions.begin({
       deliver: (line) => input?.write(line),
@@ -151,6 +152,11 @@ export async function runAttempt(
       protocolProblem: intake.problem,
       survivors,
     };
+  } catch (error) {
+    // Whatever went wrong after the tool was started, nothing of it lives on.
+    await tree?.kill();
+    tree?.release();
+    throw error;
   } finally {
     launch?.close();
     output.close();

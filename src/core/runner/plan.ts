@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { newRunId, newSpanId, newTraceId } from '../../util/ids.ts';
-import { decide } from '../policy/decide.ts';
+import { userFolders } from '../config/find.ts';
+import type { Approval } from '../guard/approval-state.ts';
+import { RunGuard } from '../guard/run-guard.ts';
 import {
   type Grant,
   grantRoots,
@@ -49,6 +52,9 @@ export interface RunPlan {
   traceId: string;
   spanId: string;
   tool: ToolEntry;
+  /** By which a privileged tool runs. */
+  approval: Approval | null;
+  guard: RunGuard;
   command: ToolCommand;
   sandboxed: Confinement & { argv: [string, ...string[]] };
   /** The tool's arguments, and how they are shown: values of secret inputs are masked. */
@@ -82,14 +88,19 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** Checks everything that can be checked before a run, in the order in which a caller would want to hear of it. Starts and writes nothing. */
 export async function planRun(services: RunnerServices, request: RunRequest): Promise<RunPlan> {
-  const tool = await services.registry.find(request.tool);
-  assertCompatible(tool.manifest);
-  checkAdapter(tool);
-  checkPolicy(services, tool);
+  const found = await services.registry.find(request.tool);
+  assertCompatible(found.manifest);
+  checkAdapter(found);
+  const guard = await RunGuard.open(found, {
+    ...request,
+    config: services.config,
+    runsDir: services.store.root,
+  });
+  const { tool, approval } = await guard.admit();
   checkEnvironment(tool, request);
   const runId = request.again?.runId ?? newRunId();
   const layout = layoutOf(services.store.root, runId);
-  const hidden = [services.store.root, join(services.config.root, '.acor')];
+  const hidden = [services.store.root, join(services.config.root, '.acor'), ...userFolders(request.env)];
   const resolved = resolveArguments(tool, request.args, {
     cwd: request.cwd,
     roots: grantRoots(services.config, request.cwd),
@@ -115,22 +126,26 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     folders: foldersOf(layout),
     libraries: librariesOf(sdk),
     grants,
-    hidden,
+    hidden: hidden.filter((path) => existsSync(path)),
     commands: tool.manifest.permissions.commands,
     path: request.env['PATH'] ?? '',
     network: 'none',
     limits: { ...services.config.config.security.resource_limits, ...tool.manifest.resources },
   });
+  const shownArgs = shownArguments(resolved);
+  await guard.admitRun({ ...resolved, args: shownArgs, tier: sandboxed.isolation.tier });
   return {
     runId,
     again: request.again?.mode ?? null,
     traceId: TRACEPARENT.exec(request.env.TRACEPARENT ?? '')?.[1] ?? newTraceId(),
     spanId: newSpanId(),
     tool,
+    approval,
+    guard,
     command,
     sandboxed: { ...sandboxed, argv },
     args: resolved.args,
-    shownArgs: shownArguments(resolved),
+    shownArgs,
     givenArgs: resolved.secretArgs.length === 0 ? request.args : null,
     grants,
     staged: resolved.staged,
@@ -193,25 +208,6 @@ function checkAdapter({ adapter, name }: ToolEntry): void {
       hint: `Use one of: ${ADAPTER_NAMES.join(', ')}`,
     },
   );
-}
-
-function checkPolicy({ config }: RunnerServices, { manifest, name }: ToolEntry): void {
-  const violations = decide(manifest, config.config);
-  if (violations.length > 0) {
-    throw new AcorError(
-      'E_POLICY_DENIED',
-      `tool '${name}' asks for more than the policy allows: ${violations.map((v) => v.rule).join('; ')}`,
-      {
-        hint: violations.map((v) => v.fix).join(' '),
-        details: { violations },
-      },
-    );
-  }
-  if (manifest.permissions.level === 'privileged') {
-    throw new AcorError('E_APPROVAL_REQUIRED', `tool '${name}' is privileged, and nobody has approved it`, {
-      hint: "This version has no approvals yet: lower permissions.level to 'standard' and list what the tool needs.",
-    });
-  }
 }
 
 function checkEnvironment({ manifest, name }: ToolEntry, { env }: RunRequest): void {

@@ -145,7 +145,7 @@ export class Run {
   }
 
   #announce(): void {
-    const { tool, shownArgs, limits, sandboxed } = this.#plan;
+    const { tool, shownArgs, limits, sandboxed, approval } = this.#plan;
     this.#writer.log.append({
       type: 'runner_start',
       tool: tool.name,
@@ -155,6 +155,7 @@ export class Run {
       trace_id: this.#plan.traceId,
       span_id: this.#plan.spanId,
       isolation: sandboxed.isolation,
+      ...(approval !== null && { approval }),
     });
     for (const { what, asked, allowed } of this.#plan.lowered) {
       this.#warn(undefined, `the project's budget allows ${what} ${allowed}, not ${asked}`, {
@@ -209,6 +210,7 @@ export class Run {
   async #tryOnce(number: number): Promise<Omit<TriedOut, 'number'>> {
     const { manifest } = this.#plan.tool;
     try {
+      await this.#plan.guard.approved();
       this.#control.takeBack();
       prepareStaging(this.#plan.staged);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { KeyedCall } from '../storage/idempotency-keys.ts';
-import { KnownRun } from './known-run.ts';
+import type { RunStore } from '../storage/run-store.ts';
+import type { KnownRun } from './known-run.ts';
 import { newRunRecord } from './new-run.ts';
 import { planRun } from './plan.ts';
 import { checkPlanToken } from './plan-token.ts';
@@ -23,12 +24,16 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   const keyed = keyedCall(request);
   // What the first call needed may be gone by now: a known run is returned before anything is checked.
   const known = keyed && store.runOfKey(keyed);
-  if (known !== undefined) return new KnownRun(store, known);
+  if (known !== undefined) return knownRun(store, known);
   const plan = await planRun(services, request);
   checkPlanToken(plan, request.planToken, config.config.security.require_plan);
   const record = newRunRecord(plan);
   const made = keyed === undefined ? store.create(record) : await store.createOnce(record, keyed);
-  return typeof made === 'string' ? new KnownRun(store, made) : Run.begin(services, plan, made);
+  return typeof made === 'string' ? knownRun(store, made) : Run.begin(services, plan, made);
+}
+
+async function knownRun(store: RunStore, runId: string): Promise<KnownRun> {
+  return new (await import('./known-run.ts')).KnownRun(store, runId);
 }
 
 function keyedCall({ idempotencyKey: key, tool, args, cwd }: RunRequest): KeyedCall | undefined {

@@ -14,12 +14,16 @@ export const isolation = z.looseObject({
   not_enforced: z.array(z.string()),
 });
 
+/** By which approval a privileged tool runs: of which bytes, by whom, and when; `at` is null for one of a policy file. */
+export const approval = z.looseObject({ digest: z.string(), by: z.string(), at: z.string().nullable() });
+
 export const runnerStart = message('runner_start', {
   tool: z.string(),
   args: z.array(z.string()),
   attempt: z.int().min(1),
   timeout_s: z.number().positive(),
   isolation,
+  approval: approval.optional(),
 });
 
 export const runnerState = message('runner_state', {
