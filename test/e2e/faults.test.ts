@@ -25,7 +25,7 @@ describe('a store that is full', needsMounts, () => {
   for (const [what, limits, kinds] of [
     [
       'has no room for a write',
-      Array.from({ length: 13 }, (_, i) => `size=${(i + 3) * 4}k`),
+      Array.from({ length: 14 }, (_, i) => `size=${(i + 3) * 4}k`),
       [
         /write the record of the run/,
         /keep the output of the tool: .*\/logs\/std(out|err)\.log/,
@@ -35,7 +35,7 @@ describe('a store that is full', needsMounts, () => {
     ],
     [
       'has no room for a name',
-      [3, 6, 10, ...Array.from({ length: 18 }, (_, i) => i + 12)].map((count) => `nr_inodes=${count}`),
+      [3, 6, 10, ...Array.from({ length: 22 }, (_, i) => i + 12)].map((count) => `nr_inodes=${count}`),
       [
         /make the folder of the run/,
         /begin the run/,
@@ -115,7 +115,7 @@ describe('a store that is full', needsMounts, () => {
     const running = project.start(['run', 'asks', '--detach']);
     const runId = JSON.parse((await running.finished).stdout).data.run_id;
     await until(() => project.record(runId)?.state === 'waiting_ai');
-    const answers = `.runs/${runId}/control/answers`;
+    const answers = `.runs/${runId}/control/tool/answers`;
     project.mountSmall(answers, 'size=4k');
     project.fill(answers);
     const { code } = await project.envelope(['answer', runId, '--choice', 'fast', '--by', 'me']);
@@ -381,7 +381,7 @@ describe('a part of the store that cannot be written', needsMounts, () => {
     const control = `.runs/${runId}/control`;
     project.shell(`mkdir side; mount --bind '${control}' side`);
     project.makeReadOnly(control);
-    project.shell(`mount --bind side/answers '${control}/answers'`);
+    project.shell(`mount --bind side/tool '${control}/tool'`);
     const answer = { answer_id: 'x', action_id: 'a-1', answer: 'fast', by: 'me', source: 'command' };
     project.write('posted', JSON.stringify(answer));
     project.shell('cp posted side/posted; mv side/posted side/answer-x.json');

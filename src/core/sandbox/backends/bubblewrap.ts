@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
 import type { SpawnRequest } from '../../process/runtime.ts';
 import { enforcedBy } from '../enforced.ts';
-import { canGiveUsers } from '../identity/can-give-users.ts';
+import { canGiveUsers, ROOT } from '../identity/can-give-users.ts';
 import { isRunUser } from '../identity/run-user-range.ts';
 import { LANDLOCK_ACCESS } from '../launcher/landlock-rules.ts';
 import { Launcher, type LaunchSteps, PERL_COMMAND } from '../launcher/launcher.ts';
@@ -43,7 +43,7 @@ export const bubblewrap: SandboxBackend = {
     });
     return {
       isolation: { backend: 'bubblewrap', tier: 1, level: request.level, ...held },
-      changesUser: isRoot,
+      changesUser: isRoot && request.level !== 'privileged',
       launch: (options) => launchInBubblewrap(request, profile, found, options),
     };
   },
@@ -66,7 +66,7 @@ export function launchInBubblewrap(
     argv: request.argv,
     env: withOwnTemp(options.env),
     cwd: request.folders.work,
-    user: options.user,
+    user: options.user ?? (canGiveUsers() ? ROOT : null),
     limits: processLimits(request.limits, {
       countsByRun: asRoot ? isRunUser(ids.uid) : countsProcessesByNamespace(),
     }),

@@ -2,7 +2,7 @@ import { chownSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { enforcedBy } from '../enforced.ts';
-import { canGiveUsers } from '../identity/can-give-users.ts';
+import { canGiveUsers, ROOT } from '../identity/can-give-users.ts';
 import { isRunUser } from '../identity/run-user-range.ts';
 import { installCommand } from '../install-command.ts';
 import { LANDLOCK_ACCESS, type LandlockRules } from '../launcher/landlock-rules.ts';
@@ -44,7 +44,7 @@ export const landlock: SandboxBackend = {
     const held = enforcedBy(request, { commands: true, processes: isRoot, hidesProcesses: false });
     return {
       isolation: { backend: 'landlock', tier: 2, level: request.level, ...held },
-      changesUser: isRoot,
+      changesUser: isRoot && request.level !== 'privileged',
       launch: (options) => launchUnderLandlock(request, profile, options),
     };
   },
@@ -66,7 +66,7 @@ export function launchUnderLandlock(
       argv: request.argv,
       env: { ...options.env, TMPDIR: temp },
       cwd: request.folders.work,
-      user: options.user,
+      user: options.user ?? (canGiveUsers() ? ROOT : null),
       // Without a namespace of their own they would be counted with everything else of the user.
       limits: processLimits(request.limits, {
         countsByRun: options.user !== null && isRunUser(options.user.uid),
