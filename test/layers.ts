@@ -17,6 +17,7 @@ const CORE = [
   'core/policy',
   'core/process',
   'core/sandbox',
+  'core/secrets',
   'core/storage',
   'core/runner',
   'core/workflow',
@@ -89,6 +90,13 @@ export const LAYERS: readonly Layer[] = [
     note: 'a folder each backend, behind one interface',
   },
   {
+    folder: 'core/secrets',
+    folders: ['protocol', 'util'],
+    packages: [],
+    node: true,
+    note: 'the user’s store of secrets, and what keeps them out of all that is told',
+  },
+  {
     folder: 'core/storage',
     folders: ['protocol', 'util'],
     packages: [],
@@ -97,14 +105,14 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'core/runner',
-    folders: ['protocol', 'util', ...CORE.slice(0, 6)],
+    folders: ['protocol', 'util', ...CORE.slice(0, 7)],
     packages: ['ajv'],
     node: true,
     note: 'the life of a run: a sequence and a race of guards',
   },
   {
     folder: 'core/workflow',
-    folders: ['protocol', 'util', ...CORE.slice(0, 7)],
+    folders: ['protocol', 'util', ...CORE.slice(0, 8)],
     packages: ['yaml', 'zod'],
     node: true,
     note: 'runs made of runs',

@@ -63,7 +63,7 @@ export class TestProject {
 
   /** Starts a command in the project, with its output in pipes, as an agent does. */
   start(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Running {
-    const env = { ...baseEnvironment(), ...options.env };
+    const env = { ...baseEnvironment(), XDG_DATA_HOME: this.path('data'), ...options.env };
     return new Running(
       spawn(ACOR, args, { cwd: options.cwd ?? this.root, env, stdio: ['pipe', 'pipe', 'pipe'] }),
     );

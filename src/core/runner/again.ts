@@ -4,6 +4,7 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import { identify } from '../../util/process-table.ts';
 import { isLost } from '../storage/lost-runs.ts';
 import type { RunStore, RunWriter } from '../storage/run-store.ts';
+import { clearSecrets } from '../storage/secrets-folder.ts';
 import { planRun } from './plan.ts';
 import { Run } from './run.ts';
 import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
@@ -47,6 +48,7 @@ function reopen(writer: RunWriter, mode: AgainMode): RunWriter {
     throw error;
   }
   for (const path of [layout.cancelFile, layout.hurryFile]) rmSync(path, { force: true });
+  clearSecrets(layout);
   if (mode === 'retry') {
     for (const path of [layout.checkpoints, layout.staging, layout.answers])
       rmSync(path, { recursive: true, force: true });

@@ -7,7 +7,7 @@ import type { RunPlan } from './plan.ts';
 /** The record with which a planned run begins. */
 export function newRunRecord(plan: RunPlan): NewRun {
   const { tool } = plan;
-  return {
+  const record: NewRun = {
     run_id: plan.runId,
     tool: tool.name,
     tool_version: tool.manifestPath === null ? null : tool.manifest.version,
@@ -35,4 +35,5 @@ export function newRunRecord(plan: RunPlan): NewRun {
     protocol_version: PROTOCOL_VERSION,
     caller: plan.caller,
   };
+  return plan.secrets?.redaction.data(record) ?? record;
 }

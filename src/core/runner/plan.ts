@@ -18,6 +18,7 @@ import type { SandboxedCommand } from '../sandbox/sandbox.ts';
 import { layoutOf } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
 import type { PreparedAnswer } from './answers/questions.ts';
+import type { RunSecrets } from './secrets/run-secrets.ts';
 import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
 
 /** The clocks and limits of a run. */
@@ -51,6 +52,8 @@ export interface RunPlan {
   shownArgs: string[];
   /** The arguments as the caller gave them, to be given again; null when a secret is among them. */
   givenArgs: string[] | null;
+  /** What is to be kept from everybody but the tool; null when there is nothing. */
+  secrets: RunSecrets | null;
   grants: Grant[];
   staged: StagedOutput[];
   limits: RunLimits;
@@ -84,6 +87,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
   await checkJsonInputs(tool, resolved.values);
+  const secrets = await readSecrets(services, tool, resolved, request);
   const command = await commandOf(tool, services.config, request.env);
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...resolved.args];
   const backend = await chooseBackend(services.config.config.security.isolation);
@@ -103,8 +107,9 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     command,
     sandboxed,
     args: resolved.args,
-    shownArgs: shownArguments(resolved),
-    givenArgs: resolved.secretArgs.length === 0 ? request.args : null,
+    shownArgs: shownArguments(resolved, secrets),
+    givenArgs: hasSecretAmong(request.args, resolved, secrets) ? null : request.args,
+    secrets,
     grants: resolved.grants,
     staged: resolved.staged,
     limits: limitsOf(services, tool, request),
@@ -190,6 +195,27 @@ function ruledAnswers({ config }: RunnerServices, { name }: ToolEntry): Prepared
     }));
 }
 
-function shownArguments({ args, secretArgs }: ResolvedArguments): string[] {
-  return args.map((arg, index) => (secretArgs.includes(index) ? '[secret]' : arg));
+async function readSecrets(
+  services: RunnerServices,
+  tool: ToolEntry,
+  resolved: ResolvedArguments,
+  request: RunRequest,
+): Promise<RunSecrets | null> {
+  if (tool.manifest.secrets.length === 0 && resolved.secretInputs.length === 0) return null;
+  const { planSecrets } = await import('./secrets/plan-secrets.ts');
+  return planSecrets(services, tool, resolved, request);
+}
+
+function shownArguments({ args, secretArgs }: ResolvedArguments, secrets: RunSecrets | null): string[] {
+  const shown = args.map((arg, index) => (secretArgs.includes(index) ? '[secret]' : arg));
+  return secrets === null ? shown : secrets.redaction.data(shown);
+}
+
+/** Also a stored secret may have been given as an argument. */
+function hasSecretAmong(
+  given: string[],
+  { secretArgs }: ResolvedArguments,
+  secrets: RunSecrets | null,
+): boolean {
+  return secretArgs.length > 0 || (secrets !== null && secrets.redaction.data(given) !== given);
 }

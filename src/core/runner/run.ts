@@ -72,6 +72,7 @@ export class Run {
     this.#firstAttempt = writer.record.attempt;
     // The step back to `queued` belongs to what this supervisor tells.
     this.#since = plan.again === null ? 0 : writer.log.events - 1;
+    plan.secrets?.guard(writer);
     this.runId = plan.runId;
     this.layout = writer.layout;
     this.#questions = new Questions(writer, plan.answers, plan.answerTimeoutS);
@@ -117,7 +118,8 @@ export class Run {
     try {
       this.#announce();
       const { outcome, attempt, number } = await this.#tryUntilDone();
-      const summary = this.#summarise(outcome, attempt, number);
+      const told = this.#summarise(outcome, attempt, number);
+      const summary = this.#plan.secrets?.conclude(this.layout, told) ?? told;
       summary.events = await writeEnding(this.#writer, outcome, {
         ...summary,
         usage: attempt?.exit.usage ?? UNKNOWN_USAGE,
@@ -174,6 +176,7 @@ export class Run {
     try {
       this.#control.takeBack();
       prepareStaging(this.#plan.staged);
+      this.#plan.secrets?.deliver(this.layout);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, {
         number,
         leftMs,
@@ -199,6 +202,8 @@ export class Run {
         outcome: { ...stopped(code, message), ...(hint && { hint }), retryable: false },
         attempt: undefined,
       };
+    } finally {
+      this.#plan.secrets?.withdraw(this.#writer);
     }
   }
 
@@ -222,6 +227,7 @@ export class Run {
       placeOutputs(outputs);
       this.#artifacts = artifacts;
       for (const artifact of artifacts) this.#writer.log.append({ type: 'artifact', ...artifact });
+      this.#plan.secrets?.warnOfArtifacts(this.#writer, artifacts);
       return outcome;
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;

@@ -1,10 +1,12 @@
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
+import { errorMessage } from '../../util/error-code.ts';
 import { commandLineOf, isAlive, processesWithEnvironment, readProcess } from '../../util/process-table.ts';
 import { summariseLog } from '../storage/log-summary.ts';
 import { isLost } from '../storage/lost-runs.ts';
 import type { RunStore, RunWriter } from '../storage/run-store.ts';
+import { clearSecrets } from '../storage/secrets-folder.ts';
 import { stopped } from './outcome.ts';
 import { UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
@@ -60,20 +62,36 @@ function changeFrom({ state, code, rc, signal, ts }: RunnerEnd): Change {
 async function endAsLost(writer: RunWriter): Promise<void> {
   const { record } = writer;
   await killRemains(record.run_id);
+  clearSecretsIfPossible(writer);
   await writeEnding(writer, stopped('E_RUNNER_LOST', lostMessage(record)), {
     rc: null,
     signal: null,
     duration_s: Math.max(0, Date.now() - Date.parse(record.created_at)) / 1000,
     usage: UNKNOWN_USAGE,
     artifacts: [],
-    survivors: remainsOf(record.run_id).map((pid) => ({ pid, command: commandLineOf(pid) })),
+    survivors: remainsOf(record.run_id).map((pid) => ({ pid, command: commandOf(record, pid) })),
     next: [`acor resume ${record.run_id}`, `acor logs ${record.run_id}`],
     attempt: record.attempt,
   });
 }
 
+/** What a tool has made undeletable must not keep its run from ending. */
+function clearSecretsIfPossible({ layout, log }: RunWriter): void {
+  try {
+    clearSecrets(layout);
+  } catch (error) {
+    log.append({ type: 'runner_warning', code: 'E_STORAGE', msg: errorMessage(error) });
+  }
+}
+
 function lostMessage({ supervisor }: RunRecord): string {
   return `the supervisor of the run (process ${supervisor.pid}) is gone`;
+}
+
+/** Where a secret is among the arguments, and nobody is left who knows which one it is, the program alone is told. */
+function commandOf({ given_args }: RunRecord, pid: number): string {
+  const command = commandLineOf(pid);
+  return given_args === null ? command.split(' ', 1)[0]! : command;
 }
 
 /** The watchdog has killed what the supervisor left; this is for the case that it was killed as well. */

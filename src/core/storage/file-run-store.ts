@@ -7,7 +7,7 @@ import type { FinalState } from '../../protocol/run-state.ts';
 import { syncFolder, writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { identify, isRunning, type ProcessIdentity } from '../../util/process-table.ts';
-import { EventLog } from './event-log.ts';
+import { EventLog, type RedactLine } from './event-log.ts';
 import { layoutOf, type RunLayout } from './layout.ts';
 import { Ledger } from './ledger.ts';
 import type { NewRun, RunStore, RunWriter } from './run-store.ts';
@@ -108,6 +108,7 @@ class FileRunWriter implements RunWriter {
   readonly log: EventLog;
   readonly #ledger: Ledger;
   #record: RunRecord;
+  #redact: RedactLine = (line) => line;
 
   constructor(layout: RunLayout, record: RunRecord, ledger: Ledger) {
     this.layout = layout;
@@ -127,10 +128,16 @@ class FileRunWriter implements RunWriter {
     return this.#record;
   }
 
+  redactWith(redact: RedactLine): void {
+    this.#redact = redact;
+    this.log.redactWith(redact);
+  }
+
   update(change: Partial<RunRecord>, options: { durable?: boolean } = {}): void {
     this.#record = { ...this.#record, ...change };
     try {
-      writeAtomic(this.layout.metadata, `${JSON.stringify(this.#record)}\n`, options);
+      const line = this.#redact(Buffer.from(`${JSON.stringify(this.#record)}\n`));
+      writeAtomic(this.layout.metadata, line.toString('utf8'), options);
     } catch (error) {
       throw storageError(error, 'write the record of the run', this.layout.metadata);
     }

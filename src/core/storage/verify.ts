@@ -1,5 +1,5 @@
-import { readFileSync, realpathSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
@@ -188,6 +188,10 @@ function lineAt(bytes: Buffer, offset: number): number {
 }
 
 function checkArtifact(recorded: MeasuredArtifact): string | undefined {
+  return isRedacted(recorded.path) ? checkRenamed(recorded) : checkFile(recorded);
+}
+
+function checkFile(recorded: Pick<MeasuredArtifact, 'path' | 'sha256'>): string | undefined {
   try {
     // The project may have been reached through a link.
     const now = measureArtifact(recorded.path, [realpathSync(dirname(recorded.path))]);
@@ -197,6 +201,31 @@ function checkArtifact(recorded: MeasuredArtifact): string | undefined {
     if (errorCode(error) === 'ENOENT') return 'it is gone';
     if (error instanceof AcorError) return error.code === 'E_PROTOCOL' ? 'it is gone' : error.message;
     throw error;
+  }
+}
+
+/** Whether a secret was taken out of a path. */
+function isRedacted(path: string): boolean {
+  return path.includes('[redacted:');
+}
+
+/** A name that held a secret was not recorded: it must be one of those in the folder. */
+function checkRenamed({ path, sha256: recorded }: MeasuredArtifact): string | undefined {
+  const folder = dirname(path);
+  if (isRedacted(folder)) return 'its path held a secret, so it cannot be found again';
+  const isThere = namesIn(folder).some(
+    (name) => checkFile({ path: join(folder, name), sha256: recorded }) === undefined,
+  );
+  return isThere
+    ? undefined
+    : 'its name held a secret, and nothing beside it has the sha256 that was recorded';
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 
