@@ -9,6 +9,7 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -248,6 +249,15 @@ describe('a tool that asks for secrets', () => {
     assert.deepEqual(readdirSync(secrets), []);
   });
 
+  it('begins again with none but its own, whatever lies where they are given', async () => {
+    tool('fails', 'exit 20', 'exit_codes: { ok: 0, retryable_error: 20 }\n');
+    const { end } = await project.run(['fails']);
+    const { secrets } = foldersOf(project, end.run_id);
+    writeFileSync(join(secrets, 'LEFT_BY_SOMEBODY'), TOKEN);
+    await project.acor(['resume', String(end.run_id)]);
+    assert.deepEqual(readdirSync(secrets), []);
+  });
+
   it('is refused a secret input that is too short, and any other is redacted and never kept', async () => {
     tool(
       'takes_input',
@@ -270,7 +280,9 @@ describe('a tool that asks for secrets', () => {
 
   it('keeps a stored secret that is given as an argument out of the record', async () => {
     tool('ignores', `echo '{"type":"result","status":"ok"}'`, 'secrets: [FILE_ID]\n');
-    const { stdout, stderr, end } = await project.run(['ignores', `--id=${FILE_ID}`]);
+    const cwd = project.path(`of-${FILE_ID}`);
+    mkdirSync(cwd);
+    const { stdout, stderr, end } = await project.run(['ignores', `--id=${FILE_ID}`], { cwd });
     assert.equal(end.state, 'completed');
     assert.deepEqual(placesOf([FILE_ID], project, stdout + stderr), []);
     const record = JSON.parse(

@@ -7,7 +7,7 @@ import type { RunPlan } from './plan.ts';
 /** The record with which a planned run begins. */
 export function newRunRecord(plan: RunPlan): NewRun {
   const { tool } = plan;
-  const record: NewRun = {
+  return {
     run_id: plan.runId,
     tool: tool.name,
     tool_version: tool.manifestPath === null ? null : tool.manifest.version,
@@ -35,5 +35,4 @@ export function newRunRecord(plan: RunPlan): NewRun {
     protocol_version: PROTOCOL_VERSION,
     caller: plan.caller,
   };
-  return plan.secrets?.redaction.data(record) ?? record;
 }

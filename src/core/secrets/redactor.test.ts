@@ -15,7 +15,7 @@ describe('a stream', () => {
   it('comes out the same however it is cut, and as a plain search would have it, in 20,000 cases', {
     timeout: 300_000,
   }, (t) => {
-    const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
+    const seed = Number(process.env.FUZZ_SEED ?? 952_955);
     t.diagnostic?.(`FUZZ_SEED=${seed}`);
     const random = new SeededRandom(seed);
     let marked = 0;
