@@ -66,10 +66,14 @@ function percentEncoded(bytes: Buffer, kept: string): string {
 /** What programs write as `\u…` in JSON although they need not: what would matter in HTML or in a script, and what is not ASCII. */
 const ESCAPED_FOR_HTML = ['', '<>&', "<>&'", "<>&'=", `<>&'"+\``];
 const ESCAPED_FOR_ASCII = ['', '\\u2028\\u2029', '\\u007f-\\uffff'];
+const PLAIN = /^[\w.-]*$/;
 const EVERY_CHARACTER = '\\s\\S';
 
 function* jsonForms(text: string): Generator<string> {
-  const sets = ESCAPED_FOR_HTML.flatMap((html) => ESCAPED_FOR_ASCII.map((other) => html + other));
+  // Most secrets are plain, and every program writes them alike.
+  const sets = PLAIN.test(text)
+    ? ['']
+    : ESCAPED_FOR_HTML.flatMap((html) => ESCAPED_FOR_ASCII.map((other) => html + other));
   if (text.length <= MAX_SPELLED_OUT_BYTES) sets.push(EVERY_CHARACTER);
   for (const set of sets) {
     for (const digits of ['lower', 'upper'] as const) {

@@ -21,7 +21,8 @@ export function needlesOf(secrets: readonly Secret[]): Needle[] {
     if (bytes.length >= MIN_SECRET_BYTES && !found.has(key)) found.set(key, { name, bytes });
   };
   for (const { name, bytes } of secrets) {
-    for (const value of [bytes, coreOf(bytes)]) {
+    const core = coreOf(bytes);
+    for (const value of core.length === bytes.length ? [bytes] : [bytes, core]) {
       for (const form of [value, ...byteForms(value), ...urlForms(value)]) add(name, form);
       for (const form of textFormsOf(value)) add(name, form);
     }

@@ -21,7 +21,7 @@ import { SECRET_NAME, SECRET_NAME_RULE } from '../../protocol/secret-name.ts';
 import { syncFolder, writeFully } from '../../util/atomic-write.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { checkOwnOnly, modeOf } from './own-only.ts';
 import { MAX_SECRET_BYTES, problemOfSecret } from './secret.ts';
 
 /** What can be said of a stored secret. `size` in bytes, `mode` as `chmod` takes it. */
@@ -149,26 +149,8 @@ function writeNew(path: string, bytes: Buffer): void {
   }
 }
 
-function checkOwnOnly(path: string, stats: Stats, wanted: string): void {
-  if (process.getuid !== undefined && stats.uid !== process.getuid()) {
-    throw new AcorError('E_PERMISSION', `${path} belongs to another user (${stats.uid})`, {
-      hint: 'Only the user who starts ACOR may own it: remove it, and store the secret anew.',
-    });
-  }
-  if ((stats.mode & 0o077) === 0) return;
-  const command = shellCommand(['chmod', wanted, path]);
-  throw new AcorError('E_PERMISSION', `other users can get at ${path} (mode ${modeOf(stats)})`, {
-    hint: `Take their rights away, and change the secret if they may have used them: ${command}`,
-    next: [command],
-  });
-}
-
 function describe(name: string, stats: Stats): StoredSecret {
   return { name, size: stats.size, mode: modeOf(stats), changed_at: stats.mtime.toISOString() };
-}
-
-function modeOf({ mode }: Stats): string {
-  return (mode & 0o777).toString(8).padStart(3, '0');
 }
 
 function statOf(path: string): Stats | undefined {
