@@ -10,7 +10,13 @@ const results = join(root, 'test-results');
 const only = process.argv.slice(2);
 
 /** Programs that some tests start, and the Debian packages that have them. */
-const NEEDED = { bash: 'bash', python3: 'python3', script: 'bsdutils', mkfifo: 'coreutils' };
+const NEEDED = {
+  bash: 'bash',
+  python3: 'python3',
+  script: 'bsdutils',
+  mkfifo: 'coreutils',
+  strace: 'strace',
+};
 
 /** Files of the suite that also run in Node: the library, and what it stands on. */
 const NODE_FILES = ['src/protocol', 'src/util', 'src/tool', 'src/core', 'test/library'];

@@ -13,7 +13,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ACOR, processesOf, type RunOfTool, TestProject, until } from '../support/project.ts';
+import { watchdogsOf } from '../../src/core/process/watchdog.ts';
+import { ACOR, parseLines, processesOf, type RunOfTool, TestProject, until } from '../support/project.ts';
 
 const TOKEN = 'pa/ss "wörd" <it\'s> & $HOME; and so on until it is longer than a line of base64 is';
 const KEY = '-----BEGIN KEY-----\nQUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=\nshort\n-----END KEY-----';
@@ -199,6 +200,10 @@ describe('a tool that asks for secrets', () => {
   });
   after(() => project[Symbol.dispose]());
 
+  function filedAnswers(runId: string): string[] {
+    return readdirSync(project.path('.runs', runId, 'control', 'answers'));
+  }
+
   function tool(name: string, script: string, manifest: string): void {
     project.write(`tools/${name}/tool.yaml`, manifest);
     project.write(`tools/${name}/cli.sh`, `#!/bin/bash\n${script}\n`, 0o755);
@@ -301,6 +306,89 @@ describe('a tool that asks for secrets', () => {
     const { stdout, stderr, end } = await project.run(['asks_for_it', '--answer', `id=${FILE_ID}`]);
     assert.equal(end.state, 'completed', stdout);
     assert.deepEqual(placesOf([FILE_ID], project, stdout + stderr), []);
+  });
+
+  it('asks again for an answer that held one: neither its next attempt nor a replay is given the mark instead', async () => {
+    tool(
+      'asks_then_fails',
+      `if [ -e "$ANSWERS_DIR/a-1.json" ]; then log=filed; else log=none; fi
+       echo '{"type":"log","msg":"'$log'"}'
+       ask() {
+         [ -e "$ANSWERS_DIR/$1.json" ] && return
+         echo '{"type":"action_required","action":"'$2'","action_id":"'$1'","blocking":true}'; read -r answer
+       }
+       ask b-1 note; ask a-1 id; case $answer in *${FILE_ID}*) told=it ;; *) told=no ;; esac
+       echo '{"type":"log","msg":"was told '$told'"}'; exit 20`,
+      'secrets: [FILE_ID]\nactions: [id, note]\nexit_codes: { ok: 0, retryable_error: 20 }\n',
+    );
+    const { of, end } = await project.run([
+      'asks_then_fails',
+      '--answer',
+      `id=${FILE_ID}`,
+      '--answer',
+      'note=short',
+    ]);
+    const runId = String(end.run_id);
+    const told = of('log').map(({ msg }) => msg);
+    assert.deepEqual(
+      [end.state, told, filedAnswers(runId)],
+      ['failed', ['none', 'was told it'], ['b-1.json']],
+    );
+    const resumed = await project.acor(['resume', runId]);
+    assert.match(resumed.stdout, /"msg":"none"/);
+    assert.equal(project.record(runId)!.state, 'waiting_ai');
+    assert.deepEqual(filedAnswers(runId), ['b-1.json']);
+    await project.acor(['answer', runId, 'a-1', '--value', JSON.stringify(FILE_ID)]);
+    await project.acor(['wait', runId]);
+    assert.equal(project.events(runId).at(-2)!.to, 'failed');
+    assert.deepEqual(placesOf([FILE_ID], project, resumed.stdout), []);
+
+    const replayed = parseLines((await project.acor(['replay', runId, '--execute'])).stdout);
+    const again = String(replayed[0]!.run_id);
+    const answered = replayed.filter(({ type }) => type === 'action_answered').map(({ answer }) => answer);
+    assert.deepEqual([answered, project.record(again)!.state], [['short'], 'waiting_ai']);
+    await project.acor(['cancel', again]);
+    await project.acor(['wait', again]);
+  });
+
+  it('has lost such an answer once its run is settled, too', async () => {
+    tool(
+      'asks_and_stays',
+      `echo '{"type":"action_required","action":"id","action_id":"a-1","blocking":true}'; read -r answer
+       echo '{"type":"heartbeat"}'; sleep 600`,
+      'secrets: [FILE_ID]\nactions: [id]\n',
+    );
+    const running = project.start(['run', 'asks_and_stays', '--answer', `id=${FILE_ID}`]);
+    const runId = String((await running.event('heartbeat')).run_id);
+    assert.deepEqual(filedAnswers(runId), ['a-1.json']);
+    process.kill(project.record(runId)!.pid, 'SIGKILL');
+    await running.finished;
+    const { data } = await project.envelope(['show', runId]);
+    assert.deepEqual([data.code, filedAnswers(runId)], ['E_RUNNER_LOST', []]);
+  });
+
+  it('has it in no record while the run is queued, and no secret file before it is at work', async () => {
+    using queued = new TestProject({
+      tools: ['heeds_cancel'],
+      config: 'version: 1\nproject: { name: test }\nbudget: { max_runs: 1 }\n',
+    });
+    await queued.acor(['secret', 'set', 'FILE_ID'], { stdin: FILE_ID });
+    queued.write('tools/ignores/tool.yaml', 'secrets: [FILE_ID]\n');
+    queued.write('tools/ignores/cli.sh', '#!/bin/bash\n', 0o755);
+    const first = queued.start(['run', 'heeds_cancel']);
+    const { run_id: holder } = await first.event('start');
+    const cwd = queued.path(`of-${FILE_ID}`);
+    mkdirSync(cwd);
+    const second = queued.start(['run', 'ignores', '--idempotency-key', `for-${FILE_ID}`], { cwd });
+    const { run_id } = await second.event('runner_log');
+    assert.equal(queued.record(String(run_id))!.state, 'queued');
+    assert.deepEqual(readdirSync(foldersOf(queued, run_id).secrets), []);
+    assert.deepEqual(placesOf([FILE_ID], queued, ''), []);
+    await queued.acor(['cancel', String(run_id)]);
+    await queued.acor(['cancel', String(holder)]);
+    const { stdout } = await second.finished;
+    await first.finished;
+    assert.deepEqual(placesOf([FILE_ID], queued, stdout), []);
   });
 
   it('that writes one into an artifact keeps its result, and whoever reads the run is warned', async () => {
@@ -471,18 +559,4 @@ async function killedSupervisor(
   await running.finished;
   if (!alsoWatchdog) await until(() => processesOf(runId).length === 0);
   return { runId, secrets };
-}
-
-function watchdogsOf(runId: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-        return words.includes('acor-watchdog') && words.includes(runId);
-      } catch {
-        return false;
-      }
-    });
 }

@@ -63,7 +63,7 @@ export class TestProject {
 
   /** Starts a command in the project, with its output in pipes, as an agent does. */
   start(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Running {
-    const env = { ...baseEnvironment(), XDG_DATA_HOME: this.path('data'), ...options.env };
+    const env = { ...baseEnvironment(), ...dataFolder(this.root, options.env), ...options.env };
     return new Running(
       spawn(ACOR, args, { cwd: options.cwd ?? this.root, env, stdio: ['pipe', 'pipe', 'pipe'] }),
     );
@@ -119,7 +119,9 @@ export class TestProject {
   }
 
   events(runId: string): Event[] {
-    return parseLines(readFileSync(join(this.runsDir, runId, 'events.jsonl'), 'utf8'));
+    const text = readFileSync(join(this.runsDir, runId, 'events.jsonl'), 'utf8');
+    // What is being written at this moment is no line yet.
+    return parseLines(text.slice(0, text.lastIndexOf('\n') + 1));
   }
 
   [Symbol.dispose](): void {
@@ -216,4 +218,9 @@ export function parseLines(text: string): Event[] {
 /** Only what a shell needs: the environment of whoever runs the tests must not matter. */
 function baseEnvironment(): Record<string, string> {
   return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', LANG: 'C.UTF-8' };
+}
+
+/** The data of the user is kept in the project, unless a test brings a home of its own. */
+export function dataFolder(root: string, env: Record<string, string> = {}): Record<string, string> {
+  return env.HOME === undefined ? { XDG_DATA_HOME: join(root, 'data') } : {};
 }

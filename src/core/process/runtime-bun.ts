@@ -8,7 +8,7 @@ const F_SETPIPE_SZ = 1031;
 const WNOHANG = 1;
 
 export const bunRuntime: Runtime = {
-  spawn(request: SpawnRequest): SpawnedProcess {
+  async spawn(request: SpawnRequest): Promise<SpawnedProcess> {
     const ownRssBytes = process.memoryUsage.rss();
     const child = Bun.spawn({
       cmd: [...request.argv],

@@ -1,9 +1,10 @@
+import { processesOfCommand } from '../../util/process-table.ts';
 import type { Companion, Runtime } from './runtime.ts';
 
 /**
  * Waits for the end of its input. If that comes without the word `done`, the supervisor is gone, and everything that
  * it had started for the run dies: the process group whose number it was told, and every process that carries the run's id.
- * Then the folder goes that must not be left behind.
+ * Then the folder goes that must not be left behind. The last line keeps a shell from turning into `rm`, as which nobody would know it.
  */
 const SCRIPT = `
 group=
@@ -25,8 +26,16 @@ while [ "$round" -lt 50 ]; do
   [ -n "$found" ] || break
   round=$((round + 1))
 done
-[ -z "$2" ] || rm -rf -- "$2"
+[ -z "$REMOVED_FOLDER" ] || rm -rf -- "$REMOVED_FOLDER"
+exit 0
 `;
+
+const NAME = 'acor-watchdog';
+
+/** The watchdogs of a run that are at work or on guard. */
+export function watchdogsOf(runId: string): number[] {
+  return processesOfCommand(`${NAME} ${runId}`);
+}
 
 /** Sees to it that a run's processes do not outlive a supervisor that was killed with SIGKILL. */
 export class Watchdog {
@@ -35,9 +44,12 @@ export class Watchdog {
   /** Starts before the tool does, so that there is no moment without a watch. `removedFolder` does not outlive the supervisor. */
   constructor(runtime: Runtime, runId: string, removedFolder = '') {
     // A scrubbed environment: with the RUN_ID of an outer run in it, the watchdog of that run would kill this one.
-    const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
-    const words = ['acor-watchdog', runId, removedFolder];
-    this.#companion = runtime.startCompanion(['/bin/sh', '-c', SCRIPT, ...words], env);
+    // The folder is among the variables: a watchdog is known by the last words of its command.
+    const env = {
+      PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      REMOVED_FOLDER: removedFolder,
+    };
+    this.#companion = runtime.startCompanion(['/bin/sh', '-c', SCRIPT, NAME, runId], env);
   }
 
   get pid(): number {

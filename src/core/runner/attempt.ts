@@ -11,7 +11,7 @@ import { storageError } from '../storage/storage-error.ts';
 import type { Questions } from './answers/questions.ts';
 import { type Ending, EndingRace } from './ending.ts';
 import { environmentOf } from './environment.ts';
-import { guardDeadline } from './guards/deadline.ts';
+import { type DeadlineGuard, guardDeadline } from './guards/deadline.ts';
 import type { StopGuard } from './guards/guard.ts';
 import { guardLiveness } from './guards/liveness.ts';
 import { guardStall } from './guards/stall.ts';
@@ -32,11 +32,12 @@ export interface AttemptResult {
 
 export interface AttemptOptions {
   number: number;
-  deadline: Date;
+  /** When the time of the whole run is up, as things stand now. */
+  deadline: () => Date;
   /** Whether an attempt before it has left checkpoints to go on from. */
   isResumed: boolean;
   /** Time left of the whole run. */
-  leftMs: number;
+  leftMs: () => number;
   /** Settles when the caller wants the run to end, with the reason; `hurry` when without any grace. */
   cancelled: Promise<string>;
   hurry: Promise<void>;
@@ -65,20 +66,13 @@ export async function runAttempt(
     plan.tool.manifest.actions.length > 0
       ? new InputPipe(services.runtime, writer.layout.control)
       : undefined;
-  const env = environmentOf(plan, writer.layout, options);
+  const deadline = options.deadline();
+  const waitedBeforeMs = options.questions.waitedMs;
+  const env = environmentOf(plan, writer.layout, { ...options, deadline });
   try {
     const streams = { ...output.pump.targets, ...(input && { stdin: input.target }) };
-    const child = spawnTool(services, plan, writer, env, streams);
+    const child = await spawnTool(services, plan, writer, env, streams);
     input?.releaseReadEnd();
-    options.questions.begin({
-      deliver: (line) => input?.write(line),
-      onUnanswered: (actionId, timeoutS) => race.end({ kind: 'unanswered', actionId, timeoutS }),
-      onFailed: (error) =>
-        race.end({
-          kind: 'store-failed',
-          error: storageError(error, 'keep an answer', writer.layout.answers),
-        }),
-    });
     watchdog.watchGroup(child.pid);
     output.pump.start(child);
     const tree = new ProcessTree(services.runtime, {
@@ -86,7 +80,18 @@ export async function runAttempt(
       runId: plan.runId,
       adopts: services.adoptsOrphans,
     });
-    const guards = startGuards(plan, writer, intake, output, race, options);
+    const { deadlineGuard, guards } = startGuards(plan, writer, intake, output, race, options);
+    options.questions.begin({
+      deliver: (line) => input?.write(line),
+      news: () => newsOfDeadline(plan, options, waitedBeforeMs),
+      onGoingOn: () => deadlineGuard.look(),
+      onUnanswered: (actionId, timeoutS) => race.end({ kind: 'unanswered', actionId, timeoutS }),
+      onFailed: (error) =>
+        race.end({
+          kind: 'store-failed',
+          error: storageError(error, 'keep an answer', writer.layout.answers),
+        }),
+    });
     const exited = child.exited;
     exited.then((exit) => race.end({ kind: 'exited', exit }));
     options.cancelled.then((reason) => race.end({ kind: 'cancelled', reason }));
@@ -104,9 +109,10 @@ export async function runAttempt(
       });
     }
     const exit = await exited;
-    await options.questions.end();
     const { left, survivors } = await endLeftovers(tree);
     tree.release();
+    // May throw, which must not keep anything alive.
+    await options.questions.end();
     await output.finish(ending.kind === 'exited' ? exit.rc : null);
     if (left > 0)
       intake.warnOnce(
@@ -136,16 +142,16 @@ function endingOf({ winner }: EndingRace, { failure }: ToolOutput): Ending {
     : winner!;
 }
 
-function spawnTool(
+async function spawnTool(
   services: RunnerServices,
   plan: RunPlan,
   writer: RunWriter,
   env: Record<string, string>,
   streams: OutputPump['targets'] & { stdin?: number },
-): SpawnedProcess {
+): Promise<SpawnedProcess> {
   const { argv } = plan.sandboxed;
   try {
-    return services.runtime.spawn({ argv, cwd: writer.layout.work, env, ...streams });
+    return await services.runtime.spawn({ argv, cwd: writer.layout.work, env, ...streams });
   } catch (error) {
     const missing = errorCode(error) === 'ENOENT';
     throw new AcorError(
@@ -169,19 +175,21 @@ function startGuards(
   output: ToolOutput,
   race: EndingRace,
   options: AttemptOptions,
-): StopGuard[] {
+): { deadlineGuard: DeadlineGuard; guards: StopGuard[] } {
   const { limits } = plan;
   const { questions } = options;
   // A tool that waits for an answer is not silent; its clock begins anew with the answer.
   const sinceWaiting = (lastMs: () => number) => () =>
     questions.isWaiting ? performance.now() : Math.max(questions.lastAnswerMs, lastMs());
   intake.lastEventMs = intake.lastProgressMs = performance.now();
+  const deadlineGuard = guardDeadline(race, {
+    leftMs: options.leftMs,
+    standsStill: () => limits.waitingStopsDeadline && questions.standsStill,
+    timeoutS: limits.timeoutS,
+    isOutputClosed: () => output.isStdoutClosed,
+  });
   const guards = [
-    guardDeadline(race, {
-      leftMs: options.leftMs,
-      timeoutS: limits.timeoutS,
-      isOutputClosed: () => output.isStdoutClosed,
-    }),
+    deadlineGuard.stop,
     guardLiveness(race, {
       graceS: limits.heartbeatGraceS,
       lastEventMs: sinceWaiting(() => intake.lastEventMs),
@@ -203,7 +211,17 @@ function startGuards(
       }),
     );
   }
-  return guards;
+  return { deadlineGuard, guards };
+}
+
+/** What goes with an answer when the wait for it has put the deadline off: the tool was told another one at its start. */
+function newsOfDeadline(
+  { limits }: RunPlan,
+  { questions, deadline, number }: AttemptOptions,
+  waitedBeforeMs: number,
+): Record<string, unknown> {
+  if (!limits.waitingStopsDeadline || questions.waitedMs <= waitedBeforeMs) return {};
+  return { deadline_ts: deadline().toISOString(), attempt: number };
 }
 
 function reasonOf(ending: Ending): string {

@@ -6,8 +6,8 @@ import type { RunPlan } from './plan.ts';
 
 /** The record with which a planned run begins. */
 export function newRunRecord(plan: RunPlan): NewRun {
-  const { tool } = plan;
-  return {
+  const { tool, secrets } = plan;
+  const record: NewRun = {
     run_id: plan.runId,
     tool: tool.name,
     tool_version: tool.manifestPath === null ? null : tool.manifest.version,
@@ -29,10 +29,14 @@ export function newRunRecord(plan: RunPlan): NewRun {
     trace_id: plan.traceId,
     span_id: plan.spanId,
     idempotent: tool.manifest.idempotent,
+    idempotency_key: plan.idempotencyKey,
+    replays: plan.replays,
     supervisor: identify(process.pid),
     isolation: plan.sandboxed.isolation,
     acor_version: ACOR_VERSION,
     protocol_version: PROTOCOL_VERSION,
     caller: plan.caller,
   };
+  // It is written before anything else is done about secrets, and stays as it is for as long as the run is queued.
+  return secrets?.redaction.data(record) ?? record;
 }

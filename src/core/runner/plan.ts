@@ -1,6 +1,7 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { newRunId, newSpanId, newTraceId } from '../../util/ids.ts';
-import { decide } from '../policy/decide.ts';
+import type { Approval } from '../guard/approval-state.ts';
+import { RunGuard } from '../guard/run-guard.ts';
 import {
   type Grant,
   grantRoots,
@@ -17,7 +18,8 @@ import { chooseBackend } from '../sandbox/choose.ts';
 import type { SandboxedCommand } from '../sandbox/sandbox.ts';
 import { layoutOf } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
-import type { PreparedAnswer } from './answers/questions.ts';
+import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
+import { type Budget, type Lowered, withinBudget } from './budget.ts';
 import type { RunSecrets } from './secrets/run-secrets.ts';
 import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
 
@@ -28,6 +30,8 @@ export interface RunLimits {
   stallS: number | null;
   maxOutputBytes: number;
   cancelGraceS: number;
+  /** Whether the deadline stands still while the run waits for an answer. */
+  waitingStopsDeadline: boolean;
 }
 
 /** How failures that may pass are tried again: tries in all, and the wait before the second one, doubled each time. */
@@ -45,6 +49,9 @@ export interface RunPlan {
   traceId: string;
   spanId: string;
   tool: ToolEntry;
+  /** By which a privileged tool runs. */
+  approval: Approval | null;
+  guard: RunGuard;
   command: ToolCommand;
   sandboxed: SandboxedCommand;
   /** The tool's arguments, and how they are shown: values of secret inputs are masked. */
@@ -58,10 +65,18 @@ export interface RunPlan {
   staged: StagedOutput[];
   limits: RunLimits;
   retry: RetryPlan;
+  budget: Budget;
+  /** What was asked for beyond the project's ceilings. */
+  lowered: Lowered[];
   /** Answers known beforehand: those of the caller, then those of the configuration's rules. */
   answers: PreparedAnswer[];
   answerTimeoutS: number;
+  /** Asked when nothing was prepared. */
+  onQuestion: AnswerHandler | undefined;
   cwd: string;
+  idempotencyKey: string | null;
+  /** The run that this one is to be compared with. */
+  replays: string | null;
   caller: string | null;
   callerEnv: RunRequest['env'];
   baseAllowlist: readonly string[];
@@ -72,10 +87,15 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** Checks everything that can be checked before a run, in the order in which a caller would want to hear of it. Starts and writes nothing. */
 export async function planRun(services: RunnerServices, request: RunRequest): Promise<RunPlan> {
-  const tool = await services.registry.find(request.tool);
-  assertCompatible(tool.manifest);
-  checkAdapter(tool);
-  checkPolicy(services, tool);
+  const found = await services.registry.find(request.tool);
+  assertCompatible(found.manifest);
+  checkAdapter(found);
+  const guard = await RunGuard.open(found, {
+    ...request,
+    config: services.config,
+    runsDir: services.store.root,
+  });
+  const { tool, approval } = await guard.admit();
   checkEnvironment(tool, request);
   const runId = request.again?.runId ?? newRunId();
   const layout = layoutOf(services.store.root, runId);
@@ -84,12 +104,14 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     roots: grantRoots(services.config, request.cwd),
     protectedRoots: [services.store.root, `${services.config.root}/.acor`],
     stagingDir: layout.staging,
+    ...(request.replays && { stayingOutputs: request.replays.outputs }),
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
   await checkJsonInputs(tool, resolved.values);
   const secrets = await readSecrets(services, tool, resolved, request);
   const command = await commandOf(tool, services.config, request.env);
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...resolved.args];
+  const { budget } = services.config.config;
   const backend = await chooseBackend(services.config.config.security.isolation);
   const sandboxed = await backend.prepare({
     argv,
@@ -98,25 +120,32 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     grants: resolved.grants,
     manifest: tool.manifest,
   });
+  const shownArgs = shownArguments(resolved, secrets);
+  await guard.admitRun({ ...resolved, args: shownArgs, tier: sandboxed.isolation.tier });
   return {
     runId,
     again: request.again?.mode ?? null,
     traceId: TRACEPARENT.exec(request.env.TRACEPARENT ?? '')?.[1] ?? newTraceId(),
     spanId: newSpanId(),
     tool,
+    approval,
+    guard,
     command,
     sandboxed,
     args: resolved.args,
-    shownArgs: shownArguments(resolved, secrets),
+    shownArgs,
     givenArgs: hasSecretAmong(request.args, resolved, secrets) ? null : request.args,
     secrets,
     grants: resolved.grants,
     staged: resolved.staged,
-    limits: limitsOf(services, tool, request),
-    retry: retryOf(tool, request),
+    ...withinBudget(limitsOf(services, tool, request), retryOf(tool, request), budget),
+    budget: { maxRuns: budget.max_runs ?? null },
     answers: [...(request.answers ?? []), ...ruledAnswers(services, tool)],
     answerTimeoutS: services.config.config.environment.answer_timeout_s,
+    onQuestion: request.onQuestion,
     cwd: request.cwd,
+    idempotencyKey: request.idempotencyKey ?? null,
+    replays: request.replays?.runId ?? null,
     caller: request.caller ?? null,
     callerEnv: request.env,
     baseAllowlist: services.config.config.environment.base_allowlist,
@@ -133,25 +162,6 @@ function checkAdapter({ adapter, name }: ToolEntry): void {
       hint: `Use one of: ${ADAPTER_NAMES.join(', ')}`,
     },
   );
-}
-
-function checkPolicy({ config }: RunnerServices, { manifest, name }: ToolEntry): void {
-  const violations = decide(manifest, config.config);
-  if (violations.length > 0) {
-    throw new AcorError(
-      'E_POLICY_DENIED',
-      `tool '${name}' asks for more than the policy allows: ${violations.map((v) => v.rule).join('; ')}`,
-      {
-        hint: violations.map((v) => v.fix).join(' '),
-        details: { violations },
-      },
-    );
-  }
-  if (manifest.permissions.level === 'privileged') {
-    throw new AcorError('E_APPROVAL_REQUIRED', `tool '${name}' is privileged, and nobody has approved it`, {
-      hint: "This version has no approvals yet: lower permissions.level to 'standard' and list what the tool needs.",
-    });
-  }
 }
 
 function checkEnvironment({ manifest, name }: ToolEntry, { env }: RunRequest): void {
@@ -171,6 +181,7 @@ function limitsOf({ config }: RunnerServices, { manifest }: ToolEntry, request: 
     stallS: manifest.stall_s ?? defaults.stall_s ?? null,
     maxOutputBytes: manifest.max_output_size ?? defaults.max_output_size,
     cancelGraceS: defaults.cancel_grace_s,
+    waitingStopsDeadline: defaults.waiting_stops_deadline,
   };
 }
 

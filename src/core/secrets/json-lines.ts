@@ -1,5 +1,6 @@
+import { redactionMark } from '../../protocol/redaction-mark.ts';
 import type { Redaction } from './redaction.ts';
-import { markOf, type Span, spansWithin, spliced } from './spans.ts';
+import { type Span, spansWithin, spliced } from './spans.ts';
 
 const LF = 10;
 const BACKSLASH = 92;
@@ -52,7 +53,7 @@ function withoutFields(redaction: Redaction, message: object): unknown {
 
 function markIfHidden(redaction: Redaction, value: unknown): unknown {
   const [span] = redaction.spansIn(jsonOf(value));
-  return span === undefined ? value : markOf(span.name);
+  return span === undefined ? value : redactionMark(span.name);
 }
 
 function jsonOf(value: unknown): Buffer {

@@ -1,13 +1,10 @@
+import { redactionMark } from '../../protocol/redaction-mark.ts';
+
 /** A part of some bytes that is a secret's; `to` is not part of it. */
 export interface Span {
   from: number;
   to: number;
   name: string;
-}
-
-/** What stands in a secret's place; it may stand in a JSON string. */
-export function markOf(name: string): string {
-  return `[redacted:${name}]`;
 }
 
 /** Adds a span that ends no earlier than those before it; spans that overlap become one, under the name of the first of them. */
@@ -38,7 +35,7 @@ export function spliced(bytes: Buffer, spans: readonly Span[]): Buffer {
   const pieces: Buffer[] = [];
   let at = 0;
   for (const span of spansWithin(spans, 0, bytes.length)) {
-    pieces.push(bytes.subarray(at, span.from), Buffer.from(markOf(span.name)));
+    pieces.push(bytes.subarray(at, span.from), Buffer.from(redactionMark(span.name)));
     at = span.to;
   }
   return pieces.length === 0 ? bytes : Buffer.concat([...pieces, bytes.subarray(at)]);
