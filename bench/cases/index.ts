@@ -3,8 +3,17 @@ import { checkpoint } from './checkpoint.ts';
 import { discovery } from './discovery.ts';
 import { memory } from './memory.ts';
 import { message } from './message.ts';
+import { redact } from './redact.ts';
 import { startUp } from './start-up.ts';
 import { throughput } from './throughput.ts';
 
 /** The benchmarks, in the order in which they run. */
-export const BENCHES: readonly Bench[] = [message, checkpoint, discovery, startUp, memory, throughput];
+export const BENCHES: readonly Bench[] = [
+  message,
+  checkpoint,
+  redact,
+  discovery,
+  startUp,
+  memory,
+  throughput,
+];

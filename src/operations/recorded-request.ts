@@ -4,6 +4,7 @@ import { stagedBefore } from '../core/runner/outputs.ts';
 import type { RunRequest } from '../core/runner/services.ts';
 import { questionsOf } from '../core/storage/open-questions.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
+import { holdsRedaction } from '../protocol/redaction-mark.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
 
 /**
@@ -33,19 +34,23 @@ export async function recordedRequest(
   };
 }
 
-/** By the id of the question; and by its action, for ids that are made anew, where every such question got the same answer. */
+/** By the id of the question; and by its action, for ids that are made anew, where every such question got the same answer. One that held a secret is not known. */
 async function recordedAnswers(store: RunStore, runId: string): Promise<PreparedAnswer[]> {
   const byId: PreparedAnswer[] = [];
   const byAction = new Map<string, PreparedAnswer | 'various'>();
   for (const { asked, answered } of await questionsOf(store.layout(runId).events)) {
     if (answered === undefined) continue;
+    const action = String(asked.action);
+    if (holdsRedaction(answered.answer)) {
+      byAction.set(action, 'various');
+      continue;
+    }
     const given = {
       answer: answered.answer,
       by: 'replay',
       source: 'beforehand' as const,
       reason: `as it was answered in run ${runId}`,
     };
-    const action = String(asked.action);
     const other = byAction.get(action);
     const isSame =
       other === undefined ||

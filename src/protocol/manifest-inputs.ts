@@ -19,7 +19,10 @@ export const inputSpec = z
     min: z.number().optional(),
     max: z.number().optional(),
     pattern: z.string().optional().describe('A regular expression that the text must match somewhere.'),
-    secret: z.boolean().default(false).describe('Masked wherever the arguments are shown.'),
+    secret: z
+      .boolean()
+      .default(false)
+      .describe('Masked wherever the arguments are shown, and redacted in all that the tool writes.'),
     flag: z
       .string()
       .regex(/^--?[A-Za-z0-9][A-Za-z0-9_-]*$/, 'must look like --name or -n')

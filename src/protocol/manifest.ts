@@ -3,6 +3,7 @@ import { mistakesBetweenKeys } from './manifest-checks.ts';
 import { inputSpec } from './manifest-inputs.ts';
 import { type Permissions, permissionsSpec, settlePermissions } from './manifest-permissions.ts';
 import { resourceLimits } from './resource-limits.ts';
+import { SECRET_NAME, SECRET_NAME_RULE } from './secret-name.ts';
 import { SEMVER } from './semver.ts';
 import { TOOL_NAME, TOOL_NAME_RULE } from './tool-name.ts';
 
@@ -54,9 +55,7 @@ export const manifestFile = z
         set: z.record(variable, z.string()).default({}),
       })
       .prefault({}),
-    secrets: z
-      .array(z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*$/, 'must be usable as a file name'))
-      .default([]),
+    secrets: z.array(z.string().regex(SECRET_NAME, SECRET_NAME_RULE)).default([]),
     timeout_s: seconds.optional(),
     heartbeat_grace_s: seconds.optional(),
     stall_s: seconds.optional(),

@@ -33,7 +33,7 @@ const failure = z.strictObject({
 });
 
 /** What a positional that has no default may be given. */
-type Given = { run: string; failed: string; failedToo: string; tool: string };
+type Given = { run: string; failed: string; failedToo: string; tool: string; secretFile: string };
 
 /** Arguments for commands that need more, or other, than a run or a tool by position. */
 const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
@@ -42,6 +42,8 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   retry: ({ failedToo }) => [failedToo, '--no-stream'],
   resume: ({ failed }) => [failed, '--no-stream'],
   run: ({ tool }) => ['--no-stream', tool],
+  'secret delete': () => ['API_TOKEN'],
+  'secret set': ({ secretFile }) => ['API_TOKEN', '--file', secretFile],
 };
 
 /** Commands whose success needs a tool that waits for it; `questions.test.ts` has them. */
@@ -65,7 +67,9 @@ describe('every command', () => {
       failed: String(failed.run_id),
       failedToo: String(failedToo.run_id),
       tool: 'quick',
+      secretFile: project.write('token.txt', 'correct horse battery\n'),
     };
+    await project.acor(['secret', 'set', 'API_TOKEN', '--file', given.secretFile]);
   });
   after(() => project[Symbol.dispose]());
 

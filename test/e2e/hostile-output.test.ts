@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ROUTES } from '../../src/operations/index.ts';
-import { parseLines, TestProject } from '../support/project.ts';
+import { dataFolder, parseLines, TestProject } from '../support/project.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { atTerminal } from '../support/terminal.ts';
 
@@ -105,8 +105,11 @@ describe('what a stranger writes', () => {
         );
         write('tools/broken/cli.sh', '#!/bin/bash\n', 0o755);
         write(`tools/${hostile().replaceAll('/', '')}/cli.sh`, '#!/bin/bash\n', 0o755);
-        await project.acor(['run', 'quiet', hostile()], { cwd: root });
-        const ran = await project.acor(['run', 'evil', hostile()], { cwd: root });
+        // Where a terminal has it that is opened there.
+        const inRoot = { cwd: root, env: dataFolder(root) };
+        await project.acor(['secret', 'set', 'KEY'], { ...inRoot, stdin: 'correct horse' });
+        await project.acor(['run', 'quiet', hostile()], inRoot);
+        const ran = await project.acor(['run', 'evil', hostile()], inRoot);
         runId = String(parseLines(ran.stdout).find(({ run_id }) => typeof run_id === 'string')?.run_id);
         assert.match(runId, /^r-/, ran.stdout);
       });
@@ -315,6 +318,8 @@ function callsOf(command: string, runId: string, word: string): string[][] {
     resume: [[runId], [word]],
     retry: [[runId], [word]],
     run: [['quiet', word], ['evil', '--detach'], ['evil', '--dry-run'], ['root'], ['broken'], [word]],
+    'secret delete': [[word]],
+    'secret set': [[word]],
     tools: [[], [word]],
   };
   return (own[command] ?? (TAKE_A_RUN.includes(command) ? [[runId], [word]] : [[]])).map((args) => [

@@ -13,7 +13,7 @@ const ASKS = /To approve it, type its name/;
 let project: TestProject;
 let home: string;
 let env: Record<string, string>;
-beforeEach(() => {
+beforeEach(async () => {
   project = new TestProject({ tools: ['quick', 'reads_file'] });
   home = mkdtempSync(join(tmpdir(), 'acor-home-'));
   env = { HOME: home };
@@ -22,6 +22,7 @@ beforeEach(() => {
     'tools/deploy/tool.yaml',
     'name: deploy\nversion: 1.0.0\npermissions: { level: privileged }\nsecrets: [KEY]\n',
   );
+  await project.acor(['secret', 'set', 'KEY'], { stdin: 'correct horse', env });
 });
 afterEach(() => {
   project[Symbol.dispose]();

@@ -281,12 +281,12 @@ describe('replay --execute', () => {
   });
 
   it('is refused for a run that was given a secret, which can still be told', async () => {
-    const runId = await runOf(project, 'knows', '--key', 'hunter2');
+    const runId = await runOf(project, 'knows', '--key', 'hunter22');
     const { code, error } = await project.envelope(['replay', runId, '--execute']);
     assert.deepEqual([code, error.code], [1, 'E_USAGE']);
     assert.match(error.message, /secret/);
     const { stdout, code: told } = await project.acor(['replay', runId, '--at-once']);
     assert.equal(told, 0);
-    assert.doesNotMatch(stdout, /hunter2/);
+    assert.doesNotMatch(stdout, /hunter22/);
   });
 });

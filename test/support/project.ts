@@ -67,7 +67,7 @@ export class TestProject {
 
   /** Starts a command in the project, with its output in pipes, as an agent does. */
   start(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Running {
-    const env = { ...baseEnvironment(), ...options.env };
+    const env = { ...baseEnvironment(), ...dataFolder(this.root, options.env), ...options.env };
     return new Running(
       spawn(ACOR, args, { cwd: options.cwd ?? this.root, env, stdio: ['pipe', 'pipe', 'pipe'] }),
     );
@@ -222,4 +222,9 @@ export function parseLines(text: string): Event[] {
 /** Only what a shell needs: the environment of whoever runs the tests must not matter. */
 function baseEnvironment(): Record<string, string> {
   return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', LANG: 'C.UTF-8' };
+}
+
+/** The data of the user is kept in the project, unless a test brings a home of its own. */
+export function dataFolder(root: string, env: Record<string, string> = {}): Record<string, string> {
+  return env.HOME === undefined ? { XDG_DATA_HOME: join(root, 'data') } : {};
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { shellCommand } from '../../src/util/shell-quote.ts';
-import { ACOR } from './project.ts';
+import { ACOR, dataFolder } from './project.ts';
 
 /** Why tests at a terminal cannot run here; false when they can. */
 export const noTerminal =
@@ -33,6 +33,7 @@ export class Terminal {
         TERM: 'xterm',
         SHELL: '/bin/sh',
         USER: 'ann',
+        ...dataFolder(root, options.env),
         ...options.env,
       },
       stdio: ['pipe', 'pipe', 'ignore'],

@@ -4,6 +4,7 @@ import type { Companion, Runtime } from './runtime.ts';
 /**
  * Waits for the end of its input. If that comes without the word `done`, the supervisor is gone, and everything that
  * it had started for the run dies: the process group whose number it was told, and every process that carries the run's id.
+ * Then the folder goes that must not be left behind. The last line keeps a shell from turning into `rm`, as which nobody would know it.
  */
 const SCRIPT = `
 group=
@@ -22,9 +23,11 @@ while [ "$round" -lt 50 ]; do
     pid=\${pid%/environ}
     kill -KILL "$pid" 2>/dev/null && found=1
   done
-  [ -n "$found" ] || exit 0
+  [ -n "$found" ] || break
   round=$((round + 1))
 done
+[ -z "$REMOVED_FOLDER" ] || rm -rf -- "$REMOVED_FOLDER"
+exit 0
 `;
 
 const NAME = 'acor-watchdog';
@@ -38,10 +41,14 @@ export function watchdogsOf(runId: string): number[] {
 export class Watchdog {
   readonly #companion: Companion;
 
-  /** Starts before the tool does, so that there is no moment without a watch. */
-  constructor(runtime: Runtime, runId: string) {
+  /** Starts before the tool does, so that there is no moment without a watch. `removedFolder` does not outlive the supervisor. */
+  constructor(runtime: Runtime, runId: string, removedFolder = '') {
     // A scrubbed environment: with the RUN_ID of an outer run in it, the watchdog of that run would kill this one.
-    const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
+    // The folder is among the variables: a watchdog is known by the last words of its command.
+    const env = {
+      PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      REMOVED_FOLDER: removedFolder,
+    };
     this.#companion = runtime.startCompanion(['/bin/sh', '-c', SCRIPT, NAME, runId], env);
   }
 

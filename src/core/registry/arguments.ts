@@ -16,6 +16,8 @@ export interface ResolvedArguments {
   args: string[];
   /** Which of `args` hold the value of a secret input, by index. */
   secretArgs: number[];
+  /** The values of secret inputs, as the tool gets them. */
+  secretInputs: { name: string; text: string }[];
   /** By input; the value of a secret one is `[secret]`, a path is the real one. */
   values: Record<string, unknown>;
   grants: Grant[];
@@ -37,7 +39,7 @@ export function resolveArguments(
 ): ResolvedArguments {
   const specs = inputsOf(tool.manifest);
   if (specs === undefined)
-    return { ...passThrough(tool, given, options), secretArgs: [], values: {}, staged: [] };
+    return { ...passThrough(tool, given, options), secretArgs: [], secretInputs: [], values: {}, staged: [] };
   const usage = usageLine(tool.name, specs);
   const values = readInputs(specs, given, options);
   refuseArguments(tool.name, values.problems, usage);
@@ -47,12 +49,20 @@ export function resolveArguments(
   return {
     args,
     secretArgs,
+    secretInputs: granted.read.flatMap(({ spec, values: all }) =>
+      isHidden(spec) ? all.map(({ text }) => ({ name: spec.name, text })) : [],
+    ),
     values: Object.fromEntries(
       granted.read.map(({ spec, values: all }) => [spec.name, shownValue(spec, all)]),
     ),
     grants: granted.grants,
     staged: granted.staged,
   };
+}
+
+/** A path or a yes is no text that could be recognised as a secret. */
+function isHidden({ secret, type }: ReadInput['spec']): boolean {
+  return secret && type !== 'path' && type !== 'bool';
 }
 
 function shownValue(spec: ReadInput['spec'], values: ReadInput['values']): unknown {

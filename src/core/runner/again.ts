@@ -3,6 +3,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { identify } from '../../util/process-table.ts';
 import type { RunWriter } from '../storage/run-store.ts';
+import { clearSecrets } from '../storage/secrets-folder.ts';
 import { stagedBefore } from './outputs.ts';
 import { planRun } from './plan.ts';
 import { Run } from './run.ts';
@@ -56,6 +57,7 @@ function reopen(writer: RunWriter, mode: AgainMode): void {
   const { layout, record } = writer;
   for (const path of [layout.cancelRequest, layout.cancelFile, layout.hurryFile])
     rmSync(path, { force: true });
+  clearSecrets(layout);
   if (mode === 'retry') {
     for (const path of [layout.checkpoints, layout.staging, layout.answers])
       rmSync(path, { recursive: true, force: true });

@@ -60,7 +60,7 @@ export async function runAttempt(
     onQuestion: (event) => options.questions.ask(event),
   });
   const output = new ToolOutput(services, plan, writer, intake, race);
-  const watchdog = new Watchdog(services.runtime, plan.runId);
+  const watchdog = new Watchdog(services.runtime, plan.runId, writer.layout.secrets);
   registerCompanion(watchdog.pid);
   // A tool that may ask hears the answers on its standard input; for any other it is at its end.
   const input =

@@ -6,8 +6,8 @@ import type { RunPlan } from './plan.ts';
 
 /** The record with which a planned run begins. */
 export function newRunRecord(plan: RunPlan): NewRun {
-  const { tool } = plan;
-  return {
+  const { tool, secrets } = plan;
+  const record: NewRun = {
     run_id: plan.runId,
     tool: tool.name,
     tool_version: tool.manifestPath === null ? null : tool.manifest.version,
@@ -37,4 +37,6 @@ export function newRunRecord(plan: RunPlan): NewRun {
     protocol_version: PROTOCOL_VERSION,
     caller: plan.caller,
   };
+  // It is written before anything else is done about secrets, and stays as it is for as long as the run is queued.
+  return secrets?.redaction.data(record) ?? record;
 }

@@ -24,6 +24,7 @@ import { layoutOf, type RunLayout } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
 import { type Budget, type Lowered, withinBudget } from './budget.ts';
+import type { RunSecrets } from './secrets/run-secrets.ts';
 import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
 
 /** The clocks and limits of a run. */
@@ -62,6 +63,8 @@ export interface RunPlan {
   shownArgs: string[];
   /** The arguments as the caller gave them, to be given again; null when a secret is among them. */
   givenArgs: string[] | null;
+  /** What is to be kept from everybody but the tool; null when there is nothing. */
+  secrets: RunSecrets | null;
   grants: Grant[];
   staged: StagedOutput[];
   limits: RunLimits;
@@ -111,6 +114,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   });
   await checkJsonInputs(tool, resolved.values);
   const sdk = sdkPaths();
+  const secrets = await readSecrets(services, tool, resolved, request);
   const command = await commandOf(tool, services.config, request.env);
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...resolved.args];
   const { budget } = services.config.config;
@@ -132,7 +136,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     network: 'none',
     limits: { ...services.config.config.security.resource_limits, ...tool.manifest.resources },
   });
-  const shownArgs = shownArguments(resolved);
+  const shownArgs = shownArguments(resolved, secrets);
   await guard.admitRun({ ...resolved, args: shownArgs, tier: sandboxed.isolation.tier });
   return {
     runId,
@@ -146,7 +150,8 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     sandboxed: { ...sandboxed, argv },
     args: resolved.args,
     shownArgs,
-    givenArgs: resolved.secretArgs.length === 0 ? request.args : null,
+    givenArgs: hasSecretAmong(request.args, resolved, secrets) ? null : request.args,
+    secrets,
     grants,
     staged: resolved.staged,
     ...withinBudget(limitsOf(services, tool, request), retryOf(tool, request), budget),
@@ -252,6 +257,27 @@ function ruledAnswers({ config }: RunnerServices, { name }: ToolEntry): Prepared
     }));
 }
 
-function shownArguments({ args, secretArgs }: ResolvedArguments): string[] {
-  return args.map((arg, index) => (secretArgs.includes(index) ? '[secret]' : arg));
+async function readSecrets(
+  services: RunnerServices,
+  tool: ToolEntry,
+  resolved: ResolvedArguments,
+  request: RunRequest,
+): Promise<RunSecrets | null> {
+  if (tool.manifest.secrets.length === 0 && resolved.secretInputs.length === 0) return null;
+  const { planSecrets } = await import('./secrets/plan-secrets.ts');
+  return planSecrets(services, tool, resolved, request);
+}
+
+function shownArguments({ args, secretArgs }: ResolvedArguments, secrets: RunSecrets | null): string[] {
+  const shown = args.map((arg, index) => (secretArgs.includes(index) ? '[secret]' : arg));
+  return secrets === null ? shown : secrets.redaction.data(shown);
+}
+
+/** Also a stored secret may have been given as an argument. */
+function hasSecretAmong(
+  given: string[],
+  { secretArgs }: ResolvedArguments,
+  secrets: RunSecrets | null,
+): boolean {
+  return secretArgs.length > 0 || (secrets !== null && secrets.redaction.data(given) !== given);
 }

@@ -82,6 +82,7 @@ export class Run {
     this.#firstAttempt = writer.record.attempt;
     // The step back to `queued` belongs to what this supervisor tells.
     this.#since = plan.again === null ? 0 : writer.log.events - 1;
+    plan.secrets?.guard(writer);
     this.runId = plan.runId;
     this.layout = writer.layout;
     this.#questions = new Questions(writer, plan);
@@ -129,7 +130,8 @@ export class Run {
     try {
       this.#announce();
       const { outcome, attempt, number } = await this.#workInTurn();
-      const summary = this.#summarise(outcome, attempt, number);
+      const told = this.#summarise(outcome, attempt, number);
+      const summary = this.#plan.secrets?.conclude(this.layout, told) ?? told;
       summary.events = await writeEnding(this.#writer, outcome, {
         ...summary,
         usage: attempt?.exit.usage ?? UNKNOWN_USAGE,
@@ -213,6 +215,7 @@ export class Run {
       await this.#plan.guard.approved();
       this.#control.takeBack();
       prepareStaging(this.#plan.staged);
+      this.#plan.secrets?.deliver(this.layout);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, {
         number,
         leftMs: () => this.#leftMs(),
@@ -234,6 +237,8 @@ export class Run {
       return { outcome: this.#withOutputs(outcome, attempt), attempt };
     } catch (error) {
       return { outcome: failureOf(error, this.layout.dir) };
+    } finally {
+      this.#plan.secrets?.withdraw(this.#writer);
     }
   }
 
@@ -257,6 +262,7 @@ export class Run {
       placeOutputs(outputs);
       this.#artifacts = artifacts;
       for (const artifact of artifacts) this.#writer.log.append({ type: 'artifact', ...artifact });
+      this.#plan.secrets?.warnOfArtifacts(this.#writer, artifacts);
       return outcome;
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;

@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { type FinalState, isFinal } from '../../protocol/run-state.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
+import { errorMessage } from '../../util/error-code.ts';
 import { commandLineOf, isAlive, processesWithEnvironment, readProcess } from '../../util/process-table.ts';
 import { watchdogsOf } from '../process/watchdog.ts';
 import { artifactsTold, lastStateChange, summariseLog } from '../storage/log-summary.ts';
 import { isLost } from '../storage/lost-runs.ts';
 import type { RunStore, RunWriter } from '../storage/run-store.ts';
+import { clearSecrets } from '../storage/secrets-folder.ts';
 import { type Outcome, stopped } from './outcome.ts';
 import { UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
@@ -102,6 +104,7 @@ async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
   const { record, layout } = writer;
   await killRemains(record.run_id);
   await untilUnwatched(record.run_id);
+  await clearSecretsIfPossible(writer);
   if (existsSync(layout.handedOver)) {
     const { giveBack } = await import('./hand-over.ts');
     await giveBack(store, layout, record.run_id);
@@ -116,7 +119,7 @@ async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
     duration_s: Math.max(0, Date.now() - Date.parse(record.created_at)) / 1000,
     usage: UNKNOWN_USAGE,
     artifacts: outcome.state === 'completed' ? artifactsTold(layout.events) : [],
-    survivors: remainsOf(record.run_id).map((pid) => ({ pid, command: commandLineOf(pid) })),
+    survivors: remainsOf(record.run_id).map((pid) => ({ pid, command: commandOf(record, pid) })),
     next: outcome.state === 'completed' ? [] : [`acor resume ${record.run_id}`, `acor logs ${record.run_id}`],
     attempt: record.attempt,
     late: true,
@@ -138,8 +141,25 @@ function outcomeTold(path: string, state: FinalState, reason: string | null): Ou
   };
 }
 
+/** What a tool has made undeletable must not keep its run from ending. */
+async function clearSecretsIfPossible({ layout, log }: RunWriter): Promise<void> {
+  try {
+    clearSecrets(layout);
+    const { removeRedactedAnswers } = await import('../storage/redacted-answers.ts');
+    await removeRedactedAnswers(layout);
+  } catch (error) {
+    log.append({ type: 'runner_warning', code: 'E_STORAGE', msg: errorMessage(error) });
+  }
+}
+
 function lostMessage({ supervisor }: RunRecord): string {
   return `the supervisor of the run (process ${supervisor.pid}) is gone`;
+}
+
+/** Where a secret is among the arguments, and nobody is left who knows which one it is, the program alone is told. */
+function commandOf({ given_args }: RunRecord, pid: number): string {
+  const command = commandLineOf(pid);
+  return given_args === null ? command.split(' ', 1)[0]! : command;
 }
 
 /** The watchdog has killed what the supervisor left; this is for the case that it was killed as well. */

@@ -3,6 +3,7 @@ import type { AcorError } from '../../protocol/acor-error.ts';
 import { LineReader } from '../../protocol/jsonl.ts';
 import { writeFully } from '../../util/atomic-write.ts';
 import { OutputPump } from '../process/output-pump.ts';
+import type { RedactedStream } from '../secrets/redacted-stream.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { storageError } from '../storage/storage-error.ts';
 import { createAdapter } from './adapters/index.ts';
@@ -23,6 +24,7 @@ export class ToolOutput {
   readonly #stdoutLines: LineReader;
   readonly #stderrLines: LineReader;
   readonly #rawFds: number[];
+  readonly #redacted: RedactedStream[] = [];
   #failure: AcorError | undefined;
 
   constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, intake: Intake, race: EndingRace) {
@@ -40,14 +42,19 @@ export class ToolOutput {
       intake.diagnostic(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
     });
     const limit = new OutputLimit(race, plan.limits.maxOutputBytes);
-    const take = (stream: 0 | 1, lines: LineReader) => (bytes: Uint8Array) =>
-      this.#guarded(() => {
-        const admitted = bytes.subarray(0, limit.admit(bytes.length));
-        if (admitted.length === 0) return;
-        this.#keepRaw(stream, admitted);
+    const take = (stream: 0 | 1, lines: LineReader) => {
+      const keep = (bytes: Uint8Array) => {
+        this.#keepRaw(stream, bytes);
         intake.beginBurst();
-        lines.push(admitted);
-      });
+        lines.push(bytes);
+      };
+      const pass = this.#redacting(plan, stream === 0 && plan.tool.adapter !== 'plain', keep);
+      return (bytes: Uint8Array) =>
+        this.#guarded(() => {
+          const admitted = bytes.subarray(0, limit.admit(bytes.length));
+          if (admitted.length > 0) pass(admitted);
+        });
+    };
     try {
       this.#rawFds = [writer.layout.stdoutLog, writer.layout.stderrLog].map((path) => openSync(path, 'a'));
     } catch (error) {
@@ -77,6 +84,7 @@ export class ToolOutput {
   async finish(rc: number | null): Promise<void> {
     await this.pump.drain();
     this.#guarded(() => {
+      for (const stream of this.#redacted) stream.end();
       this.#stdoutLines.end();
       this.#stderrLines.end();
       if (this.#race.winner?.kind === 'exited') this.#adapter.end(rc);
@@ -87,7 +95,20 @@ export class ToolOutput {
 
   close(): void {
     this.pump.close();
+    for (const stream of this.#redacted) stream.close();
     for (const fd of this.#rawFds) closeSync(fd);
+  }
+
+  /** Puts a redactor in the way of a stream; a run that has no secrets has none. */
+  #redacting(plan: RunPlan, json: boolean, pass: (bytes: Uint8Array) => void): (bytes: Uint8Array) => void {
+    if (plan.secrets === null) return pass;
+    const later = (work: () => void) => {
+      this.#guarded(work);
+      this.store();
+    };
+    const stream = plan.secrets.redaction.pipe({ json }, { pass, later });
+    this.#redacted.push(stream);
+    return (bytes) => stream.push(bytes);
   }
 
   #keepRaw(stream: 0 | 1, bytes: Uint8Array): void {

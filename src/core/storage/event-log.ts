@@ -14,6 +14,9 @@ const MAX_STAMP_BYTES = 32;
 /** An event before it is stored: the log fills in `v`, `ts`, `run_id` and `seq`. */
 export type NewEvent = { type: string; [field: string]: unknown };
 
+/** Takes the secrets out of a line that holds one JSON object. */
+export type RedactLine = (line: Buffer) => Buffer;
+
 /**
  * The one writer of a run's `events.jsonl`. Events are gathered and appended in one write per burst; what is appended is
  * whole lines or nothing. `isSuperseded` is asked before each write: a supervisor that was thought dead must not write on.
@@ -29,6 +32,7 @@ export class EventLog {
   #seq = 0;
   #bytes: number;
   #open = true;
+  #redact: RedactLine | undefined;
   #wasMeddledWith = false;
   #hasDropped = false;
 
@@ -59,7 +63,12 @@ export class EventLog {
     return this.#bytes + this.#used;
   }
 
-  /** Adds an event and returns it as stored. */
+  /** From now on secrets are taken out of the events that the runner itself writes; what a tool writes has lost them already. */
+  redactWith(redact: RedactLine): void {
+    this.#redact = redact;
+  }
+
+  /** Adds an event and returns it. */
   append(event: NewEvent): StoredEvent {
     const envelope = {
       v: PROTOCOL_VERSION,
@@ -69,7 +78,8 @@ export class EventLog {
     };
     // Spread, not assigned: a field called `__proto__` is a field like any other.
     const stored: StoredEvent = { ...envelope, ...event, seq: this.#seq + 1 };
-    const line = Buffer.from(`${JSON.stringify(stored)}\n`);
+    const written = Buffer.from(`${JSON.stringify(stored)}\n`);
+    const line = this.#redact === undefined ? written : this.#redact(written);
     this.#reserve(line.length);
     this.#buffer.set(line, this.#used);
     this.#used += line.length;

@@ -18,7 +18,7 @@ import { errorCode } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { identify, isRunning, type ProcessIdentity } from '../../util/process-table.ts';
 import { removeIfPossible } from '../../util/remove-if-possible.ts';
-import { EventLog } from './event-log.ts';
+import { EventLog, type RedactLine } from './event-log.ts';
 import { IdempotencyKeys, type KeyedCall } from './idempotency-keys.ts';
 import { layoutOf, type RunLayout } from './layout.ts';
 import { Ledger } from './ledger.ts';
@@ -150,6 +150,7 @@ class FileRunWriter implements RunWriter {
   readonly #ledger: Ledger;
   readonly #successor: string;
   #record: RunRecord;
+  #redact: RedactLine = (line) => line;
 
   constructor(layout: RunLayout, record: RunRecord, ledger: Ledger) {
     this.layout = layout;
@@ -174,11 +175,17 @@ class FileRunWriter implements RunWriter {
     return this.#record;
   }
 
+  redactWith(redact: RedactLine): void {
+    this.#redact = redact;
+    this.log.redactWith(redact);
+  }
+
   update(change: Partial<RunRecord>, options: { durable?: boolean } = {}): void {
     try {
       if (this.#isSuperseded) throw new Error('another supervisor has taken over this run');
       this.#record = { ...this.#record, ...change };
-      writeAtomic(this.layout.metadata, `${JSON.stringify(this.#record)}\n`, options);
+      const line = this.#redact(Buffer.from(`${JSON.stringify(this.#record)}\n`));
+      writeAtomic(this.layout.metadata, line.toString('utf8'), options);
     } catch (error) {
       throw storageError(error, 'write the record of the run', this.layout.metadata);
     }

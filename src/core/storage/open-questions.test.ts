@@ -13,7 +13,11 @@ describe('the questions of a run', () => {
   after(() => rmSync(folder, { recursive: true }));
 
   const ask = (action_id: string, blocking: boolean) => ({ type: 'action_required', action_id, blocking });
-  const answer = (action_id: string) => ({ type: 'action_answered', action_id });
+  const answer = (action_id: string, value = 'yes') => ({
+    type: 'action_answered',
+    action_id,
+    answer: value,
+  });
   const state = (to: string) => ({ type: 'runner_state', to });
   const waiting = [state('running'), ask('a-1', true), state('waiting_ai')];
 
@@ -42,6 +46,23 @@ describe('the questions of a run', () => {
   it('that do not block it stay open while it goes on', async () => {
     const both = [ask('b', false), ...waiting];
     assert.deepEqual(await openAfter(...both, answer('a-1'), state('running')), ['b']);
+  });
+
+  it('that have an answer on file are not opened by asking once more', async () => {
+    const answered = [...waiting, answer('a-1'), state('running'), { type: 'runner_end' }];
+    const resumed = { ...state('queued'), reason: 'resume' };
+    assert.deepEqual(await openAfter(...answered, resumed, ...waiting), []);
+  });
+
+  it('are opened by a retry, and those whose answer held a secret by any next attempt of the run', async () => {
+    const given = (value: string) => [...waiting, answer('a-1', value), state('running')];
+    const retried = { ...state('queued'), reason: 'retry' };
+    const resumed = { ...state('queued'), reason: 'resume' };
+    const end = { type: 'runner_end' };
+    assert.deepEqual(await openAfter(...given('yes'), end, retried, ...waiting), ['a-1']);
+    const secret = '[redacted:TOKEN]';
+    assert.deepEqual(await openAfter(...given(secret), end, resumed, ...waiting), ['a-1']);
+    assert.deepEqual(await openAfter(...given(secret), ...waiting), []);
   });
 
   it('are all closed with the run, whatever ended it', async () => {

@@ -1,3 +1,4 @@
+import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import { readEvents } from './follow.ts';
 
 type Event = Readonly<Record<string, unknown>>;
@@ -13,21 +14,31 @@ export interface AskedQuestion {
 /** The questions of a run so far, in the order in which they were asked first. */
 export async function questionsOf(eventsPath: string): Promise<AskedQuestion[]> {
   const questions = new Map<string, AskedQuestion>();
+  /** The ids whose answer a tool finds on file. */
+  const filed = new Set<string>();
   for await (const event of readEvents(eventsPath, { wait: false })) {
     const id = String(event.action_id);
     const known = questions.get(id);
     switch (event.type) {
       case 'action_required':
-        questions.set(id, { asked: event, answered: known?.answered, isOpen: known?.answered === undefined });
+        questions.set(id, {
+          asked: event,
+          answered: filed.has(id) ? known?.answered : undefined,
+          isOpen: !filed.has(id),
+        });
         break;
       case 'action_answered':
         if (known !== undefined) questions.set(id, { ...known, answered: event, isOpen: false });
+        filed.add(id);
         break;
       case 'runner_state':
+        if (event.reason === 'retry') filed.clear();
         if (event.to !== 'waiting_ai') closeThose(questions, ({ asked }) => asked.blocking === true);
         break;
       case 'runner_end':
         closeThose(questions, () => true);
+        // An answer that holds a secret is not kept beyond that.
+        for (const [id, { answered }] of questions) if (holdsRedaction(answered?.answer)) filed.delete(id);
         break;
       default:
     }

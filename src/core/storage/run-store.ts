@@ -1,6 +1,6 @@
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
-import type { EventLog } from './event-log.ts';
+import type { EventLog, RedactLine } from './event-log.ts';
 import type { KeyedCall } from './idempotency-keys.ts';
 import type { RunLayout } from './layout.ts';
 
@@ -13,6 +13,8 @@ export interface RunWriter {
   readonly epoch: number;
   readonly record: RunRecord;
   readonly log: EventLog;
+  /** From now on secrets are taken out of the record and of the runner's events. */
+  redactWith(redact: RedactLine): void;
   /** Changes the record and puts it in place, atomically; `durable` waits for the disk. */
   update(change: Partial<RunRecord>, options?: { durable?: boolean }): void;
   /** The ending is in the log and on disk: adds the run's line to the ledger. */

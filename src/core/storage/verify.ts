@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
@@ -134,13 +135,23 @@ function unreadable(
   };
 }
 
+/** An artifact as a log names it, which may have been changed. */
+interface RecordedArtifact {
+  path: string;
+  sha256?: unknown;
+}
+
 /** What the last ending names; a log that was changed may hold anything there. */
-function artifactsOf({ ends }: CheckedLog): { path: string; sha256?: unknown }[] {
+function artifactsOf({ ends }: CheckedLog): RecordedArtifact[] {
   const named: unknown = ends.at(-1)?.event.artifacts;
   return Array.isArray(named) ? named.filter((artifact) => typeof artifact?.path === 'string') : [];
 }
 
-function checkArtifact(recorded: { path: string; sha256?: unknown }): string | undefined {
+function checkArtifact(recorded: RecordedArtifact): string | undefined {
+  return holdsRedaction(recorded.path) ? checkRenamed(recorded) : checkFile(recorded);
+}
+
+function checkFile(recorded: RecordedArtifact): string | undefined {
   try {
     // The project may have been reached through a link.
     const now = measureArtifact(recorded.path, [realpathSync(dirname(recorded.path))]);
@@ -150,6 +161,26 @@ function checkArtifact(recorded: { path: string; sha256?: unknown }): string | u
     if (errorCode(error) === 'ENOENT') return 'it is gone';
     if (error instanceof AcorError) return error.code === 'E_PROTOCOL' ? 'it is gone' : error.message;
     return `it cannot be read: ${errorMessage(error)}`;
+  }
+}
+
+/** A name that held a secret was not recorded: it must be one of those in the folder. */
+function checkRenamed({ path, sha256: recorded }: RecordedArtifact): string | undefined {
+  const folder = dirname(path);
+  if (holdsRedaction(folder)) return 'its path held a secret, so it cannot be found again';
+  const isThere = namesIn(folder).some(
+    (name) => checkFile({ path: join(folder, name), sha256: recorded }) === undefined,
+  );
+  return isThere
+    ? undefined
+    : 'its name held a secret, and nothing beside it has the sha256 that was recorded';
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 

@@ -1,0 +1,23 @@
+import type { Stats } from 'node:fs';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
+
+/** Throws E_PERMISSION when somebody but this user can get at a file or folder; `wanted` is the mode it should have. */
+export function checkOwnOnly(path: string, stats: Stats, wanted: string): void {
+  if (process.getuid !== undefined && stats.uid !== process.getuid()) {
+    throw new AcorError('E_PERMISSION', `${path} belongs to another user (${stats.uid})`, {
+      hint: 'Only the user who starts ACOR may own it: remove it, and store the secret anew.',
+    });
+  }
+  if ((stats.mode & 0o077) === 0) return;
+  const command = shellCommand(['chmod', wanted, path]);
+  throw new AcorError('E_PERMISSION', `other users can get at ${path} (mode ${modeOf(stats)})`, {
+    hint: `Take their rights away, and change the secret if they may have used them: ${command}`,
+    next: [command],
+  });
+}
+
+/** The rights as `chmod` takes them. */
+export function modeOf({ mode }: Stats): string {
+  return (mode & 0o777).toString(8).padStart(3, '0');
+}

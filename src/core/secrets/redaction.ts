@@ -1,0 +1,83 @@
+import { NeedleAutomaton, ROOT } from './automaton.ts';
+import { redactJsonLines } from './json-lines.ts';
+import { needlesOf } from './needles.ts';
+import { RedactedStream, type StreamSink } from './redacted-stream.ts';
+import { Redactor } from './redactor.ts';
+import type { Secret } from './secret.ts';
+import { addSpan, type Span, spliced } from './spans.ts';
+
+/**
+ * Keeps the values of some secrets out of whatever passes through it, in all the forms of contract §9. It is a seat belt
+ * against accidents: a tool that is out to betray a secret can write it in a way that nobody foresees.
+ */
+export class Redaction {
+  readonly #automaton: NeedleAutomaton;
+
+  constructor(secrets: readonly Secret[]) {
+    this.#automaton = new NeedleAutomaton(needlesOf(secrets));
+  }
+
+  /** In the way of a live stream; `json` when its lines are JSON objects and are to stay so. */
+  pipe(options: { json: boolean }, sink: StreamSink): RedactedStream {
+    return new RedactedStream(this.stream(options), sink);
+  }
+
+  /** For one stream of bytes. */
+  stream(options: { json: boolean }): Redactor {
+    if (!options.json) return new Redactor(this.#automaton);
+    return new Redactor(this.#automaton, (lines, spans) => redactJsonLines(this, lines, spans));
+  }
+
+  /** Where the secrets are in bytes that are all there is. */
+  spansIn(bytes: Buffer): Span[] {
+    const spans: Span[] = [];
+    this.#automaton.scan(ROOT, bytes, 0, (to, length, name) =>
+      addSpan(spans, { from: to - length, to, name }),
+    );
+    return spans;
+  }
+
+  /** Lines that hold JSON objects. The same bytes come back when no secret is in them. */
+  line(bytes: Buffer): Buffer {
+    return redactJsonLines(this, bytes, this.spansIn(bytes));
+  }
+
+  text(text: string): string {
+    const bytes = Buffer.from(text);
+    const spans = this.spansIn(bytes);
+    return spans.length === 0 ? text : spliced(bytes, spans).toString('utf8');
+  }
+
+  /** All texts of a JSON value, keys included; a number that is a secret becomes a text. The same value comes back when no secret is in it. */
+  data<T>(value: T): T {
+    return this.#hidden(value) as T;
+  }
+
+  /** Reads on in something that comes in chunks, and tells whose secrets are in it. */
+  search(): (chunk: Buffer) => ReadonlySet<string> {
+    const found = new Set<string>();
+    let node = ROOT;
+    return (chunk) => {
+      node = this.#automaton.scan(node, chunk, 0, (_to, _length, name) => found.add(name));
+      return found;
+    };
+  }
+
+  #hidden(value: unknown): unknown {
+    if (typeof value === 'string') return this.text(value);
+    if (typeof value === 'number') {
+      const text = this.text(String(value));
+      return text === String(value) ? value : text;
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) {
+      const items = value.map((item) => this.#hidden(item));
+      return items.every((item, index) => item === value[index]) ? value : items;
+    }
+    const entries = Object.entries(value);
+    const hidden = entries.map(([key, field]) => [this.text(key), this.#hidden(field)] as const);
+    const isSame = hidden.every(([key, field], at) => key === entries[at]![0] && field === entries[at]![1]);
+    // Not assigned key by key: a field called `__proto__` is a field like any other.
+    return isSame ? value : Object.fromEntries(hidden);
+  }
+}

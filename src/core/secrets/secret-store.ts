@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { SECRET_NAME, SECRET_NAME_RULE } from '../../protocol/secret-name.ts';
+import { syncFolder, writeFully } from '../../util/atomic-write.ts';
+import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { newSpanId } from '../../util/ids.ts';
+import { checkOwnOnly, modeOf } from './own-only.ts';
+import { MAX_SECRET_BYTES, problemOfSecret } from './secret.ts';
+
+/** What can be said of a stored secret. `size` in bytes, `mode` as `chmod` takes it. */
+export interface StoredSecret {
+  name: string;
+  size: number;
+  mode: string;
+  changed_at: string;
+}
+
+/** The secrets of one project: files of the user's own, outside the project, which nobody else can read. */
+export class SecretStore {
+  readonly #root: string;
+  readonly #folder: string;
+
+  /** `projectRoot` is the project's folder; a copy of it elsewhere has secrets of its own. */
+  constructor(projectRoot: string, env: Readonly<Record<string, string | undefined>>) {
+    const xdg = env['XDG_DATA_HOME'];
+    // The XDG specification has relative values ignored.
+    const base = xdg && isAbsolute(xdg) ? xdg : join(env['HOME'] || homedir(), '.local', 'share');
+    this.#root = join(base, 'acor', 'secrets');
+    const project = createHash('sha256').update(realpathSync(projectRoot)).digest('hex').slice(0, 32);
+    this.#folder = join(this.#root, project);
+  }
+
+  /** Throws E_USAGE for a name or a value that cannot be kept. */
+  check(name: string, bytes: Buffer): void {
+    this.#pathOf(name);
+    const problem = problemOfSecret(bytes);
+    if (problem !== undefined) throw refusedValue(name, problem);
+  }
+
+  /** Keeps a value, atomically, in the place of the one before it. */
+  set(name: string, bytes: Buffer): void {
+    this.check(name, bytes);
+    const path = this.#pathOf(name);
+    // No name of a secret begins so.
+    const temporary = join(this.#folder, `.${newSpanId()}`);
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      this.#checkFolders();
+      writeNew(temporary, bytes);
+      renameSync(temporary, path);
+      syncFolder(this.#folder);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw asStorageError(error, 'keep the secret', path);
+    }
+  }
+
+  /** The value; undefined when there is none. Throws E_PERMISSION when somebody else could have read or changed it. */
+  read(name: string): Buffer | undefined {
+    const path = this.#pathOf(name);
+    let fd: number | undefined;
+    try {
+      fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      this.#checkFolders();
+      const stats = fstatSync(fd);
+      if (!stats.isFile() || stats.size > MAX_SECRET_BYTES) throw notASecret(path);
+      checkOwnOnly(path, stats, '600');
+      return readFileSync(fd);
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw errorCode(error) === 'ELOOP' ? notASecret(path) : asStorageError(error, 'read the secret', path);
+    } finally {
+      if (fd !== undefined) closeSync(fd);
+    }
+  }
+
+  /** All of them by name. */
+  list(): StoredSecret[] {
+    let names: string[];
+    try {
+      names = readdirSync(this.#folder);
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return [];
+      throw asStorageError(error, 'list the secrets', this.#folder);
+    }
+    return names
+      .filter((name) => SECRET_NAME.test(name))
+      .sort()
+      .flatMap((name) => {
+        const stats = statOf(join(this.#folder, name));
+        return stats === undefined ? [] : [describe(name, stats)];
+      });
+  }
+
+  has(name: string): boolean {
+    return statOf(this.#pathOf(name)) !== undefined;
+  }
+
+  /** Removes one; false when there is none. */
+  delete(name: string): boolean {
+    const path = this.#pathOf(name);
+    if (!this.has(name)) return false;
+    try {
+      rmSync(path);
+      syncFolder(this.#folder);
+      return true;
+    } catch (error) {
+      throw asStorageError(error, 'delete the secret', path);
+    }
+  }
+
+  #pathOf(name: string): string {
+    if (SECRET_NAME.test(name)) return join(this.#folder, name);
+    throw new AcorError('E_USAGE', `'${name}' cannot be the name of a secret: it ${SECRET_NAME_RULE}`, {
+      hint: 'Use a name such as API_TOKEN.',
+    });
+  }
+
+  /** Whoever can write a folder can put another file in the place of one that they cannot read. */
+  #checkFolders(): void {
+    for (const folder of [this.#root, this.#folder]) checkOwnOnly(folder, lstatSync(folder), '700');
+  }
+}
+
+function writeNew(path: string, bytes: Buffer): void {
+  const fd = openSync(path, 'wx', 0o600);
+  try {
+    writeFully(fd, bytes);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function describe(name: string, stats: Stats): StoredSecret {
+  return { name, size: stats.size, mode: modeOf(stats), changed_at: stats.mtime.toISOString() };
+}
+
+function statOf(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+function refusedValue(name: string, problem: string): AcorError {
+  return new AcorError('E_USAGE', `the value of '${name}' cannot be kept as a secret: ${problem}`, {
+    hint: `Give it on standard input or in a file: acor secret set ${name} --file FILE`,
+  });
+}
+
+function notASecret(path: string): AcorError {
+  return new AcorError('E_STORAGE', `${path} is no secret that ACOR has stored`, {
+    hint: 'Remove it, and store the secret anew with: acor secret set',
+  });
+}
+
+function asStorageError(error: unknown, what: string, path: string): AcorError {
+  if (error instanceof AcorError) return error;
+  return new AcorError('E_STORAGE', `cannot ${what}: ${errorMessage(error)}`, {
+    hint: `Check the folder and its rights: ${path}`,
+    cause: error,
+  });
+}

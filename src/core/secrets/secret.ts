@@ -1,0 +1,32 @@
+/** A secret by name: a stored one that a tool asked for, or the value of a secret input. */
+export interface Secret {
+  name: string;
+  bytes: Buffer;
+}
+
+/** Shorter ones would be found by chance in what a tool writes, and so spoil it. */
+export const MIN_SECRET_BYTES = 8;
+export const MAX_SECRET_BYTES = 65_536;
+
+/** Why a value cannot be kept as a secret; undefined when it can. */
+export function problemOfSecret(bytes: Buffer): string | undefined {
+  if (bytes.length === 0) return 'it is empty';
+  if (bytes.length > MAX_SECRET_BYTES) return `it has more than ${MAX_SECRET_BYTES} bytes`;
+  if (bytes.includes(0)) return 'it holds a NUL byte, and a secret is text';
+  const { length } = coreOf(bytes);
+  if (length >= MIN_SECRET_BYTES) return undefined;
+  return `it has ${length} bytes (without the white space around it), and one of fewer than ${MIN_SECRET_BYTES} cannot be redacted`;
+}
+
+/** The value without the white space around it, which is often lost on the way. */
+export function coreOf(bytes: Buffer): Buffer {
+  let from = 0;
+  let to = bytes.length;
+  while (from < to && isSpace(bytes[from]!)) from++;
+  while (to > from && isSpace(bytes[to - 1]!)) to--;
+  return bytes.subarray(from, to);
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 32 || (byte >= 9 && byte <= 13);
+}

@@ -1,0 +1,49 @@
+import { lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCode } from '../../util/error-code.ts';
+import type { RunLayout } from './layout.ts';
+import { storageError } from './storage-error.ts';
+
+/** Gives a tool its secrets as files (contract §2), in a folder made anew: the one before was within the tool's reach. */
+export function fillSecrets(
+  layout: RunLayout,
+  secrets: readonly { name: string; bytes: Uint8Array }[],
+): void {
+  clearSecrets(layout);
+  try {
+    for (const { name, bytes } of secrets) {
+      writeFileSync(join(layout.secrets, name), bytes, { mode: 0o600, flag: 'wx' });
+    }
+  } catch (error) {
+    clearSecrets(layout);
+    throw storageError(error, 'give the tool its secrets', layout.secrets);
+  }
+}
+
+/** Leaves an empty folder, whatever a tool has put in its place; a link is removed, not followed. */
+export function clearSecrets({ secrets }: RunLayout): void {
+  let failure: unknown;
+  const attempt = (work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      failure ??= error;
+    }
+  };
+  // One by one: what a tool has made undeletable must not save the rest.
+  for (const name of namesIn(secrets)) {
+    attempt(() => rmSync(join(secrets, name), { recursive: true, force: true }));
+  }
+  attempt(() => rmSync(secrets, { recursive: true, force: true }));
+  attempt(() => mkdirSync(secrets, { mode: 0o700 }));
+  if (failure !== undefined) throw storageError(failure, 'remove the secrets of the run', secrets);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return lstatSync(folder).isDirectory() ? readdirSync(folder) : [];
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw storageError(error, 'look at the secrets of the run', folder);
+  }
+}

@@ -1,0 +1,562 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { watchdogsOf } from '../../src/core/process/watchdog.ts';
+import { ACOR, parseLines, processesOf, type RunOfTool, TestProject, until } from '../support/project.ts';
+
+const TOKEN = 'pa/ss "wörd" <it\'s> & $HOME; and so on until it is longer than a line of base64 is';
+const KEY = '-----BEGIN KEY-----\nQUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=\nshort\n-----END KEY-----';
+const FILE_ID = 'file-name-77-of-it';
+
+describe('acor secret', () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject({ tools: ['tells_secret'] });
+  });
+  after(() => project[Symbol.dispose]());
+
+  it('keeps a value from standard input in a file that only its user can read, outside the project', async () => {
+    const { ok, data } = await project.envelope(['secret', 'set', 'API_TOKEN'], { stdin: `${TOKEN}\n` });
+    assert.deepEqual(
+      [ok, data],
+      [true, { name: 'API_TOKEN', size: Buffer.byteLength(TOKEN), replaced: false, dry_run: false }],
+    );
+    const path = secretFile(project, 'API_TOKEN');
+    assert.equal(readFileSync(path, 'utf8'), TOKEN);
+    assert.deepEqual(
+      [modeOf(path), modeOf(join(path, '..')), modeOf(join(path, '../..'))],
+      ['600', '700', '700'],
+    );
+    const again = await project.envelope(['secret', 'set', 'API_TOKEN', '--file', project.write('t', TOKEN)]);
+    assert.equal(again.data.replaced, true);
+    assert.deepEqual(readdirSync(join(path, '..')), ['API_TOKEN']);
+  });
+
+  it('lists what is stored and what tools ask for, and no value', async () => {
+    const { stdout } = await project.acor(['secret', 'list']);
+    const { data, meta } = JSON.parse(stdout);
+    const [stored, missing, other] = data.secrets;
+    assert.deepEqual(
+      { ...stored, changed_at: null },
+      {
+        name: 'API_TOKEN',
+        size: Buffer.byteLength(TOKEN),
+        mode: '600',
+        changed_at: null,
+        stored: true,
+        tools: ['tells_secret'],
+      },
+    );
+    assert.deepEqual([missing.name, missing.stored, missing.tools], ['FILE_ID', false, ['tells_secret']]);
+    assert.deepEqual([other.name, other.stored], ['KEY', false]);
+    assert.deepEqual(meta.next, ['acor secret set FILE_ID --file FILE', 'acor secret set KEY --file FILE']);
+    assert.equal(stdout.includes('wörd'), false);
+  });
+
+  it('refuses a run that lacks secrets, with exit code 2, and names all of them', async () => {
+    using empty = new TestProject({ tools: ['tells_secret'] });
+    const { code, error, meta } = await empty.envelope(['run', 'tells_secret']);
+    assert.deepEqual(
+      [code, error.code, error.details.missing],
+      [2, 'E_ENV_MISSING', ['API_TOKEN', 'FILE_ID', 'KEY']],
+    );
+    assert.deepEqual(meta.next, [
+      'acor secret set API_TOKEN --file FILE',
+      'acor secret set FILE_ID --file FILE',
+      'acor secret set KEY --file FILE',
+    ]);
+    assert.deepEqual(empty.runIds(), []);
+  });
+
+  it('refuses values that cannot be kept or redacted, and stores nothing', async () => {
+    const values: [value: string | Buffer, why: RegExp][] = [
+      ['', /it is empty/],
+      ['\n', /it is empty/],
+      ['short', /it has 5 bytes.*cannot be redacted/],
+      ['   short     \n', /it has 5 bytes/],
+      ['with a \0 in it', /NUL/],
+      ['x'.repeat(65_537), /more than 65536 bytes/],
+    ];
+    for (const [value, why] of values) {
+      const file = project.write('value', String(value));
+      const { code, error } = await project.envelope(['secret', 'set', 'REFUSED', '--file', file]);
+      assert.deepEqual([code, error.code], [1, 'E_USAGE'], String(why));
+      assert.match(error.message, why);
+    }
+    const longest = await project.envelope([
+      'secret',
+      'set',
+      'LONGEST',
+      '--file',
+      project.write('value', 'x'.repeat(65_536)),
+    ]);
+    assert.equal(longest.data.size, 65_536);
+    await project.acor(['secret', 'delete', 'LONGEST']);
+    assert.deepEqual(readdirSync(join(secretFile(project, 'API_TOKEN'), '..')), ['API_TOKEN']);
+  });
+
+  it('takes no value from the command line, and no name that is a path', async () => {
+    const given = await project.envelope(['secret', 'set', 'API_TOKEN', 'correct horse battery']);
+    assert.deepEqual([given.code, given.error.code], [1, 'E_USAGE']);
+    for (const name of ['../x', '.x', 'a/b', '', 'a\nb', '-x', 'x'.repeat(129)]) {
+      const { error } = await project.envelope(['secret', 'set', '--name', name], {
+        stdin: 'correct horse battery',
+      });
+      assert.equal(error.code, 'E_USAGE', name);
+    }
+  });
+
+  it('with --dry-run checks and changes nothing', async () => {
+    const set = await project.envelope(['secret', 'set', 'DRY', '--dry-run'], {
+      stdin: 'correct horse battery',
+    });
+    assert.equal(set.data.dry_run, true);
+    assert.equal(existsSync(secretFile(project, 'DRY')), false);
+    const gone = await project.envelope(['secret', 'delete', 'API_TOKEN', '--dry-run']);
+    assert.equal(gone.data.deleted, false);
+    assert.equal(existsSync(secretFile(project, 'API_TOKEN')), true);
+    const unknown = await project.envelope(['secret', 'delete', 'API_TOKENS']);
+    assert.match(unknown.error.hint, /API_TOKEN\?/);
+  });
+
+  it('refuses a file that others can read or that is none of its own, and says how to mend it', async () => {
+    await project.acor(['secret', 'set', 'FILE_ID'], { stdin: FILE_ID });
+    await project.acor(['secret', 'set', 'KEY'], { stdin: KEY });
+    const path = secretFile(project, 'FILE_ID');
+    chmodSync(path, 0o640);
+    const { code, error, meta } = await project.envelope(['run', 'tells_secret', '--no-stream']);
+    assert.deepEqual([code, error.code, meta.next], [1, 'E_PERMISSION', [`chmod 600 ${path}`]]);
+    chmodSync(path, 0o600);
+    const folder = join(path, '..');
+    chmodSync(folder, 0o770);
+    const open = await project.envelope(['run', 'tells_secret', '--no-stream']);
+    assert.deepEqual([open.error.code, open.meta.next], ['E_PERMISSION', [`chmod 700 ${folder}`]]);
+    chmodSync(folder, 0o700);
+    assert.equal((await project.envelope(['run', 'tells_secret', '--no-stream'])).code, 0);
+    await project.acor(['secret', 'delete', 'FILE_ID']);
+    symlinkSync(project.write('elsewhere', FILE_ID), path);
+    const linked = await project.envelope(['run', 'tells_secret', '--no-stream']);
+    assert.deepEqual(
+      [linked.error.code, /no secret that ACOR has stored/.test(linked.error.message)],
+      ['E_STORAGE', true],
+    );
+  });
+
+  it('asks a person for the value, and does not show what is typed', () => {
+    const script = `
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.chdir(sys.argv[1])
+    os.execv(sys.argv[2], [sys.argv[2], 'secret', 'set', 'TYPED'])
+seen = b''
+while b'not shown' not in seen:
+    seen += os.read(fd, 1000)
+os.write(fd, b'correct horsX\\x7fe battery\\r')
+try:
+    while True:
+        chunk = os.read(fd, 1000)
+        if not chunk: break
+        seen += chunk
+except OSError:
+    pass
+print(seen.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+`;
+    const env = {
+      PATH: process.env.PATH ?? '',
+      HOME: project.root,
+      XDG_DATA_HOME: project.path('data'),
+      TERM: 'dumb',
+    };
+    const { stdout, stderr } = spawnSync('python3', ['-c', script, project.root, ACOR], {
+      env,
+      encoding: 'utf8',
+    });
+    assert.match(stdout, / 0\n$/, stdout + stderr);
+    assert.equal(stdout.includes('hors'), false, stdout);
+    assert.equal(readFileSync(secretFile(project, 'TYPED'), 'utf8'), 'correct horse battery');
+  });
+});
+
+describe('a tool that asks for secrets', () => {
+  let project: TestProject;
+  before(async () => {
+    project = new TestProject({ tools: ['tells_secret'] });
+    await project.acor(['secret', 'set', 'API_TOKEN'], { stdin: TOKEN });
+    await project.acor(['secret', 'set', 'FILE_ID'], { stdin: FILE_ID });
+    await project.acor(['secret', 'set', 'KEY'], { stdin: KEY });
+  });
+  after(() => project[Symbol.dispose]());
+
+  function filedAnswers(runId: string): string[] {
+    return readdirSync(project.path('.runs', runId, 'control', 'answers'));
+  }
+
+  function tool(name: string, script: string, manifest: string): void {
+    project.write(`tools/${name}/tool.yaml`, manifest);
+    project.write(`tools/${name}/cli.sh`, `#!/bin/bash\n${script}\n`, 0o755);
+  }
+
+  it('finds each in a file of SECRETS_DIR, anew in every attempt, and leaves none behind', async () => {
+    tool(
+      'takes',
+      `stat -c '{"type":"log","msg":"%a %s"}' "$SECRETS_DIR" "$SECRETS_DIR"/*
+       rm -r "$SECRETS_DIR"; ln -s "$PWD" "$SECRETS_DIR"; touch kept
+       [ "$ACOR_ATTEMPT" = 2 ] && exit 30; exit 20`,
+      'secrets: [API_TOKEN, FILE_ID]\nretry: { max_attempts: 2, backoff_s: 0 }\n',
+    );
+    const { end, of } = await project.run(['takes']);
+    const { work, secrets } = foldersOf(project, end.run_id);
+    const seen = of('log').map(({ msg }) => String(msg));
+    const files = [`600 ${Buffer.byteLength(TOKEN)}`, `600 ${FILE_ID.length}`];
+    assert.deepEqual(
+      [seen.slice(1, 3), seen.slice(4, 6), end.state, end.attempt],
+      [files, files, 'failed', 2],
+    );
+    assert.match(`${seen[0]} ${seen[3]}`, /^700 \d+ 700 \d+$/);
+    assert.deepEqual([modeOf(secrets), readdirSync(secrets)], ['700', []]);
+    assert.ok(existsSync(join(work, 'kept')), 'the link in place of the folder was not followed');
+  });
+
+  it('has lost them also when it is cancelled', async () => {
+    tool('stays', `echo '{"type":"heartbeat"}'; sleep 600`, 'secrets: [API_TOKEN]\n');
+    const running = project.start(['run', 'stays']);
+    const { run_id } = await running.event('heartbeat');
+    const { secrets } = foldersOf(project, run_id);
+    assert.deepEqual(readdirSync(secrets), ['API_TOKEN']);
+    await project.acor(['cancel', String(run_id)]);
+    await running.finished;
+    assert.deepEqual(readdirSync(secrets), []);
+  });
+
+  it('has lost them soon after its supervisor was killed', async () => {
+    const { secrets } = await killedSupervisor(project, false);
+    await until(() => !existsSync(secrets));
+  });
+
+  it('has lost them once its run is settled, if the watchdog was killed as well', async () => {
+    const { runId, secrets } = await killedSupervisor(project, true);
+    assert.deepEqual(readdirSync(secrets), ['API_TOKEN'], 'nobody was left to remove it');
+    const { data } = await project.envelope(['show', runId]);
+    assert.equal(data.code, 'E_RUNNER_LOST');
+    assert.deepEqual(readdirSync(secrets), []);
+  });
+
+  it('begins again with none but its own, whatever lies where they are given', async () => {
+    tool('fails', 'exit 20', 'exit_codes: { ok: 0, retryable_error: 20 }\n');
+    const { end } = await project.run(['fails']);
+    const { secrets } = foldersOf(project, end.run_id);
+    writeFileSync(join(secrets, 'LEFT_BY_SOMEBODY'), TOKEN);
+    await project.acor(['resume', String(end.run_id)]);
+    assert.deepEqual(readdirSync(secrets), []);
+  });
+
+  it('is refused a secret input that is too short, and any other is redacted and never kept', async () => {
+    tool(
+      'takes_input',
+      `echo "$2"; echo "{\\"type\\":\\"result\\",\\"status\\":\\"ok\\",\\"data\\":\\"$2\\"}"`,
+      'inputs: [{ name: password, secret: true }, { name: note }]\n',
+    );
+    const short = await project.envelope(['run', 'takes_input', '--password', '1234567']);
+    assert.deepEqual([short.code, short.error.code], [1, 'E_USAGE']);
+    const { stdout, stderr } = await project.acor([
+      'run',
+      'takes_input',
+      '--password',
+      'correct horse',
+      '--no-stream',
+    ]);
+    const { data } = JSON.parse(stdout);
+    assert.equal(data.result.data, '[redacted:password]');
+    assert.deepEqual(placesOf(['correct horse'], project, stdout + stderr), []);
+  });
+
+  it('keeps a stored secret that is given as an argument out of the record', async () => {
+    tool('ignores', `echo '{"type":"result","status":"ok"}'`, 'secrets: [FILE_ID]\n');
+    const cwd = project.path(`of-${FILE_ID}`);
+    mkdirSync(cwd);
+    const { stdout, stderr, end } = await project.run(['ignores', `--id=${FILE_ID}`], { cwd });
+    assert.equal(end.state, 'completed');
+    assert.deepEqual(placesOf([FILE_ID], project, stdout + stderr), []);
+    const record = JSON.parse(
+      readFileSync(join(project.runsDir, String(end.run_id), 'metadata.json'), 'utf8'),
+    );
+    assert.deepEqual([record.args, record.given_args], [['--id=[redacted:FILE_ID]'], null]);
+  });
+
+  it('may be answered with one: the tool gets it, and no record does', async () => {
+    tool(
+      'asks_for_it',
+      `echo '{"type":"action_required","action":"id","action_id":"a-1","blocking":true}'
+       read -r answer; case $answer in *${FILE_ID}*) echo '{"type":"result","status":"ok"}' ;; esac`,
+      'secrets: [FILE_ID]\nactions: [id]\n',
+    );
+    const { stdout, stderr, end } = await project.run(['asks_for_it', '--answer', `id=${FILE_ID}`]);
+    assert.equal(end.state, 'completed', stdout);
+    assert.deepEqual(placesOf([FILE_ID], project, stdout + stderr), []);
+  });
+
+  it('asks again for an answer that held one: neither its next attempt nor a replay is given the mark instead', async () => {
+    tool(
+      'asks_then_fails',
+      `if [ -e "$ANSWERS_DIR/a-1.json" ]; then log=filed; else log=none; fi
+       echo '{"type":"log","msg":"'$log'"}'
+       ask() {
+         [ -e "$ANSWERS_DIR/$1.json" ] && return
+         echo '{"type":"action_required","action":"'$2'","action_id":"'$1'","blocking":true}'; read -r answer
+       }
+       ask b-1 note; ask a-1 id; case $answer in *${FILE_ID}*) told=it ;; *) told=no ;; esac
+       echo '{"type":"log","msg":"was told '$told'"}'; exit 20`,
+      'secrets: [FILE_ID]\nactions: [id, note]\nexit_codes: { ok: 0, retryable_error: 20 }\n',
+    );
+    const { of, end } = await project.run([
+      'asks_then_fails',
+      '--answer',
+      `id=${FILE_ID}`,
+      '--answer',
+      'note=short',
+    ]);
+    const runId = String(end.run_id);
+    const told = of('log').map(({ msg }) => msg);
+    assert.deepEqual(
+      [end.state, told, filedAnswers(runId)],
+      ['failed', ['none', 'was told it'], ['b-1.json']],
+    );
+    const resumed = await project.acor(['resume', runId]);
+    assert.match(resumed.stdout, /"msg":"none"/);
+    assert.equal(project.record(runId)!.state, 'waiting_ai');
+    assert.deepEqual(filedAnswers(runId), ['b-1.json']);
+    await project.acor(['answer', runId, 'a-1', '--value', JSON.stringify(FILE_ID)]);
+    await project.acor(['wait', runId]);
+    assert.equal(project.events(runId).at(-2)!.to, 'failed');
+    assert.deepEqual(placesOf([FILE_ID], project, resumed.stdout), []);
+
+    const replayed = parseLines((await project.acor(['replay', runId, '--execute'])).stdout);
+    const again = String(replayed[0]!.run_id);
+    const answered = replayed.filter(({ type }) => type === 'action_answered').map(({ answer }) => answer);
+    assert.deepEqual([answered, project.record(again)!.state], [['short'], 'waiting_ai']);
+    await project.acor(['cancel', again]);
+    await project.acor(['wait', again]);
+  });
+
+  it('has lost such an answer once its run is settled, too', async () => {
+    tool(
+      'asks_and_stays',
+      `echo '{"type":"action_required","action":"id","action_id":"a-1","blocking":true}'; read -r answer
+       echo '{"type":"heartbeat"}'; sleep 600`,
+      'secrets: [FILE_ID]\nactions: [id]\n',
+    );
+    const running = project.start(['run', 'asks_and_stays', '--answer', `id=${FILE_ID}`]);
+    const runId = String((await running.event('heartbeat')).run_id);
+    assert.deepEqual(filedAnswers(runId), ['a-1.json']);
+    process.kill(project.record(runId)!.pid, 'SIGKILL');
+    await running.finished;
+    const { data } = await project.envelope(['show', runId]);
+    assert.deepEqual([data.code, filedAnswers(runId)], ['E_RUNNER_LOST', []]);
+  });
+
+  it('has it in no record while the run is queued, and no secret file before it is at work', async () => {
+    using queued = new TestProject({
+      tools: ['heeds_cancel'],
+      config: 'version: 1\nproject: { name: test }\nbudget: { max_runs: 1 }\n',
+    });
+    await queued.acor(['secret', 'set', 'FILE_ID'], { stdin: FILE_ID });
+    queued.write('tools/ignores/tool.yaml', 'secrets: [FILE_ID]\n');
+    queued.write('tools/ignores/cli.sh', '#!/bin/bash\n', 0o755);
+    const first = queued.start(['run', 'heeds_cancel']);
+    const { run_id: holder } = await first.event('start');
+    const cwd = queued.path(`of-${FILE_ID}`);
+    mkdirSync(cwd);
+    const second = queued.start(['run', 'ignores', '--idempotency-key', `for-${FILE_ID}`], { cwd });
+    const { run_id } = await second.event('runner_log');
+    assert.equal(queued.record(String(run_id))!.state, 'queued');
+    assert.deepEqual(readdirSync(foldersOf(queued, run_id).secrets), []);
+    assert.deepEqual(placesOf([FILE_ID], queued, ''), []);
+    await queued.acor(['cancel', String(run_id)]);
+    await queued.acor(['cancel', String(holder)]);
+    const { stdout } = await second.finished;
+    await first.finished;
+    assert.deepEqual(placesOf([FILE_ID], queued, stdout), []);
+  });
+
+  it('that writes one into an artifact keeps its result, and whoever reads the run is warned', async () => {
+    tool(
+      'files',
+      `base64 -w 0 "$SECRETS_DIR/API_TOKEN" > "$ARTIFACTS_DIR/b64.txt"; echo fine > "$ARTIFACTS_DIR/fine.txt"
+       mkdir made; cp "$SECRETS_DIR/FILE_ID" made/inner
+       echo '{"type":"result","status":"ok","artifacts":[{"path":"made"}]}'`,
+      'secrets: [API_TOKEN, FILE_ID]\n',
+    );
+    const { end, of } = await project.run(['files']);
+    const warned = of('runner_warning').map(({ artifact, secrets }) => [
+      String(artifact).split('/').at(-1),
+      secrets,
+    ]);
+    assert.deepEqual([end.state, (end.artifacts as unknown[]).length], ['completed', 3]);
+    assert.deepEqual(warned, [
+      ['made', ['FILE_ID']],
+      ['b64.txt', ['API_TOKEN']],
+    ]);
+  });
+
+  it('is heard at once when its line ends as a secret begins', async () => {
+    await project.acor(['secret', 'set', 'ODD'], { stdin: '}\nis how this one begins' });
+    tool(
+      'waits_for_file',
+      `echo '{"type":"heartbeat"}'; until [ -e go ]; do sleep 0.01; done`,
+      'secrets: [ODD]\n',
+    );
+    const running = project.start(['run', 'waits_for_file']);
+    const { run_id } = await running.event('heartbeat');
+    project.write(`.runs/${run_id}/work/go`, '');
+    assert.equal((await running.finished).code, 0);
+  });
+});
+
+describe('what a tool tells of its secrets', () => {
+  let project: TestProject;
+  let forms: string[];
+  let toldForms: number;
+  before(async () => {
+    project = new TestProject({ tools: ['tells_secret'] });
+    await project.acor(['secret', 'set', 'API_TOKEN'], { stdin: TOKEN });
+    await project.acor(['secret', 'set', 'FILE_ID'], { stdin: FILE_ID });
+    await project.acor(['secret', 'set', 'KEY'], { stdin: KEY });
+    const { stdout } = spawnSync('python3', [project.path('tools/tells_secret/cli.py'), '--forms'], {
+      input: TOKEN,
+      encoding: 'utf8',
+    });
+    forms = Object.values(JSON.parse(stdout) as Record<string, string>);
+    toldForms = forms.length;
+    forms.push(...KEY.split('\n').slice(1, -1));
+    assert.ok(forms.length > 15);
+  });
+  after(() => project[Symbol.dispose]());
+
+  for (const args of [[], ['--fail'], ['--no-stream'], ['--fail', '--no-stream']]) {
+    it(`is nowhere in the store or in what is shown (acor run tells_secret ${args.join(' ')})`, async () => {
+      const { stdout, stderr, code } = await project.acor(['run', 'tells_secret', ...args]);
+      assert.equal(code, args.includes('--fail') ? 1 : 0, stdout + stderr);
+      assert.deepEqual(placesOf([...forms, FILE_ID], project, stdout + stderr), []);
+      for (const runId of project.runIds()) {
+        const commands = [
+          ['show', runId],
+          ['logs', runId],
+          ['artifacts', runId],
+          ['decisions', runId],
+        ];
+        for (const command of commands) {
+          const shown = await project.acor(command);
+          assert.deepEqual(placesOf([...forms, FILE_ID], project, shown.stdout), [], command.join(' '));
+        }
+        assert.equal((await project.envelope(['verify', runId])).data.ok, true);
+      }
+    });
+  }
+
+  it('is told as messages that are still messages', async () => {
+    const { of, end } = (await project.run(['tells_secret'])) as RunOfTool;
+    assert.equal(end.state, 'completed');
+    assert.deepEqual(of('result')[0]!.data, { token: '[redacted:API_TOKEN]', named: '[redacted:FILE_ID]' });
+    assert.equal(of('progress')[0]!.msg, '[redacted:API_TOKEN]');
+    assert.deepEqual(of('note_of_mine')[0]!['[redacted:API_TOKEN]'], {
+      deep: ['[redacted:API_TOKEN]', { er: '[redacted:API_TOKEN]' }],
+    });
+    assert.equal(
+      of('log').filter(({ msg }) => /^[a-z0-9-]+: .*redacted:API_TOKEN/.test(String(msg))).length,
+      toldForms,
+    );
+    assert.ok(of('log').some(({ msg }) => msg === '[redacted:KEY]'));
+    assert.equal(
+      of('runner_warning').some(({ msg }) => /gives away: FILE_ID/.test(String(msg))),
+      true,
+    );
+  });
+
+  it('is all there when nobody said that it was a secret: the search above would have found it', async () => {
+    using control = new TestProject({ tools: [] });
+    cpSync(project.path('tools/tells_secret/cli.py'), join(control.root, 'tools/tells_openly/cli.py'), {
+      recursive: true,
+    });
+    control.write('tools/tells_openly/tool.yaml', 'env: { allow: [TOKEN_FILE] }\n');
+    mkdirSync(control.path('files'));
+    const env = { TOKEN_FILE: control.write('files/token', 'plain old secret of mine') };
+    const { stdout } = spawnSync('python3', [project.path('tools/tells_secret/cli.py'), '--forms'], {
+      input: 'plain old secret of mine',
+      encoding: 'utf8',
+    });
+    const plainForms = Object.values(JSON.parse(stdout) as Record<string, string>);
+    const shown = await control.run(['tells_openly'], { env });
+    const found = new Set(placesOf(plainForms, control, shown.stdout).map((place) => place.split(' in ')[0]));
+    assert.deepEqual([...found].sort(), [...new Set(plainForms)].sort());
+  });
+});
+
+/** Where in the store of runs, or in what was shown, one of the texts stands. The names of files are not looked at. */
+function placesOf(texts: readonly string[], project: TestProject, shown: string): string[] {
+  const files = (
+    readdirSync(project.runsDir, { recursive: true, withFileTypes: true }) as {
+      isFile(): boolean;
+      parentPath: string;
+      name: string;
+    }[]
+  )
+    .filter((entry) => entry.isFile())
+    .map((entry) => ({
+      path: join(entry.parentPath, entry.name),
+      bytes: readFileSync(join(entry.parentPath, entry.name)),
+    }));
+  const all = [...files, { path: 'the output', bytes: Buffer.from(shown) }];
+  return texts.flatMap((text) =>
+    all.filter(({ bytes }) => bytes.includes(text)).map(({ path }) => `${text} in ${path}`),
+  );
+}
+
+function secretFile(project: TestProject, name: string): string {
+  const root = project.path('data/acor/secrets');
+  const [folder] = readdirSync(root);
+  return join(root, folder!, name);
+}
+
+function foldersOf(project: TestProject, runId: unknown): { work: string; secrets: string } {
+  const dir = join(project.runsDir, String(runId));
+  return { work: join(dir, 'work'), secrets: join(dir, 'secrets') };
+}
+
+function modeOf(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8);
+}
+
+/** A run of a tool with a secret whose supervisor has died by SIGKILL; the watchdog goes first where nobody shall be left. */
+async function killedSupervisor(
+  project: TestProject,
+  alsoWatchdog: boolean,
+): Promise<{ runId: string; secrets: string }> {
+  project.write('tools/lasts/tool.yaml', 'secrets: [API_TOKEN]\n');
+  project.write('tools/lasts/cli.sh', `#!/bin/bash\necho '{"type":"heartbeat"}'\nsleep 600\n`, 0o755);
+  const running = project.start(['run', 'lasts']);
+  const runId = String((await running.event('heartbeat')).run_id);
+  const { secrets } = foldersOf(project, runId);
+  assert.deepEqual(readdirSync(secrets), ['API_TOKEN']);
+  if (alsoWatchdog) {
+    const [watchdog] = watchdogsOf(runId);
+    process.kill(watchdog!, 'SIGKILL');
+    await until(() => watchdogsOf(runId).length === 0);
+  }
+  process.kill(project.record(runId)!.pid, 'SIGKILL');
+  await running.finished;
+  if (!alsoWatchdog) await until(() => processesOf(runId).length === 0);
+  return { runId, secrets };
+}
