@@ -42,7 +42,7 @@ export async function showPlan(
       stall_s: limits.stallS,
       max_output_size: limits.maxOutputBytes,
       cancel_grace_s: limits.cancelGraceS,
-      resources: plan.tool.manifest.resources,
+      resources: plan.resources,
     },
     retry: {
       max_attempts: retry.maxAttempts,

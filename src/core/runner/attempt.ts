@@ -18,6 +18,7 @@ import { guardStall } from './guards/stall.ts';
 import type { HandOver } from './hand-over.ts';
 import { type EndingMessage, Intake } from './intake.ts';
 import type { RunPlan } from './plan.ts';
+import { ResourceWatch } from './resources/resource-watch.ts';
 import type { RunnerServices } from './services.ts';
 import { endLeftovers, stopTool } from './stop-tool.ts';
 import { ToolOutput } from './tool-output.ts';
@@ -68,6 +69,7 @@ export async function runAttempt(
       : undefined;
   const env = environmentOf(plan, writer.layout, options);
   const { sandboxed } = plan;
+  const resources = new ResourceWatch(plan.runId, plan.resources, { mayMove: services.adoptsOrphans });
   let handed: HandOver | undefined;
   let launch: SandboxLaunch | undefined;
   try {
@@ -86,6 +88,7 @@ export async function runAttempt(
       env,
       user: handed?.user ?? null,
       scratch: writer.layout.control,
+      groups: resources.groupFds,
     });
     const child = spawnTool(services, launch);
     launch.release();
@@ -108,6 +111,13 @@ export async function runAttempt(
       adopts: services.adoptsOrphans,
       keepers: launch.keepers,
     });
+    const { work, artifacts, toolLogs } = writer.layout;
+    resources.start(race, {
+      rootPid: child.pid,
+      keepers: launch.keepers,
+      strays: () => tree.orphans(),
+      folders: [work, artifacts, toolLogs],
+    });
     const guards = startGuards(plan, writer, intake, output, race, options);
     const exited = child.exited.then((exit) => settle(launch!, exit));
     exited.then(({ exit }) => race.end({ kind: 'exited', exit }));
@@ -115,13 +125,15 @@ export async function runAttempt(
 
     const ending = await race.first;
     for (const stop of guards) stop();
+    resources.stop();
     if (ending.kind !== 'exited') {
       await stopTool({
         tree,
         exited,
         control: options.control,
         reason: reasonOf(ending),
-        graceMs: ending.kind === 'store-failed' ? 0 : plan.limits.cancelGraceS * 1000,
+        // What uses too much would go on doing so.
+        graceMs: isWithoutGrace(ending) ? 0 : plan.limits.cancelGraceS * 1000,
         hurry: options.hurry,
       });
     }
@@ -139,14 +151,19 @@ export async function runAttempt(
         `the tool ended and left ${left} process(es) running; they were ended`,
       );
     return {
-      ending: endingOf(race, output),
-      exit,
+      ending: resources.judge(endingOf(race, output), {
+        message: intake.ending,
+        exitCodes: plan.tool.manifest.exit_codes,
+        stderrLog: writer.layout.stderrLog,
+      }),
+      exit: resources.measured(exit),
       message: intake.ending,
       protocolProblem: intake.problem,
       survivors,
     };
   } finally {
     launch?.close();
+    await resources.close();
     output.close();
     input?.close();
     watchdog.dismiss();
@@ -160,6 +177,10 @@ function endingOf({ winner }: EndingRace, { failure }: ToolOutput): Ending {
   return winner!.kind === 'exited' && failure !== undefined
     ? { kind: 'store-failed', error: failure }
     : winner!;
+}
+
+function isWithoutGrace({ kind }: Ending): boolean {
+  return kind === 'store-failed' || kind === 'over-limit';
 }
 
 /** How the tool ended, or what kept it from being started at all. */
@@ -247,6 +268,8 @@ function reasonOf(ending: Ending): string {
       return 'output-limit';
     case 'unanswered':
       return 'no-answer';
+    case 'over-limit':
+      return ending.limit;
     default:
       return ending.kind;
   }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import type { ResourceLimits } from '../../protocol/resource-limits.ts';
 import { newRunId, newSpanId, newTraceId } from '../../util/ids.ts';
 import { decide } from '../policy/decide.ts';
 import {
@@ -16,10 +17,13 @@ import { declaredGrants } from '../registry/declared-grants.ts';
 import type { ToolEntry } from '../registry/registry.ts';
 import { type SdkPaths, sdkPaths } from '../registry/sdk-paths.ts';
 import { chooseBackend } from '../sandbox/choose.ts';
+import { groupPlaces } from '../sandbox/groups/group-places.ts';
 import type { Confinement, RunFolders, SandboxRequest } from '../sandbox/sandbox.ts';
 import { layoutOf, type RunLayout } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
 import type { PreparedAnswer } from './answers/questions.ts';
+import { heldLimits } from './resources/held-limits.ts';
+import { settleResources } from './resources/settle-resources.ts';
 import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
 
 /** The clocks and limits of a run. */
@@ -56,6 +60,7 @@ export interface RunPlan {
   grants: Grant[];
   staged: StagedOutput[];
   limits: RunLimits;
+  resources: ResourceLimits;
   retry: RetryPlan;
   /** Answers known beforehand: those of the caller, then those of the configuration's rules. */
   answers: PreparedAnswer[];
@@ -92,6 +97,12 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...resolved.args];
   const declared = declaredGrants(tool, { projectRoot: services.config.root, hidden });
   const grants = [...resolved.grants, ...declared];
+  const { resources } = settleResources({
+    level: tool.manifest.permissions.level,
+    manifest: tool.manifest.resources,
+    config: services.config.config.security.resource_limits,
+    ceilings: {},
+  });
   const sandboxed = await confine(services, tool, {
     runId,
     argv,
@@ -106,7 +117,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     commands: tool.manifest.permissions.commands,
     path: request.env['PATH'] ?? '',
     network: 'none',
-    limits: { ...services.config.config.security.resource_limits, ...tool.manifest.resources },
+    limits: resources,
   });
   return {
     runId,
@@ -122,6 +133,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     grants,
     staged: resolved.staged,
     limits: limitsOf(services, tool, request),
+    resources,
     retry: retryOf(tool, request),
     answers: [...(request.answers ?? []), ...ruledAnswers(services, tool)],
     answerTimeoutS: services.config.config.environment.answer_timeout_s,
@@ -151,7 +163,9 @@ async function confine(
       },
     );
   }
-  return backend.confine(request, probe);
+  const confinement = await backend.confine(request, probe);
+  const limits = heldLimits(request.limits, { backend: backend.name, places: groupPlaces() });
+  return { ...confinement, isolation: { ...confinement.isolation, limits } };
 }
 
 function foldersOf(layout: RunLayout): RunFolders {

@@ -12,6 +12,10 @@ export const isolation = z.looseObject({
   tier: z.int(),
   enforced: z.array(z.string()),
   not_enforced: z.array(z.string()),
+  limits: z
+    .record(z.string(), z.string().nullable())
+    .optional()
+    .describe('By what each resource limit is held; null is no limit.'),
 });
 
 export const runnerStart = message('runner_start', {
