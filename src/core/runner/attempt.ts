@@ -69,7 +69,10 @@ export async function runAttempt(
       : undefined;
   const env = environmentOf(plan, writer.layout, options);
   const { sandboxed } = plan;
-  const resources = new ResourceWatch(plan.runId, plan.resources, { mayMove: services.adoptsOrphans });
+  const resources = new ResourceWatch(plan.runId, plan.resources, {
+    mayMove: services.adoptsOrphans,
+    places: sandboxed.groups,
+  });
   let handed: HandOver | undefined;
   let launch: SandboxLaunch | undefined;
   try {

@@ -17,7 +17,7 @@ import { declaredGrants } from '../registry/declared-grants.ts';
 import type { ToolEntry } from '../registry/registry.ts';
 import { type SdkPaths, sdkPaths } from '../registry/sdk-paths.ts';
 import { chooseBackend } from '../sandbox/choose.ts';
-import { groupPlaces } from '../sandbox/groups/group-places.ts';
+import { type GroupPlace, usefulGroups } from '../sandbox/groups/group-places.ts';
 import type { Confinement, RunFolders, SandboxRequest } from '../sandbox/sandbox.ts';
 import { layoutOf, type RunLayout } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
@@ -42,6 +42,9 @@ export interface RetryPlan {
   maxBackoffS: number;
 }
 
+/** How a tool is confined, and where groups of processes are made for it. */
+type Confined = Confinement & { groups: readonly GroupPlace[] };
+
 /** All that is decided before anything starts. `acor run --dry-run` shows it. */
 export interface RunPlan {
   runId: string;
@@ -51,7 +54,7 @@ export interface RunPlan {
   spanId: string;
   tool: ToolEntry;
   command: ToolCommand;
-  sandboxed: Confinement & { argv: [string, ...string[]] };
+  sandboxed: Confined & { argv: [string, ...string[]] };
   /** The tool's arguments, and how they are shown: values of secret inputs are masked. */
   args: string[];
   shownArgs: string[];
@@ -150,7 +153,7 @@ async function confine(
   services: RunnerServices,
   { name, manifest }: ToolEntry,
   request: SandboxRequest,
-): Promise<Confinement> {
+): Promise<Confined> {
   const cacheFolder = join(services.store.root, 'cache');
   const { backend, probe } = await chooseBackend(services.config.config.security.isolation, cacheFolder);
   const [host] = manifest.permissions.network.egress_allow;
@@ -164,8 +167,9 @@ async function confine(
     );
   }
   const confinement = await backend.confine(request, probe);
-  const limits = heldLimits(request.limits, { backend: backend.name, places: groupPlaces() });
-  return { ...confinement, isolation: { ...confinement.isolation, limits } };
+  const groups = usefulGroups(backend.tier);
+  const limits = heldLimits(request.limits, { backend: backend.name, places: groups });
+  return { ...confinement, groups, isolation: { ...confinement.isolation, limits } };
 }
 
 function foldersOf(layout: RunLayout): RunFolders {

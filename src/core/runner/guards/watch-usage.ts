@@ -23,6 +23,8 @@ const CHANGE_CPU_S = 0.01;
 export interface UsageWatch {
   /** The most memory that was seen at one moment; null when nothing was seen. */
   readonly peakBytes: number | null;
+  /** Null when nothing was seen. */
+  readonly cpuS: number | null;
   stop: StopGuard;
 }
 
@@ -33,11 +35,13 @@ export interface UsageWatch {
 export function watchUsage(race: EndingRace, meter: TreeMeter, looks: readonly Look[]): UsageWatch {
   let timer: NodeJS.Timeout;
   let peakBytes: number | null = null;
+  let cpuS: number | null = null;
   let delayMs = SOON_MS;
   let last: TreeUsage = { rssBytes: 0, cpuS: 0, processes: 0 };
   const tick = () => {
     const begunMs = performance.now();
     const usage = meter.measure();
+    cpuS = usage.cpuS;
     if (usage.processes > 0) peakBytes = Math.max(peakBytes ?? 0, usage.rssBytes);
     for (const each of looks) {
       const over = each.look(usage, meter);
@@ -55,6 +59,9 @@ export function watchUsage(race: EndingRace, meter: TreeMeter, looks: readonly L
   return {
     get peakBytes() {
       return peakBytes;
+    },
+    get cpuS() {
+      return cpuS;
     },
     stop: () => clearTimeout(timer),
   };

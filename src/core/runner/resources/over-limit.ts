@@ -6,9 +6,9 @@ import { unreachable } from '../../../util/unreachable.ts';
 export type OverLimit = { kind: 'over-limit' } & (
   | { limit: 'cpu_seconds' | 'memory_mb' | 'processes' | 'disk_mb'; used: number; allowed: number }
   /** The kernel ended the tool. */
-  | { limit: 'cpu_seconds' | 'memory_mb' | 'file_mb'; used: null; allowed: number; how: string }
+  | { limit: 'cpu_seconds' | 'memory_mb' | 'file_mb' | 'disk_mb'; used: null; allowed: number; how: string }
   /** The kernel refused it something, and the tool failed and said so. */
-  | { limit: 'processes' | 'open_files' | 'file_mb'; used: null; allowed: number; how: string }
+  | { limit: 'processes' | 'open_files' | 'file_mb' | 'disk_mb'; used: null; allowed: number; how: string }
   | { limit: 'entries'; where: string; used: number; allowed: number }
   | { limit: 'free_space'; used: number; allowed: number; freeMb: number }
 );

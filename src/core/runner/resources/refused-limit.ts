@@ -1,17 +1,15 @@
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
-import { largestFileMb } from '../../sandbox/profile/limits.ts';
 import type { OverLimit } from './over-limit.ts';
 
+type Refused = 'open_files' | 'processes' | 'file_mb' | 'disk_mb' | 'cpu_seconds';
+
 /** How programs in many languages say what the kernel refused them. */
-const WORDS = [
-  { limit: 'open_files', words: /too many open files|\bEMFILE\b/i },
-  {
-    limit: 'processes',
-    words:
-      /\bfork(?:ing)?\b.*(?:resource temporarily unavailable|EAGAIN)|cannot fork|can't (?:fork|start new thread)|(?:BlockingIOError|OSError|pthread_create|spawn\b).*(?:resource temporarily unavailable|EAGAIN)/i,
-  },
-  { limit: 'file_mb', words: /file too large|\bEFBIG\b/i },
-] as const;
+const WORDS = {
+  open_files: /too many open files|\bEMFILE\b/i,
+  processes:
+    /\bfork(?:ing)?\b.*(?:resource temporarily unavailable|EAGAIN)|cannot fork|can't (?:fork|start new thread)|(?:BlockingIOError|OSError|pthread_create|spawn\b).*(?:resource temporarily unavailable|EAGAIN)/i,
+  file_mb: /file too large|\bEFBIG\b/i,
+} as const;
 
 /** The exit codes by which a shell says that its last program was ended by a signal. */
 const SHELL_SAYS = { SIGXCPU: 128 + 24, SIGXFSZ: 128 + 25 };
@@ -25,23 +23,20 @@ export function refusedLimit(
   lastWords: string,
   limits: ResourceLimits,
 ): OverLimit | undefined {
-  const { cpu_seconds } = limits;
-  const fileMb = largestFileMb(limits);
+  // No file may be larger than all files together.
+  const ofFiles = limits.file_mb === undefined ? 'disk_mb' : 'file_mb';
+  const over = (limit: Refused, how: string): OverLimit | undefined => {
+    const allowed = limits[limit];
+    return allowed === undefined ? undefined : { kind: 'over-limit', limit, used: null, allowed, how };
+  };
   const isBy = (signal: keyof typeof SHELL_SAYS) => exit.signal === signal || exit.rc === SHELL_SAYS[signal];
-  if (isBy('SIGXFSZ') && fileMb !== undefined)
-    return { ...OVER, limit: 'file_mb', allowed: fileMb, how: 'was ended, as a file had become too large' };
-  if (isBy('SIGXCPU') && cpu_seconds !== undefined)
-    return {
-      ...OVER,
-      limit: 'cpu_seconds',
-      allowed: cpu_seconds,
-      how: 'was ended, as its processor time was up',
-    };
-  const said = WORDS.find(({ words }) => words.test(lastWords));
-  const allowed = said?.limit === 'file_mb' ? fileMb : said && limits[said.limit];
-  if (said === undefined || allowed === undefined) return undefined;
-  const quoted = lastWords.split('\n').findLast((line) => said.words.test(line))!;
-  return { ...OVER, limit: said.limit, allowed, how: `failed and said '${quoted.trim().slice(0, 200)}'` };
+  if (isBy('SIGXFSZ')) return over(ofFiles, 'was ended, as a file had become too large');
+  if (isBy('SIGXCPU')) return over('cpu_seconds', 'was ended, as its processor time was up');
+  for (const line of lastWords.split('\n').toReversed()) {
+    const how = `failed and said '${line.trim().slice(0, 200)}'`;
+    if (WORDS.open_files.test(line)) return over('open_files', how);
+    if (WORDS.processes.test(line)) return over('processes', how);
+    if (WORDS.file_mb.test(line)) return over(ofFiles, how);
+  }
+  return undefined;
 }
-
-const OVER = { kind: 'over-limit', used: null } as const;

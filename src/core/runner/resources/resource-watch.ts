@@ -76,7 +76,7 @@ export class ResourceWatch {
       stderrLog: string;
     },
   ): Ending {
-    if (ending.kind !== 'exited' || facts.message?.type === 'error') return ending;
+    if (ending.kind !== 'exited' || saysWhy(facts.message)) return ending;
     const { rc } = ending.exit;
     if (rc !== null && isOkExit(rc, facts.exitCodes)) return ending;
     const { memory_mb } = this.#limits;
@@ -87,20 +87,29 @@ export class ResourceWatch {
     return refusedLimit(ending.exit, lastWordsIn(facts.stderrLog), this.#limits) ?? ending;
   }
 
-  /** The exit, with the memory of all processes at its highest, if that is more than what the largest of them had. */
+  /** The most memory that was seen so far of all processes together. */
+  get peakBytes(): number | null {
+    return this.#usage?.peakBytes ?? null;
+  }
+
+  /** The exit with what was seen here, where that is more than what the kernel tells of the largest process, or all there is. */
   measured(exit: Exit): Exit {
-    const peak = this.#usage?.peakBytes ?? null;
-    if (peak === null) return exit;
-    return {
-      ...exit,
-      usage: { ...exit.usage, max_rss_bytes: Math.max(peak, exit.usage.max_rss_bytes ?? 0) },
-    };
+    if (this.#usage === undefined) return exit;
+    const { peakBytes, cpuS } = this.#usage;
+    const { max_rss_bytes, cpu_s } = exit.usage;
+    const most = peakBytes === null ? max_rss_bytes : Math.max(peakBytes, max_rss_bytes ?? 0);
+    return { ...exit, usage: { cpu_s: cpu_s ?? cpuS, max_rss_bytes: most } };
   }
 
   async close(): Promise<void> {
     this.stop();
     await this.#groups.remove();
   }
+}
+
+/** A code that says nothing is what adapters and SDKs give to a failure that nobody told of. */
+function saysWhy(message: EndingMessage | undefined): boolean {
+  return message?.type === 'error' && !['E_TOOL_FAILED', 'E_UNKNOWN'].includes(String(message.code));
 }
 
 function lastWordsIn(path: string): string {

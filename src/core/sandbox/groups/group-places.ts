@@ -53,6 +53,13 @@ export function groupPlaces(facts: GroupFacts = factsHere()): GroupPlace[] {
   });
 }
 
+/** Those worth their cost: a sandbox counts processes for each run by itself, so that there a group is made for the sake of the memory alone. */
+export function usefulGroups(tier: number): GroupPlace[] {
+  if (process.platform !== 'linux') return [];
+  const places = groupPlaces();
+  return tier === 3 || places.some(({ controllers }) => controllers.includes('memory')) ? places : [];
+}
+
 interface GroupMount {
   root: string;
   at: string;
