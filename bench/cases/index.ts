@@ -1,10 +1,19 @@
 import type { Bench } from '../support/bench.ts';
 import { checkpoint } from './checkpoint.ts';
 import { discovery } from './discovery.ts';
+import { limits } from './limits.ts';
 import { memory } from './memory.ts';
 import { message } from './message.ts';
 import { startUp } from './start-up.ts';
 import { throughput } from './throughput.ts';
 
 /** The benchmarks, in the order in which they run. */
-export const BENCHES: readonly Bench[] = [message, checkpoint, discovery, startUp, memory, throughput];
+export const BENCHES: readonly Bench[] = [
+  message,
+  checkpoint,
+  discovery,
+  startUp,
+  memory,
+  limits,
+  throughput,
+];

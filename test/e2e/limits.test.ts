@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { groupPlaces } from '../../src/core/sandbox/groups/group-places.ts';
-import { processesOf, TestProject, until } from '../support/project.ts';
+import { ACOR, parseLines, processesOf, TestProject, until } from '../support/project.ts';
 
 /** A limit, a script that passes it and one that does not, and what is to become of the first. */
 const ATTACKS = [
@@ -115,6 +117,17 @@ describe('the limits of a run', () => {
   it('of the level minimal let a tool in TypeScript run', async () => {
     const { end, of } = await project.run(['in_bun']);
     assert.equal(end.state, 'completed', JSON.stringify(of('runner_error')));
+  });
+
+  it('are never above those of whoever runs ACOR', async () => {
+    project.write('tools/minimal/tool.yaml', 'name: minimal\nversion: 1.0.0\nadapter: plain\n');
+    project.write('tools/minimal/cli.sh', '#!/bin/bash\nulimit -n\n');
+    const opened = async (line: string) => {
+      const { stdout } = await promisify(execFile)('bash', ['-c', line, ACOR], { cwd: project.root });
+      return parseLines(stdout).find(({ type }) => type === 'log')?.msg;
+    };
+    assert.equal(await opened('ulimit -n 200; "$0" run minimal'), '200');
+    assert.equal(await opened('"$0" run minimal'), '256');
   });
 
   it('come with what was used, of all processes together, also of a tool that was killed', async () => {
