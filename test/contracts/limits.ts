@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { type Ending, EndingRace } from '../../src/core/runner/ending.ts';
 import { describeOverLimit } from '../../src/core/runner/resources/over-limit.ts';
 import { ResourceWatch } from '../../src/core/runner/resources/resource-watch.ts';
+import { groupPlaces } from '../../src/core/sandbox/groups/group-places.ts';
 import type { SandboxBackend } from '../../src/core/sandbox/sandbox.ts';
 import type { ResourceLimits } from '../../src/protocol/resource-limits.ts';
 import { until } from '../support/project.ts';
@@ -33,7 +34,7 @@ export function limitsContract(backend: SandboxBackend): void {
       const go = join(rig.work, 'go');
       rmSync(go, { force: true });
       const race = new EndingRace();
-      const watch = new ResourceWatch(rig.runId, limits, { mayMove: false });
+      const watch = await ResourceWatch.prepare(rig.runId, limits, { mayMove: false, places: groupPlaces() });
       try {
         const running = await rig.start(backend, script, {
           request: { limits, commands: ['perl', 'python3'] },
@@ -60,7 +61,7 @@ export function limitsContract(backend: SandboxBackend): void {
         await running.tree.kill();
         await ended;
         const facts = { message: undefined, exitCodes: {}, stderrLog: running.errors };
-        return { ending: watch.judge(first, facts), stderr: running.stderr() };
+        return { ending: await watch.judge(first, facts), stderr: running.stderr() };
       } finally {
         await watch.close();
       }

@@ -69,7 +69,7 @@ export async function runAttempt(
       : undefined;
   const env = environmentOf(plan, writer.layout, options);
   const { sandboxed } = plan;
-  const resources = new ResourceWatch(plan.runId, plan.resources, {
+  const resources = await ResourceWatch.prepare(plan.runId, plan.resources, {
     mayMove: services.adoptsOrphans,
     places: sandboxed.groups,
   });
@@ -154,7 +154,7 @@ export async function runAttempt(
         `the tool ended and left ${left} process(es) running; they were ended`,
       );
     return {
-      ending: resources.judge(endingOf(race, output), {
+      ending: await resources.judge(endingOf(race, output), {
         message: intake.ending,
         exitCodes: plan.tool.manifest.exit_codes,
         stderrLog: writer.layout.stderrLog,

@@ -3,7 +3,6 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
 import { commandLineOf, isAlive, processesWithEnvironment, readProcess } from '../../util/process-table.ts';
-import { removeRunGroups } from '../sandbox/groups/run-groups.ts';
 import { summariseLog } from '../storage/log-summary.ts';
 import { isLost } from '../storage/lost-runs.ts';
 import type { RunStore, RunWriter } from '../storage/run-store.ts';
@@ -62,6 +61,7 @@ function changeFrom({ state, code, rc, signal, ts }: RunnerEnd): Change {
 async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
   const { record } = writer;
   await killRemains(record.run_id);
+  const { removeRunGroups } = await import('../sandbox/groups/run-groups.ts');
   await removeRunGroups(record.run_id);
   if (existsSync(writer.layout.handedOver)) {
     const { giveBack } = await import('./hand-over.ts');

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import type { EndingRace } from '../ending.ts';
-import { type DiskUsage, measureFolders } from '../resources/measure-folders.ts';
+import type { DiskUsage } from '../resources/measure-folders.ts';
 import type { OverLimit } from '../resources/over-limit.ts';
 import type { StopGuard } from './guard.ts';
 
@@ -47,6 +47,8 @@ export function guardDisk(race: EndingRace, watch: DiskWatch): StopGuard {
     const state = spaceOf(disk)?.state;
     if (state === lastState) return undefined;
     lastState = state;
+    // Most runs are over before anybody looks.
+    const { measureFolders } = await import('../resources/measure-folders.ts');
     const usage = await measureFolders(watch.folders, {
       maxEntries: MAX_ENTRIES,
       isStopped: () => isStopped,

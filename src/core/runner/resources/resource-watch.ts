@@ -2,7 +2,8 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
 import type { Exit } from '../../process/runtime.ts';
 import { TreeMeter } from '../../process/tree-meter.ts';
-import { RunGroups } from '../../sandbox/groups/run-groups.ts';
+import type { GroupPlace } from '../../sandbox/groups/group-places.ts';
+import type { RunGroups } from '../../sandbox/groups/run-groups.ts';
 import type { Ending, EndingRace } from '../ending.ts';
 import { guardCpu } from '../guards/cpu.ts';
 import { guardDisk } from '../guards/disk.ts';
@@ -11,7 +12,6 @@ import { guardProcesses } from '../guards/processes.ts';
 import { type UsageWatch, watchUsage } from '../guards/watch-usage.ts';
 import type { EndingMessage } from '../intake.ts';
 import { isOkExit } from '../outcome.ts';
-import { refusedLimit } from './refused-limit.ts';
 
 /** Where a tool's last words stand in its output. */
 const LAST_WORDS_BYTES = 4096;
@@ -28,18 +28,29 @@ export interface WatchedTool {
 /** Holds one attempt of a tool to its resource limits: groups of the kernel where they can be had, and a watch everywhere. */
 export class ResourceWatch {
   readonly #limits: ResourceLimits;
-  readonly #groups: RunGroups;
+  readonly #groups: RunGroups | undefined;
   #usage: UsageWatch | undefined;
   #stopDisk = () => {};
 
-  constructor(runId: string, limits: ResourceLimits, groups: Parameters<typeof RunGroups.make>[2]) {
+  private constructor(limits: ResourceLimits, groups: RunGroups | undefined) {
     this.#limits = limits;
-    this.#groups = RunGroups.make(runId, limits, groups);
+    this.#groups = groups;
+  }
+
+  /** `places` is where groups may be made, `mayMove` whether this process may change to another one for their sake. */
+  static async prepare(
+    runId: string,
+    limits: ResourceLimits,
+    { places, mayMove }: { places: readonly GroupPlace[]; mayMove: boolean },
+  ): Promise<ResourceWatch> {
+    if (places.length === 0) return new ResourceWatch(limits, undefined);
+    const { RunGroups } = await import('../../sandbox/groups/run-groups.ts');
+    return new ResourceWatch(limits, RunGroups.make(runId, limits, { mayMove, places }));
   }
 
   /** By these the tool joins its groups when it is launched. */
   get groupFds(): readonly number[] {
-    return this.#groups.fds;
+    return this.#groups?.fds ?? [];
   }
 
   start(race: EndingRace, tool: WatchedTool): void {
@@ -68,22 +79,23 @@ export class ResourceWatch {
   }
 
   /** What a failure really was, when the tool failed by a limit that the kernel holds, and has not told of an error of its own. */
-  judge(
+  async judge(
     ending: Ending,
     facts: {
       message: EndingMessage | undefined;
       exitCodes: Readonly<Record<string, number>>;
       stderrLog: string;
     },
-  ): Ending {
+  ): Promise<Ending> {
     if (ending.kind !== 'exited' || saysWhy(facts.message)) return ending;
     const { rc } = ending.exit;
     if (rc !== null && isOkExit(rc, facts.exitCodes)) return ending;
     const { memory_mb } = this.#limits;
-    if (memory_mb !== undefined && this.#groups.ranOutOfMemory) {
+    if (memory_mb !== undefined && this.#groups?.ranOutOfMemory) {
       const how = 'was ended by the kernel, as its group of processes had no memory left';
       return { kind: 'over-limit', limit: 'memory_mb', used: null, allowed: memory_mb, how };
     }
+    const { refusedLimit } = await import('./refused-limit.ts');
     return refusedLimit(ending.exit, lastWordsIn(facts.stderrLog), this.#limits) ?? ending;
   }
 
@@ -103,7 +115,7 @@ export class ResourceWatch {
 
   async close(): Promise<void> {
     this.stop();
-    await this.#groups.remove();
+    await this.#groups?.remove();
   }
 }
 

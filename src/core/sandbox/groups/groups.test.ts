@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { until } from '../../../../test/support/project.ts';
 import { SandboxRig } from '../../../../test/support/sandbox-rig.ts';
 import { bubblewrap } from '../backends/bubblewrap.ts';
 import { landlock } from '../backends/landlock.ts';
@@ -137,10 +138,10 @@ describe('a tool in a group of the kernel', { skip: real.length === 0 }, () => {
     it(`joins before it starts, under '${backend.name}', and leaves no group behind`, async (t) => {
       if (!(await backend.probe()).available) return t.skip();
       const groups = RunGroups.make(rig.runId, { memory_mb: 500, processes: 10 }, { mayMove: false });
-      const running = await rig.start(backend, 'echo ready; until [ -e go ]; do sleep 0.02; done', {
+      const running = await rig.start(backend, 'echo ready; exec sleep 600', {
         groups: groups.fds,
       });
-      while (running.stdout() !== 'ready\n') await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => running.stdout() === 'ready\n');
       for (const folder of folders(rig.runId)) {
         const inside = readFileSync(join(folder, 'cgroup.procs'), 'utf8').trim().split('\n').map(Number);
         const tool = running.tree.members().at(-1)!.pid;
