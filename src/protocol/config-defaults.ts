@@ -29,6 +29,7 @@ export const CONFIG_DEFAULTS = {
     max_output_size: 30_000_000,
     cancel_grace_s: 5,
     answer_timeout_s: 86_400,
+    waiting_stops_deadline: false,
   },
   security: {
     allow_network_egress: false,
@@ -37,7 +38,9 @@ export const CONFIG_DEFAULTS = {
     resource_limits: {},
     grant_roots: [] as string[],
     isolation: 'preferred' as const,
+    require_plan: 'never' as const,
   },
+  budget: {},
   storage: {},
   answers: [] as {
     action: string;

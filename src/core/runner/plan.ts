@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { ResourceLimits } from '../../protocol/resource-limits.ts';
 import { newRunId, newSpanId, newTraceId } from '../../util/ids.ts';
-import { decide } from '../policy/decide.ts';
+import { userFolders } from '../config/find.ts';
+import type { Approval } from '../guard/approval-state.ts';
+import { RunGuard } from '../guard/run-guard.ts';
 import {
   type Grant,
   grantRoots,
@@ -21,7 +24,8 @@ import { type GroupPlace, usefulGroups } from '../sandbox/groups/group-places.ts
 import type { Confinement, RunFolders, SandboxRequest } from '../sandbox/sandbox.ts';
 import { layoutOf, type RunLayout } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
-import type { PreparedAnswer } from './answers/questions.ts';
+import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
+import { type Budget, type Lowered, withinBudget } from './budget.ts';
 import { heldLimits } from './resources/held-limits.ts';
 import { settleResources } from './resources/settle-resources.ts';
 import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
@@ -33,6 +37,8 @@ export interface RunLimits {
   stallS: number | null;
   maxOutputBytes: number;
   cancelGraceS: number;
+  /** Whether the deadline stands still while the run waits for an answer. */
+  waitingStopsDeadline: boolean;
 }
 
 /** How failures that may pass are tried again: tries in all, and the wait before the second one, doubled each time. */
@@ -53,6 +59,9 @@ export interface RunPlan {
   traceId: string;
   spanId: string;
   tool: ToolEntry;
+  /** By which a privileged tool runs. */
+  approval: Approval | null;
+  guard: RunGuard;
   command: ToolCommand;
   sandboxed: Confined & { argv: [string, ...string[]] };
   /** The tool's arguments, and how they are shown: values of secret inputs are masked. */
@@ -65,10 +74,18 @@ export interface RunPlan {
   limits: RunLimits;
   resources: ResourceLimits;
   retry: RetryPlan;
+  budget: Budget;
+  /** What was asked for beyond the project's ceilings. */
+  lowered: Lowered[];
   /** Answers known beforehand: those of the caller, then those of the configuration's rules. */
   answers: PreparedAnswer[];
   answerTimeoutS: number;
+  /** Asked when nothing was prepared. */
+  onQuestion: AnswerHandler | undefined;
   cwd: string;
+  idempotencyKey: string | null;
+  /** The run that this one is to be compared with. */
+  replays: string | null;
   caller: string | null;
   callerEnv: RunRequest['env'];
   baseAllowlist: readonly string[];
@@ -79,25 +96,32 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** Checks everything that can be checked before a run, in the order in which a caller would want to hear of it. Starts and writes nothing. */
 export async function planRun(services: RunnerServices, request: RunRequest): Promise<RunPlan> {
-  const tool = await services.registry.find(request.tool);
-  assertCompatible(tool.manifest);
-  checkAdapter(tool);
-  checkPolicy(services, tool);
+  const found = await services.registry.find(request.tool);
+  assertCompatible(found.manifest);
+  checkAdapter(found);
+  const guard = await RunGuard.open(found, {
+    ...request,
+    config: services.config,
+    runsDir: services.store.root,
+  });
+  const { tool, approval } = await guard.admit();
   checkEnvironment(tool, request);
   const runId = request.again?.runId ?? newRunId();
   const layout = layoutOf(services.store.root, runId);
-  const hidden = [services.store.root, join(services.config.root, '.acor')];
+  const hidden = [services.store.root, join(services.config.root, '.acor'), ...userFolders(request.env)];
   const resolved = resolveArguments(tool, request.args, {
     cwd: request.cwd,
     roots: grantRoots(services.config, request.cwd),
     protectedRoots: [...hidden, tool.dir],
     stagingDir: layout.staging,
+    ...(request.replays && { stayingOutputs: request.replays.outputs }),
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
   await checkJsonInputs(tool, resolved.values);
   const sdk = sdkPaths();
   const command = await commandOf(tool, services.config, request.env);
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...resolved.args];
+  const { budget } = services.config.config;
   const declared = declaredGrants(tool, { projectRoot: services.config.root, hidden });
   const grants = [...resolved.grants, ...declared];
   const { resources } = settleResources({
@@ -116,31 +140,38 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     folders: foldersOf(layout),
     libraries: librariesOf(sdk),
     grants,
-    hidden,
+    hidden: hidden.filter((path) => existsSync(path)),
     commands: tool.manifest.permissions.commands,
     path: request.env['PATH'] ?? '',
     network: 'none',
     limits: resources,
   });
+  const shownArgs = shownArguments(resolved);
+  await guard.admitRun({ ...resolved, args: shownArgs, tier: sandboxed.isolation.tier });
   return {
     runId,
     again: request.again?.mode ?? null,
     traceId: TRACEPARENT.exec(request.env.TRACEPARENT ?? '')?.[1] ?? newTraceId(),
     spanId: newSpanId(),
     tool,
+    approval,
+    guard,
     command,
     sandboxed: { ...sandboxed, argv },
     args: resolved.args,
-    shownArgs: shownArguments(resolved),
+    shownArgs,
     givenArgs: resolved.secretArgs.length === 0 ? request.args : null,
     grants,
     staged: resolved.staged,
-    limits: limitsOf(services, tool, request),
+    ...withinBudget(limitsOf(services, tool, request), retryOf(tool, request), budget),
+    budget: { maxRuns: budget.max_runs ?? null },
     resources,
-    retry: retryOf(tool, request),
     answers: [...(request.answers ?? []), ...ruledAnswers(services, tool)],
     answerTimeoutS: services.config.config.environment.answer_timeout_s,
+    onQuestion: request.onQuestion,
     cwd: request.cwd,
+    idempotencyKey: request.idempotencyKey ?? null,
+    replays: request.replays?.runId ?? null,
     caller: request.caller ?? null,
     callerEnv: request.env,
     baseAllowlist: services.config.config.environment.base_allowlist,
@@ -197,25 +228,6 @@ function checkAdapter({ adapter, name }: ToolEntry): void {
   );
 }
 
-function checkPolicy({ config }: RunnerServices, { manifest, name }: ToolEntry): void {
-  const violations = decide(manifest, config.config);
-  if (violations.length > 0) {
-    throw new AcorError(
-      'E_POLICY_DENIED',
-      `tool '${name}' asks for more than the policy allows: ${violations.map((v) => v.rule).join('; ')}`,
-      {
-        hint: violations.map((v) => v.fix).join(' '),
-        details: { violations },
-      },
-    );
-  }
-  if (manifest.permissions.level === 'privileged') {
-    throw new AcorError('E_APPROVAL_REQUIRED', `tool '${name}' is privileged, and nobody has approved it`, {
-      hint: "This version has no approvals yet: lower permissions.level to 'standard' and list what the tool needs.",
-    });
-  }
-}
-
 function checkEnvironment({ manifest, name }: ToolEntry, { env }: RunRequest): void {
   const missing = manifest.env.require.filter((variable) => env[variable] === undefined);
   if (missing.length === 0) return;
@@ -233,6 +245,7 @@ function limitsOf({ config }: RunnerServices, { manifest }: ToolEntry, request: 
     stallS: manifest.stall_s ?? defaults.stall_s ?? null,
     maxOutputBytes: manifest.max_output_size ?? defaults.max_output_size,
     cancelGraceS: defaults.cancel_grace_s,
+    waitingStopsDeadline: defaults.waiting_stops_deadline,
   };
 }
 

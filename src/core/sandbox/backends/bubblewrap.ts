@@ -1,7 +1,8 @@
 import { closeSync } from 'node:fs';
 import type { SpawnRequest } from '../../process/runtime.ts';
 import { enforcedBy } from '../enforced.ts';
-import { canGiveUsers } from '../identity/can-give-users.ts';
+import { canGiveUsers, ROOT } from '../identity/can-give-users.ts';
+import { isRunUser } from '../identity/run-user-range.ts';
 import { LANDLOCK_ACCESS } from '../launcher/landlock-rules.ts';
 import { Launcher, type LaunchSteps, PERL_COMMAND } from '../launcher/launcher.ts';
 import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
@@ -42,7 +43,7 @@ export const bubblewrap: SandboxBackend = {
     });
     return {
       isolation: { backend: 'bubblewrap', tier: 1, level: request.level, ...held },
-      changesUser: isRoot,
+      changesUser: isRoot && request.level !== 'privileged',
       launch: (options) => launchInBubblewrap(request, profile, found, options),
     };
   },
@@ -59,13 +60,16 @@ export function launchInBubblewrap(
   options: LaunchOptions,
 ): SandboxLaunch {
   const asRoot = canGiveUsers();
+  const ids = options.user ?? { uid: process.getuid!(), gid: process.getgid!() };
   const executable = features.landlock > 0 ? profile.executable : null;
   const steps: LaunchSteps = {
     argv: request.argv,
     env: withOwnTemp(options.env),
     cwd: request.folders.work,
-    user: options.user,
-    limits: processLimits(request.limits, { countsByRun: asRoot || countsProcessesByNamespace() }),
+    user: options.user ?? (canGiveUsers() ? ROOT : null),
+    limits: processLimits(request.limits, {
+      countsByRun: asRoot ? isRunUser(ids.uid) : countsProcessesByNamespace(),
+    }),
     landlock:
       executable === null
         ? null
@@ -81,7 +85,6 @@ export function launchInBubblewrap(
   try {
     const { stdin, stdout, stderr, fds } = launcher.streams;
     const argsFd = 3 + fds.length;
-    const ids = options.user ?? { uid: process.getuid!(), gid: process.getgid!() };
     const { network, limits } = request;
     const tmpMb = limits.tmp_mb;
     const { scratch } = options;
