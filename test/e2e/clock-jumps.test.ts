@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { Acor, type RunEvent } from '../../src/index.ts';
 import { newRunId } from '../../src/util/ids.ts';
 import { identify, isRunning } from '../../src/util/process-table.ts';
-import { processesOf, TestProject } from '../support/project.ts';
+import { processesOf, TestProject, WITHOUT_SANDBOX } from '../support/project.ts';
 
 const HOUR_MS = 3_600_000;
 const RealDate = Date;
@@ -25,7 +25,7 @@ class MovedDate extends RealDate {
 describe('a clock that jumps', () => {
   let project: TestProject;
   before(() => {
-    project = new TestProject({ tools: ['holds', 'silent', 'waits', 'quick'] });
+    project = new TestProject({ tools: ['holds', 'silent', 'waits', 'quick'], config: WITHOUT_SANDBOX });
     globalThis.Date = MovedDate as unknown as DateConstructor;
   });
   after(() => {
