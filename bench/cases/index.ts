@@ -1,6 +1,7 @@
 import type { Bench } from '../support/bench.ts';
 import { checkpoint } from './checkpoint.ts';
 import { discovery } from './discovery.ts';
+import { limits } from './limits.ts';
 import { memory } from './memory.ts';
 import { message } from './message.ts';
 import { redact } from './redact.ts';
@@ -15,5 +16,6 @@ export const BENCHES: readonly Bench[] = [
   discovery,
   startUp,
   memory,
+  limits,
   throughput,
 ];

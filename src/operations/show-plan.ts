@@ -53,7 +53,7 @@ export async function showPlan(
       max_output_size: limits.maxOutputBytes,
       cancel_grace_s: limits.cancelGraceS,
       waiting_stops_deadline: limits.waitingStopsDeadline,
-      resources: plan.tool.manifest.resources,
+      resources: plan.resources,
     },
     retry: {
       max_attempts: retry.maxAttempts,

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -22,6 +23,7 @@ const SOMEBODY = { uid: 61_300, gid: 61_300 };
 export interface RigOptions {
   env?: Record<string, string>;
   request?: Partial<SandboxRequest>;
+  groups?: readonly number[];
   /** Between the plan and the start. */
   beforeLaunch?: () => void;
 }
@@ -75,7 +77,7 @@ export class SandboxRig {
   async start(
     backend: SandboxBackend,
     script: string,
-    { env = {}, request = {}, beforeLaunch }: RigOptions = {},
+    { env = {}, request = {}, groups = [], beforeLaunch }: RigOptions = {},
   ) {
     const probe = await backend.probe();
     const confinement = await backend.confine({ ...this.#request(script), ...request }, probe);
@@ -92,6 +94,7 @@ export class SandboxRig {
       stderr,
       user: confinement.changesUser ? SOMEBODY : null,
       scratch: join(this.run, 'control'),
+      groups,
     });
     try {
       const child = await this.#runtime.spawn(launch.spawn);
@@ -110,6 +113,9 @@ export class SandboxRig {
         }
       });
       return {
+        rootPid: child.pid,
+        keepers: launch.keepers,
+        errors: err,
         tree,
         ended,
         stdout: () => readFileSync(out, 'utf8'),
@@ -119,6 +125,12 @@ export class SandboxRig {
       closeSync(stdout);
       closeSync(stderr);
     }
+  }
+
+  /** Empties the workspace. */
+  clean(): void {
+    for (const name of readdirSync(this.work))
+      rmSync(join(this.work, name), { recursive: true, force: true });
   }
 
   remove(): void {

@@ -48,6 +48,11 @@ export class ProcessTree {
     return [...found.values()];
   }
 
+  /** Members that have lost their parents, where these are to be had without a search through all processes. */
+  orphans(): number[] {
+    return this.#adopts && this.#keepers === 0 ? this.#adopted() : [];
+  }
+
   /** The sandbox's own processes around the tool: one a generation. */
   #keeperPids(): number[] {
     const pids: number[] = [];

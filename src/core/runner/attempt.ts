@@ -18,6 +18,7 @@ import { guardStall } from './guards/stall.ts';
 import type { HandOver } from './hand-over.ts';
 import { type EndingMessage, Intake } from './intake.ts';
 import type { RunPlan } from './plan.ts';
+import { ResourceWatch } from './resources/resource-watch.ts';
 import type { RunnerServices } from './services.ts';
 import { endLeftovers, stopTool } from './stop-tool.ts';
 import { ToolOutput } from './tool-output.ts';
@@ -71,6 +72,10 @@ export async function runAttempt(
   const waitedBeforeMs = options.questions.waitedMs;
   const env = environmentOf(plan, writer.layout, { ...options, deadline });
   const { sandboxed } = plan;
+  const resources = await ResourceWatch.prepare(plan.runId, plan.resources, {
+    mayMove: services.adoptsOrphans,
+    places: sandboxed.groups,
+  });
   let handed: HandOver | undefined;
   let launch: SandboxLaunch | undefined;
   let tree: ProcessTree | undefined;
@@ -90,6 +95,7 @@ export async function runAttempt(
       env,
       user: handed?.user ?? null,
       scratch: writer.layout.control,
+      groups: resources.groupFds,
     });
     const child = await spawnTool(services, launch);
     tree = new ProcessTree(services.runtime, {
@@ -103,6 +109,14 @@ export async function runAttempt(
     input?.releaseReadEnd();
     watchdog.watchGroup(child.pid);
     output.pump.start(child);
+    const { work, artifacts, toolLogs } = writer.layout;
+    const strays = tree;
+    resources.start(race, {
+      rootPid: child.pid,
+      keepers: launch.keepers,
+      strays: () => strays.orphans(),
+      folders: [work, artifacts, toolLogs],
+    });
     const { deadlineGuard, guards } = startGuards(plan, writer, intake, output, race, options);
     options.questions.begin({
       deliver: (line) => input?.write(line),
@@ -121,13 +135,15 @@ export async function runAttempt(
 
     const ending = await race.first;
     for (const stop of guards) stop();
+    resources.stop();
     if (ending.kind !== 'exited') {
       await stopTool({
         tree,
         exited,
         control: options.control,
         reason: reasonOf(ending),
-        graceMs: ending.kind === 'store-failed' ? 0 : plan.limits.cancelGraceS * 1000,
+        // What uses too much would go on doing so.
+        graceMs: isWithoutGrace(ending) ? 0 : plan.limits.cancelGraceS * 1000,
         hurry: options.hurry,
       });
     }
@@ -146,8 +162,12 @@ export async function runAttempt(
         `the tool ended and left ${left} process(es) running; they were ended`,
       );
     return {
-      ending: endingOf(race, output),
-      exit,
+      ending: await resources.judge(endingOf(race, output), {
+        message: intake.ending,
+        exitCodes: plan.tool.manifest.exit_codes,
+        stderrLog: writer.layout.stderrLog,
+      }),
+      exit: resources.measured(exit),
       message: intake.ending,
       protocolProblem: intake.problem,
       survivors,
@@ -159,6 +179,7 @@ export async function runAttempt(
     throw error;
   } finally {
     launch?.close();
+    await resources.close();
     output.close();
     input?.close();
     watchdog.dismiss();
@@ -172,6 +193,10 @@ function endingOf({ winner }: EndingRace, { failure }: ToolOutput): Ending {
   return winner!.kind === 'exited' && failure !== undefined
     ? { kind: 'store-failed', error: failure }
     : winner!;
+}
+
+function isWithoutGrace({ kind }: Ending): boolean {
+  return kind === 'store-failed' || kind === 'over-limit';
 }
 
 /** How the tool ended, or what kept it from being started at all. */
@@ -271,6 +296,8 @@ function reasonOf(ending: Ending): string {
       return 'output-limit';
     case 'unanswered':
       return 'no-answer';
+    case 'over-limit':
+      return ending.limit;
     default:
       return ending.kind;
   }

@@ -1,5 +1,6 @@
 import type { AcorError } from '../../protocol/acor-error.ts';
 import type { Exit } from '../process/runtime.ts';
+import type { OverLimit } from './resources/over-limit.ts';
 
 /** Why an attempt is over. The first one counts; all later ones come to nothing. */
 export type Ending =
@@ -7,9 +8,13 @@ export type Ending =
   | { kind: 'deadline'; timeoutS: number; outputClosed: boolean }
   | { kind: 'silent'; silentForS: number }
   | { kind: 'output-limit'; maxBytes: number }
+  | OverLimit
   | { kind: 'unanswered'; actionId: string; timeoutS: number }
   | { kind: 'cancelled'; reason: string }
   | { kind: 'store-failed'; error: AcorError };
+
+/** What can no longer become of a tool that has exited, while what it left behind is still being ended. */
+const IS_TOO_LATE_AFTER_EXIT: readonly Ending['kind'][] = ['deadline', 'silent', 'unanswered', 'over-limit'];
 
 /** Where the guards and the process race: the first ending wins, once. */
 export class EndingRace {
@@ -28,15 +33,14 @@ export class EndingRace {
     return this.#winner;
   }
 
-  /** A tool that has exited is no longer late or silent, while what it left behind is still being ended. */
+  /** `hasExited` tells of a tool that has ended before its sandbox has. */
   watchExit(hasExited: () => boolean): void {
     this.#hasExited = hasExited;
   }
 
   end(ending: Ending): void {
     if (this.#winner !== undefined) return;
-    const isClock = ending.kind === 'deadline' || ending.kind === 'silent' || ending.kind === 'unanswered';
-    if (isClock && this.#hasExited()) return;
+    if (IS_TOO_LATE_AFTER_EXIT.includes(ending.kind) && this.#hasExited()) return;
     this.#winner = ending;
     this.#settle(ending);
   }

@@ -4,6 +4,7 @@ import { unreachable } from '../../util/unreachable.ts';
 import type { Exit } from '../process/runtime.ts';
 import type { Ending } from './ending.ts';
 import type { EndingMessage } from './intake.ts';
+import { describeOverLimit } from './resources/over-limit.ts';
 
 /** How an attempt ended, as the run tells it. `retryable` says whether trying again may help. */
 export interface Outcome {
@@ -55,6 +56,10 @@ export function judge(facts: OutcomeFacts): Outcome {
       return stopped('E_HEARTBEAT_MISSED', `the tool said nothing for ${ending.silentForS.toFixed(1)} s`);
     case 'output-limit':
       return stopped('E_OUTPUT_LIMIT', `the tool wrote more than ${ending.maxBytes} bytes`);
+    case 'over-limit': {
+      const { code, message, hint } = describeOverLimit(ending);
+      return { ...stopped(code, message), hint };
+    }
     case 'unanswered':
       return stopped('E_ACTION_TIMEOUT', `nobody answered '${ending.actionId}' within ${ending.timeoutS} s`);
     case 'cancelled':

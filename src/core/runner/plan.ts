@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import type { ResourceLimits } from '../../protocol/resource-limits.ts';
 import { newRunId, newSpanId, newTraceId } from '../../util/ids.ts';
 import { userFolders } from '../config/find.ts';
 import type { Approval } from '../guard/approval-state.ts';
@@ -19,11 +20,14 @@ import { declaredGrants } from '../registry/declared-grants.ts';
 import type { ToolEntry } from '../registry/registry.ts';
 import { type SdkPaths, sdkPaths } from '../registry/sdk-paths.ts';
 import { chooseBackend } from '../sandbox/choose.ts';
+import { type GroupPlace, usefulGroups } from '../sandbox/groups/group-places.ts';
 import type { Confinement, RunFolders, SandboxRequest } from '../sandbox/sandbox.ts';
 import { layoutOf, type RunLayout } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
 import { type Budget, type Lowered, withinBudget } from './budget.ts';
+import { heldLimits } from './resources/held-limits.ts';
+import { settleResources } from './resources/settle-resources.ts';
 import type { RunSecrets } from './secrets/run-secrets.ts';
 import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
 
@@ -45,6 +49,9 @@ export interface RetryPlan {
   maxBackoffS: number;
 }
 
+/** How a tool is confined, and where groups of processes are made for it. */
+type Confined = Confinement & { groups: readonly GroupPlace[] };
+
 /** All that is decided before anything starts. `acor run --dry-run` shows it. */
 export interface RunPlan {
   runId: string;
@@ -57,7 +64,7 @@ export interface RunPlan {
   approval: Approval | null;
   guard: RunGuard;
   command: ToolCommand;
-  sandboxed: Confinement & { argv: [string, ...string[]] };
+  sandboxed: Confined & { argv: [string, ...string[]] };
   /** The tool's arguments, and how they are shown: values of secret inputs are masked. */
   args: string[];
   shownArgs: string[];
@@ -68,6 +75,7 @@ export interface RunPlan {
   grants: Grant[];
   staged: StagedOutput[];
   limits: RunLimits;
+  resources: ResourceLimits;
   retry: RetryPlan;
   budget: Budget;
   /** What was asked for beyond the project's ceilings. */
@@ -120,6 +128,12 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   const { budget } = services.config.config;
   const declared = declaredGrants(tool, { projectRoot: services.config.root, hidden });
   const grants = [...resolved.grants, ...declared];
+  const { resources } = settleResources({
+    level: tool.manifest.permissions.level,
+    manifest: tool.manifest.resources,
+    config: services.config.config.security.resource_limits,
+    ceilings: {},
+  });
   const sandboxed = await confine(services, tool, {
     runId,
     argv,
@@ -134,7 +148,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     commands: tool.manifest.permissions.commands,
     path: request.env['PATH'] ?? '',
     network: 'none',
-    limits: { ...services.config.config.security.resource_limits, ...tool.manifest.resources },
+    limits: resources,
   });
   const shownArgs = shownArguments(resolved, secrets);
   await guard.admitRun({ ...resolved, args: shownArgs, tier: sandboxed.isolation.tier });
@@ -156,6 +170,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     staged: resolved.staged,
     ...withinBudget(limitsOf(services, tool, request), retryOf(tool, request), budget),
     budget: { maxRuns: budget.max_runs ?? null },
+    resources,
     answers: [...(request.answers ?? []), ...ruledAnswers(services, tool)],
     answerTimeoutS: services.config.config.environment.answer_timeout_s,
     onQuestion: request.onQuestion,
@@ -174,7 +189,7 @@ async function confine(
   services: RunnerServices,
   { name, manifest }: ToolEntry,
   request: SandboxRequest,
-): Promise<Confinement> {
+): Promise<Confined> {
   const cacheFolder = join(services.store.root, 'cache');
   const { backend, probe } = await chooseBackend(services.config.config.security.isolation, cacheFolder);
   const [host] = manifest.permissions.network.egress_allow;
@@ -187,7 +202,10 @@ async function confine(
       },
     );
   }
-  return backend.confine(request, probe);
+  const confinement = await backend.confine(request, probe);
+  const groups = usefulGroups(backend.tier);
+  const limits = heldLimits(request.limits, { backend: backend.name, places: groups });
+  return { ...confinement, groups, isolation: { ...confinement.isolation, limits } };
 }
 
 function foldersOf(layout: RunLayout): RunFolders {

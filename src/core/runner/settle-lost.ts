@@ -105,6 +105,8 @@ async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
   await killRemains(record.run_id);
   await untilUnwatched(record.run_id);
   await clearSecretsIfPossible(writer);
+  const { removeRunGroups } = await import('../sandbox/groups/run-groups.ts');
+  await removeRunGroups(record.run_id);
   if (existsSync(layout.handedOver)) {
     const { giveBack } = await import('./hand-over.ts');
     await giveBack(store, layout, record.run_id);

@@ -1,7 +1,7 @@
 import type { SandboxRequest } from './sandbox.ts';
 
-/** What the runner itself sees to, with or without a sandbox. */
-export const BY_THE_RUNNER = ['environment', 'deadline', 'output', 'process_tree'] as const;
+/** What the runner itself sees to, with or without a sandbox. `resources` is what all processes of a tool use together. */
+export const BY_THE_RUNNER = ['environment', 'deadline', 'output', 'process_tree', 'resources'] as const;
 
 /** What a real sandbox of this system can do beyond what every one does. */
 export interface Means {
@@ -28,8 +28,6 @@ export function enforcedBy(
     process_limits: true,
     process_count: means.processes,
     other_processes: means.hidesProcesses,
-    // What all processes of a tool use together.
-    resources: false,
   };
   const names = Object.keys(held);
   return {

@@ -59,6 +59,8 @@ export interface LaunchOptions {
   user: RunUser | null;
   /** A folder that no tool sees, for files that live for a moment. */
   scratch: string;
+  /** Descriptors by which the tool joins groups of processes before it starts; they stay the caller's to close. */
+  groups?: readonly number[];
 }
 
 /** How the tool itself ended, told apart from the sandbox around it. */

@@ -3,6 +3,7 @@ import { type HealthCheck, healthReport, overall } from '../../compose/health-sh
 import { AcorError } from '../../protocol/acor-error.ts';
 import { acorOperation } from '../define.ts';
 import { healthView } from '../views.ts';
+import { checkLimits } from './limits.ts';
 import { checkPolicy } from './policy.ts';
 import { checkRuntimes } from './runtimes.ts';
 import { checkSandbox } from './sandbox.ts';
@@ -29,6 +30,7 @@ export const health = acorOperation({
       checks.push(...(await checkTools(project)));
       checks.push(...(await checkRuntimes(project, ctx.env)));
       checks.push(...(await checkSandbox(project)));
+      checks.push(await checkLimits());
       checks.push(...(await checkStore(project)));
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;

@@ -12,6 +12,10 @@ export const isolation = z.looseObject({
   tier: z.int(),
   enforced: z.array(z.string()),
   not_enforced: z.array(z.string()),
+  limits: z
+    .record(z.string(), z.string().nullable())
+    .optional()
+    .describe('By what each resource limit is held; null is no limit.'),
 });
 
 /** By which approval a privileged tool runs: of which bytes, by whom, and when; `at` is null for one of a policy file. */

@@ -9,7 +9,8 @@ import { scratchFile } from '../scratch-file.ts';
 /** Only names the object; Node has no name for it. */
 const O_PATH = 0o10000000;
 
-const TMP_BYTES = 64 * 1024 ** 2;
+const MB = 1_000_000;
+const DEFAULT_TMP_MB = 64;
 const SHARED_MEMORY_BYTES = 16 * 1024 ** 2;
 const MAX_GRANTS = 200;
 
@@ -30,6 +31,7 @@ export interface BubblewrapOrder {
   asRoot: boolean;
   ids: { uid: number; gid: number };
   scratch: string;
+  tmpMb: number | undefined;
 }
 
 /** The options of one start, without the command, and the descriptors that go with them; `firstFd` is the number of the first one. */
@@ -48,7 +50,7 @@ export function bubblewrapArguments(
       ...namespaces(order),
       ...(profile.sees === 'all' ? ['--bind', '/', '/'] : baseSystem(profile)),
       ...kernelFolders(order),
-      ...(profile.sees === 'all' ? [] : temporaryFolders(profile.mounts)),
+      ...(profile.sees === 'all' ? [] : temporaryFolders(profile.mounts, order.tmpMb)),
       ...(profile.sees === 'all' ? [] : accounts(order, give)),
       ...mountPoints(profile),
       ...profile.mounts.flatMap((mount) => bind(mount, order, give)),
@@ -105,9 +107,9 @@ function kernelFolders({ features, asRoot, ids }: BubblewrapOrder): string[] {
   return [...proc, '--dev', '/dev', ...sharedMemory];
 }
 
-function temporaryFolders(mounts: readonly Mount[]): string[] {
+function temporaryFolders(mounts: readonly Mount[], tmpMb = DEFAULT_TMP_MB): string[] {
   if (mounts.some(({ path }) => path === '/tmp')) return [];
-  return ['--size', String(TMP_BYTES), '--perms', '1777', '--tmpfs', '/tmp'];
+  return ['--size', String(Math.ceil(tmpMb * MB)), '--perms', '1777', '--tmpfs', '/tmp'];
 }
 
 /** Names for the numbers of the users, and the machine's own name: nothing of the real ones. */

@@ -85,9 +85,13 @@ export function launchInBubblewrap(
   try {
     const { stdin, stdout, stderr, fds } = launcher.streams;
     const argsFd = 3 + fds.length;
-    const { network } = request;
+    const { network, limits } = request;
+    const tmpMb = limits.tmp_mb;
     const { scratch } = options;
-    const built = bubblewrapArguments({ profile, features, network, asRoot, ids, scratch }, argsFd + 1);
+    const built = bubblewrapArguments(
+      { profile, features, network, asRoot, ids, scratch, tmpMb },
+      argsFd + 1,
+    );
     opened.push(...built.fds);
     const args = scratchFile(scratch, built.args.map((word) => `${word}\0`).join(''));
     opened.unshift(args);

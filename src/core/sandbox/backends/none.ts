@@ -1,9 +1,14 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
 import { BY_THE_RUNNER } from '../enforced.ts';
-import type { SandboxBackend } from '../sandbox.ts';
+import { Launcher, PERL_COMMAND } from '../launcher/launcher.ts';
+import { processLimits } from '../profile/limits.ts';
+import { architecture } from '../profile/profile.ts';
+import type { LaunchOptions, SandboxBackend, SandboxLaunch, SandboxRequest } from '../sandbox.ts';
+import { trustedProgram } from '../trusted-program.ts';
 
 /**
  * No confinement by the system. What the runner itself does holds: the listed environment, a session of its own, the
- * clocks, the limit on output, the death of the whole tree. Files, network and resources are not enforced, and it says so.
+ * clocks, the limits, the death of the whole tree. Files and network are not enforced, and it says so.
  */
 export const none: SandboxBackend = {
   name: 'none',
@@ -12,27 +17,73 @@ export const none: SandboxBackend = {
   async probe() {
     return {
       available: true,
-      detail: 'tools run with the rights of this user; files, network and resources are not confined',
+      detail: 'tools run with the rights of this user; files, network and programs are not confined',
     };
   },
 
-  async confine({ argv, folders }) {
+  async confine(request) {
     return {
       isolation: {
         backend: 'none',
         tier: 3,
         enforced: [...BY_THE_RUNNER],
-        not_enforced: ['filesystem', 'network', 'commands', 'resources'],
+        not_enforced: ['filesystem', 'network', 'commands'],
       },
       changesUser: false,
-      launch: ({ env, stdin, stdout, stderr }) => ({
-        spawn: { argv, cwd: folders.work, env, stdout, stderr, ...(stdin !== undefined && { stdin }) },
-        keepers: 0,
-        hasEnded: () => false,
-        settle: (exit) => ({ exit, left: 0 }),
-        release() {},
-        close() {},
-      }),
+      launch: (options) => launchThroughLauncher(request, options) ?? launchDirectly(request, options),
     };
   },
 };
+
+/** Sets the limits of the process and changes nothing else; undefined where there is no launcher for this system. */
+function launchThroughLauncher(request: SandboxRequest, options: LaunchOptions): SandboxLaunch | undefined {
+  const known = architecture();
+  const perl = trustedProgram('perl');
+  if (process.platform !== 'linux' || known === undefined || typeof perl === 'string') return undefined;
+  const { argv, folders } = request;
+  const launcher = new Launcher(
+    {
+      argv,
+      env: options.env,
+      cwd: folders.work,
+      user: null,
+      // Its processes are counted with everything else of the user.
+      limits: processLimits(request.limits, { countsByRun: false }),
+      landlock: null,
+      filter: new Uint8Array(),
+      isInit: false,
+      isBare: true,
+    },
+    options,
+    known,
+  );
+  const { stdin, stdout, stderr, fds } = launcher.streams;
+  const env = { PATH: '/usr/bin:/bin', RUN_ID: request.runId };
+  return {
+    spawn: { argv: [perl.path, ...PERL_COMMAND], cwd: '/', env, stdin, stdout, stderr, fds },
+    keepers: 0,
+    hasEnded: () => launcher.hasEnded(),
+    settle: (exit) => launcher.settle(exit, spawnRefused),
+    release: () => launcher.release(),
+    close: () => launcher.close(),
+  };
+}
+
+function launchDirectly({ argv, folders }: SandboxRequest, options: LaunchOptions): SandboxLaunch {
+  const { env, stdin, stdout, stderr } = options;
+  return {
+    spawn: { argv, cwd: folders.work, env, stdout, stderr, ...(stdin !== undefined && { stdin }) },
+    keepers: 0,
+    hasEnded: () => false,
+    settle: (exit) => ({ exit, left: 0 }),
+    release() {},
+    close() {},
+  };
+}
+
+function spawnRefused(words: string): AcorError {
+  return new AcorError('E_SPAWN_FAILED', `the tool could not be started: ${words}`, {
+    hint: 'Check that /usr/bin/perl works, which sets the limits of a tool: perl -e 1',
+    next: ['acor health'],
+  });
+}

@@ -9,7 +9,7 @@ import { grantChanged } from './grant-changed.ts';
 import { type LandlockRules, landlockRecords } from './landlock-rules.ts';
 import { perlScript } from './perl-script.ts';
 
-/** The limits of one process: number of the resource, soft and hard value. */
+/** A limit of one process: number of the resource, and the value. */
 export type ProcessLimit = readonly [resource: number, value: number];
 
 /** What the launcher does to the process of a tool. */
@@ -23,6 +23,8 @@ export interface LaunchSteps {
   filter: Uint8Array;
   /** Stays as the first process of a PID namespace. */
   isInit: boolean;
+  /** Takes no rights away: only the limits are set. */
+  isBare?: boolean;
 }
 
 /** The launcher's process as it is to be started: what it reads, where its words go, and its further descriptors. */
@@ -65,7 +67,11 @@ export class Launcher {
         };
     const stdinAt = 3 + layout.fds.length;
     if (stdin !== -1) layout.fds.push(stdin);
+    const groups = options.groups ?? [];
+    const groupsAt = 3 + layout.fds.length;
+    layout.fds.push(...groups);
     const orders = encode(steps, {
+      groups: groups.map((_, index) => groupsAt + index),
       status: layout.status,
       streams: `${stdin === -1 ? 'null' : stdinAt},${layout.streams}`,
     });
@@ -125,7 +131,10 @@ function killed({ rc, signal }: Exit): { rc: number | null; signal: string | nul
   return { rc: null, signal: rc > 128 ? nameOfSignal(rc - 128) : 'SIGKILL' };
 }
 
-function encode(steps: LaunchSteps, own: { status: number; streams: string }): string {
+function encode(
+  steps: LaunchSteps,
+  own: { status: number; streams: string; groups: readonly number[] },
+): string {
   const records = [
     `status=${own.status}`,
     `streams=${own.streams}`,
@@ -133,7 +142,9 @@ function encode(steps: LaunchSteps, own: { status: number; streams: string }): s
     `filter=${Buffer.from(steps.filter).toString('hex')}`,
     ...(steps.isInit ? ['init=1'] : []),
     ...(steps.user === null ? [] : [`uid=${steps.user.uid}`, `gid=${steps.user.gid}`]),
-    ...steps.limits.map(([resource, value]) => `limit=${resource},${value},${value}`),
+    ...steps.limits.map(([resource, value]) => `limit=${resource},${value}`),
+    ...own.groups.map((fd) => `group=${fd}`),
+    ...(steps.isBare ? ['bare=1'] : []),
     ...(steps.landlock === null ? [] : landlockRecords(steps.landlock)),
     ...Object.entries(steps.env).map(([name, value]) => `env=${name}=${value}`),
     ...steps.argv.map((word) => `arg=${word}`),

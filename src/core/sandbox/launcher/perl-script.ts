@@ -30,7 +30,7 @@ export function perlScript(architecture: Architecture): string {
 }
 
 const SCRIPT = `
-my (%one, @rule, @limit, @env, @arg);
+my (%one, @rule, @limit, @group, @env, @arg);
 {
   binmode DATA;
   local $/;
@@ -38,6 +38,7 @@ my (%one, @rule, @limit, @env, @arg);
     my ($key, $value) = /^([a-z]+)=(.*)$/s or next;
     if ($key eq 'rule') { push @rule, $value }
     elsif ($key eq 'limit') { push @limit, $value }
+    elsif ($key eq 'group') { push @group, $value }
     elsif ($key eq 'env') { push @env, $value }
     elsif ($key eq 'arg') { push @arg, $value }
     else { $one{$key} = $value }
@@ -56,6 +57,13 @@ if ($stream[0] eq 'null') {
   $stream[0] = fileno NULL;
 }
 for my $to (0, 1, 2) { call('dup3', 0 + $stream[$to], $to, 0) if $stream[$to] != $to }
+
+# The groups of processes, while this process is still who may join them. Whoever opened them may have lost them since.
+for (@group) {
+  open(GROUP, '>&=', 0 + $_) or fail('group');
+  syswrite(GROUP, '0') or tell_status("outside $!");
+  close GROUP;
+}
 
 # Files are opened for the rules while this process may still open them.
 my $ruleset = -1;
@@ -106,11 +114,18 @@ if (defined $one{uid}) {
 }
 # A change of user undoes it. Without a parent any more nobody would ever end this.
 call('prctl', 1, 9, 0, 0, 0);
-call('prctl', 38, 1, 0, 0, 0);
+call('prctl', 38, 1, 0, 0, 0) unless $one{bare};
 if (defined $one{cwd}) { chdir $one{cwd} or fail("chdir $one{cwd}") }
 for (@limit) {
-  my ($resource, $soft, $hard) = split /,/;
-  my $value = pack('QQ', $soft, $hard);
+  my ($resource, $most) = split /,/;
+  my $value = pack('QQ', 0, 0);
+  # Only ever lower: to raise one is not for an ordinary user, and without need.
+  call('prlimit64', 0, 0 + $resource, 0, $value);
+  my $hard = (unpack 'QQ', $value)[1];
+  # The kernel asks first at the lower one of the two, and kills at the higher.
+  my $asks = $resource == 0 ? 1 : 0;
+  $most = $hard if $most > $hard;
+  $value = pack('QQ', $most > $asks ? $most - $asks : $most, $most);
   call('prlimit64', 0, 0 + $resource, $value, 0);
 }
 call('landlock_restrict_self', $ruleset, 0) if $ruleset >= 0;

@@ -1,0 +1,150 @@
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
+import { tasksFor } from '../profile/limits.ts';
+import { type Controller, type GroupPlace, groupPlaces, SUPERVISORS } from './group-places.ts';
+
+const MB = 1_000_000;
+const REMOVE_ROUNDS = 40;
+const ROUND_MS = 5;
+
+/**
+ * The groups of one run's tool, in which the kernel itself holds all its processes to a limit at every moment, where the watch over them looks
+ * from time to time. They bear the run's id. Whatever of it cannot be had is left to that watch.
+ */
+export class RunGroups {
+  /** What is limited by them. */
+  readonly controllers: readonly Controller[];
+  readonly #folders: string[];
+  readonly #fds: number[];
+  readonly #killedBefore: number;
+
+  private constructor(made: { controllers: Controller[]; folders: string[]; fds: number[] }) {
+    this.controllers = made.controllers;
+    this.#folders = made.folders;
+    this.#fds = made.fds;
+    this.#killedBefore = this.#killed();
+  }
+
+  /** `mayMove`: this process may change to another group itself, which version 2 asks for. */
+  static make(
+    runId: string,
+    limits: ResourceLimits,
+    { mayMove, places = groupPlaces() }: { mayMove: boolean; places?: readonly GroupPlace[] },
+  ): RunGroups {
+    const made = { controllers: [] as Controller[], folders: [] as string[], fds: [] as number[] };
+    for (const place of places) {
+      const folder = join(place.folder, runId);
+      try {
+        if (place.version === 2) openPlace(place, mayMove);
+        mkdirSync(folder, { recursive: true });
+        const controllers = setLimits(folder, place, limits);
+        made.fds.push(openSync(join(folder, 'cgroup.procs'), 'w'));
+        made.controllers.push(...controllers);
+        made.folders.push(folder);
+      } catch {
+        remove(folder);
+      }
+    }
+    return new RunGroups(made);
+  }
+
+  /** For a launch: by these the tool joins. */
+  get fds(): readonly number[] {
+    return this.#fds;
+  }
+
+  /** Whether the kernel has ended a process of the tool for want of memory in the group. */
+  get ranOutOfMemory(): boolean {
+    return this.#killed() > this.#killedBefore;
+  }
+
+  /** Lets go of the groups; the kernel takes a moment until it holds the last process to be gone. */
+  async remove(): Promise<void> {
+    for (const fd of this.#fds.splice(0)) closeSync(fd);
+    for (let round = 0; round < REMOVE_ROUNDS; round++) {
+      if (this.#folders.map(remove).every(Boolean)) return;
+      await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+    }
+  }
+
+  #killed(): number {
+    const texts = this.#folders.flatMap((folder) => [
+      read(join(folder, 'memory.events')),
+      read(join(folder, 'memory.oom_control')),
+    ]);
+    return texts.reduce((sum, text) => sum + Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0), 0);
+  }
+}
+
+/** Takes away the groups of a run whose supervisor could not. */
+export async function removeRunGroups(runId: string): Promise<void> {
+  for (const { folder } of groupPlaces()) {
+    const group = join(folder, runId);
+    for (let round = 0; round < REMOVE_ROUNDS && !remove(group); round++)
+      await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+  }
+}
+
+/** Which controllers hold in this folder now. Throws when none does. */
+function setLimits(
+  folder: string,
+  { version, controllers }: GroupPlace,
+  limits: ResourceLimits,
+): Controller[] {
+  const set = controllers.filter((controller) => {
+    const value = controller === 'memory' ? limits.memory_mb : limits.processes;
+    if (value === undefined) return false;
+    if (controller === 'pids') return write(join(folder, 'pids.max'), tasksFor(value));
+    const bytes = Math.ceil(value * MB);
+    if (version === 2) {
+      write(join(folder, 'memory.swap.max'), 0);
+      return write(join(folder, 'memory.max'), bytes);
+    }
+    const isSet = write(join(folder, 'memory.limit_in_bytes'), bytes);
+    write(join(folder, 'memory.memsw.limit_in_bytes'), bytes);
+    return isSet;
+  });
+  if (set.length === 0) throw new Error('there is nothing that this group would limit');
+  return set;
+}
+
+/** In version 2 a group that has groups holds no processes, so this one moves to a group of its own first. */
+function openPlace({ folder }: GroupPlace, mayMove: boolean): void {
+  if (read(join(folder, 'cgroup.subtree_control')).includes('memory')) return;
+  if (!mayMove) throw new Error('this process stays where it is');
+  const supervisors = join(folder, SUPERVISORS);
+  mkdirSync(supervisors, { recursive: true });
+  writeFileSync(join(supervisors, 'cgroup.procs'), String(process.pid));
+  for (const each of [dirname(folder), folder])
+    writeFileSync(join(each, 'cgroup.subtree_control'), '+memory +pids');
+}
+
+/** True when it is gone. */
+function remove(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch {
+    return !existsSync(folder);
+  }
+}
+
+function write(path: string, value: number): boolean {
+  // A file that the kernel does not have here must not come to be.
+  if (!existsSync(path)) return false;
+  try {
+    writeFileSync(path, String(value));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
