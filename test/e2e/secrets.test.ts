@@ -14,7 +14,15 @@ import {
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { watchdogsOf } from '../../src/core/process/watchdog.ts';
-import { ACOR, parseLines, processesOf, type RunOfTool, TestProject, until } from '../support/project.ts';
+import {
+  ACOR,
+  parseLines,
+  processesOf,
+  type RunOfTool,
+  TestProject,
+  until,
+  WITHOUT_SANDBOX,
+} from '../support/project.ts';
 
 const TOKEN = 'pa/ss "wörd" <it\'s> & $HOME; and so on until it is longer than a line of base64 is';
 const KEY = '-----BEGIN KEY-----\nQUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=\nshort\n-----END KEY-----';
@@ -201,7 +209,7 @@ describe('a tool that asks for secrets', () => {
   after(() => project[Symbol.dispose]());
 
   function filedAnswers(runId: string): string[] {
-    return readdirSync(project.path('.runs', runId, 'control', 'answers'));
+    return readdirSync(project.path('.runs', runId, 'control', 'tool', 'answers'));
   }
 
   function tool(name: string, script: string, manifest: string): void {
@@ -486,7 +494,7 @@ describe('what a tool tells of its secrets', () => {
   });
 
   it('is all there when nobody said that it was a secret: the search above would have found it', async () => {
-    using control = new TestProject({ tools: [] });
+    using control = new TestProject({ tools: [], config: WITHOUT_SANDBOX });
     cpSync(project.path('tools/tells_secret/cli.py'), join(control.root, 'tools/tells_openly/cli.py'), {
       recursive: true,
     });
