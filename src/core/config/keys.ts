@@ -25,6 +25,7 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'security.resource_limits.open_files': 'number',
   'security.grant_roots': 'list',
   'security.isolation': 'text',
+  'security.allow_private_egress': 'list',
   'storage.keep': 'number',
 };
 

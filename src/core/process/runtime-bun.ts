@@ -1,6 +1,7 @@
 import { dlopen, FFIType } from 'bun:ffi';
 import { execFileSync } from 'node:child_process';
 import { constants } from 'node:os';
+import { hearChild } from './listener-intake.ts';
 import type { Companion, Exit, Runtime, SpawnedProcess, SpawnRequest } from './runtime.ts';
 
 const PR_SET_CHILD_SUBREAPER = 36;
@@ -16,6 +17,7 @@ export const bunRuntime: Runtime = {
       env: { ...request.env },
       stdio: [request.stdin ?? 'ignore', request.stdout, request.stderr, ...(request.fds ?? [])],
       detached: true,
+      ...channelOf(request),
     });
     return {
       pid: child.pid,
@@ -65,6 +67,17 @@ export const bunRuntime: Runtime = {
     libc?.symbols.waitpid(pid, null, WNOHANG);
   },
 };
+
+function channelOf({ takeListener: take }: SpawnRequest) {
+  if (take === undefined) return {};
+  return {
+    serialization: 'json' as const,
+    ipc(message: unknown, child: Bun.Subprocess, handle?: unknown) {
+      const word = hearChild(take, message, handle);
+      if (word !== undefined) child.send(word);
+    },
+  };
+}
 
 function exitOf(child: Bun.Subprocess, ownRssBytes: number): Exit {
   const usage = child.resourceUsage();

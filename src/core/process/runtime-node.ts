@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { hearChild, type TakeListener } from './listener-intake.ts';
 import type { Companion, Exit, Runtime, SpawnedProcess, SpawnRequest } from './runtime.ts';
 
 export const nodeRuntime: Runtime = {
@@ -7,9 +8,16 @@ export const nodeRuntime: Runtime = {
     const child = spawn(program, args, {
       cwd: request.cwd,
       env: { ...request.env },
-      stdio: [request.stdin ?? 'ignore', request.stdout, request.stderr, ...(request.fds ?? [])],
+      stdio: [
+        request.stdin ?? 'ignore',
+        request.stdout,
+        request.stderr,
+        ...(request.fds ?? []),
+        ...(request.takeListener === undefined ? [] : ['ipc' as const]),
+      ],
       detached: true,
     });
+    if (request.takeListener !== undefined) listenTo(child, request.takeListener);
     const exited = exitOf(child);
     if (child.pid === undefined) {
       exited.catch(() => {});
@@ -53,6 +61,15 @@ export const nodeRuntime: Runtime = {
 
   reap() {},
 };
+
+/** Takes over what a child hands over, and lets it go on. */
+export function listenTo(child: ChildProcess, take: TakeListener): void {
+  child.on('message', (message, handle) => {
+    const word = hearChild(take, message, handle);
+    // A child that has ended meanwhile is told of by its exit.
+    if (word !== undefined) child.send(word, () => {});
+  });
+}
 
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve, reject) => {

@@ -1,3 +1,5 @@
+import type { TakeListener } from './listener-intake.ts';
+
 /** How a process ended: its exit code, or the signal that ended it. What could not be measured is null. */
 export interface Exit {
   rc: number | null;
@@ -15,6 +17,8 @@ export interface SpawnRequest {
   stderr: number | 'pipe';
   /** Further descriptors, which the process finds as 3, 4, 5 … in this order. */
   fds?: readonly number[];
+  /** Takes the listening sockets that the process hands over before it becomes something else; its `NODE_CHANNEL_FD` is where. */
+  takeListener?: TakeListener;
 }
 
 /** A started process, leader of a session of its own. The streams are there only where a pipe was asked for. */

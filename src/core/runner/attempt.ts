@@ -9,6 +9,7 @@ import type { ControlFolder } from '../storage/control-folder.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { storageError } from '../storage/storage-error.ts';
 import type { Questions } from './answers/questions.ts';
+import { recordEgress } from './egress-events.ts';
 import { type Ending, EndingRace } from './ending.ts';
 import { environmentOf } from './environment.ts';
 import { guardDeadline } from './guards/deadline.ts';
@@ -86,6 +87,10 @@ export async function runAttempt(
       env,
       user: handed?.user ?? null,
       scratch: writer.layout.control,
+      tellOfEgress(note) {
+        recordEgress(writer, note);
+        output.store();
+      },
     });
     const child = spawnTool(services, launch);
     launch.release();

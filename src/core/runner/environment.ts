@@ -34,6 +34,7 @@ export function environmentOf(
     ACOR_ATTEMPT: String(attempt.number),
     ACOR_RESUME: attempt.isResumed ? '1' : '0',
     ACOR_LIB: plan.libraryDir,
+    ...plan.sandboxed.env,
   };
 }
 

@@ -20,6 +20,7 @@ import type { Confinement, RunFolders, SandboxRequest } from '../sandbox/sandbox
 import { layoutOf, type RunLayout } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
 import type { PreparedAnswer } from './answers/questions.ts';
+import { assertOpensHosts, networkOf } from './plan-network.ts';
 import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
 
 /** The clocks and limits of a run. */
@@ -105,7 +106,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     hidden,
     commands: tool.manifest.permissions.commands,
     path: request.env['PATH'] ?? '',
-    network: 'none',
+    ...(await networkOf(services.config.config.security, tool)),
     limits: { ...services.config.config.security.resource_limits, ...tool.manifest.resources },
   });
   return {
@@ -136,21 +137,12 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
 /** How the tool will be confined. Throws E_SANDBOX_UNAVAILABLE when that cannot be had here. */
 async function confine(
   services: RunnerServices,
-  { name, manifest }: ToolEntry,
+  tool: ToolEntry,
   request: SandboxRequest,
 ): Promise<Confinement> {
   const cacheFolder = join(services.store.root, 'cache');
   const { backend, probe } = await chooseBackend(services.config.config.security.isolation, cacheFolder);
-  const [host] = manifest.permissions.network.egress_allow;
-  if (host !== undefined && backend.tier < 3) {
-    throw new AcorError(
-      'E_SANDBOX_UNAVAILABLE',
-      `tool '${name}' asks for the network (${host}), and this version cannot open it host by host`,
-      {
-        hint: "Take egress_allow out of the tool's manifest; or, if you trust the tool with everything, set security.isolation: 'off'.",
-      },
-    );
-  }
+  if (request.network === 'listed') assertOpensHosts(tool, backend);
   return backend.confine(request, probe);
 }
 

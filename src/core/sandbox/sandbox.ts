@@ -2,6 +2,8 @@ import type { PermissionLevel } from '../../protocol/manifest-permissions.ts';
 import type { ResourceLimits } from '../../protocol/resource-limits.ts';
 import type { Isolation } from '../../protocol/v1/runner-events.ts';
 import type { Exit, SpawnRequest } from '../process/runtime.ts';
+import type { EgressPlan } from './egress/egress-plan.ts';
+import type { EgressNote } from './egress/journal.ts';
 
 /** A path that a tool may reach. It is absolute and real. */
 export interface PathGrant {
@@ -38,8 +40,9 @@ export interface SandboxRequest {
   commands: readonly string[] | null;
   /** On which the names of programs are looked up. */
   path: string;
-  /** `none` is no network at all, `host` that of the machine. */
-  network: 'none' | 'host';
+  /** `none` is no network at all, `listed` the hosts of `egress` and nothing else, `host` that of the machine. */
+  network: 'none' | 'listed' | 'host';
+  egress?: EgressPlan;
   limits: ResourceLimits;
 }
 
@@ -59,6 +62,8 @@ export interface LaunchOptions {
   user: RunUser | null;
   /** A folder that no tool sees, for files that live for a moment. */
   scratch: string;
+  /** Hears of the tool's connections, where the network is `listed`. */
+  tellOfEgress?(note: EgressNote): void;
 }
 
 /** How the tool itself ended, told apart from the sandbox around it. */
@@ -88,6 +93,8 @@ export interface Confinement {
   isolation: Isolation;
   /** Whether the tool is given a user of its own. */
   changesUser: boolean;
+  /** What the tool's environment needs on top, to find its way out. */
+  env?: Readonly<Record<string, string>>;
   launch(options: LaunchOptions): SandboxLaunch;
 }
 
@@ -106,6 +113,8 @@ export interface SandboxBackend {
   readonly name: string;
   /** 1 is the strongest; 3 is no boundary. */
   readonly tier: number;
+  /** Whether it can open the network host by host; one that cannot is never asked to. */
+  readonly opensHosts?: boolean;
   /** Tries it out on this machine. May take some milliseconds; what it finds is kept by `choose.ts`. */
   probe(): Promise<SandboxProbe>;
   /** Throws E_SANDBOX_UNAVAILABLE for what it cannot give. */
