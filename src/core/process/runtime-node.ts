@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { hearChild, type TakeListener } from './listener-intake.ts';
+import { listenTo } from './listener-intake.ts';
 import type { Companion, Exit, Runtime, SpawnedProcess, SpawnRequest } from './runtime.ts';
 
 export const nodeRuntime: Runtime = {
@@ -61,15 +61,6 @@ export const nodeRuntime: Runtime = {
 
   reap() {},
 };
-
-/** Takes over what a child hands over, and lets it go on. */
-export function listenTo(child: ChildProcess, take: TakeListener): void {
-  child.on('message', (message, handle) => {
-    const word = hearChild(take, message, handle);
-    // A child that has ended meanwhile is told of by its exit.
-    if (word !== undefined) child.send(word, () => {});
-  });
-}
 
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve, reject) => {

@@ -1,10 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorMessage } from '../../../util/error-code.ts';
+import type { EgressLayout } from '../egress/layout.ts';
 import { grantChanged } from '../launcher/grant-changed.ts';
 import { enclosing, type Mount, parentsOf } from '../profile/mounts.ts';
 import type { Profile } from '../profile/profile.ts';
-import type { EgressLayout } from '../egress/layout.ts';
 import type { SandboxRequest } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 
@@ -118,7 +118,10 @@ function temporaryFolders(mounts: readonly Mount[]): string[] {
 }
 
 /** Names for the numbers of the users, and the machine's own name: nothing of the real ones. */
-function accounts({ ids: { uid, gid }, scratch, names }: BubblewrapOrder, give: (fd: number) => string): string[] {
+function accounts(
+  { ids: { uid, gid }, scratch, names }: BubblewrapOrder,
+  give: (fd: number) => string,
+): string[] {
   const user = uid === 0 ? '' : `tool:x:${uid}:${gid}::/tmp:/bin/sh\n`;
   const group = gid === 0 ? '' : `tool:x:${gid}:\n`;
   const files = {

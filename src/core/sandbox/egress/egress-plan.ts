@@ -1,6 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { reachOf } from './address.ts';
-import { canonicalAddress } from './address.ts';
+import { canonicalAddress, reachOf } from './address.ts';
 import { readHost, withPort } from './host.ts';
 import { covers, type EgressRule, isNamed, readRule } from './rule.ts';
 

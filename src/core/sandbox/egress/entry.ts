@@ -10,7 +10,17 @@ import { type EgressLayout, layOut } from './layout.ts';
 
 /** A network with a root of its own, which the tool, in a further namespace of users, is not. */
 const OUTER = [
-  ...['--unshare-user', '--uid', '0', '--gid', '0', '--unshare-net', '--die-with-parent', '--cap-drop', 'ALL'],
+  ...[
+    '--unshare-user',
+    '--uid',
+    '0',
+    '--gid',
+    '0',
+    '--unshare-net',
+    '--die-with-parent',
+    '--cap-drop',
+    'ALL',
+  ],
   // To map the user further inwards, to listen on low ports, and to have the addresses of hosts that are named by theirs.
   ...['CAP_SETFCAP', 'CAP_NET_BIND_SERVICE', 'CAP_NET_ADMIN'].flatMap((name) => ['--cap-add', name]),
   ...['--dev-bind', '/', '/'],

@@ -81,7 +81,12 @@ export class EgressJournal {
     const { allowed, denied, failed } = this.#sums;
     if (allowed + denied + failed === 0) return;
     const counts = `${allowed} connected, ${denied} refused, ${failed} failed`;
-    this.#tell({ kind: 'total', msg: `network: ${counts}`, ...this.#sums, egress: [...this.#kinds.values()] });
+    this.#tell({
+      kind: 'total',
+      msg: `network: ${counts}`,
+      ...this.#sums,
+      egress: [...this.#kinds.values()],
+    });
   }
 
   #count(kind: Omit<EgressCount, 'count' | 'sent_bytes' | 'received_bytes'>): {

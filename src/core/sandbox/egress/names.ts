@@ -20,19 +20,27 @@ export function answerNames(inner: Socket, way: WayOut): void {
   let pending = Buffer.alloc(0);
   inner.on('data', (chunk: Buffer) => {
     pending = Buffer.concat([pending, chunk]);
-    while (pending.length >= 2) {
-      const length = pending.readUInt16BE(0);
-      if (length < HEADER_BYTES || length > MAX_QUERY_BYTES) return inner.destroy();
-      if (pending.length < 2 + length) return;
-      const reply = replyTo(pending.subarray(2, 2 + length), way);
-      pending = pending.subarray(2 + length);
-      if (reply === undefined) return inner.destroy();
-      // One that asks and does not read the answers is let go.
-      if (!inner.write(reply)) return inner.destroy();
+    for (let query = firstQuery(); query !== undefined; query = firstQuery()) {
+      const reply = query === 'malformed' ? undefined : replyTo(query, way);
+      // One that asks and does not read the answers is let go, too.
+      if (reply === undefined || !inner.write(reply)) {
+        inner.destroy();
+        return;
+      }
     }
   });
   inner.once('end', () => inner.end());
   inner.resume();
+
+  function firstQuery(): Buffer | 'malformed' | undefined {
+    if (inner.destroyed || pending.length < 2) return undefined;
+    const length = pending.readUInt16BE(0);
+    if (length < HEADER_BYTES || length > MAX_QUERY_BYTES) return 'malformed';
+    if (pending.length < 2 + length) return undefined;
+    const query = pending.subarray(2, 2 + length);
+    pending = pending.subarray(2 + length);
+    return query;
+  }
 }
 
 /** The reply, with its length in front; undefined for what is no query of one name. */
@@ -50,10 +58,7 @@ function replyTo(query: Buffer, way: WayOut): Buffer | undefined {
         [0xc0, HEADER_BYTES, 0, A, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)];
   const header = Buffer.from(query.subarray(0, HEADER_BYTES));
   const wanted = query.readUInt16BE(2) & RECURSION_WANTED;
-  header.writeUInt16BE(
-    ANSWER | wanted | RECURSION_OFFERED | (address === undefined ? NO_SUCH_NAME : 0),
-    2,
-  );
+  header.writeUInt16BE(ANSWER | wanted | RECURSION_OFFERED | (address === undefined ? NO_SUCH_NAME : 0), 2);
   header.writeUInt16BE(answer.length > 0 ? 1 : 0, 6);
   header.writeUInt32BE(0, 8);
   const reply = Buffer.concat([header, query.subarray(HEADER_BYTES, end), Buffer.from(answer)]);

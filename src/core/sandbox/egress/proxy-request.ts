@@ -14,7 +14,6 @@ const HOP_BY_HOP = ['connection', 'proxy-connection', 'proxy-authorization', 'ke
  * this reads in one way and a server in another way would be let through to the wrong place.
  */
 export function readProxyRequest(head: string): ProxyRequest | string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for
   if (/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/.test(head)) return 'it holds control characters';
   const lines = head.split('\r\n');
   if (lines.some((line) => /[\r\n]/.test(line))) return 'its lines do not end as they must';

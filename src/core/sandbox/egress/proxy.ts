@@ -28,10 +28,13 @@ export function answerProxy(inner: Socket, way: WayOut): void {
     clearTimeout(timer);
     inner.off('data', onData);
     inner.pause();
-    if (isTooLong) return refuse(431, `its head has more than ${MAX_HEAD_BYTES} bytes`);
+    if (isTooLong) {
+      refuse(431, `its head has more than ${MAX_HEAD_BYTES} bytes`);
+      return;
+    }
     const request = readProxyRequest(head.toString('latin1', 0, end));
-    if (typeof request === 'string') return refuse(400, request);
-    void serve(request, head.subarray(end + END_OF_HEAD.length));
+    if (typeof request === 'string') refuse(400, request);
+    else void serve(request, head.subarray(end + END_OF_HEAD.length));
   }
 
   async function serve(request: ProxyRequest, rest: Buffer): Promise<void> {
@@ -62,7 +65,11 @@ export function answerProxy(inner: Socket, way: WayOut): void {
   }
 
   function refuse(status: number, why: string): void {
-    way.journal.denied({ host: 'proxy', port: null, why: `the proxy was asked for something it does not do: ${why}` });
+    way.journal.denied({
+      host: 'proxy',
+      port: null,
+      why: `the proxy was asked for something it does not do: ${why}`,
+    });
     answer(status, why);
   }
 
