@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -25,11 +25,12 @@ def reach(host, port, what='harm'):
             say(what if word else 'nothing')
     except socket.gaierror: say('no such name')
     except OSError as e: say(errno.errorcode.get(e.errno, str(e)))
-def ask(request, proxy=3128):
+def ask(request, then=b''):
     try:
-        with socket.create_connection(('127.0.0.1', proxy), timeout=10) as s:
-            s.sendall(request); s.shutdown(socket.SHUT_WR)
-            got = b''
+        with socket.create_connection(('127.0.0.1', 3128), timeout=10) as s:
+            s.sendall(request)
+            got = s.recv(65536) if then else b''
+            s.sendall(then); s.shutdown(socket.SHUT_WR)
             while True:
                 part = s.recv(65536)
                 if not part: return got.decode('latin1')
@@ -280,7 +281,7 @@ for name in ['the-secret.evil.test', 'The-Secret.EVIL.test', 'evil.test']: reach
         `
 second = b'CONNECT other.test:${otherPort} HTTP/1.1\\r\\n\\r\\n'
 for host in [b'www.wild.test', b'WWW.Wild.TEST', b'api.test']:
-    say(repr(ask(b'CONNECT ' + host + b':${port} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' + second)))`,
+    say(repr(ask(b'CONNECT ' + host + b':${port} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n', second)))`,
         wild(),
       );
       for (const line of lines)
@@ -424,11 +425,49 @@ say(sum(greeted(each) for each in s))`;
     assert.deepEqual([second.lines, third.stdout], [['ECONNREFUSED'], '']);
   });
 
-  it('leaves no socket behind', async () => {
+  it('is cut off when the host cuts it off', async () => {
+    const rude = createServer((socket) => socket.write('hello\n', () => socket.resetAndDestroy()));
+    const rudePort = await listen(rude);
+    try {
+      const { lines } = await python(
+        bubblewrap,
+        `
+s = socket.create_connection(('api.test', ${rudePort}), timeout=30)
+try:
+    while s.recv(100): pass
+    say('end')
+except ConnectionResetError: say('reset')`,
+        { request: allowing([`api.test:${rudePort}`]) },
+      );
+      assert.match(lines.join(), /^(end|reset)$/);
+    } finally {
+      rude.close();
+    }
+  });
+
+  it('leaves no socket behind, whatever the host does', async () => {
+    const open = new Set<Socket>();
+    const stubborn = createServer({ allowHalfOpen: true }, (socket) => {
+      open.add(socket.on('error', () => {}).resume());
+      socket.once('close', () => open.delete(socket));
+      socket.write('hello\n');
+    });
+    const stubbornPort = await listen(stubborn);
     const sockets = () => readdirSync('/proc/self/fd').filter(isSocket).length;
     const before = sockets();
-    await python(bubblewrap, `s = socket.create_connection(('api.test', ${port})); s.recv(6); os._exit(0)`);
-    await until(() => sockets() <= before);
+    try {
+      const { lines } = await python(
+        bubblewrap,
+        `s = socket.create_connection(('api.test', ${stubbornPort})); say(s.recv(6)); os._exit(0)`,
+        { request: allowing([`api.test:${stubbornPort}`]) },
+      );
+      assert.deepEqual(lines, ["b'hello\\n'"]);
+      // The host is in this process, too, and keeps its half open.
+      await until(() => sockets() <= before + open.size);
+    } finally {
+      for (const socket of open) socket.destroy();
+      stubborn.close();
+    }
   });
 
   it('is not started when nobody takes over what listens for it', async () => {

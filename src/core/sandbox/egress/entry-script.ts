@@ -90,7 +90,11 @@ for my $place (0 .. $#listen) {
   my $is_six = length($address) == 16;
   socket(my $listener, $is_six ? 10 : 2, 1, 0) or fail('a socket');
   my $where = $is_six ? pack('S n L a16 L', 10, $port, 0, $address, 0) : pack('S n a4 x8', 2, $port, $address);
-  bind($listener, $where) or fail("port $port");
+  # An IPv6 address is there a moment after it has been given.
+  for (my $try = 0; !bind($listener, $where); $try++) {
+    fail("port $port") if $! != 99 || $try > 1000;
+    select(undef, undef, undef, 0.002);
+  }
   listen($listener, 128) or fail("port $port");
   my $text = '{"cmd":"NODE_HANDLE","type":"net.Server","msg":{"place":' . $place . '}}' . "\\n";
   my $bytes = pack('P Q', $text, length $text);
