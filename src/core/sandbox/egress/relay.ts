@@ -23,13 +23,13 @@ export function relay(inner: Socket, outer: Socket, carried: Carried): void {
   outer.pipe(inner);
 }
 
-/** A connection that was cut is cut on the other side, too. */
+/** A connection that was cut is cut on the other side, too: an end would make a half of an answer look like the whole. */
 function endTogether(socket: Socket, other: Socket): void {
   // Whatever went wrong, `close` comes after it.
   socket.on('error', () => {});
   const onClose = () => {
-    if (!socket.readableEnded || !socket.writableFinished) other.destroy();
+    if (!socket.readableEnded || !socket.writableFinished) other.resetAndDestroy();
   };
-  if (socket.destroyed) other.destroy();
+  if (socket.destroyed) other.resetAndDestroy();
   else socket.once('close', onClose);
 }
