@@ -97,7 +97,7 @@ export class SandboxRig {
       scratch: join(this.run, 'control'),
     });
     try {
-      if (isDeaf) delete launch.spawn.takeListener;
+      if (isDeaf) delete launch.spawn.hear;
       const child = this.#runtime.spawn(launch.spawn);
       launch.release();
       const tree = new ProcessTree(this.#runtime, {

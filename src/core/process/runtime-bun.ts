@@ -1,7 +1,6 @@
 import { dlopen, FFIType } from 'bun:ffi';
 import { execFileSync } from 'node:child_process';
 import { constants } from 'node:os';
-import { hearChild } from './listener-intake.ts';
 import type { Companion, Exit, Runtime, SpawnedProcess, SpawnRequest } from './runtime.ts';
 
 const PR_SET_CHILD_SUBREAPER = 36;
@@ -68,13 +67,13 @@ export const bunRuntime: Runtime = {
   },
 };
 
-function channelOf({ takeListener: take }: SpawnRequest) {
-  if (take === undefined) return {};
+function channelOf({ hear }: SpawnRequest) {
+  if (hear === undefined) return {};
   return {
     serialization: 'json' as const,
-    ipc(message: unknown, child: Bun.Subprocess, handle?: unknown) {
-      const word = hearChild(take, message, handle);
-      if (word !== undefined) child.send(word);
+    ipc(message: unknown, child: Bun.Subprocess, socket?: unknown) {
+      const answer = hear(message, socket);
+      if (answer !== undefined) child.send(answer);
     },
   };
 }

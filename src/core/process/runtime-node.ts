@@ -1,6 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { listenTo } from './listener-intake.ts';
-import type { Companion, Exit, Runtime, SpawnedProcess, SpawnRequest } from './runtime.ts';
+import type { Companion, Exit, HearChild, Runtime, SpawnedProcess, SpawnRequest } from './runtime.ts';
 
 export const nodeRuntime: Runtime = {
   spawn(request: SpawnRequest): SpawnedProcess {
@@ -13,11 +12,11 @@ export const nodeRuntime: Runtime = {
         request.stdout,
         request.stderr,
         ...(request.fds ?? []),
-        ...(request.takeListener === undefined ? [] : ['ipc' as const]),
+        ...(request.hear === undefined ? [] : ['ipc' as const]),
       ],
       detached: true,
     });
-    if (request.takeListener !== undefined) listenTo(child, request.takeListener);
+    if (request.hear !== undefined) listenTo(child, request.hear);
     const exited = exitOf(child);
     if (child.pid === undefined) {
       exited.catch(() => {});
@@ -61,6 +60,15 @@ export const nodeRuntime: Runtime = {
 
   reap() {},
 };
+
+/** Hears what a child says on its `ipc` stream. */
+export function listenTo(child: ChildProcess, hear: HearChild): void {
+  child.on('message', (message, socket) => {
+    const answer = hear(message, socket);
+    // A child that has ended meanwhile is told of by its exit.
+    if (answer !== undefined) child.send(answer, () => {});
+  });
+}
 
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve, reject) => {

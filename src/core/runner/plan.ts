@@ -20,7 +20,6 @@ import type { Confinement, RunFolders, SandboxRequest } from '../sandbox/sandbox
 import { layoutOf, type RunLayout } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
 import type { PreparedAnswer } from './answers/questions.ts';
-import { assertOpensHosts, networkOf } from './plan-network.ts';
 import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
 
 /** The clocks and limits of a run. */
@@ -106,7 +105,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     hidden,
     commands: tool.manifest.permissions.commands,
     path: request.env['PATH'] ?? '',
-    ...(await networkOf(services.config.config.security, tool)),
+    ...(await networkOf(services, tool)),
     limits: { ...services.config.config.security.resource_limits, ...tool.manifest.resources },
   });
   return {
@@ -134,6 +133,17 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   };
 }
 
+/** What a tool gets of the network: nothing, or the hosts that its manifest names. */
+async function networkOf(
+  { config }: RunnerServices,
+  { name, manifest }: ToolEntry,
+): Promise<Pick<SandboxRequest, 'network' | 'egress'>> {
+  const asked = manifest.permissions.network.egress_allow;
+  if (asked.length === 0) return { network: 'none' };
+  const { planEgress } = await import('../sandbox/egress/egress-plan.ts');
+  return { network: 'listed', egress: planEgress(name, asked, config.config.security) };
+}
+
 /** How the tool will be confined. Throws E_SANDBOX_UNAVAILABLE when that cannot be had here. */
 async function confine(
   services: RunnerServices,
@@ -142,7 +152,7 @@ async function confine(
 ): Promise<Confinement> {
   const cacheFolder = join(services.store.root, 'cache');
   const { backend, probe } = await chooseBackend(services.config.config.security.isolation, cacheFolder);
-  if (request.network === 'listed') assertOpensHosts(tool, backend);
+  if (request.network === 'listed') (await import('./assert-opens-hosts.ts')).assertOpensHosts(tool, backend);
   return backend.confine(request, probe);
 }
 

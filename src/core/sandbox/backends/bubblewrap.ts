@@ -108,7 +108,7 @@ export function launchInBubblewrap(
     if (entrance !== undefined) opened.push(entrance.fd);
     const spawn: SpawnRequest = {
       argv: entrance?.argv ?? argv,
-      ...(entrance && { takeListener: entrance.takeListener }),
+      ...(entrance && { hear: entrance.hear }),
       cwd: '/',
       // By the run's id a supervisor that comes later finds what one that died has left.
       env: { ...OWN_ENVIRONMENT, RUN_ID: request.runId },

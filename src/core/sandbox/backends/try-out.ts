@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { listenTo } from '../../process/listener-intake.ts';
 import type { Exit } from '../../process/runtime.ts';
+import { listenTo } from '../../process/runtime-node.ts';
 import { canGiveUsers } from '../identity/can-give-users.ts';
 import type { LaunchOptions, SandboxLaunch, SandboxRequest } from '../sandbox.ts';
 
@@ -69,16 +69,16 @@ function requestFor(work: string, argv: SandboxRequest['argv']): SandboxRequest 
 }
 
 function endOf({
-  spawn: { argv, cwd, env, stdin, fds = [], takeListener },
+  spawn: { argv, cwd, env, stdin, fds = [], hear },
 }: SandboxLaunch): Promise<Exit & { output: string }> {
   const [program, ...args] = argv;
-  const channel = takeListener === undefined ? [] : ['ipc' as const];
+  const channel = hear === undefined ? [] : ['ipc' as const];
   const child = spawn(program, args, {
     cwd,
     env,
     stdio: [stdin ?? 'ignore', 'pipe', 'pipe', ...fds, ...channel],
   });
-  if (takeListener !== undefined) listenTo(child, takeListener);
+  if (hear !== undefined) listenTo(child, hear);
   let output = '';
   child.stdout!.on('data', (chunk) => {
     output += chunk;

@@ -1,4 +1,5 @@
-import type { TakeListener } from '../../process/listener-intake.ts';
+import type { Server } from 'node:net';
+import type { HearChild } from '../../process/runtime.ts';
 import type { LaunchOptions } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 import type { Architecture } from '../seccomp/system-calls.ts';
@@ -31,7 +32,7 @@ export interface Entrance {
   argv: readonly [string, ...string[]];
   /** To be given to it after all the others. */
   fd: number;
-  takeListener: TakeListener;
+  hear: HearChild;
   /** How many processes more there are around the tool. */
   keepers: number;
   close(): void;
@@ -60,9 +61,15 @@ export class EgressEntry {
     return {
       argv: asRoot ? perl : [trustedPath('bwrap'), ...OUTER, '--', ...perl],
       fd: scratchFile(scratch, script),
-      takeListener: (server, place) => gateway.take(server, place),
+      hear: (message, socket) => takeOver(gateway, message, socket),
       keepers: asRoot ? 0 : 1,
       close: () => gateway.close(),
     };
   }
+}
+
+/** The words are those of the entry's script: a place with each socket, and `go` once all are taken. */
+function takeOver(gateway: EgressGateway, message: unknown, socket: unknown): 'go' | undefined {
+  const { place } = message as { place: number };
+  return gateway.take(socket as Server, place) ? 'go' : undefined;
 }

@@ -5,7 +5,7 @@ import type { ToolEntry } from '../registry/registry.ts';
 import { bubblewrap } from '../sandbox/backends/bubblewrap.ts';
 import { landlock } from '../sandbox/backends/landlock.ts';
 import { none } from '../sandbox/backends/none.ts';
-import { assertOpensHosts } from './plan-network.ts';
+import { assertOpensHosts } from './assert-opens-hosts.ts';
 
 it('a tool that names hosts is refused where they cannot be opened one by one, with what can', () => {
   const manifest = defaultManifest('calls');

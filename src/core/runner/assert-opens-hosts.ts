@@ -1,19 +1,7 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { Config } from '../../protocol/config-file.ts';
 import type { ToolEntry } from '../registry/registry.ts';
 import { installCommand } from '../sandbox/install-command.ts';
-import type { SandboxBackend, SandboxRequest } from '../sandbox/sandbox.ts';
-
-/** What a tool gets of the network: nothing, or the hosts that its manifest names. Throws for entries that cannot be opened. */
-export async function networkOf(
-  security: Config['security'],
-  { name, manifest }: ToolEntry,
-): Promise<Pick<SandboxRequest, 'network' | 'egress'>> {
-  const asked = manifest.permissions.network.egress_allow;
-  if (asked.length === 0) return { network: 'none' };
-  const { planEgress } = await import('../sandbox/egress/egress-plan.ts');
-  return { network: 'listed', egress: planEgress(name, asked, security) };
-}
+import type { SandboxBackend } from '../sandbox/sandbox.ts';
 
 /** No sandbox that cannot open hosts one by one is given a tool that asks for some; without a sandbox there is nothing to open. */
 export function assertOpensHosts({ name, manifest }: ToolEntry, backend: SandboxBackend): void {
