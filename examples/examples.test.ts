@@ -206,6 +206,40 @@ describe('data_migrator', () => {
     });
   });
 
+  it('asks about a bad record and waits, once for all of them, when it is told to', {
+    skip: noPython,
+  }, async () => {
+    using run = new RunFolders();
+    const source = manyRecords(run, 10);
+    for (const name of ['r-003.json', 'r-005.json']) writeFileSync(join(source, name), '{"version":"1.0"}');
+    const tool = start(run, 'data_migrator', [...migrationFlags(source, '4'), '--on-bad-record', 'ask']);
+    const question = await tool.until('action_required');
+    assert.deepEqual(
+      [question['action'], question['action_id'], question['blocking'], Object(question['context']).file],
+      ['choose_migration_strategy', 'bad-record', true, 'r-003.json'],
+    );
+    writeAnswer(run, 'bad-record', 'skip_bad', 'choose_migration_strategy');
+    const { code, events } = await tool.ended;
+    assert.equal(code, 0);
+    assert.equal(events.filter((event) => event.type === 'action_required').length, 1);
+    assert.deepEqual(Object(events.at(-1)?.['data']).skipped, ['r-003.json', 'r-005.json']);
+  });
+
+  it('asks nothing when it is told what to do with a bad record', { skip: noPython }, async () => {
+    using run = new RunFolders();
+    const source = manyRecords(run, 4);
+    writeFileSync(join(source, 'r-002.json'), '{"version":"1.0"}');
+    for (const [choice, expected] of [
+      ['strict', 30],
+      ['skip_bad', 0],
+    ] as const) {
+      const flags = [...migrationFlags(source, '4'), '--on-bad-record', choice];
+      const { code, events } = await finish(run, 'data_migrator', flags);
+      assert.equal(code, expected);
+      assert.ok(!events.some((event) => event.type === 'action_required'));
+    }
+  });
+
   it('stops between two batches when it is told to', { skip: noPython }, async () => {
     using run = new RunFolders();
     writeFileSync(run.cancelFile, 'no longer needed');

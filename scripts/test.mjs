@@ -20,6 +20,7 @@ const NEEDED = {
   perl: 'perl-base',
   setpriv: 'util-linux',
   useradd: 'passwd',
+  strace: 'strace',
 };
 
 /** Whom the sandboxes are tried as when root runs the suite: for root itself they are others. */

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { configFile } from '../src/protocol/config-file.ts';
 import { manifestFile } from '../src/protocol/manifest.ts';
+import { policyFile } from '../src/protocol/policy-file.ts';
 import { envelope } from '../src/protocol/v1/envelope.ts';
 import { RUNNER_EVENTS } from '../src/protocol/v1/runner-events.ts';
 import { TASK_MESSAGES } from '../src/protocol/v1/task-messages.ts';
@@ -36,6 +37,12 @@ const SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
     ),
   'manifest.schema.json': () =>
     fileSchema(manifestFile, 'ACOR manifest (tool.yaml)', 'What a tool is, takes, may do and promises.'),
+  'policy.schema.json': () =>
+    fileSchema(
+      policyFile,
+      'ACOR policy (policy.yaml)',
+      'What tools may ask for. The files of the system, the user and the project hold together: none can widen another.',
+    ),
   'config.schema.json': () =>
     fileSchema(
       configFile,

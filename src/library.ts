@@ -2,16 +2,24 @@ import { resolve } from 'node:path';
 import { type LoadedConfig, loadConfig } from './core/config/load.ts';
 import { loadRuntime } from './core/process/runtime.ts';
 import { Registry, type ToolEntry } from './core/registry/registry.ts';
+import { jsonAnswer } from './core/runner/answers/check-answer.ts';
+import { findOpenQuestion, handInAnswer } from './core/runner/answers/hand-in-answer.ts';
+import type { Question } from './core/runner/answers/question.ts';
+import type { PreparedAnswer } from './core/runner/answers/questions.ts';
+import type { KnownRun } from './core/runner/known-run.ts';
 import type { Run, RunSummary } from './core/runner/run.ts';
 import { settleIfLost } from './core/runner/settle-lost.ts';
 import { startRun } from './core/runner/start-run.ts';
 import { requestCancel } from './core/storage/cancel-request.ts';
+import { FileRunQueue } from './core/storage/file-run-queue.ts';
 import { FileRunStore } from './core/storage/file-run-store.ts';
 import { readEvents } from './core/storage/follow.ts';
 import { isLive } from './core/storage/lost-runs.ts';
+import type { RunQueue } from './core/storage/run-queue.ts';
 import type { RunStore } from './core/storage/run-store.ts';
 import type { RunEvent } from './protocol/index.ts';
 import type { RunRecord } from './protocol/run-record.ts';
+import { userName } from './util/user-name.ts';
 
 export interface AcorOptions {
   /** Where the project is looked for, and what path arguments are resolved against. */
@@ -29,12 +37,32 @@ export interface RunOptions {
   signal?: AbortSignal;
   timeoutS?: number;
   retries?: number;
+  /** Answers to questions that the tool may ask: by the question's action, or by its action id. */
+  answers?: Readonly<Record<string, unknown>>;
+  /**
+   * Asked when the tool asks and `answers` has nothing that fits. What it returns, or its promise resolves to, is the answer;
+   * `undefined` leaves the question to others (`acor.answer`, the command line) and in the end to its default or its
+   * timeout. An answer that does not fit, and an error that is thrown, become a `runner_warning`; the question stays open.
+   * Only the call that starts the run is asked, not one that finds it by its `idempotencyKey`.
+   */
+  onQuestion?: (question: Question) => unknown;
+  /** Given again with the same call, it names the run that was started with it, instead of starting a second one. */
+  idempotencyKey?: string;
+}
+
+export interface AnswerOptions {
+  /** Why; it is recorded with the answer. */
+  reason?: string;
+  /** Who answers; left out, the user whose process this is. */
+  by?: string;
 }
 
 /** ACOR as a library: the project's tools, run under the same limits and kept in the same store as from the command line. */
 export class Acor {
   readonly #options: Required<Pick<AcorOptions, 'cwd' | 'env'>> & AcorOptions;
-  #project: Promise<{ config: LoadedConfig; registry: Registry; store: RunStore }> | undefined;
+  #project:
+    | Promise<{ config: LoadedConfig; registry: Registry; store: RunStore; queue: RunQueue }>
+    | undefined;
 
   constructor(options: AcorOptions = {}) {
     this.#options = {
@@ -73,7 +101,19 @@ export class Acor {
     return settleIfLost(store, store.read(runId));
   }
 
-  async #start(tool: string, args: readonly string[], options: RunOptions): Promise<Run> {
+  /**
+   * Answers a question of a run, whoever supervises it; `question` is its action id, or its action. When it resolves, the
+   * answer is recorded. Rejects with E_RUN_NOT_FOUND, and with E_BAD_ANSWER when the answer does not fit (the question stays
+   * open), when there is no such open question, or when somebody else was quicker.
+   */
+  async answer(runId: string, question: string, value: unknown, options: AnswerOptions = {}): Promise<void> {
+    const { store } = await this.#open();
+    const { by = userName(), reason } = options;
+    const open = await findOpenQuestion(store, runId, question);
+    await handInAnswer(store, runId, open, { value, by, source: 'library', reason });
+  }
+
+  async #start(tool: string, args: readonly string[], options: RunOptions): Promise<Run | KnownRun> {
     const project = await this.#open();
     const { cwd, env } = this.#options;
     const run = await startRun(
@@ -85,6 +125,9 @@ export class Acor {
         env,
         ...(options.timeoutS !== undefined && { timeoutS: options.timeoutS }),
         ...(options.retries !== undefined && { retries: options.retries }),
+        answers: preparedAnswers(options.answers),
+        ...(options.onQuestion !== undefined && { onQuestion: options.onQuestion }),
+        ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
       },
     );
     const cancel = () => run.cancel(String(options.signal?.reason ?? 'aborted'));
@@ -102,17 +145,31 @@ export class Acor {
   async #load() {
     const { cwd, env, config: overrides } = this.#options;
     const config = await loadConfig({ cwd, env, ...(overrides && { overrides }) });
-    const store = new FileRunStore(resolve(config.root, config.config.project.runs_dir));
-    return { config, registry: Registry.open(config), store };
+    const runsDir = resolve(config.root, config.config.project.runs_dir);
+    return {
+      config,
+      registry: Registry.open(config),
+      store: new FileRunStore(runsDir),
+      queue: new FileRunQueue(runsDir),
+    };
   }
+}
+
+function preparedAnswers(answers: RunOptions['answers'] = {}): PreparedAnswer[] {
+  return Object.entries(answers).map(([action, answer]) => ({
+    action,
+    answer: jsonAnswer(answer),
+    by: 'caller',
+    source: 'library',
+  }));
 }
 
 /** A run that was asked for: a promise of its ending, and an iterable of its events from the first one on. */
 export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEvent> {
-  readonly #started: Promise<Run>;
+  readonly #started: Promise<Run | KnownRun>;
   readonly #ended: Promise<RunSummary>;
 
-  constructor(started: Promise<Run>, { onEvent }: Pick<RunOptions, 'onEvent'>) {
+  constructor(started: Promise<Run | KnownRun>, { onEvent }: Pick<RunOptions, 'onEvent'>) {
     this.#started = started;
     const told = onEvent === undefined ? undefined : this.#tell(onEvent);
     // What a listener throws is met by whoever awaits the run, not before that.

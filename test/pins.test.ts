@@ -114,7 +114,7 @@ describe('pinned for those who rely on it', () => {
       'runner_error: v type ts run_id code msg',
       'runner_end: v type ts run_id state rc signal code duration_s usage events bytes artifacts survivors next attempt seal',
       'diagnostic: v type ts run_id stream line',
-      'action_answered: v type ts run_id action_id by',
+      'action_answered: v type ts run_id action_id action by source',
       'artifact: v type ts run_id path kind size sha256 media_type',
     ]);
   });
@@ -153,6 +153,7 @@ describe('pinned for those who rely on it', () => {
       'manifestFile',
       'mayFollow',
       'originOf',
+      'policyFile',
       'runRecord',
     ]);
   });

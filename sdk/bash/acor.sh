@@ -510,7 +510,8 @@ save_checkpoint() {
     fi
     CHECKPOINT_VERSION=$((CHECKPOINT_VERSION + 1))
     line="{\"stage\":\"$stage\",\"version\":$CHECKPOINT_VERSION,\"saved_at\":\"$saved_at\",\"data\":$data}"
-    if ! { printf '%s\n' "$line" >"$draft" && _acor_sync "$draft"; }; then
+    if ! { printf '%s\n' "$line" >"$draft" && _acor_sync "$draft"; } 2>/dev/null; then
+      _acor_cannot_save "$draft"
       status=1
     elif ! _acor_owns "$lock"; then
       # A rival broke the lock, having judged it stale.
@@ -534,6 +535,11 @@ load_checkpoint() {
   if [[ ! -e $_acor_file && ! -L $_acor_file ]]; then return 1; fi
   _acor_checkpoint_version "$1" || return 2
   _acor_json_awk raw data <"$_acor_file"
+}
+
+_acor_cannot_save() {
+  local dir=${1%/*}
+  _acor_problem E_STORAGE "the checkpoint cannot be written to $dir" "See whether its disk is full or read-only: df -h '$dir'"
 }
 
 _acor_find_checkpoint() {
@@ -570,13 +576,25 @@ _acor_checkpoint_version() {
 # The lock file holds `<pid> <attempt> <token>`, the same for the SDKs of all languages. One whose owner is dead, of an
 # earlier attempt or a minute old is broken.
 _acor_lock() {
-  local path=$1 give_up=$((SECONDS + 90)) draft
+  local path=$1 give_up=$((SECONDS + 90)) draft created misses=0
   _acor_lock_text="$BASHPID ${ACOR_ATTEMPT:--} $RANDOM$RANDOM$RANDOM"
   draft=$path.${_acor_lock_text// /.}
-  until _acor_create "$path"; do
-    if _acor_lock_is_stale "$path"; then
-      printf '%s\n' "$_acor_lock_text" >"$draft"
-      mv -f "$draft" "$path"
+  while :; do
+    created=0
+    _acor_create "$path" || created=$?
+    if ((created == 0)); then return 0; fi
+    # Between two looks its owner may have let go of it; a folder that cannot be written stays so.
+    if ((created == 1)); then misses=0; else misses=$((misses + 1)); fi
+    if ((misses == 3)); then
+      _acor_cannot_save "$path"
+      return 1
+    fi
+    if ((created == 1)) && _acor_lock_is_stale "$path"; then
+      if ! { printf '%s\n' "$_acor_lock_text" >"$draft" && mv -f "$draft" "$path"; } 2>/dev/null; then
+        rm -f "$draft" 2>/dev/null || :
+        _acor_cannot_save "$path"
+        return 1
+      fi
       # Longer than it takes a rival that judged the same lock stale to put its own in place.
       sleep 0.02
       if _acor_owns "$path"; then
@@ -593,11 +611,19 @@ _acor_lock() {
   done
 }
 
-# With noclobber the shell creates a file with O_EXCL.
+# With noclobber the shell creates a file with O_EXCL. Fails with 1 when it is there already, with 2 when it cannot be made.
 _acor_create() {
-  local options=$- status=0
+  local options=$- status=0 fd
   set -C
-  { printf '%s\n' "$_acor_lock_text" >"$1"; } 2>/dev/null || status=1
+  if ! { exec {fd}>"$1"; } 2>/dev/null; then
+    status=2
+    if [[ -e $1 || -L $1 ]]; then status=1; fi
+  elif ! { printf '%s\n' "$_acor_lock_text" >&"$fd"; } 2>/dev/null; then
+    # Left there empty, it would hold up the next one.
+    rm -f "$1"
+    status=2
+  fi
+  if [[ -n ${fd-} ]]; then exec {fd}>&-; fi
   if [[ $options != *C* ]]; then set +C; fi
   return "$status"
 }
@@ -709,9 +735,18 @@ _acor_take_answer() {
   parts=${parts#*$'\n'}
   [[ ${parts%%$'\n'*} == "\"$1\"" ]] || return 1
   ANSWER_JSON=${parts#*$'\n'}
+  _acor_put_off_deadline "$2"
   # The dot keeps the newlines at the end of an answer.
   ANSWER=$(printf '%s' "$2" | json_get answer && printf .)
   ANSWER=${ANSWER%$'\n'.}
+}
+
+# Takes over a later deadline, where an answer of this attempt brings one; both are written by the runner, in one form.
+_acor_put_off_deadline() {
+  local LC_ALL=C parts later
+  parts=$(printf '%s' "$1" | _acor_json_awk text attempt deadline_ts) || return 0
+  later=${parts#*$'\n'}
+  if [[ ${parts%%$'\n'*} == "${ACOR_ATTEMPT-}" && -n ${DEADLINE_TS-} && $later > $DEADLINE_TS ]]; then DEADLINE_TS=$later; fi
 }
 
 _acor_wait_for_answer() {
@@ -726,7 +761,7 @@ _acor_wait_for_answer() {
     fi
     if answer_to "$ACTION_ID"; then return 0; fi
     check_cancel
-    if left=$(deadline_left_s) && ((left <= 0)); then
+    if [[ ${ACOR_WAITING_STOPS_DEADLINE-} != 1 ]] && left=$(deadline_left_s) && ((left <= 0)); then
       _acor_problem E_DEADLINE "the deadline passed while '$action' waited for an answer"
       return 1
     fi

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type Ended, RunFolders, type ToolEvent, ToolProcess } from './tool-process.ts';
@@ -332,6 +332,33 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
         assert.equal(errorOf(await finish(run, ['ask'], { DEADLINE_TS: deadlineTs })), 'E_DEADLINE');
       });
 
+      it_('outlasts the deadline where waiting stops it, and brings the new one', async (run) => {
+        const past = {
+          DEADLINE_TS: new Date(Date.now() - 5000).toISOString(),
+          ACOR_WAITING_STOPS_DEADLINE: '1',
+        };
+        const deadline_ts = new Date(Date.now() + 3_600_000).toISOString();
+        const isLater = (left: unknown) => Math.abs(Number(left) - 3600) < 60;
+        for (const [news, isFitting] of [
+          [{ deadline_ts, attempt: 1 }, isLater],
+          // An answer of another attempt says nothing of this one's deadline, and none ever brings it forward.
+          [{ deadline_ts, attempt: 2 }, (left: unknown) => Number(left) < 0],
+          [{ deadline_ts: '2001-01-01T00:00:00.000Z', attempt: 1 }, (left: unknown) => Number(left) > -3600],
+        ] as const) {
+          const byStdin = start(run, ['ask-deadline'], past, 'open');
+          await byStdin.until('action_required');
+          byStdin.write(answerLine('a-1', 'merge', news));
+          const left = dataOf(await byStdin.ended);
+          assert.ok(isFitting(left), `${JSON.stringify(news)}: ${left} by stdin`);
+          const byFile = start(run, ['ask-deadline'], past);
+          await byFile.until('action_required');
+          writeAnswer(run, 'a-1', 'merge', 'choose', news);
+          const leftByFile = dataOf(await byFile.ended);
+          assert.ok(isFitting(leftByFile), `${JSON.stringify(news)}: ${leftByFile} by file`);
+          rmSync(join(run.answers, 'a-1.json'));
+        }
+      });
+
       it_('put without waiting can be answered later', async (run) => {
         const tool = start(run, ['bare-question'], {}, 'open');
         const question = await tool.until('action_required');
@@ -349,13 +376,26 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
 }
 
 /** A line as the runner writes it on a tool's stdin (contract §4). */
-export function answerLine(actionId: string, answer: unknown): string {
-  return `${JSON.stringify({ v: 1, type: 'action_answer', action_id: actionId, answer })}\n`;
+export function answerLine(actionId: string, answer: unknown, news: object = {}): string {
+  return `${JSON.stringify({ v: 1, type: 'action_answer', action_id: actionId, answer, ...news })}\n`;
 }
 
 /** An answer as the runner leaves it in ANSWERS_DIR. */
-export function writeAnswer(run: RunFolders, actionId: string, answer: unknown, action?: string): void {
-  const delivered = { v: 1, type: 'action_answer', action_id: actionId, ...(action && { action }), answer };
+export function writeAnswer(
+  run: RunFolders,
+  actionId: string,
+  answer: unknown,
+  action?: string,
+  news: object = {},
+): void {
+  const delivered = {
+    v: 1,
+    type: 'action_answer',
+    action_id: actionId,
+    ...(action && { action }),
+    answer,
+    ...news,
+  };
   writeFileSync(join(run.answers, `${actionId}.json`), JSON.stringify(delivered, null, 2));
 }
 

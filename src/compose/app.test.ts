@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,9 +17,47 @@ describe('the envelope', () => {
     assert.deepEqual(Object.keys(meta), ['tool', 'elapsed', 'count', 'total', 'hasMore', 'next']);
     assert.deepEqual(
       { ...meta, elapsed: 0 },
-      { tool: 'note.list', elapsed: 0, count: 2, total: 7, hasMore: true, next: ['notes add Buy'] },
+      {
+        tool: 'note.list',
+        elapsed: 0,
+        count: 2,
+        total: 7,
+        hasMore: true,
+        next: ['notes list --limit 2 --offset 2', 'notes add Buy'],
+      },
     );
     assert.equal(typeof meta.elapsed, 'number');
+  });
+
+  it('leads from page to page by its next command, to each element once', async () => {
+    for (const given of [
+      ['list', '--limit', '3'],
+      ['--limit=3', 'list', '--offset=0', '--fields', 'id'],
+      ['list', '--offset', '1', '--input-json', '{"tag": ["even"]}', '--limit', '1'],
+      ['list', '--limit', '3', '--'],
+    ]) {
+      const ids: string[] = [];
+      let whole: string[] = [];
+      for (let argv: string[] | undefined = given; argv !== undefined; ) {
+        const { envelope, exit }: Awaited<ReturnType<typeof callNotes>> = await callNotes(argv);
+        assert.equal(exit, 0, JSON.stringify(envelope));
+        ids.push(...envelope.data.notes.map(({ id }: { id: string }) => id));
+        whole = [...whole, JSON.stringify(Object.keys(envelope.data.notes[0]))];
+        argv = envelope.meta.hasMore ? wordsOf(envelope.meta.next[0]).slice(1) : undefined;
+      }
+      const all = given.includes('{"tag": ["even"]}')
+        ? ['n-3', 'n-5', 'n-7']
+        : ['n-1', 'n-2', 'n-3', 'n-4', 'n-5', 'n-6', 'n-7'];
+      assert.deepEqual(ids, all, given.join(' '));
+      assert.equal(new Set(whole).size, 1, 'the selection of fields is lost on the way');
+    }
+  });
+
+  it('does not lead on from a page of nothing, nor to do twice what changes something', async () => {
+    const none = await callNotes(['list', '--limit', '0']);
+    assert.deepEqual([none.envelope.meta.hasMore, none.envelope.meta.next], [true, ['notes add Buy']]);
+    const added = await callNotes(['add', 'Buy', 'a', 'b', '--limit', '1']);
+    assert.deepEqual([added.envelope.meta.hasMore, added.envelope.meta.next], [true, undefined]);
   });
 
   it('carries a failure with every key of the contract, in order', async () => {
@@ -390,3 +429,10 @@ describe('an operation that passes arguments through', () => {
     );
   });
 });
+
+/** What a shell makes of a command. */
+function wordsOf(command: string): string[] {
+  return execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
+    .split('\0')
+    .slice(0, -1);
+}

@@ -75,6 +75,7 @@ async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply
   const parameters = parametersOf(op);
   const line = readFlags(parameters, found.args, op);
   reply.globals = line.globals;
+  reply.repeatable = { words: [app.name, ...found.words], args: found.args, line };
   if (line.globals.help) {
     const { commandHelp } = await import('./help.ts');
     return reply.text(commandHelp(op, reply.invocation, reply.screen()));
@@ -108,7 +109,7 @@ async function perform<C>(
     env: io.env,
     stdoutFd: io.stdoutFd,
     readStdin: io.readStdin,
-    note: (text) => void reply.note(safeText(text)).catch(() => undefined),
+    note: (text) => void reply.note(text).catch(() => undefined),
   });
   return reply.result(op, result);
 }

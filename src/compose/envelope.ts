@@ -40,16 +40,23 @@ export function failure(error: EnvelopeError, meta: EnvelopeMeta): FailureEnvelo
   return { ok: false, error: details === undefined ? body : { ...body, details }, meta: orderedMeta(meta) };
 }
 
-// JSON leaves these bare, but a terminal obeys C1 controls and reorders text at bidi marks.
-const UNSAFE_AT_A_TERMINAL = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+// JSON leaves these bare, but a terminal obeys C1 controls, reorders text at bidi marks, and hides what has no width.
+const UNSAFE_AT_A_TERMINAL =
+  /[\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
 
 /** One line of compact JSON that no terminal can be steered by. */
 export function encodeLine(value: unknown): string {
-  const json = JSON.stringify(value).replace(
-    UNSAFE_AT_A_TERMINAL,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  return `${json}\n`;
+  return `${escapeForTerminal(JSON.stringify(value))}\n`;
+}
+
+/** JSON that means the same and that no terminal can be steered by. */
+export function escapeForTerminal(json: string): string {
+  return json.replace(UNSAFE_AT_A_TERMINAL, (char) => char.split('').map(escaped).join(''));
+}
+
+/** JSON escapes UTF-16 units, of which a character may have two. */
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function orderedMeta(meta: EnvelopeMeta): EnvelopeMeta {

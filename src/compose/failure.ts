@@ -6,7 +6,7 @@ import { EXIT } from './exit-codes.ts';
 /** A failure, ready to be told: the body of its envelope, its exit code and the commands that lead on. */
 export interface Failure {
   error: EnvelopeError;
-  exit: 1 | 2;
+  exit: number;
   next: readonly string[] | undefined;
 }
 

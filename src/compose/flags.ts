@@ -13,6 +13,8 @@ export interface CommandLine {
   /** The untouched arguments after the first positional, for an operation that passes them through. */
   passthrough: string[] | undefined;
   inputJson: string | undefined;
+  /** Where the global `--offset` stands among the arguments, and how many of them it takes up. */
+  offsetAt: { index: number; count: number } | undefined;
   /** The positionals that no input key takes. */
   unplaced: string[];
   problems: UsageProblem[];
@@ -34,6 +36,7 @@ export function readFlags(
     given: new Map(),
     passthrough: undefined,
     inputJson: undefined,
+    offsetAt: undefined,
     unplaced: [],
     problems: [],
   };
@@ -82,6 +85,12 @@ class FlagNames {
     return [...new Set([...own, ...this.#negated.keys(), ...GLOBAL_FLAGS.map((flag) => flag.name)])];
   }
 
+  /** The command's own flags, for one who has named another. */
+  listed(): { fix?: string } {
+    const own = [...new Set(this.#own.values())].filter((each) => !each.isPositional);
+    return own.length === 0 ? {} : { fix: `Its flags: ${own.map(label).join(', ')}.` };
+  }
+
   forParseArgs(): Record<string, { type: 'boolean' | 'string'; short?: string }> {
     const options: Record<string, { type: 'boolean' | 'string'; short?: string }> = {};
     for (const flag of GLOBAL_FLAGS) {
@@ -125,7 +134,7 @@ function readOption(line: CommandLine, names: FlagNames, token: OptionToken): vo
   } else if (global !== undefined) readGlobal(line, global.name, global.type === 'boolean', token);
   else {
     const guess = nearest(token.name, names.all());
-    const fix = didYouMean(guess === undefined ? undefined : `--${guess}`);
+    const fix = guess === undefined ? names.listed() : didYouMean(`--${guess}`);
     line.problems.push({ parameter: token.rawName, message: `unknown flag ${token.rawName}`, ...fix });
   }
 }
@@ -186,6 +195,7 @@ function readGlobal(line: CommandLine, name: string, isBoolean: boolean, token: 
       if (globals[name] !== undefined) wrong('is given twice; it takes one value');
       else if (!/^\d{1,15}$/.test(text)) wrong(`must be a whole number from 0, not ${JSON.stringify(text)}`);
       else globals[name] = Number(text);
+      if (name === 'offset') line.offsetAt = { index: token.index, count: token.inlineValue ? 1 : 2 };
       return;
     case 'cwd':
       if (globals.cwd !== undefined) wrong('is given twice; it takes one value');
@@ -212,7 +222,8 @@ function fillPositionals(
   });
   // After an unknown flag, what stands alone is probably its value.
   if (line.problems.some((problem) => problem.message.startsWith('unknown flag'))) return;
+  const fix = places.length === 0 ? 'It takes flags only.' : `It takes ${places.map(label).join(' ')}.`;
   for (const text of line.unplaced) {
-    line.problems.push({ parameter: text, message: `unexpected argument ${JSON.stringify(text)}` });
+    line.problems.push({ parameter: text, message: `unexpected argument ${JSON.stringify(text)}`, fix });
   }
 }

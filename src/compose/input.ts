@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type * as z from 'zod';
+import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import type { CommandLine } from './flags.ts';
 import type { OperationDescription } from './operation.ts';
-import { label, type Parameter } from './parameters.ts';
+import type { Parameter } from './parameters.ts';
 import { readValue } from './read-value.ts';
 import { nearest } from './suggest.ts';
 import { didYouMean, type UsageProblem, usageError } from './usage-error.ts';
@@ -31,41 +32,14 @@ export async function readInput<I extends z.ZodObject>(
   }
   if (op.passthrough !== undefined && line.passthrough !== undefined)
     values[op.passthrough] = line.passthrough;
-  const checked = await op.input.safeParseAsync(values);
+  const checked = await op.input.safeParseAsync(values, PLAIN_WORDS);
   const blamed = new Set(problems.map((problem) => problem.parameter));
   for (const issue of checked.error?.issues ?? []) {
     const problem = describeIssue(issue, parameters, values);
     if (!blamed.has(problem.parameter)) problems.push(problem);
   }
-  if (problems.length > 0 || !checked.success) throw usageError(problems, sources.invocation);
+  if (problems.length > 0 || !checked.success) throw usageError(problems, sources.invocation, op.example);
   return checked.data;
-}
-
-/** What the schema says of one value, in the words of the command line. */
-export function describeIssue(
-  issue: z.core.$ZodIssue,
-  parameters: readonly Parameter[],
-  values: Readonly<Record<string, unknown>>,
-): UsageProblem {
-  const [key, ...inner] = issue.path;
-  if (key === undefined) return { parameter: 'input', message: issue.message };
-  const parameter = parameters.find((each) => each.key === key);
-  const where = parameter === undefined ? '--input-json' : label(parameter);
-  if (parameter !== undefined && inner.length === 0 && values[parameter.key] === undefined) {
-    return { parameter: where, message: `${where} is required` };
-  }
-  if (issue.code === 'invalid_value') {
-    const choices = issue.values.map(String);
-    const given = String(inner.reduce<unknown>(memberOf, values[String(key)]));
-    const message = `${where} must be one of ${choices.join(', ')}, not ${JSON.stringify(given)}`;
-    return { parameter: where, message, ...didYouMean(nearest(given, choices)) };
-  }
-  const place = inner.length === 0 ? where : `${where} at ${inner.map(String).join('.')}`;
-  return { parameter: where, message: `${place}: ${issue.message}` };
-}
-
-function memberOf(value: unknown, key: PropertyKey): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
 }
 
 function readTexts(parameter: Parameter, texts: (string | boolean)[], problems: UsageProblem[]): unknown {

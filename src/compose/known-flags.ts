@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { looksLikeFlag } from './flags.ts';
-import { describeIssue } from './input.ts';
 import type { OperationDescription } from './operation.ts';
 import { kebab, label, type Parameter, parametersOf } from './parameters.ts';
 import { readValue } from './read-value.ts';
@@ -45,7 +45,7 @@ export function takeKnownFlags<I extends z.ZodObject>(
     texts.set(flag.parameter, [...before, text]);
   }
   const values = readAll(texts, problems);
-  if (problems.length > 0) throw usageError(problems, op.example.split(/\s/, 2).join(' '));
+  if (problems.length > 0) throw usageError(problems, op.example.split(/\s/, 2).join(' '), op.example);
   return { values: values as Partial<z.output<I>>, rest };
 }
 
@@ -87,7 +87,7 @@ function readAll(
     if (broken.length > 0) continue;
     const list = read.map((each) => ('value' in each ? each.value : undefined));
     const value = parameter.isArray ? list : list[0];
-    const checked = z.safeParse(parameter.schema, value);
+    const checked = z.safeParse(parameter.schema, value, PLAIN_WORDS);
     if (checked.success) values[parameter.key] = checked.data;
     for (const issue of checked.error?.issues ?? []) {
       const path = [parameter.key, ...issue.path];

@@ -46,8 +46,8 @@ export type OperationResult<T> =
   | {
       kind: 'data';
       data: T;
-      /** 0 unless said otherwise. */
-      exit?: 0 | 1 | 2;
+      /** 0 unless said otherwise; a code that is none of `EXIT` only where the caller asked for another program's own. */
+      exit?: number;
       /** Exact commands that lead on. */
       next?: string[];
       /** How many there are in all, when the operation itself pages. */
@@ -55,9 +55,15 @@ export type OperationResult<T> =
       hasMore?: boolean;
     }
   /** A failure that has data as well; the data goes into `error.details`. */
-  | { kind: 'failure'; error: AppError; data?: T }
-  /** The operation wrote stdout itself. */
-  | { kind: 'streamed'; exit: number };
+  | {
+      kind: 'failure';
+      error: AppError;
+      data?: T;
+      /** That of the error's code unless said otherwise. */
+      exit?: number;
+    }
+  /** The operation wrote stdout itself; `data` is for another operation that is built on it, and is not written. */
+  | { kind: 'streamed'; exit: number; data?: T };
 
 /** What an operation is given beside its input. */
 export interface OperationContext<C> {

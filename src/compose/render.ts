@@ -4,7 +4,7 @@ import type { Failure } from './failure.ts';
 import type { Screen } from './screen.ts';
 import { styled } from './style.ts';
 import { cellText, renderTable } from './table.ts';
-import { safeData, safeText } from './terminal-text.ts';
+import { safeData, safeLine, safeLines } from './terminal-text.ts';
 
 /** An answer for a person, drawn by the operation's own `render` or else in the general way; ends in a newline. */
 export function renderAnswer(
@@ -22,8 +22,8 @@ export function renderAnswer(
 /** A failure for a person: code, message, hint and the commands that lead on. */
 export function renderFailure(failure: Failure, screen: Screen): string {
   const { code, message, hint } = failure.error;
-  const lines = [`${styled(code, 'red', screen)}: ${safeText(message)}`];
-  if (hint !== '') lines.push(safeText(hint));
+  const lines = [`${styled(safeLine(code), 'red', screen)}: ${safeLines(message)}`];
+  if (hint !== '') lines.push(safeLines(hint));
   const next = nextLines(failure.next, screen);
   if (next !== '') lines.push(next);
   return lines.join('\n') + '\n';
@@ -81,5 +81,5 @@ function moreNote(meta: EnvelopeMeta, screen: Screen): string {
 
 function nextLines(next: readonly string[] | undefined, screen: Screen): string {
   if (next === undefined || next.length === 0) return '';
-  return [styled('Next', 'bold', screen), ...next.map((command) => `  ${safeText(command)}`)].join('\n');
+  return [styled('Next', 'bold', screen), ...next.map((command) => `  ${safeLine(command)}`)].join('\n');
 }

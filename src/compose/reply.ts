@@ -4,9 +4,11 @@ import { type Envelope, type EnvelopeMeta, encodeLine, failure, success } from '
 import { EXIT } from './exit-codes.ts';
 import { type Failure, toFailure, withData } from './failure.ts';
 import { type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
+import type { Repeatable } from './next-page.ts';
 import type { Operation, OperationResult } from './operation.ts';
 import { detectScreen, type Screen } from './screen.ts';
 import { type Selected, select } from './select.ts';
+import { safeLine } from './terminal-text.ts';
 import { writeOut } from './write-out.ts';
 
 /** How one command line is answered: who reads, in which form, and on which descriptor. */
@@ -19,6 +21,8 @@ export class Reply<C> {
   /** The program and its command, for hints. */
   invocation: string;
   globals: GlobalFlags = NO_GLOBAL_FLAGS;
+  /** The command line itself, once its command is known. */
+  repeatable: Repeatable | undefined;
   /** What was asked for with an operation's own `--format`. */
   format: string | undefined;
 
@@ -54,7 +58,7 @@ export class Reply<C> {
 
   /** Writes a line for people to stderr. */
   note(line: string): Promise<boolean> {
-    return writeOut(this.#io.stderrFd, `${line}\n`);
+    return writeOut(this.#io.stderrFd, `${safeLine(line)}\n`);
   }
 
   /** Answers with an operation's result; the exit code is returned. */
@@ -62,11 +66,13 @@ export class Reply<C> {
     switch (result.kind) {
       case 'streamed':
         return result.exit;
-      case 'failure':
-        return this.#failure(withData(this.#toFailure(result.error), result.data));
+      case 'failure': {
+        const told = withData(this.#toFailure(result.error), result.data);
+        return this.#failure(result.exit === undefined ? told : { ...told, exit: result.exit });
+      }
       case 'data': {
         const selected = await this.#select(op, result.data);
-        const meta = this.#meta(result.next);
+        const meta = this.#meta([...(await this.#nextPage(op, selected)), ...(result.next ?? [])]);
         meta.count = selected.count;
         meta.total = result.total ?? selected.total;
         meta.hasMore = result.hasMore ?? selected.hasMore;
@@ -91,6 +97,14 @@ export class Reply<C> {
       await this.note(`The whole answer is shown: ${error instanceof Error ? error.message : String(error)}`);
       return { data, count: undefined, total: undefined, hasMore: undefined };
     }
+  }
+
+  /** The command for the rest of a list that `--limit` has cut. A page of nothing leads nowhere. */
+  async #nextPage(op: Operation<C>, { hasMore, count }: Selected): Promise<string[]> {
+    if (hasMore !== true || !count || this.repeatable === undefined) return [];
+    const { nextPageCommand } = await import('./next-page.ts');
+    const command = nextPageCommand(op, this.repeatable, (this.globals.offset ?? 0) + count);
+    return command === undefined ? [] : [command];
   }
 
   #toFailure(thrown: unknown): Failure {

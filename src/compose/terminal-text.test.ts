@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encodeLine } from './envelope.ts';
-import { safeData, safeText } from './terminal-text.ts';
+import { safeData, safeLine, safeText } from './terminal-text.ts';
 
 describe('text from a stranger', () => {
   it('loses its escape sequences, and shows other control characters', () => {
@@ -17,10 +17,16 @@ describe('text from a stranger', () => {
       ['a\rb\r\nc', 'a\\x0db\nc'],
       ['a\x08\x00\x7f\x85b', 'a\\x08\\x00\\x7f\\x85b'],
       ['a\u202eb\u2066', 'a\\u202eb\\u2066'],
+      ['a\u00adb\u2060c\ufeff', 'a\\xadb\\u2060c\\ufeff'],
+      ['a\u{e0041}b', 'a\\u{e0041}b'],
       ['a\tb\nc', 'a\tb\nc'],
       ['漢字 é 👩‍👩‍👧', '漢字 é 👩‍👩‍👧'],
     ];
     for (const [given, expected] of cases) assert.equal(safeText(given), expected, JSON.stringify(given));
+  });
+
+  it('stays on one line where it is a part of one', () => {
+    assert.equal(safeLine('a\n\tb\r\n\x1b[1mc'), 'a\\n b\\nc');
   });
 
   it('never keeps a control character, whatever the mixture', () => {
@@ -59,9 +65,9 @@ describe('text from a stranger', () => {
   });
 
   it('in a JSON line is escaped, and reads back the same', () => {
-    const data = { a: '\x1b[31m\x9b2J\u202e\u2028 é' };
+    const data = { a: '\x1b[31m\x9b2J\u202e\u2028\ufeff\u{e0041} é 👩‍👩‍👧' };
     const line = encodeLine(data);
-    assert.doesNotMatch(line, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]/);
+    assert.doesNotMatch(line, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e\ufeff\u{e0041}]/u);
     assert.deepEqual(JSON.parse(line), data);
   });
 });

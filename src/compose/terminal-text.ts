@@ -2,18 +2,29 @@
 const ESCAPE_SEQUENCES =
   /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x80-\x9f]*(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-~]/g;
 
-// Control characters but tab and newline; marks that reorder or hide text.
-const UNSAFE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
+// Control characters but tab and newline; marks that reorder text; characters that are not seen, in which text can be hidden.
+const UNSAFE =
+  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
 
 /** Text from a stranger made safe for a terminal: escape sequences are dropped, other control characters shown. */
 export function safeText(text: string): string {
-  return text
-    .replaceAll('\r\n', '\n')
-    .replace(ESCAPE_SEQUENCES, '')
-    .replace(UNSAFE, (char) => {
-      const hex = char.charCodeAt(0).toString(16);
-      return hex.length > 2 ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`;
-    });
+  return text.replaceAll('\r\n', '\n').replace(ESCAPE_SEQUENCES, '').replace(UNSAFE, shown);
+}
+
+/** The same on one line: what is a part of a line cannot pass for a line of its own. */
+export function safeLine(text: string): string {
+  return safeText(text).replaceAll('\n', '\\n').replaceAll('\t', ' ');
+}
+
+/** The same on several lines, all but the first indented: none of them can pass for a line of whoever shows it. */
+export function safeLines(text: string): string {
+  return safeText(text).replaceAll('\n', '\n  ');
+}
+
+function shown(char: string): string {
+  const hex = char.codePointAt(0)!.toString(16);
+  if (hex.length > 4) return `\\u{${hex}}`;
+  return hex.length > 2 ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`;
 }
 
 /** The same data with every string in it, keys too, made safe for a terminal. */

@@ -10,12 +10,17 @@ export interface UsageProblem {
   fix?: string;
 }
 
-/** One E_USAGE that names every problem at once. */
-export function usageError(problems: readonly UsageProblem[], invocation: string): AppError {
+/** One E_USAGE that names every problem at once; `example` is shown where no problem has a fix of its own. */
+export function usageError(
+  problems: readonly UsageProblem[],
+  invocation: string,
+  example?: string,
+): AppError {
   const messages = problems.map((problem) => problem.message);
   const message =
     messages.length === 1 ? messages[0]! : `${messages.length} problems: ${messages.join('; ')}`;
   const fixes = [...new Set(problems.flatMap((problem) => problem.fix ?? []))];
+  if (fixes.length === 0 && example !== undefined) fixes.push(`For example: ${example}`);
   const help = `${invocation} --help`;
   return new AppError('E_USAGE', message, {
     hint: [...fixes, `See: ${help}`].join(' '),

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { LoadedConfig } from '../core/config/load.ts';
 import type { Registry } from '../core/registry/registry.ts';
 import type { RunnerServices } from '../core/runner/services.ts';
+import type { RunQueue } from '../core/storage/run-queue.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import type { Interrupts } from './interrupts.ts';
@@ -11,6 +12,7 @@ export interface Project {
   config: LoadedConfig;
   registry: Registry;
   store: RunStore;
+  queue: RunQueue;
 }
 
 /** What every operation is given. The project is opened when the first operation asks for it, and only then. */
@@ -49,13 +51,19 @@ export class AcorApp {
   }
 
   async #open(): Promise<Project> {
-    const [{ loadConfig }, { Registry }, { FileRunStore }] = await Promise.all([
+    const [{ loadConfig }, { Registry }, { FileRunStore }, { FileRunQueue }] = await Promise.all([
       import('../core/config/load.ts'),
       import('../core/registry/registry.ts'),
       import('../core/storage/file-run-store.ts'),
+      import('../core/storage/file-run-queue.ts'),
     ]);
     const config = await loadConfig({ cwd: this.cwd, env: this.env });
     const runsDir = resolve(config.root, config.config.project.runs_dir);
-    return { config, registry: Registry.open(config), store: new FileRunStore(runsDir) };
+    return {
+      config,
+      registry: Registry.open(config),
+      store: new FileRunStore(runsDir),
+      queue: new FileRunQueue(runsDir),
+    };
   }
 }

@@ -1,10 +1,7 @@
-import type { OperationContext } from '../compose/operation.ts';
 import { answerCommands, readQuestion } from '../core/runner/answers/question.ts';
-import { followEvents } from '../core/storage/follow.ts';
-import { isLive } from '../core/storage/lost-runs.ts';
-import { questionsOf } from '../core/storage/open-questions.ts';
+import { followToEnd } from '../core/runner/follow-to-end.ts';
+import { type AskedQuestion, questionsOf } from '../core/storage/open-questions.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
-import type { AcorApp } from './acor-app.ts';
 
 /** Why the following of a run stopped: it is over, it waits for an answer, or whoever followed had enough. */
 export type FollowEnd = 'ended' | 'question' | 'stopped';
@@ -21,17 +18,13 @@ export async function followRun(
   options: { since: number; signal?: AbortSignal; atQuestions: boolean },
   show: (lines: Uint8Array) => Promise<'written' | 'closed'>,
 ): Promise<FollowEnd> {
-  let state: string | undefined;
+  // What is left out may hold the question for which the run waits.
+  const waits = options.since > 0 && (await blockingQuestionsOf(store, runId)).length > 0;
+  let state = waits ? 'waiting_ai' : undefined;
   let isOver = false;
-  const isDone = () => (options.atQuestions && state === 'waiting_ai') || !isLive(store.read(runId));
-  const follow = {
-    since: options.since,
-    wait: true,
-    isAbandoned: isDone,
-    ...(options.signal && { signal: options.signal }),
-  };
-  for await (const lines of followEvents(store.layout(runId).events, follow)) {
-    state = lastState(lines) ?? state;
+  const isEnough = () => options.atQuestions && state === 'waiting_ai';
+  for await (const lines of followToEnd(store, runId, { ...options, isEnough })) {
+    state = stateAfter(lines) ?? state;
     isOver = state !== undefined && state !== 'running' && state !== 'waiting_ai' && state !== 'queued';
     if ((await show(lines)) === 'closed') return 'stopped';
   }
@@ -40,20 +33,20 @@ export async function followRun(
   return options.signal?.aborted ? 'stopped' : 'ended';
 }
 
-/** The commands that answer the open questions of a run. */
-export async function commandsForOpenQuestions(
-  ctx: OperationContext<AcorApp>,
-  runId: string,
-): Promise<string[]> {
-  const { store } = await ctx.app.project();
+/** The questions for which a run stands still, in the order in which they were asked. */
+export async function blockingQuestionsOf(store: RunStore, runId: string): Promise<AskedQuestion[]> {
   const questions = await questionsOf(store.layout(runId).events);
-  return questions
-    .filter(({ asked, answered }) => answered === undefined && asked.blocking === true)
-    .flatMap(({ asked }) => answerCommands(runId, readQuestion(asked)));
+  return questions.filter(({ asked, isOpen }) => isOpen && asked.blocking === true);
+}
+
+/** The commands that answer the questions for which a run stands still. */
+export async function commandsForOpenQuestions(store: RunStore, runId: string): Promise<string[]> {
+  const questions = await blockingQuestionsOf(store, runId);
+  return questions.flatMap(({ asked }) => answerCommands(runId, readQuestion(asked)));
 }
 
 /** The state that a batch of lines leaves the run in, if it changes it. */
-function lastState(lines: Uint8Array): string | undefined {
+export function stateAfter(lines: Uint8Array): string | undefined {
   const buffer = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
   for (
     let at = buffer.lastIndexOf(STATE_MARK);

@@ -4,6 +4,7 @@ import type { AcorApp } from './acor-app.ts';
 /** What ACOR can do: each command, and the file that holds it. Loaded when it is called. */
 export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'answer', load: async () => (await import('./run-answer.ts')).runAnswer },
+  { command: 'approve', load: async () => (await import('./tool-approve.ts')).toolApprove },
   { command: 'artifacts', load: async () => (await import('./run-artifacts.ts')).runArtifacts },
   { command: 'attach', load: async () => (await import('./run-attach.ts')).runAttach },
   { command: 'cancel', load: async () => (await import('./run-cancel.ts')).runCancel },
@@ -15,6 +16,8 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'health', load: async () => (await import('./health/health.ts')).health },
   { command: 'list', load: async () => (await import('./tool-list.ts')).toolList },
   { command: 'logs', load: async () => (await import('./run-logs.ts')).runLogs },
+  { command: 'policy check', load: async () => (await import('./policy-check.ts')).policyCheck },
+  { command: 'replay', load: async () => (await import('./run-replay.ts')).runReplay },
   { command: 'resume', load: async () => (await import('./run-again.ts')).runResume },
   { command: 'retry', load: async () => (await import('./run-again.ts')).runRetry },
   { command: 'run', load: async () => (await import('./run-start.ts')).runStart },

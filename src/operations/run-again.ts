@@ -30,10 +30,7 @@ const input = z.object({
 
 type Input = z.output<typeof input>;
 
-const output = z.union([
-  runSummary,
-  z.object({ run_id: z.string(), state: z.literal('running'), dir: z.string() }),
-]);
+const output = z.union([runSummary, z.object({ run_id: z.string(), state: z.string(), dir: z.string() })]);
 
 export const runResume = again('resume', {
   name: 'run.resume',

@@ -1,18 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
+import { resolve } from 'node:path';
 import * as z from 'zod';
-import type { OperationContext } from '../compose/operation.ts';
-import { problemOfAnswer } from '../core/runner/answers/check-answer.ts';
-import { answerCommands, readQuestion } from '../core/runner/answers/question.ts';
-import { postAnswer } from '../core/storage/answer-box.ts';
-import { readEvents } from '../core/storage/follow.ts';
-import { isLive } from '../core/storage/lost-runs.ts';
-import { questionsOf } from '../core/storage/open-questions.ts';
+import { findOpenQuestion, handInAnswer } from '../core/runner/answers/hand-in-answer.ts';
 import { AcorError } from '../protocol/acor-error.ts';
-import { isFinal } from '../protocol/run-state.ts';
 import { errorMessage } from '../util/error-code.ts';
-import { newSpanId } from '../util/ids.ts';
-import type { AcorApp } from './acor-app.ts';
+import { userName } from '../util/user-name.ts';
 import { callerOf } from './caller.ts';
 import { acorOperation } from './define.ts';
 
@@ -47,27 +39,11 @@ export const runAnswer = acorOperation({
   moreExamples: [`acor answer r-0123456789abcdef --value '{"batch_size":50}'`],
   async run(given, ctx) {
     const { store } = await ctx.app.project();
-    const record = store.read(given.run);
-    const layout = store.layout(given.run);
-    if (isFinal(record.state))
-      throw refused(given.run, `run ${given.run} is over (${record.state}); nobody waits for an answer`);
-    const all = await questionsOf(layout.events);
-    const { asked, answered } = chosenQuestion(given, all);
-    const question = readQuestion(asked);
-    if (answered !== undefined) {
-      throw refused(
-        given.run,
-        `'${question.actionId}' has been answered already, by ${String(answered.by)}: ${JSON.stringify(answered.answer)}`,
-      );
-    }
-    const value = answerGiven(given);
-    const problem = await problemOfAnswer(question, value);
-    if (problem !== undefined) throw badAnswer(problem, answerCommands(given.run, question), asked);
+    const question = await findOpenQuestion(store, given.run, given.action_id);
+    const value = answerGiven(given, ctx.cwd);
     const by = given.by ?? callerOf(ctx.env) ?? userName();
-    const answerId = newSpanId();
-    const reason = given.reason === undefined ? {} : { reason: given.reason };
-    postAnswer(layout, { answer_id: answerId, action_id: question.actionId, answer: value, by, ...reason });
-    await untilTaken(given.run, answerId, ctx);
+    const { reason } = given;
+    await handInAnswer(store, given.run, question, { value, by, source: 'command', reason }, ctx.signal);
     const { actionId, action } = question;
     return {
       kind: 'data',
@@ -77,27 +53,7 @@ export const runAnswer = acorOperation({
   },
 });
 
-type Questions = Awaited<ReturnType<typeof questionsOf>>;
-
-function chosenQuestion({ run, action_id }: Input, all: Questions): Questions[number] {
-  const open = all.filter(({ answered }) => answered === undefined);
-  if (action_id !== undefined) {
-    const found = all.find(({ asked }) => asked.action_id === action_id || asked.action === action_id);
-    if (found !== undefined) return found;
-    throw refused(run, `run ${run} has not asked '${action_id}'${listed(open)}`);
-  }
-  if (open.length === 1) return open[0]!;
-  if (open.length === 0) throw refused(run, `run ${run} has no open question`);
-  throw refused(run, `run ${run} has more than one open question: say which${listed(open)}`);
-}
-
-function listed(open: Questions): string {
-  return open.length === 0
-    ? ''
-    : `; open: ${open.map(({ asked }) => `${asked.action_id} (${asked.action})`).join(', ')}`;
-}
-
-function answerGiven({ choice, value, file }: Input): unknown {
+function answerGiven({ choice, value, file }: Input, cwd: string): unknown {
   const given = [choice, value, file].filter((each) => each !== undefined).length;
   if (given !== 1) {
     throw new AcorError('E_USAGE', 'an answer is given by one of --choice, --value and --file', {
@@ -105,58 +61,23 @@ function answerGiven({ choice, value, file }: Input): unknown {
     });
   }
   if (choice !== undefined) return choice;
+  const text = value ?? textOf(resolve(cwd, file!));
   try {
-    return JSON.parse(value ?? readFileSync(file!, 'utf8'));
+    return JSON.parse(text);
   } catch (error) {
-    throw new AcorError(
-      'E_USAGE',
-      `${file === undefined ? '--value' : file} does not hold JSON: ${errorMessage(error)}`,
-      {
-        hint: `A text is written with its quotes: --value '"text"'`,
-      },
-    );
+    const source = file === undefined ? '--value' : file;
+    throw new AcorError('E_USAGE', `${source} does not hold JSON: ${errorMessage(error)}`, {
+      hint: `A text is written with its quotes: --value '"text"'`,
+    });
   }
 }
 
-/** Waits for the supervisor's word on the answer: it is recorded, or somebody else was quicker. */
-async function untilTaken(runId: string, answerId: string, ctx: OperationContext<AcorApp>): Promise<void> {
-  const { store } = await ctx.app.project();
-  const until = () => !isLive(store.read(runId));
-  for await (const event of readEvents(store.layout(runId).events, {
-    wait: true,
-    signal: ctx.signal,
-    isAbandoned: until,
-  })) {
-    if (event.answer_id !== answerId) continue;
-    if (event.type === 'action_answered') return;
-    throw refused(runId, String(event.msg));
-  }
-  throw refused(runId, `run ${runId} ended before it took the answer`);
-}
-
-function refused(runId: string, message: string): AcorError {
-  return new AcorError('E_BAD_ANSWER', message, {
-    hint: `See its questions with: acor decisions ${runId}`,
-    next: [`acor decisions ${runId}`],
-  });
-}
-
-function badAnswer(
-  problem: string,
-  next: string[],
-  { options, schema }: Readonly<Record<string, unknown>>,
-): AcorError {
-  return new AcorError('E_BAD_ANSWER', problem, {
-    hint: 'The question stays open. Give an answer that fits its options or its schema.',
-    details: { ...(options !== undefined && { options }), ...(schema !== undefined && { schema }) },
-    next,
-  });
-}
-
-function userName(): string {
+function textOf(path: string): string {
   try {
-    return userInfo().username;
-  } catch {
-    return 'unknown';
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new AcorError('E_USAGE', `--file cannot be read: ${errorMessage(error)}`, {
+      hint: 'Give the path of a file that holds the answer as JSON.',
+    });
   }
 }

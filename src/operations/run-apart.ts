@@ -2,18 +2,21 @@ import { AppError } from '../compose/app-error.ts';
 import type { OperationContext, OperationResult } from '../compose/operation.ts';
 import type { RunSummary } from '../core/runner/run.ts';
 import type { RunRequest } from '../core/runner/services.ts';
+import { settled, settleIfLost } from '../core/runner/settle-lost.ts';
 import { summaryOf } from '../core/runner/summary-of.ts';
 import { requestCancel } from '../core/storage/cancel-request.ts';
 import { summariseLog } from '../core/storage/log-summary.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
-import { writeAsync } from '../util/write-async.ts';
+import type { RunState } from '../protocol/run-state.ts';
 import type { AcorApp } from './acor-app.ts';
 import { commandsForOpenQuestions, type FollowEnd, followRun } from './follow-run.ts';
+import { openQuestionsOf } from './open-question.ts';
 import { resultOf } from './run-result.ts';
 import type { ShownAs } from './run-start.ts';
 import { startSupervisor } from './start-supervisor.ts';
+import { writeEvents } from './write-events.ts';
 
-type Started = { run_id: string; state: 'running'; dir: string };
+type Started = { run_id: string; state: RunState; dir: string };
 
 /** Runs a tool under a supervisor of its own, and follows it, unless the caller wants to go on at once. */
 export async function runApart(
@@ -23,12 +26,26 @@ export async function runApart(
 ): Promise<OperationResult<RunSummary | Started>> {
   const { store } = await ctx.app.project();
   const { readStdin, ...given } = request;
+  // How a lost run ended is not what its next attempt shows.
+  if (request.again !== undefined) await settled(store, request.again.runId);
   const since = request.again === undefined ? 0 : eventsOf(store, request.again.runId);
   const runId = await startSupervisor({ ...given, ...(readStdin && { stdin: readStdin() }) });
+  return showApart(runId, since, flags, ctx);
+}
+
+/** Follows a run that another process supervises, from a `seq` on, or only names it with `--detach`. */
+export async function showApart(
+  runId: string,
+  since: number,
+  flags: ShownAs,
+  ctx: OperationContext<AcorApp>,
+): Promise<OperationResult<RunSummary | Started>> {
+  const { store } = await ctx.app.project();
   const layout = store.layout(runId);
   if (flags.detach) {
+    const { state } = store.read(runId);
     const next = [`acor wait ${runId}`, `acor logs ${runId} --follow`];
-    return { kind: 'data', data: { run_id: runId, state: 'running', dir: layout.dir }, next };
+    return { kind: 'data', data: { run_id: runId, state, dir: layout.dir }, next };
   }
   // Ctrl-C is a wish of the person who sits there; the other signals only mean that nobody looks any more.
   const stop = new AbortController();
@@ -43,7 +60,8 @@ export async function runApart(
       ctx.note(`acor: run ${runId} goes on. Pick it up again with: acor attach ${runId}`);
       return { kind: 'streamed', exit: 0 };
     }
-    return resultOf(summaryOf(store, runId), flags, ctx);
+    const record = await settleIfLost(store, store.read(runId));
+    return resultOf(summaryOf(store, runId, record), flags, ctx);
   } finally {
     stopListening();
   }
@@ -61,19 +79,13 @@ async function follow(
   ctx: OperationContext<AcorApp>,
   signal: AbortSignal,
 ): Promise<FollowEnd> {
+  if (ctx.screen !== null) {
+    const { followForPerson } = await import('./show-to-person.ts');
+    return followForPerson(runId, since, ctx.screen, ctx, signal);
+  }
   const { store } = await ctx.app.project();
-  const options = { since, signal, atQuestions: true };
-  if (ctx.screen === null) {
-    const show = async (lines: Uint8Array) => (flags.stream ? writeAsync(ctx.stdoutFd, lines) : 'written');
-    return followRun(store, runId, options, show);
-  }
-  const { RunView } = await import('./run-view.ts');
-  const view = RunView.open(ctx.screen, ctx.stdoutFd);
-  try {
-    return await followRun(store, runId, options, (lines) => view.show(lines));
-  } finally {
-    await view.close();
-  }
+  const show = async (lines: Uint8Array) => (flags.stream ? writeEvents(ctx.stdoutFd, lines) : 'written');
+  return followRun(store, runId, { since, signal, atQuestions: true }, show);
 }
 
 /** The run stands still: exit code 2, and the exact commands that answer. The run itself lives on. */
@@ -82,7 +94,8 @@ async function questionOf(
   flags: ShownAs,
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<never>> {
-  const next = await commandsForOpenQuestions(ctx, runId);
+  const { store } = await ctx.app.project();
+  const next = await commandsForOpenQuestions(store, runId);
   if (ctx.screen === null && flags.stream) {
     for (const command of next) ctx.note(command);
     return { kind: 'streamed', exit: 2 };
@@ -91,7 +104,7 @@ async function questionOf(
     hint: `Answer it, then: acor attach ${runId}`,
     next: [...next, `acor attach ${runId}`],
     exit: 2,
-    details: { run_id: runId },
+    details: { run_id: runId, questions: await openQuestionsOf(store, runId) },
   });
   return { kind: 'failure', error };
 }

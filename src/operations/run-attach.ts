@@ -1,8 +1,10 @@
 import * as z from 'zod';
+import type { OperationContext } from '../compose/operation.ts';
 import { settleIfLost } from '../core/runner/settle-lost.ts';
-import { writeAsync } from '../util/write-async.ts';
+import type { AcorApp } from './acor-app.ts';
 import { acorOperation } from './define.ts';
-import { commandsForOpenQuestions, followRun } from './follow-run.ts';
+import { commandsForOpenQuestions, type FollowEnd, followRun } from './follow-run.ts';
+import { writeEvents } from './write-events.ts';
 
 export const runAttach = acorOperation({
   name: 'run.attach',
@@ -21,18 +23,22 @@ export const runAttach = acorOperation({
   async run(input, ctx) {
     const { store } = await ctx.app.project();
     await settleIfLost(store, store.read(input.run));
-    const show = (lines: Uint8Array) => writeAsync(ctx.stdoutFd, lines);
-    const end = await followRun(
-      store,
-      input.run,
-      { since: input.since, signal: ctx.signal, atQuestions: true },
-      show,
-    );
+    const end = await follow(input.run, input.since, ctx);
     if (end === 'question') {
-      for (const command of await commandsForOpenQuestions(ctx, input.run)) ctx.note(command);
+      for (const command of await commandsForOpenQuestions(store, input.run)) ctx.note(command);
       return { kind: 'streamed', exit: 2 };
     }
     const { state } = await settleIfLost(store, store.read(input.run));
     return { kind: 'streamed', exit: state === 'failed' || state === 'cancelled' ? 1 : 0 };
   },
 });
+
+async function follow(runId: string, since: number, ctx: OperationContext<AcorApp>): Promise<FollowEnd> {
+  if (ctx.screen !== null) {
+    const { followForPerson } = await import('./show-to-person.ts');
+    return followForPerson(runId, since, ctx.screen, ctx, ctx.signal);
+  }
+  const { store } = await ctx.app.project();
+  const show = (lines: Uint8Array) => writeEvents(ctx.stdoutFd, lines);
+  return followRun(store, runId, { since, signal: ctx.signal, atQuestions: true }, show);
+}

@@ -11,7 +11,7 @@ const decision = z.object({
   audience: z.enum(['ai', 'user']),
   context: z.unknown(),
   asked_at: z.string(),
-  state: z.enum(['answered', 'open']),
+  state: z.enum(['answered', 'open', 'unanswered']).describe('Unanswered: the attempt that asked is over.'),
   answer: z.unknown(),
   by: z.string().nullable(),
   source: z.string().nullable(),
@@ -27,7 +27,7 @@ export const runDecisions = acorOperation({
   rateLimit: null,
   input: z.object({
     run: z.string().optional().describe('Only the questions of this run; without it, of all runs.'),
-    open: z.boolean().default(false).describe('Only questions that have no answer.'),
+    open: z.boolean().default(false).describe('Only questions that an answer would be taken for now.'),
   }),
   output: z.object({ decisions: z.array(decision) }),
   positionals: ['run'],
@@ -39,8 +39,8 @@ export const runDecisions = acorOperation({
     const decisions: z.output<typeof decision>[] = [];
     for (const runId of input.run === undefined ? store.list() : [input.run]) {
       const { tool } = store.read(runId);
-      for (const { asked, answered } of await questionsOf(store.layout(runId).events)) {
-        if (input.open && answered !== undefined) continue;
+      for (const { asked, answered, isOpen } of await questionsOf(store.layout(runId).events)) {
+        if (input.open && !isOpen) continue;
         decisions.push({
           run_id: runId,
           tool,
@@ -49,7 +49,7 @@ export const runDecisions = acorOperation({
           audience: asked.audience === 'user' ? 'user' : 'ai',
           context: asked.context ?? {},
           asked_at: String(asked.ts),
-          state: answered === undefined ? 'open' : 'answered',
+          state: isOpen ? 'open' : answered === undefined ? 'unanswered' : 'answered',
           answer: answered?.answer ?? null,
           by: textOrNull(answered?.by),
           source: textOrNull(answered?.source),
@@ -64,7 +64,7 @@ export const runDecisions = acorOperation({
     const rows = decisions.map(({ run_id, action_id, action, answer, by, reason, asked_at, state }) => ({
       run: run_id,
       question: `${action_id} ${action}`,
-      answer: state === 'open' ? '(open)' : answer,
+      answer: state === 'answered' ? answer : `(${state})`,
       by,
       reason,
       age: ageOf(asked_at),

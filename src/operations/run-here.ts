@@ -1,11 +1,11 @@
 import type { OperationContext, OperationResult } from '../compose/operation.ts';
-import type { Run, RunSummary } from '../core/runner/run.ts';
+import { Run, type RunSummary } from '../core/runner/run.ts';
 import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
 import { startRun } from '../core/runner/start-run.ts';
-import { writeAsync } from '../util/write-async.ts';
 import type { AcorApp } from './acor-app.ts';
 import { resultOf } from './run-result.ts';
 import type { ShownAs } from './run-start.ts';
+import { writeEvents } from './write-events.ts';
 
 /** Runs a tool under this very process, and shows it while it goes. */
 export async function runHere(
@@ -13,8 +13,13 @@ export async function runHere(
   request: RunRequest,
   flags: ShownAs,
   ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<RunSummary>> {
+): Promise<OperationResult<RunSummary | { run_id: string; state: string; dir: string }>> {
   const run = await startRun(services, request);
+  if (!(run instanceof Run)) {
+    ctx.note(`acor: run ${run.runId} was started with this idempotency key; no second one is`);
+    const { showApart } = await import('./run-apart.ts');
+    return showApart(run.runId, 0, flags, ctx);
+  }
   const stopListening = ctx.app.interrupts.listen((signal, count) =>
     run.cancel(`interrupted by ${signal}`, { now: count > 1 }),
   );
@@ -24,7 +29,12 @@ export async function runHere(
       () => undefined,
       (error: unknown) => ({ error }),
     );
-    const summary = await run.ended;
+    const summary = await run.ended.catch(async (error: unknown) => {
+      // What could be written is shown before the word on what could not.
+      stopListening();
+      await shown;
+      throw error;
+    });
     // From here on an interrupt only ends the showing.
     stopListening();
     const failed = await shown;
@@ -38,14 +48,12 @@ export async function runHere(
 /** Events for an agent, a live view for a person, nothing for one who wants an envelope. */
 async function show(run: Run, flags: ShownAs, ctx: OperationContext<AcorApp>): Promise<void> {
   if (ctx.screen !== null) {
-    const { RunView } = await import('./run-view.ts');
-    const view = RunView.open(ctx.screen, ctx.stdoutFd);
-    for await (const lines of run.follow()) await view.show(lines);
-    return view.close();
+    const { showToPerson } = await import('./show-to-person.ts');
+    return showToPerson(run, ctx.screen, ctx);
   }
   if (!flags.stream) return;
   for await (const lines of run.follow()) {
-    if ((await writeAsync(ctx.stdoutFd, lines)) === 'written') continue;
+    if ((await writeEvents(ctx.stdoutFd, lines)) === 'written') continue;
     ctx.note(
       `acor: nobody reads stdout any more; run ${run.runId} goes on. Follow it with: acor logs ${run.runId} --follow`,
     );

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { followEvents, readEvents } from '../core/storage/follow.ts';
-import { isLive } from '../core/storage/lost-runs.ts';
-import { writeAsync } from '../util/write-async.ts';
+import { followToEnd } from '../core/runner/follow-to-end.ts';
+import { eventsIn, followEvents, readEvents } from '../core/storage/follow.ts';
 import { acorOperation } from './define.ts';
 import { eventAsText } from './event-text.ts';
+import { writeEvents } from './write-events.ts';
 
 /** One answer holds at most so many events; `next` leads on. */
 const PAGE_EVENTS = 1000;
@@ -39,28 +39,23 @@ export const runLogs = acorOperation({
   streams: 'With --follow: protocol events, one JSON object a line; the last line is runner_end.',
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    const record = store.read(input.run);
+    store.read(input.run);
     const { events: path } = store.layout(input.run);
     const asText = input.format === 'text' || ctx.screen !== null;
     if (input.follow || asText) {
-      const options = {
-        since: input.since,
-        wait: input.follow && isLive(record),
-        signal: ctx.signal,
-        isAbandoned: () => !isLive(store.read(input.run)),
-      };
       const wanted = (event: Record<string, unknown>) =>
         input.type.length === 0 || input.type.includes(String(event.type));
-      if (!asText && input.type.length === 0) {
-        for await (const lines of followEvents(path, options)) {
-          if ((await writeAsync(ctx.stdoutFd, lines)) === 'closed') break;
-        }
-      } else {
-        for await (const event of readEvents(path, options)) {
-          const line = asText ? eventAsText(event) : JSON.stringify(event);
-          if (!wanted(event) || line === undefined) continue;
-          if ((await writeAsync(ctx.stdoutFd, Buffer.from(`${line}\n`))) === 'closed') break;
-        }
+      const lineOf = (event: Record<string, unknown>) => {
+        const line = asText ? eventAsText(event) : JSON.stringify(event);
+        return line === undefined ? [] : [`${line}\n`];
+      };
+      const asGiven = !asText && input.type.length === 0;
+      const batches = input.follow
+        ? followToEnd(store, input.run, { since: input.since, signal: ctx.signal })
+        : followEvents(path, { since: input.since, wait: false, signal: ctx.signal });
+      for await (const lines of batches) {
+        const shown = asGiven ? lines : Buffer.from(eventsIn(lines).filter(wanted).flatMap(lineOf).join(''));
+        if ((await writeEvents(ctx.stdoutFd, shown)) === 'closed') break;
       }
       return { kind: 'streamed', exit: 0 };
     }

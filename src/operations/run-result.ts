@@ -11,15 +11,13 @@ export function resultOf(
   ctx: OperationContext<AcorApp>,
 ): OperationResult<RunSummary> {
   const exit = exitOf(summary, flags, ctx.app);
-  if (ctx.screen !== null || flags.stream) return { kind: 'streamed', exit };
-  if (summary.state !== 'failed') {
-    return { kind: 'data', data: summary, exit: exit === 0 ? 0 : 1, next: summary.next };
-  }
+  if (ctx.screen !== null || flags.stream) return { kind: 'streamed', exit, data: summary };
+  if (summary.state !== 'failed') return { kind: 'data', data: summary, exit, next: summary.next };
   const error = new AppError(summary.code ?? 'E_UNKNOWN', summary.message ?? 'the run failed', {
     hint: summary.hint ?? undefined,
     next: summary.next,
   });
-  return { kind: 'failure', error, data: summary };
+  return { kind: 'failure', error, data: summary, exit };
 }
 
 function exitOf({ state, code, rc }: RunSummary, { exit_code }: ShownAs, app: AcorApp): number {

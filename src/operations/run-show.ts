@@ -4,6 +4,8 @@ import { summariseLog } from '../core/storage/log-summary.ts';
 import { runRecord } from '../protocol/run-record.ts';
 import { isFinal } from '../protocol/run-state.ts';
 import { acorOperation } from './define.ts';
+import { commandsForOpenQuestions } from './follow-run.ts';
+import { openQuestion, openQuestionsOf } from './open-question.ts';
 import { clocksOf } from './run-clocks.ts';
 import { artifactShape, clocks, survivorShape } from './shapes.ts';
 
@@ -14,6 +16,7 @@ const shown = runRecord.extend({
   progress: z
     .object({ step: z.string().nullable(), pct: z.number().nullable(), msg: z.string().nullable() })
     .nullable(),
+  questions: z.array(openQuestion).describe('What the run asks; an answer would be taken now.'),
   result: z.record(z.string(), z.unknown()).nullable(),
   error: z.record(z.string(), z.unknown()).nullable(),
   artifacts: z.array(artifactShape),
@@ -44,6 +47,7 @@ export const runShow = acorOperation({
       last_event_at: (lastEvent?.ts as string | undefined) ?? null,
       ...clocksOf(store, record, log),
       progress: progress === undefined ? null : pickProgress(progress),
+      questions: isFinal(record.state) ? [] : await openQuestionsOf(store, input.run),
       result: ending?.type === 'result' ? ending : null,
       error: ending?.type === 'error' ? ending : null,
       artifacts: (end?.artifacts as z.output<typeof artifactShape>[] | undefined) ?? [],
@@ -52,7 +56,11 @@ export const runShow = acorOperation({
     };
     const next = isFinal(record.state)
       ? ((end?.next as string[] | undefined) ?? [])
-      : [`acor logs ${input.run} --follow`, `acor cancel ${input.run}`];
+      : [
+          ...(await commandsForOpenQuestions(store, input.run)),
+          `acor logs ${input.run} --follow`,
+          `acor cancel ${input.run}`,
+        ];
     return { kind: 'data', data, next };
   },
 });

@@ -33,6 +33,16 @@ const input = z.object({
     .default([])
     .describe('ACTION=VALUE, an answer to a question that the tool may ask; VALUE is JSON, or else a text.'),
   answers: z.string().optional().describe('A JSON or YAML file of answers: action to value.'),
+  idempotency_key: z
+    .string()
+    .optional()
+    .describe(
+      'Names this very call: given again, the run that it has started is shown instead of a second one.',
+    ),
+  plan: z
+    .string()
+    .optional()
+    .describe('The token of the dry run that was looked at; a stale one is refused.'),
   dry_run: z.boolean().default(false).describe('Show what would run, and start nothing.'),
   exit_code: z
     .enum(['acor', 'tool'])
@@ -46,7 +56,7 @@ export type RunFlags = z.output<typeof input>;
 /** How a run is shown, and with which exit code the command ends. */
 export type ShownAs = Pick<RunFlags, 'stream' | 'detach' | 'exit_code'>;
 
-const detached = z.object({ run_id: z.string(), state: z.literal('running'), dir: z.string() });
+const detached = z.object({ run_id: z.string(), state: z.string(), dir: z.string() });
 
 const output = z.union([runSummary, shownPlan, detached]);
 
@@ -75,7 +85,7 @@ export const runStart = acorOperation({
     const { manifest } = await services.registry.find(given.tool);
     const { options, args } = settleFlags(given, manifest);
     const request = await requestOf(options, args, ctx);
-    if (options.dry_run) return { kind: 'data', data: await showPlan(services, request) };
+    if (options.dry_run) return showPlan(services, request);
     // A tool that may ask is supervised apart, so that a caller who must stop to answer loses nothing (contract §3).
     if (options.detach || manifest.actions.length > 0) {
       const { runApart } = await import('./run-apart.ts');
@@ -131,6 +141,8 @@ async function requestOf(
     ...(options.timeout !== undefined && { timeoutS: options.timeout }),
     ...(options.retries !== undefined && { retries: options.retries }),
     ...(stdin !== undefined && { readStdin: () => stdin }),
+    ...(options.idempotency_key !== undefined && { idempotencyKey: options.idempotency_key }),
+    ...(options.plan !== undefined && { planToken: options.plan }),
     ...(caller !== undefined && { caller }),
     ...(answers.length > 0 && { answers }),
   };

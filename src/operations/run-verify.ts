@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
-import { verifyAll, verifyLedger, verifyRun } from '../core/storage/verify.ts';
+import { isLost } from '../core/storage/lost-runs.ts';
+import { verifyAll, verifyRun } from '../core/storage/verify.ts';
+import { verifyLedger } from '../core/storage/verify-ledger.ts';
 import { acorOperation } from './define.ts';
 
 const problemShape = z.object({
@@ -21,7 +23,12 @@ const verified = z.object({
       ok: z.boolean(),
       sealed: z.boolean().describe('False for a run that is going on, or was cut short.'),
       events: z.int(),
+      sealed_events: z.int().describe('Up to this event a seal vouches for the log.'),
       artifacts: z.int(),
+      note: z
+        .string()
+        .nullable()
+        .describe('What no seal vouches for: the run is going on, was cut short, or was sealed later.'),
       problems: z.array(problemShape),
     }),
   ),
@@ -46,7 +53,11 @@ export const runVerify = acorOperation({
     const ledger = verifyLedger(store, input.run);
     const ok = ledger.length === 0 && runs.every((run) => run.ok);
     const data = { ok, runs, ledger };
-    if (ok) return { kind: 'data', data };
+    if (ok) {
+      const cutShort = runs.filter(({ run_id, sealed }) => !sealed && isLost(store.read(run_id)));
+      const next = cutShort.map(({ run_id }) => `acor show ${run_id}`);
+      return { kind: 'data', data, ...(next.length > 0 && { next }) };
+    }
     const problems = [...runs.flatMap((run) => run.problems), ...ledger];
     const first = problems[0]!;
     const error = new AppError(

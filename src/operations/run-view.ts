@@ -1,7 +1,7 @@
 import { cutToWidth } from '../compose/display-width.ts';
 import type { Screen } from '../compose/screen.ts';
 import { styled } from '../compose/style.ts';
-import { safeText } from '../compose/terminal-text.ts';
+import { safeLine, safeLines } from '../compose/terminal-text.ts';
 import { LineReader } from '../protocol/jsonl.ts';
 import { writeAsync } from '../util/write-async.ts';
 
@@ -15,18 +15,22 @@ export class RunView {
   readonly #fd: number;
   readonly #begunMs = performance.now();
   readonly #timer: NodeJS.Timeout;
+  readonly #asks: boolean;
   #status = '';
   #drawn = false;
+  #isAside = false;
   #pending = '';
 
-  private constructor(screen: Screen, fd: number) {
+  private constructor(screen: Screen, fd: number, asks: boolean) {
     this.#screen = screen;
     this.#fd = fd;
+    this.#asks = asks;
     this.#timer = setInterval(() => void this.#flush(), REDRAW_MS);
   }
 
-  static open(screen: Screen, fd: number): RunView {
-    return new RunView(screen, fd);
+  /** With `asks`, a dialog puts the questions for which the run waits: the view leaves them to it. */
+  static open(screen: Screen, fd: number, { asks }: { asks: boolean }): RunView {
+    return new RunView(screen, fd, asks);
   }
 
   /** Takes the next lines of the event log. */
@@ -39,6 +43,17 @@ export class RunView {
     return this.#flush();
   }
 
+  /** Leaves the screen to somebody else. */
+  async putAside(): Promise<void> {
+    this.#isAside = true;
+    await this.#flush();
+  }
+
+  /** Goes on where it was. */
+  takeUp(): void {
+    this.#isAside = false;
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#status = '';
@@ -47,7 +62,7 @@ export class RunView {
 
   #take(event: Event): void {
     if (event.type === 'progress' || event.type === 'start') this.#status = statusOf(event, this.#status);
-    else {
+    else if (event.type !== 'action_required' || event.blocking !== true || !this.#asks) {
       const line = lineOf(event, this.#screen);
       if (line !== undefined) this.#pending += `${line}\n`;
     }
@@ -67,7 +82,7 @@ export class RunView {
   }
 
   #draw(): string {
-    if (this.#status === '' || !this.#screen.live) return '';
+    if (this.#status === '' || !this.#screen.live || this.#isAside) return '';
     this.#drawn = true;
     const seconds = Math.floor((performance.now() - this.#begunMs) / 1000);
     const clock = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
@@ -84,12 +99,12 @@ function statusOf(event: Event, before: string): string {
   const step = typeof event.step === 'string' ? event.step : before;
   const pct = typeof event.pct === 'number' ? `${Math.floor(event.pct)}%` : '';
   const msg = typeof event.msg === 'string' ? event.msg : '';
-  return safeText([step, pct, msg].filter((part) => part !== '').join('  ')).replaceAll('\n', ' ');
+  return safeLine([step, pct, msg].filter((part) => part !== '').join('  '));
 }
 
 /** What a person reads of an event; undefined for what says nothing to them. */
 function lineOf(event: Event, screen: Screen): string | undefined {
-  const text = (field: string) => safeText(typeof event[field] === 'string' ? (event[field] as string) : '');
+  const text = (field: string) => safeLines(typeof event[field] === 'string' ? event[field] : '');
   switch (event.type) {
     case 'runner_start':
       return styled(`run ${text('run_id')}  ${text('tool')}`, 'dim', screen);
@@ -103,10 +118,12 @@ function lineOf(event: Event, screen: Screen): string | undefined {
       return styled(`warning: ${text('msg')}`, 'yellow', screen);
     case 'action_required':
       return styled(
-        `question: ${text('action')} ${safeText(JSON.stringify(event.context ?? {}))}`,
+        `question ${text('action_id')}: ${text('msg') || text('action')} ${safeLine(JSON.stringify(event.context ?? {}))}`,
         'bold',
         screen,
       );
+    case 'action_answered':
+      return `answer to ${text('action_id')}: ${safeLine(JSON.stringify(event.answer) ?? '')}, by ${text('by')}`;
     case 'error':
     case 'runner_error': {
       const hint = text('hint');
@@ -115,7 +132,7 @@ function lineOf(event: Event, screen: Screen): string | undefined {
     case 'result':
       return resultLine(event);
     case 'artifact':
-      return `${text('path')}  ${event.size} bytes  sha256 ${text('sha256').slice(0, 12)}`;
+      return `${text('path')}  ${Number(event.size)} bytes  sha256 ${text('sha256').slice(0, 12)}`;
     case 'runner_end':
       return endLine(event, screen);
     default:
@@ -128,14 +145,14 @@ function resultLine(event: Event): string | undefined {
   const parts = Object.entries(rest)
     .filter(([, value]) => typeof value !== 'object')
     .map(([key, value]) => `${key} ${value}`);
-  return parts.length === 0 ? undefined : safeText(parts.join('  '));
+  return parts.length === 0 ? undefined : safeLine(parts.join('  '));
 }
 
 function endLine(event: Event, screen: Screen): string {
-  const state = String(event.state);
+  const state = safeLine(String(event.state));
   const look = state === 'completed' ? 'green' : 'red';
   const next = Array.isArray(event.next)
-    ? event.next.map((command) => `\n  ${safeText(String(command))}`).join('')
+    ? event.next.map((command) => `\n  ${safeLine(String(command))}`).join('')
     : '';
   return `${styled(state, look, screen)} in ${Number(event.duration_s).toFixed(1)} s${next}`;
 }

@@ -3,6 +3,7 @@ import { settleIfLost } from '../core/runner/settle-lost.ts';
 import { summariseLog } from '../core/storage/log-summary.ts';
 import { acorOperation } from './define.ts';
 import { commandsForOpenQuestions, followRun } from './follow-run.ts';
+import { openQuestion, openQuestionsOf } from './open-question.ts';
 import { artifactShape } from './shapes.ts';
 
 /** The longest delay that a timer takes, in seconds: 24 days. */
@@ -32,6 +33,7 @@ export const runWait = acorOperation({
     state: z.string(),
     code: z.string().nullable(),
     waited: z.enum(['ended', 'question', 'timeout']),
+    questions: z.array(openQuestion).describe('What the run asks; an answer would be taken now.'),
     result: z.record(z.string(), z.unknown()).nullable(),
     artifacts: z.array(artifactShape),
   }),
@@ -55,11 +57,12 @@ export const runWait = acorOperation({
       state: record.state,
       code: record.code,
       waited,
+      questions: await openQuestionsOf(store, input.run),
       result: ending?.type === 'result' ? { ...ending } : null,
       artifacts: (ended?.artifacts as z.output<typeof artifactShape>[] | undefined) ?? [],
     };
     if (waited === 'question')
-      return { kind: 'data', data, exit: 2, next: await commandsForOpenQuestions(ctx, input.run) };
+      return { kind: 'data', data, exit: 2, next: await commandsForOpenQuestions(store, input.run) };
     if (waited === 'timeout') return { kind: 'data', data, next: [`acor wait ${input.run}`] };
     const next = (ended?.next as string[] | undefined) ?? [];
     return { kind: 'data', data, exit: record.state === 'completed' ? 0 : 1, next };

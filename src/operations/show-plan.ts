@@ -1,5 +1,8 @@
 import * as z from 'zod';
+import type { OperationResult } from '../compose/operation.ts';
+import type { RunPlan } from '../core/runner/plan.ts';
 import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
+import { shellCommand } from '../util/shell-quote.ts';
 
 /** What `acor run --dry-run` answers: what would run, and nothing of it started. */
 export const shownPlan = z.object({
@@ -13,22 +16,29 @@ export const shownPlan = z.object({
   limits: z.record(z.string(), z.unknown()),
   retry: z.record(z.string(), z.unknown()),
   isolation: z.record(z.string(), z.unknown()),
+  lowered: z.array(z.object({ what: z.string(), asked: z.number(), allowed: z.number() })),
+  token: z
+    .string()
+    .nullable()
+    .describe('Give it with --plan, and exactly this runs; null for a tool that only reads.'),
 });
 
 /** Plans a run as it would be started now. Ids that are made anew for each run are left out. */
 export async function showPlan(
   services: RunnerServices,
   request: RunRequest,
-): Promise<z.output<typeof shownPlan>> {
+): Promise<OperationResult<z.output<typeof shownPlan>>> {
   const { planRun } = await import('../core/runner/plan.ts');
   const { environmentOf } = await import('../core/runner/environment.ts');
   const plan = await planRun(services, request);
   const layout = services.store.layout(plan.runId);
   const hideRunId = (text: string) => text.replaceAll(plan.runId, '<run>');
   const env = environmentOf(plan, layout, { number: 1, deadline: new Date(), isResumed: false });
+  const { isWorthAPlan, planToken } = await import('../core/runner/plan-token.ts');
+  const token = isWorthAPlan(plan.tool.manifest) ? planToken(plan) : null;
   const { limits, retry } = plan;
   const programWords = plan.sandboxed.argv.slice(0, plan.sandboxed.argv.length - plan.args.length);
-  return {
+  const data = {
     tool: plan.tool.name,
     version: plan.tool.manifest.version,
     argv: [...programWords, ...plan.shownArgs].map(hideRunId),
@@ -42,6 +52,7 @@ export async function showPlan(
       stall_s: limits.stallS,
       max_output_size: limits.maxOutputBytes,
       cancel_grace_s: limits.cancelGraceS,
+      waiting_stops_deadline: limits.waitingStopsDeadline,
       resources: plan.tool.manifest.resources,
     },
     retry: {
@@ -50,5 +61,19 @@ export async function showPlan(
       max_backoff_s: retry.maxBackoffS,
     },
     isolation: { ...plan.sandboxed.isolation },
+    lowered: plan.lowered,
+    token,
   };
+  return { kind: 'data', data, next: commandFor(plan, request, token) };
+}
+
+/** The command that does what was shown; none when a secret is among the arguments, which is not repeated. */
+function commandFor(plan: RunPlan, request: RunRequest, token: string | null): string[] {
+  if (plan.givenArgs === null) return [];
+  const flags = [
+    ...(token === null ? [] : ['--plan', token]),
+    ...(request.timeoutS === undefined ? [] : ['--timeout', String(request.timeoutS)]),
+    ...(request.retries === undefined ? [] : ['--retries', String(request.retries)]),
+  ];
+  return [shellCommand(['acor', 'run', ...flags, plan.tool.name, ...plan.givenArgs])];
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Screen } from '../compose/screen.ts';
 import { styled } from '../compose/style.ts';
+import { cellText } from '../compose/table.ts';
 import { shellCommand } from '../util/shell-quote.ts';
 import { acorOperation } from './define.ts';
 import { pairsOf, tableOf } from './views.ts';
@@ -23,20 +24,12 @@ export const toolDescribe = acorOperation({
   example: 'acor describe example_processor',
   moreExamples: ['acor describe example_processor --permissions'],
   async run(input, ctx) {
-    const { registry } = await ctx.app.project();
-    const tool = await registry.find(input.tool);
+    const project = await ctx.app.project();
+    const tool = await project.registry.find(input.tool);
     const { manifest } = tool;
     if (input.permissions) {
-      return {
-        kind: 'data',
-        data: {
-          name: tool.name,
-          permissions: manifest.permissions,
-          resources: manifest.resources,
-          env: manifest.env,
-          secrets: manifest.secrets,
-        },
-      };
+      const { describePermissions } = await import('./describe-permissions.ts');
+      return { kind: 'data', data: await describePermissions(project, tool, ctx) };
     }
     if (input.manifest)
       return { kind: 'data', data: { ...manifest, name: tool.name, manifest_path: tool.manifestPath } };
@@ -92,6 +85,7 @@ function usageOf(tool: string, inputs: Inputs): string {
 
 function describeView(data: Readonly<Record<string, unknown>>, screen: Screen): string {
   const { usage, description, inputs, examples, name: _name, ...facts } = data;
+  if (Array.isArray(data.words)) return `${data.name}\n${data.words.join('\n')}`;
   if (typeof usage !== 'string') return pairsOf(data, screen);
   const rows = ((inputs ?? []) as Readonly<Record<string, unknown>>[]).map((input) => ({
     input: input.name,
@@ -101,11 +95,12 @@ function describeView(data: Readonly<Record<string, unknown>>, screen: Screen): 
     description: input.description,
   }));
   const calls = ((examples ?? []) as { args: string[] }[]).map(
-    ({ args }) => `  acor run ${shellCommand([String(data.name), ...args])}`,
+    ({ args }) => `  acor run ${cellText(shellCommand([String(data.name), ...args]), screen)}`,
   );
   return [
     styled(usage, 'bold', screen),
-    String(description ?? ''),
+    // Indented, so that no line of it passes for one of what follows.
+    String(description ?? '').replaceAll('\n', '\n  '),
     tableOf(rows, screen, ['input'], 'It declares no inputs; arguments pass as they are.'),
     pairsOf(facts, screen),
     calls.length > 0 ? `${styled('examples', 'bold', screen)}\n${calls.join('\n')}` : '',

@@ -29,8 +29,8 @@ export function pairsOf(row: Row, screen: Screen): string {
 export function healthView({ status, checks }: HealthReport, screen: Screen): string {
   const looks = { ok: 'green', degraded: 'yellow', blocked: 'red', ready: 'green' } as const;
   const lines = checks.flatMap(({ name, status: each, detail, fix }) => [
-    `${styled(each.padEnd(8), looks[each], screen)}  ${name}: ${detail}`,
-    ...(fix === undefined ? [] : [`${' '.repeat(10)}fix: ${fix}`]),
+    `${styled(each.padEnd(8), looks[each], screen)}  ${cellText(name, screen)}: ${cellText(detail, screen)}`,
+    ...(fix === undefined ? [] : [`${' '.repeat(10)}fix: ${cellText(fix, screen)}`]),
   ]);
   return [styled(status, looks[status], screen), ...lines].join('\n');
 }

@@ -29,6 +29,7 @@ export const CONFIG_DEFAULTS = {
     max_output_size: 30_000_000,
     cancel_grace_s: 5,
     answer_timeout_s: 86_400,
+    waiting_stops_deadline: false,
   },
   security: {
     allow_network_egress: false,
@@ -39,7 +40,9 @@ export const CONFIG_DEFAULTS = {
     isolation: 'preferred' as const,
     allow_private_egress: [] as string[],
     egress_hosts: {} as Record<string, string>,
+    require_plan: 'never' as const,
   },
+  budget: {},
   storage: {},
   answers: [] as {
     action: string;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CONFIG_DEFAULTS as DEFAULTS } from './config-defaults.ts';
+import { whyDenied } from './env-names.ts';
 import { resourceLimits } from './resource-limits.ts';
 import { SEMVER } from './semver.ts';
 
@@ -34,7 +35,7 @@ const discovery = z.strictObject({
 });
 
 const environment = z.strictObject({
-  base_allowlist: z.array(variable).default(DEFAULTS.environment.base_allowlist),
+  base_allowlist: z.array(variable.superRefine(mayBePassed)).default(DEFAULTS.environment.base_allowlist),
   timeout_s: seconds.default(DEFAULTS.environment.timeout_s),
   heartbeat_grace_s: seconds.default(DEFAULTS.environment.heartbeat_grace_s),
   stall_s: seconds.optional().describe('Left out, a lack of progress is not watched.'),
@@ -43,6 +44,10 @@ const environment = z.strictObject({
   answer_timeout_s: seconds
     .default(DEFAULTS.environment.answer_timeout_s)
     .describe('How long a tool that stands still waits for an answer, when its question does not say.'),
+  waiting_stops_deadline: z
+    .boolean()
+    .default(DEFAULTS.environment.waiting_stops_deadline)
+    .describe('When true, the time that a run waits for an answer does not count towards timeout_s.'),
 });
 
 const security = z.strictObject({
@@ -60,6 +65,19 @@ const security = z.strictObject({
     .record(z.string().min(1), z.string().min(1))
     .default({})
     .describe('Addresses of names that tools reach, in place of what the system finds.'),
+  require_plan: z
+    .enum(['never', 'destroys', 'writes'])
+    .default(DEFAULTS.security.require_plan)
+    .describe(
+      'Which tools are only run with the token of a dry run: `writes` is all but those that only read.',
+    ),
+});
+
+const budget = z.strictObject({
+  max_runs: z.int().positive().optional().describe('Runs at work at once; the others wait in `queued`.'),
+  max_timeout_s: seconds.optional().describe('No manifest and no flag goes beyond it.'),
+  max_output_size: z.int().positive().optional().describe('In bytes; no manifest goes beyond it.'),
+  max_attempts: z.int().positive().optional().describe('No manifest and no flag goes beyond it.'),
 });
 
 const storage = z.strictObject({
@@ -85,8 +103,17 @@ export const configFile = z.strictObject({
   discovery: discovery.prefault({}),
   environment: environment.prefault({}),
   security: security.prefault({}),
+  budget: budget.prefault({}),
   storage: storage.prefault({}),
   answers: z.array(answerRule).default([]).describe('Answers given by rule, the first that fits.'),
 });
 
 export type Config = z.output<typeof configFile>;
+
+/** A project that was cloned has a configuration, too. */
+function mayBePassed(name: string, context: z.core.$RefinementCtx): void {
+  const why = whyDenied(name);
+  if (why === undefined) return;
+  const message = `no tool is given the variable '${name}': ${why}`;
+  context.addIssue({ code: 'custom', message, params: { rule: 'env-name', fix: 'Leave it out.' } });
+}

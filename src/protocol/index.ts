@@ -14,6 +14,7 @@ export {
 // Lines
 export { LineReader, MAX_LINE_BYTES, type OnLine } from './jsonl.ts';
 export { type InputSpec, type InputType, type Manifest, manifestFile, type Permissions } from './manifest.ts';
+export { type PolicyFile, policyFile } from './policy-file.ts';
 export { RUN_ID_PATTERN, RUN_RECORD_VERSION } from './run-id.ts';
 export { type RunRecord, runRecord } from './run-record.ts';
 export { type FinalState, isFinal, mayFollow, RUN_STATES, type RunState } from './run-state.ts';

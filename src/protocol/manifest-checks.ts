@@ -1,3 +1,4 @@
+import { whyDenied } from './env-names.ts';
 import { flagOf, INPUT_NAME, INPUT_NAME_RULE } from './input-types.ts';
 import { type InputSpec, inputSpec } from './manifest-inputs.ts';
 import { leastLevel, PERMISSION_LEVELS, permissionsSpec, settlePermissions } from './manifest-permissions.ts';
@@ -40,6 +41,7 @@ export function* mistakesBetweenKeys(file: Readonly<Record<string, unknown>>): G
   yield* schemaMistakes(file['input_schema']);
   yield* levelMistakes(file['permissions']);
   yield* exitCodeMistakes(file['exit_codes']);
+  yield* environmentMistakes(file['env']);
 }
 
 function* inputMistakes(value: unknown): Generator<Mistake> {
@@ -131,6 +133,26 @@ function* exitCodeMistakes(value: unknown): Generator<Mistake> {
       );
     }
     seen.set(code, name);
+  }
+}
+
+function* environmentMistakes(value: unknown): Generator<Mistake> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, names] of Object.entries(value)) {
+    if (typeof names !== 'object' || names === null) continue;
+    const found = Array.isArray(names)
+      ? [...names.entries()]
+      : Object.keys(names).map((name) => [name, name]);
+    for (const [place, name] of found) {
+      const why = typeof name === 'string' ? whyDenied(name) : undefined;
+      if (why === undefined) continue;
+      yield at(
+        ['env', key, place],
+        'env-name',
+        `no tool is given the variable '${name}': ${why}`,
+        'Leave it out, and have the tool take what it needs as an input.',
+      );
+    }
   }
 }
 

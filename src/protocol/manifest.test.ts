@@ -176,3 +176,46 @@ function rules(file: unknown): unknown[] {
     issue.code === 'custom' ? issue.params?.['rule'] : issue.code,
   );
 }
+
+describe('the environment that a manifest asks for', () => {
+  const mistakes = (env: Record<string, unknown>) =>
+    (manifestFile.safeParse({ name: 't', env }).error?.issues ?? []).map(({ path, message }) => [
+      path,
+      message,
+    ]);
+
+  it('has no variable that would have other code run in the tool, wherever it is named, and says why', () => {
+    const denied = [
+      'LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES GLIBC_TUNABLES GCONV_PATH',
+      'NODE_OPTIONS NODE_PATH BUN_OPTIONS BUN_BE_BUN npm_config_script_shell',
+      'PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONWARNINGS PYTHONBREAKPOINT',
+      'BASH_ENV BASH_FUNC_ls SHELLOPTS PS4 IFS CDPATH PROMPT_COMMAND',
+      'GIT_SSH_COMMAND GIT_DIR GIT_CONFIG_GLOBAL GIT_EXTERNAL_DIFF PAGER EDITOR SSH_ASKPASS',
+      'PERL5OPT PERL5LIB RUBYOPT JAVA_TOOL_OPTIONS _JAVA_OPTIONS DOTNET_STARTUP_HOOKS',
+      'OPENSSL_CONF SSLKEYLOGFILE RUN_ID SECRETS_DIR ACOR_ATTEMPT ACOR_LIB',
+    ].flatMap((names) => names.split(' '));
+    for (const name of denied) {
+      for (const [env, place] of [
+        [{ require: ['OK', name] }, ['env', 'require', 1]],
+        [{ allow: [name] }, ['env', 'allow', 0]],
+        [{ set: { OK: '1', [name]: 'x' } }, ['env', 'set', name]],
+      ] as const) {
+        const [found, ...others] = mistakes(env);
+        assert.deepEqual([found?.[0], others], [place, []], name);
+        assert.match(
+          String(found?.[1]),
+          new RegExp(`'${name}': .*(because of it|connections|says what it is)`),
+        );
+      }
+    }
+  });
+
+  it('may have any other', () => {
+    const names =
+      'AWS_REGION PATH NODE_ENV ENV PYTHONUNBUFFERED PYTHONIOENCODING DEBUG GITHUB_TOKEN LDAP_URL TZ'.split(
+        ' ',
+      );
+    const set = Object.fromEntries(names.map((name) => [name, 'x']));
+    assert.deepEqual(mistakes({ require: names, allow: names, set }), []);
+  });
+});

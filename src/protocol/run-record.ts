@@ -36,6 +36,10 @@ export const runRecord = z.object({
   trace_id: z.string(),
   span_id: z.string(),
   idempotent: z.boolean(),
+  /** The key with which the caller asked for this very run, so that it is started once. */
+  idempotency_key: z.string().nullable(),
+  /** The run that this one executes again, to be compared with it; its outputs stay in its own folder. */
+  replays: z.string().nullable(),
   supervisor: processIdentity,
   isolation,
   acor_version: z.string(),

@@ -11,7 +11,7 @@ import { RUNNER_EVENTS } from './v1/runner-events.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUN = join(ROOT, 'node_modules/.bin/bun');
-const NAMES = ['message-v1', 'event-v1', 'manifest', 'config'];
+const NAMES = ['message-v1', 'event-v1', 'manifest', 'policy', 'config'];
 
 describe('the published JSON Schemas', () => {
   it('are those that the code describes', () => {
@@ -110,6 +110,19 @@ describe('the schemas of the files, in the hands of another validator', () => {
     assert.equal(validate(manifest), true, JSON.stringify(validate.errors));
     assert.equal(validate({ ...manifest, timeout: 5 }), false);
     assert.equal(validate({ ...manifest, timeout_s: '5' }), false);
+  });
+
+  it('accept a policy, and refuse an unknown key and a wrong level', () => {
+    const validate = compile('policy');
+    const policy = {
+      max_level: 'standard',
+      filesystem: { read: ['${PROJECT}/data/**', '/srv'] },
+      network: { egress_allow: ['*.example.com:443'] },
+      tools: { deploy: { limits: { timeout_s: 60 } } },
+    };
+    assert.equal(validate(policy), true, JSON.stringify(validate.errors));
+    assert.equal(validate({ ...policy, max_levl: 'standard' }), false);
+    assert.equal(validate({ max_level: 'all' }), false);
   });
 
   it('accept an empty configuration and one of a few keys, and refuse an unknown key', () => {

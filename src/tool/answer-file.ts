@@ -7,6 +7,9 @@ export interface DeliveredAnswer {
   answer: unknown;
   /** The question's action, where the runner says it. */
   action?: string;
+  /** The run's deadline, where the wait has put it off, and the attempt for which that is so. */
+  deadline_ts?: string;
+  attempt?: number;
 }
 
 /** The answer delivered as a file, if it is there. */

@@ -11,7 +11,7 @@ import { checkCancel } from './cancel.ts';
 import { emitter } from './emit.ts';
 import { assertFileName } from './file-name.ts';
 import type { Fields } from './protocol-emitter.ts';
-import { deadlineLeftS } from './run-context.ts';
+import { deadlineLeftS, putOffDeadline, waitingStopsDeadline } from './run-context.ts';
 import { ToolError } from './tool-error.ts';
 
 /** A question's details (contract §4). */
@@ -52,7 +52,9 @@ export async function ask<T = unknown>(action: string, question: Question = {}):
 /** The answer to a question put with `emitAction`, once it is there; `undefined` until then. */
 export function answerTo(actionId: string): unknown {
   assertFileName('action_id', actionId);
-  return readAnswerFile(actionId)?.answer;
+  const delivered = readAnswerFile(actionId);
+  if (delivered) putOffDeadline(delivered);
+  return delivered?.answer;
 }
 
 function emitQuestion(action: string, actionId: string, question: Question): void {
@@ -73,9 +75,12 @@ async function waitForAnswer(action: string, actionId: string, question: Questio
   const askedMs = performance.now();
   for (;;) {
     const delivered = answerFromStdin(actionId) ?? readAnswerFile(actionId);
-    if (delivered) return delivered.answer;
+    if (delivered) {
+      putOffDeadline(delivered);
+      return delivered.answer;
+    }
     checkCancel();
-    if ((deadlineLeftS() ?? 1) <= 0) {
+    if (!waitingStopsDeadline() && (deadlineLeftS() ?? 1) <= 0) {
       throw new ToolError('E_DEADLINE', `the deadline passed while '${action}' waited for an answer`);
     }
     const leftMs = askedMs + timeoutMs - performance.now();

@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { ToolError } from './tool-error.ts';
 import { blockForMs } from './write-line.ts';
 
@@ -50,19 +59,34 @@ function attempt(): string {
 }
 
 function create(path: string, text: string): boolean {
+  let fd: number;
   try {
-    writeFileSync(path, text, { flag: 'wx' });
-    return true;
+    fd = openSync(path, 'wx');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
+  }
+  try {
+    writeFileSync(fd, text);
+    return true;
+  } catch (error) {
+    // Left there empty, it would hold up the next one.
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    closeSync(fd);
   }
 }
 
 function replace(path: string, text: string): void {
   const draft = `${path}.${text.trim().replaceAll(' ', '.')}`;
-  writeFileSync(draft, text);
-  renameSync(draft, path);
+  try {
+    writeFileSync(draft, text, { flag: 'wx' });
+    renameSync(draft, path);
+  } catch (error) {
+    if (existsSync(draft)) rmSync(draft, { force: true });
+    throw error;
+  }
 }
 
 function isStale(path: string): boolean {

@@ -24,10 +24,22 @@ interface StoredCheckpoint {
   data: unknown;
 }
 
-/** Saves a stage's state, on disk when it returns (contract §6); returns its version, which counts up. */
+/**
+ * Saves a stage's state, on disk when it returns (contract §6); returns its version, which counts up. Throws E_DISK_FULL or
+ * E_STORAGE; what was saved before is still there then.
+ */
 export function saveCheckpoint(stage: string, data: unknown): number {
   assertFileName('checkpoint stage', stage);
   const dir = checkpointDir();
+  try {
+    return save(dir, stage, data);
+  } catch (error) {
+    const cause = error as NodeJS.ErrnoException;
+    throw cause.syscall === undefined ? error : cannotSave(stage, dir, cause);
+  }
+}
+
+function save(dir: string, stage: string, data: unknown): number {
   mkdirSync(dir, { recursive: true });
   for (;;) {
     const lock = takeCheckpointLock(join(dir, `.${stage}.lock`));
@@ -78,6 +90,16 @@ function readStored(dir: string, stage: string): StoredCheckpoint | undefined {
     throw notACheckpoint(path, 'it has no version number');
   }
   return value as StoredCheckpoint;
+}
+
+function cannotSave(stage: string, dir: string, cause: NodeJS.ErrnoException): ToolError {
+  const isFull = cause.code === 'ENOSPC' || cause.code === 'EDQUOT';
+  return new ToolError(
+    isFull ? 'E_DISK_FULL' : 'E_STORAGE',
+    `cannot save the checkpoint '${stage}' in ${dir}: ${cause.message}`,
+    isFull ? 'Free space on its disk.' : 'See whether it may be written: the disk may be read-only.',
+    cause,
+  );
 }
 
 function notACheckpoint(path: string, why: string, cause?: unknown): ToolError {

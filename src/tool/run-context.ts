@@ -21,6 +21,24 @@ export function deadlineLeftS(): number | undefined {
   return Number.isNaN(deadlineMs) ? undefined : (deadlineMs - Date.now()) / 1000;
 }
 
+/** Whether the deadline stands still while this run waits for an answer, so that `DEADLINE_TS` may pass meanwhile. */
+export function waitingStopsDeadline(): boolean {
+  return process.env['ACOR_WAITING_STOPS_DEADLINE'] === '1';
+}
+
+/** Takes over a later deadline, where this attempt was given one. It is put into the environment for programs started from now on. */
+export function putOffDeadline({
+  deadline_ts: deadlineTs,
+  attempt,
+}: {
+  deadline_ts?: unknown;
+  attempt?: unknown;
+}): void {
+  if (typeof deadlineTs !== 'string' || String(attempt) !== process.env['ACOR_ATTEMPT']) return;
+  if (Date.parse(deadlineTs) > Date.parse(process.env['DEADLINE_TS'] ?? ''))
+    process.env['DEADLINE_TS'] = deadlineTs;
+}
+
 /** The W3C ids of the span that this attempt is, where the runner gave them (contract §1). */
 export function traceFields(): { trace_id?: string; span_id?: string } {
   const { TRACE_ID: traceId = '', SPAN_ID: spanId = '' } = process.env;

@@ -34,8 +34,8 @@ export async function withFileLock<T>(path: string, work: () => T): Promise<T> {
 
 function tryLock(path: string): boolean {
   const own = `${path}.${process.pid}-${counter++}`;
-  writeFileSync(own, JSON.stringify(identify(process.pid)), { flag: 'wx' });
   try {
+    writeFileSync(own, JSON.stringify(identify(process.pid)), { flag: 'wx' });
     linkSync(own, path);
     return true;
   } catch (error) {
@@ -86,7 +86,8 @@ function parseIdentity(text: string): ProcessIdentity {
 
 function ageMs(path: string): number {
   try {
-    return Date.now() - statSync(path).mtimeMs;
+    // A clock that was set back makes it come out below zero.
+    return Math.abs(Date.now() - statSync(path).mtimeMs);
   } catch {
     return 0;
   }

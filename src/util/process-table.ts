@@ -70,6 +70,11 @@ export function commandLineOf(pid: number): string {
   return readText(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim() ?? '';
 }
 
+/** Every living process of the machine whose command line ends with these words. */
+export function processesOfCommand(ending: string): number[] {
+  return listNumbers('/proc').filter((pid) => commandLineOf(pid).endsWith(ending));
+}
+
 /** The value of a variable in a process's starting environment. */
 export function environmentOf(pid: number, name: string): string | undefined {
   const prefix = `${name}=`;

@@ -47,6 +47,23 @@ export function runStoreContract(name: string, open: () => RunStore): void {
       writer.close();
     });
 
+    it('makes one run for a key, of all that ask at once, and names it to the others', async () => {
+      const runs = Array.from({ length: 8 }, () => newRun());
+      const keyed = { key: `key of ${runs[0]!.run_id}`, call: 'a' };
+      assert.equal(open().runOfKey(keyed), undefined);
+      const made = await Promise.all(runs.map((run) => open().createOnce(run, keyed)));
+      const writers = made.filter((each) => typeof each !== 'string');
+      assert.equal(writers.length, 1);
+      const { run_id } = writers[0]!.record;
+      for (const each of made) if (typeof each === 'string') assert.equal(each, run_id);
+      assert.equal(open().runOfKey(keyed), run_id);
+      assert.throws(() => open().runOfKey({ ...keyed, call: 'b' }), { code: 'E_USAGE' });
+      await assert.rejects(open().createOnce(newRun(), { ...keyed, call: 'b' }), { code: 'E_USAGE' });
+      open().forgetKey(keyed.key);
+      assert.equal(open().runOfKey(keyed), undefined);
+      writers[0]!.close();
+    });
+
     it('hands a run over to the next epoch, and refuses the writes of the one before', async () => {
       const run = newRun();
       const first = open().create(run);
@@ -56,6 +73,8 @@ export function runStoreContract(name: string, open: () => RunStore): void {
       assert.equal(second.epoch, first.epoch + 1);
       first.log.append({ type: 'log', msg: 'from the dead' });
       assert.throws(() => first.log.flush(), { code: 'E_STORAGE' });
+      assert.throws(() => first.update({ state: 'cancelled' }), { code: 'E_STORAGE' });
+      assert.equal(open().read(run.run_id).state, 'queued');
       second.log.append({ type: 'log', msg: 'two' });
       second.log.flush();
       const seen: unknown[] = [];
@@ -143,6 +162,8 @@ function newRun(nowMs = Date.now()): NewRun {
     duration_s: null,
     trace_id: 'a'.repeat(32),
     span_id: 'b'.repeat(16),
+    idempotency_key: null,
+    replays: null,
     idempotent: false,
     supervisor: identify(process.pid),
     isolation: { backend: 'none', tier: 3, enforced: [], not_enforced: [] },

@@ -115,22 +115,23 @@ export function sandboxContract(backend: SandboxBackend): void {
 
       it('starting programs that it has not asked for', () => assertHeld('perl -e "print qq(harm)"'));
 
-      it('changing the kernel', { skip: !isRoot }, () =>
-        assertHeld('f=/proc/sys/kernel/core_pattern; { cat $f > $f; } && echo harm'),
-      );
+      if (isRoot)
+        it('changing the kernel', () =>
+          assertHeld('f=/proc/sys/kernel/core_pattern; { cat $f > $f; } && echo harm'));
 
       it('signalling processes outside', () => assertHeld(`kill -0 ${process.pid} && echo harm`));
 
       it('reading the environment of processes outside', () =>
         assertHeld(`tr '\\0' '\\n' < /proc/${process.pid}/environ | grep -q PATH && echo harm`));
 
-      it('looking into the process that watches over it', { skip: backend.tier > 1 }, async () => {
-        const { stdout } = await rig.bash(
-          backend,
-          'cat /proc/1/environ && echo harm; ls /proc/1/fd && echo harm',
-        );
-        assert.equal(stdout, '');
-      });
+      if (backend.tier === 1)
+        it('looking into the process that watches over it', async () => {
+          const { stdout } = await rig.bash(
+            backend,
+            'cat /proc/1/environ && echo harm; ls /proc/1/fd && echo harm',
+          );
+          assert.equal(stdout, '');
+        });
 
       it('becoming more than it is', async () => {
         const status =
@@ -190,6 +191,15 @@ export function sandboxContract(backend: SandboxBackend): void {
     it('gives a tool no descriptor but its three', async () => {
       const { stdout } = await rig.bash(backend, 'ls /proc/self/fd | sort | tr "\\n" " "');
       assert.equal(stdout, '0 1 2 3 ', 'the last one is that of ls itself');
+    });
+
+    it('lets a privileged tool see and do what its user can, and nothing in ACOR’s own folders', async () => {
+      const { stdout } = await rig.bash(
+        backend,
+        `cat ${rig.secret}; perl -e 'print "any program\n"'; echo x > here && echo wrote; cat ../../r-other/events.jsonl; cat ../../../.acor/config.yaml; echo x >> ../events.jsonl && echo harm; cat ../secrets/TOKEN`,
+        { request: { level: 'privileged', network: backend.tier === 1 ? 'host' : 'none' } },
+      );
+      assert.equal(stdout, 'the secret\nany program\nwrote\ntoken\n');
     });
 
     it('tells exit codes from signals', async () => {

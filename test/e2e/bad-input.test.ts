@@ -234,6 +234,13 @@ describe('a tool folder that is not in order', () => {
     twice: ['name: twice\nname: twice\nversion: 1.0.0\n', /tool\.yaml:2:1: the key 'name'.*second time/],
     bomb: [`name: bomb\nversion: 1.0.0\n${bomb.join('')}description: *h\n`, /aliases/],
     large: [`name: large\nversion: 1.0.0\ndescription: ${'x'.repeat(1_000_000)}\n`, /1000041 bytes/],
+    alias: ['name: alias\nversion: &v 1.0.0\ndescription: *v\n', /tool\.yaml:3:14: the alias \*v/],
+    a_tag: ['name: a_tag\ndescription: !!js/function "function(){}"\n', /tool\.yaml:2:14: .*js\/function/],
+    too_large: [`name: too_large\n# ${'x'.repeat(256 * 1024)}\n`, /more than the 262144 that are read/],
+    preloads: [
+      'name: preloads\nenv: { allow: [LD_PRELOAD] }\n',
+      /tool\.yaml:2:16: .*'LD_PRELOAD': the loader/,
+    ],
     no_yaml: ['name: [\n', /not valid YAML/],
     binary: ['\u0000\u0001\u0002', /tool\.yaml/],
     a_list: ['- name: a_list\n', /tool\.yaml/],
@@ -249,6 +256,8 @@ describe('a tool folder that is not in order', () => {
       project.write(`tools/${folder}/cli.sh`, SCRIPT, 0o755);
       project.write(`tools/${folder}/tool.yaml`, 'name: twin\nversion: 1.0.0\n');
     }
+    project.write('tools/linked/cli.sh', SCRIPT, 0o755);
+    symlinkSync('/etc/hostname', project.path('tools/linked/tool.yaml'));
     symlinkSync('loop', project.path('tools/loop'));
     symlinkSync('.', project.path('tools/self'));
     symlinkSync('/usr/bin', project.path('tools/elsewhere'));
@@ -260,6 +269,13 @@ describe('a tool folder that is not in order', () => {
       assertRefused(project, ['run', name], { code: 'E_MANIFEST_INVALID', exit: 2, message }));
   }
 
+  it('with a manifest that is a link out of the project is refused, and nothing of the target is told', () =>
+    assertRefused(project, ['run', 'linked'], {
+      code: 'E_MANIFEST_INVALID',
+      exit: 2,
+      message: /symlink to \/etc\/hostname, outside/,
+    }));
+
   it('with the name of another one is refused, and both are named', () =>
     assertRefused(project, ['run', 'twin'], {
       code: 'E_MANIFEST_INVALID',
@@ -269,7 +285,7 @@ describe('a tool folder that is not in order', () => {
 
   it('does not hide the others, and no link is followed out of the tools folder', async () => {
     const { data } = await project.envelope(['list']);
-    const names = [...Object.keys(broken), 'twin', 'elsewhere', 'loop', 'self'];
+    const names = [...Object.keys(broken), 'twin', 'elsewhere', 'linked', 'loop', 'self'];
     const usable = data.tools.filter(({ status }: { status: string }) => status === 'ok');
     assert.deepEqual(
       usable.map(({ name }: { name: string }) => name),

@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { decode } from '@toon-format/toon';
 import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
-import { type Event, parseLines, processesOf, TestProject, until } from '../support/project.ts';
+import {
+  type Envelope,
+  type Event,
+  parseLines,
+  processesOf,
+  TestProject,
+  until,
+} from '../support/project.ts';
 
 /** Runs a tool to its end and gives the id of the run. */
 async function runOf(project: TestProject, ...args: string[]): Promise<string> {
@@ -270,7 +277,9 @@ describe('verify', () => {
           ok: true,
           sealed: true,
           events: project.events(runId).length,
+          sealed_events: project.events(runId).length,
           artifacts: 2,
+          note: null,
           problems: [],
         },
       ],
@@ -398,7 +407,7 @@ describe('verify', () => {
       [
         'changed line',
         (lines: string[]) => lines.toSpliced(1, 1, lines[1]!.replace('completed', 'failed')),
-        3,
+        2,
       ],
       ['removed line', (lines: string[]) => lines.toSpliced(1, 1), 2],
       ['added line', (lines: string[]) => lines.toSpliced(1, 0, lines[1]!), 3],
@@ -678,6 +687,19 @@ describe('health, config, errors, version', () => {
     assert.deepEqual([own.data.codes[0].source, own.data.codes[0].hint], ['project', 'Do it right.']);
     const unknown = await project.envelope(['errors', 'E_NOPE']);
     assert.deepEqual([unknown.code, unknown.error.code], [1, 'E_USAGE']);
+  });
+
+  it('lists the error codes page by page, by the commands of its own answers', async () => {
+    using project = new TestProject();
+    const codes: string[] = [];
+    let next: string | undefined = 'acor errors --limit 20';
+    while (next !== undefined) {
+      const { data, meta }: Envelope = await project.envelope(next.split(' ').slice(1));
+      codes.push(...data.codes.map(({ code }: { code: string }) => code));
+      assert.equal(meta.next?.length, meta.hasMore ? 1 : undefined);
+      next = meta.next?.[0];
+    }
+    assert.deepEqual(codes, Object.keys(ERROR_CODES).sort());
   });
 
   it('tells the version, and in detail what it depends on', async () => {

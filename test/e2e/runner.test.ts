@@ -340,6 +340,22 @@ describe('acor run', () => {
     assert.equal((await project.run(['--exit-code', 'tool', 'endless'])).code, 124);
   });
 
+  it('ends with the tool’s own exit code behind an envelope as well', async () => {
+    const asked = ['run', '--no-stream', '--exit-code=tool'];
+    const failed = await project.envelope([...asked, 'exits_with', '9']);
+    assert.deepEqual([failed.ok, failed.code, failed.error.details.rc], [false, 9, 9]);
+    const late = await project.envelope([...asked, 'endless']);
+    assert.deepEqual([late.ok, late.code, late.error.code], [false, 124, 'E_DEADLINE']);
+    project.write('tools/half_done/cli.sh', '#!/bin/bash\nexit 3\n', 0o755);
+    project.write(
+      'tools/half_done/tool.yaml',
+      'name: half_done\nversion: 1.0.0\nadapter: plain\nexit_codes: { ok: 0, ok_partial: 3 }\n',
+    );
+    const partly = await project.envelope([...asked, 'half_done']);
+    assert.deepEqual([partly.ok, partly.code, partly.data.state], [true, 3, 'completed']);
+    assert.equal((await project.envelope(['run', '--no-stream', 'half_done'])).code, 0);
+  });
+
   it('shows with --dry-run what would run, and starts and writes nothing', async () => {
     const fresh = new TestProject({ tools: ['writes_output'] });
     const { code, data } = await fresh.envelope(['run', 'writes_output', '--output', 'x.txt', '--dry-run']);

@@ -3,9 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { Acor, AcorError, type RunEvent } from '../../src/index.ts';
+import { Acor, AcorError, type Question, type RunEvent } from '../../src/index.ts';
 import { processesOf, TestProject } from '../support/project.ts';
 
+const noPython = spawnSync('sh', ['-c', 'command -v python3']).status !== 0 && 'python3 is not here';
 const ROOT = dirname(dirname(import.meta.dirname));
 
 describe('the library', () => {
@@ -195,6 +196,154 @@ describe('the library', () => {
         ['failed', 3],
       ],
     );
+  });
+});
+
+describe('questions in the library', { skip: noPython }, () => {
+  let project: TestProject;
+  let acor: Acor;
+  before(() => {
+    project = new TestProject({ tools: ['asks', 'asks_any', 'asks_later'] });
+    acor = new Acor({ cwd: project.root });
+  });
+  after(() => project[Symbol.dispose]());
+
+  const answersOf = (events: readonly RunEvent[]) =>
+    events.flatMap((event) => (event.type === 'action_answered' ? [event] : []));
+  const warningsOf = (events: readonly RunEvent[]) =>
+    events.flatMap((event) => (event.type === 'runner_warning' ? [event] : []));
+
+  /** Iterates over a run up to its question. */
+  async function untilAsked(run: AsyncIterable<RunEvent>): Promise<void> {
+    for await (const event of run) if (event.type === 'runner_state' && event.to === 'waiting_ai') return;
+  }
+
+  it('are put to a handler, with all that the tool said', async () => {
+    const asked: Question[] = [];
+    const run = acor.run('asks', [], {
+      onQuestion: async (question) => {
+        asked.push(question);
+        return 'fast';
+      },
+    });
+    const [summary, events] = await Promise.all([run, collect(run)]);
+    assert.deepEqual([summary.state, summary.result?.data], ['completed', { answer: 'fast' }]);
+    assert.deepEqual(asked, [
+      {
+        actionId: 'a-1',
+        action: 'choose_speed',
+        msg: undefined,
+        context: { files: 3 },
+        options: [
+          { id: 'slow', label: 'Slowly' },
+          { id: 'fast', label: 'Fast' },
+        ],
+        schema: undefined,
+        default: undefined,
+        timeoutS: 600,
+        audience: 'ai',
+        blocking: true,
+      },
+    ]);
+    const [answer] = answersOf(events);
+    assert.deepEqual([answer?.answer, answer?.source], ['fast', 'library']);
+  });
+
+  it('are answered beforehand, by action or by id, and the handler only hears of the others', async () => {
+    const questions = ['first', 'second', 'third'].map((action) => ({ action, action_id: `id-${action}` }));
+    const heard: string[] = [];
+    const summary = await acor.run('asks_any', ['--questions', JSON.stringify(questions)], {
+      answers: { first: { deep: [1] }, 'id-second': false },
+      onQuestion: ({ action }) => {
+        heard.push(action);
+        return 3;
+      },
+    });
+    assert.deepEqual(summary.result?.data, { first: { deep: [1] }, second: false, third: 3 });
+    assert.deepEqual(heard, ['third']);
+  });
+
+  it('stay open after an answer that does not fit, of the handler or of a caller', async () => {
+    const run = acor.run('asks', [], {
+      answers: { choose_speed: 'sideways' },
+      onQuestion: () => 'backwards',
+    });
+    const events = collect(run);
+    await untilAsked(run);
+    const runId = await run.runId;
+    await assert.rejects(acor.answer(runId, 'a-1', 'upwards'), (error: AcorError) => {
+      assert.ok(error instanceof AcorError);
+      assert.deepEqual(error.next?.[0], `acor answer ${runId} a-1 --choice slow`);
+      return error.code === 'E_BAD_ANSWER';
+    });
+    await assert.rejects(acor.answer(runId, 'a-1', 10n), { code: 'E_BAD_ANSWER' });
+    await assert.rejects(acor.answer(runId, 'a-9', 'slow'), { code: 'E_BAD_ANSWER' });
+    await acor.answer(runId, 'choose_speed', 'slow', { reason: 'to be sure', by: 'a program' });
+    assert.deepEqual((await run).result?.data, { answer: 'slow' });
+    await assert.rejects(acor.answer(runId, 'a-1', 'fast'), { code: 'E_BAD_ANSWER' });
+    await assert.rejects(acor.answer('r-0000000000000000', 'a-1', 1), { code: 'E_RUN_NOT_FOUND' });
+    const all = await events;
+    assert.deepEqual(
+      answersOf(all).map(({ answer, by, source, reason }) => [answer, by, source, reason]),
+      [['slow', 'a program', 'library', 'to be sure']],
+    );
+    assert.deepEqual(
+      warningsOf(all).map(({ code, msg }) => [code, /sideways|backwards/.exec(msg)?.[0]]),
+      [
+        ['E_BAD_ANSWER', 'sideways'],
+        ['E_BAD_ANSWER', 'backwards'],
+      ],
+    );
+  });
+
+  it('are left to others by a handler that knows no answer', async () => {
+    const run = acor.run('asks', [], { onQuestion: () => undefined });
+    await untilAsked(run);
+    await new Acor({ cwd: project.root }).answer(await run.runId, 'a-1', 'fast');
+    assert.deepEqual((await run).result?.data, { answer: 'fast' });
+  });
+
+  it('time out when the handler throws, and its error is told of', async () => {
+    const run = acor.run('asks', ['--timeout-s', '0.3'], {
+      onQuestion: () => {
+        throw new Error('out of ideas');
+      },
+    });
+    const [summary, events] = await Promise.all([run, collect(run)]);
+    assert.deepEqual([summary.state, summary.code], ['failed', 'E_ACTION_TIMEOUT']);
+    assert.match(
+      warningsOf(events)
+        .map(({ msg }) => msg)
+        .join('\n'),
+      /'a-1': .*out of ideas/,
+    );
+  });
+
+  it('that got an answer from elsewhere meanwhile are no longer the business of a slow handler', async () => {
+    let letGo = (_answer: string): void => {};
+    const slow = new Promise<string>((resolve) => {
+      letGo = resolve;
+    });
+    const run = acor.run('asks', [], { onQuestion: () => slow });
+    const events = collect(run);
+    await untilAsked(run);
+    await acor.answer(await run.runId, 'a-1', 'slow');
+    letGo('sideways');
+    assert.deepEqual((await run).result?.data, { answer: 'slow' });
+    assert.deepEqual(warningsOf(await events), []);
+  });
+
+  it('that do not wait reach the handler as well', async () => {
+    const summary = await acor.run('asks_later', [], { onQuestion: ({ blocking }) => ({ blocking }) });
+    assert.deepEqual(summary.result?.data, { way: { blocking: false } });
+  });
+
+  it('refuse an answer beforehand that is no JSON, before anything starts', async () => {
+    const before = project.runIds();
+    await assert.rejects(async () => acor.run('asks', [], { answers: { choose_speed: () => 1 } }), {
+      code: 'E_BAD_ANSWER',
+    });
+    assert.deepEqual(project.runIds(), before);
   });
 });
 

@@ -29,6 +29,10 @@ export interface Finished {
   stderr: string;
 }
 
+/** For tests whose tools wait for, or reach, what lies outside of a sandbox, because they are about something else. */
+export const WITHOUT_SANDBOX =
+  "version: 1\nenvironment: { cancel_grace_s: 0.3 }\nsecurity: { isolation: 'off' }\n";
+
 /** A project in a folder of its own, with real tools; everything in it is removed at the end. */
 export class TestProject {
   readonly root: string;
@@ -119,7 +123,9 @@ export class TestProject {
   }
 
   events(runId: string): Event[] {
-    return parseLines(readFileSync(join(this.runsDir, runId, 'events.jsonl'), 'utf8'));
+    const text = readFileSync(join(this.runsDir, runId, 'events.jsonl'), 'utf8');
+    // What is being written at this moment is no line yet.
+    return parseLines(text.slice(0, text.lastIndexOf('\n') + 1));
   }
 
   [Symbol.dispose](): void {

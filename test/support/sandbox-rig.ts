@@ -14,8 +14,8 @@ import { dirname, join } from 'node:path';
 import { ProcessTree } from '../../src/core/process/kill-tree.ts';
 import { loadRuntime, type Runtime } from '../../src/core/process/runtime.ts';
 import type { EgressNote } from '../../src/core/sandbox/egress/journal.ts';
-import { canGiveUsers } from '../../src/core/sandbox/identity/can-give-users.ts';
-import type { SandboxBackend, SandboxRequest, ToolExit } from '../../src/core/sandbox/sandbox.ts';
+import { canGiveUsers, ROOT } from '../../src/core/sandbox/identity/can-give-users.ts';
+import type { RunUser, SandboxBackend, SandboxRequest, ToolExit } from '../../src/core/sandbox/sandbox.ts';
 
 /** A user that no account stands for. */
 const SOMEBODY = { uid: 61_300, gid: 61_300 };
@@ -62,9 +62,11 @@ export class SandboxRig {
     this.#write('project/tools/rig/helper.sh', 'echo helped\n');
     for (const folder of [...this.#writableFolders, this.writable, join(this.run, 'control', 'tool')])
       mkdirSync(folder, { recursive: true });
-    if (canGiveUsers())
-      for (const folder of [...this.#writableFolders, this.writable])
-        chownSync(folder, SOMEBODY.uid, SOMEBODY.gid);
+  }
+
+  /** As the runner does it: what the tool may write is its own. */
+  #handOver(to: RunUser): void {
+    for (const folder of [...this.#writableFolders, this.writable]) chownSync(folder, to.uid, to.gid);
   }
 
   /** Runs a script in bash, as a tool of level minimal with one readable and one writable grant. */
@@ -82,6 +84,7 @@ export class SandboxRig {
   ) {
     const probe = await backend.probe();
     const confinement = await backend.confine({ ...this.#request(script), ...request }, probe);
+    if (canGiveUsers()) this.#handOver(confinement.changesUser ? SOMEBODY : ROOT);
     beforeLaunch?.();
     const [out, err] = ['out', 'err'].map((name) => join(this.root, `${name}-${this.#count++}`)) as [
       string,
@@ -98,7 +101,7 @@ export class SandboxRig {
     });
     try {
       if (isDeaf) delete launch.spawn.hear;
-      const child = this.#runtime.spawn(launch.spawn);
+      const child = await this.#runtime.spawn(launch.spawn);
       launch.release();
       const tree = new ProcessTree(this.#runtime, {
         rootPid: child.pid,

@@ -5,14 +5,34 @@ import { dirname, join } from 'node:path';
 
 const ROOT = dirname(dirname(import.meta.dirname));
 
-/** The commands that the transcript shows; `<run>` stands for the run that the first one made. */
-const COMMANDS = [
-  'acor describe example_processor --fields name,usage,effects',
-  'acor run example_processor --input data/orders.json --output report.json',
-  'acor show <run> --fields state,duration_s,artifacts',
-  'acor verify <run>',
-  'acor run example_processor --input missing.json --output report2.json',
-  'acor run exmaple_processor --input data/orders.json',
+/** What is shown: commands and what they print, in sections; `<run>` stands for the run that was made last. */
+const SECTIONS: readonly { words: string; commands: readonly string[] }[] = [
+  {
+    words: '',
+    commands: [
+      'acor describe example_processor --fields name,usage,effects',
+      'acor run example_processor --input data/orders.json --output report.json',
+      'acor show <run> --fields state,duration_s,artifacts',
+      'acor verify <run>',
+      'acor run example_processor --input missing.json --output report2.json',
+      'acor run exmaple_processor --input data/orders.json',
+    ],
+  },
+  {
+    words: `## A question
+
+The tool meets a record that it cannot read, and asks. The command ends with exit code 2; the run lives on and waits. Any other
+shell answers, and the same process goes on.
+
+`,
+    commands: [
+      `echo '{"id":"c-2001","version":"1.0"}' >data/customers-v1/c-2001.json`,
+      'acor run data_migrator --source data/customers-v1 --target customers-v2 --batch-size 20 --on-bad-record ask',
+      'acor answer <run> bad-record --choice skip_bad --reason "it is a draft" --by planner',
+      'acor wait <run>',
+      'acor decisions <run>',
+    ],
+  },
 ];
 
 /** Runs the commands in a copy of the example project and writes down what they print, word for word. */
@@ -21,16 +41,18 @@ export function recordTranscript(): string {
   try {
     cpSync(join(ROOT, 'examples'), project, { recursive: true, filter: (path) => !path.includes('.runs') });
     let runId = '';
-    const parts = COMMANDS.map((command) => {
-      const words = command.replace('<run>', runId).split(' ').slice(1);
-      const { stdout, status } = spawnSync(join(ROOT, 'acor'), words, {
+    const shown = (command: string) => {
+      const line = command.replace('<run>', runId);
+      const { stdout, status } = spawnSync('sh', ['-c', line], {
         cwd: project,
         encoding: 'utf8',
+        env: { ...process.env, PATH: `${ROOT}:${process.env.PATH}` },
         input: '',
       });
-      runId ||= /"run_id":"(r-[^"]+)"/.exec(stdout)?.[1] ?? '';
-      return `\`\`\`console\n$ ${['acor', ...words].join(' ')}\n${stdout.trimEnd()}\n[exit code ${status}]\n\`\`\`\n`;
-    });
+      if (line.startsWith('acor run ')) runId = /"run_id":"(r-[^"]+)"/.exec(stdout)?.[1] ?? runId;
+      return `\`\`\`console\n$ ${line}\n${stdout}[exit code ${status}]\n\`\`\`\n`;
+    };
+    const parts = SECTIONS.map(({ words, commands }) => `${words}${commands.map(shown).join('\n')}`);
     return parts.join('\n').replaceAll(project, '/home/you/examples').replaceAll(ROOT, '/opt/acor');
   } finally {
     rmSync(project, { recursive: true, force: true });

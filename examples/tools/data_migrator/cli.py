@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows the Python SDK: batches, checkpoints, a question that does not wait, and errors that can be retried."""
+"""Shows the Python SDK: batches, checkpoints, questions that wait and that do not, and errors that can be retried."""
 
 import argparse
 import errno
@@ -10,7 +10,9 @@ import sys
 import time
 
 from acor.protocol import (
+    ToolError,
     answer_to,
+    ask,
     check_cancel,
     emit_action,
     emit_error,
@@ -26,6 +28,8 @@ from customer_record import BadRecord, to_v2
 EXIT_RETRYABLE = 20
 EXIT_FATAL = 30
 STAGE = "migrate"
+ACTION = "choose_migration_strategy"
+CHOICES = {"strict": "stop at a bad record", "skip_bad": "leave bad records out and list them"}
 TRANSIENT = (errno.EIO, errno.EAGAIN, errno.EBUSY, errno.EINTR, errno.ENETDOWN, errno.ETIMEDOUT)
 
 
@@ -41,7 +45,12 @@ def main():
     args = parse_args()
     try:
         with heartbeat(every_s=15):
-            return selftest() if args.selftest else migrate(args.source, args.target, args.batch_size)
+            if args.selftest:
+                return selftest()
+            return migrate(args.source, args.target, args.batch_size, args.on_bad_record)
+    except ToolError as problem:
+        emit_error(problem.code, problem.msg, problem.hint)
+        return EXIT_FATAL
     except Stop as stop:
         emit_error(stop.code, stop.msg, stop.hint, retryable=stop.retryable)
         return EXIT_RETRYABLE if stop.retryable else EXIT_FATAL
@@ -52,6 +61,7 @@ def parse_args():
     parser.add_argument("--source")
     parser.add_argument("--target")
     parser.add_argument("--batch-size", type=int, default=100)
+    parser.add_argument("--on-bad-record", choices=["ask", *CHOICES])
     parser.add_argument("--selftest", action="store_true")
     args = parser.parse_args()
     if not args.selftest and not (args.source and args.target and args.batch_size > 0):
@@ -59,16 +69,11 @@ def parse_args():
     return args
 
 
-def migrate(source, target, batch_size):
+def migrate(source, target, batch_size, on_bad_record):
     started = time.monotonic()
     emit_start(STAGE, args={"source": source, "target": target, "batch_size": batch_size})
     names = record_names(source)
-    question = emit_action(
-        "choose_migration_strategy",
-        files=len(names),
-        batch_size=batch_size,
-        choices={"strict": "stop at a bad record", "skip_bad": "leave bad records out and list them"},
-    )
+    decide = strategy(on_bad_record, len(names), batch_size)
     os.makedirs(target, exist_ok=True)
     job = {"source": source, "target": target}
     state = load_checkpoint(STAGE)
@@ -81,7 +86,7 @@ def migrate(source, target, batch_size):
         check_cancel()
         batch = todo[begin : begin + batch_size]
         for name in batch:
-            migrate_record(name, source, target, question, state)
+            migrate_record(name, source, target, decide, state)
         state["last"] = batch[-1]
         save_checkpoint(STAGE, state)
         done = resumed_at + begin + len(batch)
@@ -95,6 +100,27 @@ def migrate(source, target, batch_size):
     return 0
 
 
+def strategy(on_bad_record, files, batch_size):
+    """How to say, once a bad record is met, whether to go on: it is known already, asked then, or asked now without waiting."""
+    if on_bad_record in CHOICES:
+        return lambda name, problem: on_bad_record
+    if on_bad_record == "ask":
+        return ask_about
+    question = emit_action(ACTION, files=files, batch_size=batch_size, choices=CHOICES)
+    return lambda name, problem: answer_to(question, default="strict")
+
+
+def ask_about(name, problem):
+    # The id is the same for every bad record: the first answer holds for all of them, also in an attempt that resumes.
+    return ask(
+        ACTION,
+        context={"file": name, "problem": str(problem)},
+        options=[{"id": choice, "label": meaning} for choice, meaning in CHOICES.items()],
+        msg="A record is not what version 1 promises. How shall the migration go on?",
+        action_id="bad-record",
+    )
+
+
 def record_names(source):
     try:
         names = sorted(name for name in os.listdir(source) if name.endswith(".json"))
@@ -105,7 +131,7 @@ def record_names(source):
     return names
 
 
-def migrate_record(name, source, target, question, state):
+def migrate_record(name, source, target, decide, state):
     path = os.path.join(source, name)
     try:
         with open(path, "rb") as file:
@@ -118,7 +144,7 @@ def migrate_record(name, source, target, question, state):
         write_whole(target, name, {**record, "migrated_from": provenance})
         state["migrated"] += 1
     except (BadRecord, ValueError) as problem:
-        if answer_to(question, default="strict") != "skip_bad":
+        if decide(name, problem) != "skip_bad":
             hint = "Mend the record, or answer choose_migration_strategy with skip_bad."
             raise Stop("E_SCHEMA_MISMATCH", "%s: %s" % (path, problem), hint) from problem
         state["skipped"].append(name)

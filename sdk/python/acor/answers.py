@@ -7,7 +7,7 @@ from acor.answer_files import parse_answer, read_answer_file
 from acor.cancellation import check_cancel
 from acor.emitter import emitter
 from acor.errors import ToolError, check_file_name
-from acor.run_context import deadline_left_s
+from acor.run_context import deadline_left_s, put_off_deadline, waiting_stops_deadline
 
 POLL_S = 0.1
 # The runner keeps the same clock and its word counts, so it gets the chance to speak first.
@@ -57,7 +57,10 @@ def answer_to(action_id, default=None):
     """The answer to a question put with ``emit_action``, once it is there; ``default`` until then."""
     check_file_name("action_id", action_id)
     delivered = read_answer_file(action_id)
-    return delivered["answer"] if delivered else default
+    if not delivered:
+        return default
+    put_off_deadline(delivered)
+    return delivered["answer"]
 
 
 def _wait(action, action_id, default, timeout_s):
@@ -68,9 +71,10 @@ def _wait(action, action_id, default, timeout_s):
     while True:
         delivered = _stdin_answers.get(action_id) or read_answer_file(action_id)
         if delivered:
+            put_off_deadline(delivered)
             return delivered["answer"]
         check_cancel()
-        left_s = deadline_left_s()
+        left_s = None if waiting_stops_deadline() else deadline_left_s()
         if left_s is not None and left_s <= 0:
             raise ToolError("E_DEADLINE", "the deadline passed while '%s' waited for an answer" % action)
         if give_up_s is not None and time.monotonic() >= give_up_s:

@@ -56,15 +56,24 @@ class CheckpointLock:
             return False
         try:
             os.write(fd, self._ours.encode())
+        except OSError:
+            # Left there empty, it would hold up the next one.
+            os.unlink(self._path)
+            raise
         finally:
             os.close(fd)
         return True
 
     def _replace(self):
         draft = self._path + "." + self._ours.strip().replace(" ", ".")
-        with open(draft, "w") as file:
-            file.write(self._ours)
-        os.replace(draft, self._path)
+        try:
+            with open(draft, "x") as file:
+                file.write(self._ours)
+            os.replace(draft, self._path)
+        except OSError:
+            if os.path.exists(draft):
+                os.unlink(draft)
+            raise
 
     def _is_stale(self):
         try:

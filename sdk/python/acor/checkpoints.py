@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import re
@@ -9,9 +10,19 @@ from acor.run_context import checkpoint_dir, utc_now
 
 
 def save_checkpoint(stage, data):
-    """Save a stage's state, on disk when it returns (contract §6); returns its version, which counts up."""
+    """Save a stage's state, on disk when it returns (contract §6); returns its version, which counts up.
+
+    Raises ToolError with E_DISK_FULL or E_STORAGE; what was saved before is still there then.
+    """
     check_file_name("checkpoint stage", stage)
     folder = checkpoint_dir()
+    try:
+        return _save(folder, stage, data)
+    except OSError as cause:
+        raise _cannot_save(stage, folder, cause) from cause
+
+
+def _save(folder, stage, data):
     os.makedirs(folder, exist_ok=True)
     while True:
         with CheckpointLock(os.path.join(folder, ".%s.lock" % stage)) as lock:
@@ -60,6 +71,15 @@ def _read_stored(folder, stage):
     if type(stored.get("version")) is not int or stored["version"] < 1:
         raise _not_a_checkpoint(path, "it has no version number")
     return stored
+
+
+def _cannot_save(stage, folder, cause):
+    full = cause.errno in (errno.ENOSPC, errno.EDQUOT)
+    return ToolError(
+        "E_DISK_FULL" if full else "E_STORAGE",
+        "cannot save the checkpoint '%s' in %s: %s" % (stage, folder, cause.strerror or cause),
+        "Free space on its disk." if full else "See whether it may be written: the disk may be read-only.",
+    )
 
 
 def _not_a_checkpoint(path, why):

@@ -23,11 +23,32 @@ def checkpoint_dir():
 
 def deadline_left_s():
     """Seconds until the runner ends this run, negative once it is past; ``None`` without a deadline."""
-    match = _RFC3339_UTC.fullmatch(os.environ.get("DEADLINE_TS", ""))
+    deadline_s = _epoch_s(os.environ.get("DEADLINE_TS", ""))
+    return None if deadline_s is None else deadline_s - time.time()
+
+
+def waiting_stops_deadline():
+    """Whether the deadline stands still while this run waits for an answer, so that ``DEADLINE_TS`` may pass meanwhile."""
+    return os.environ.get("ACOR_WAITING_STOPS_DEADLINE") == "1"
+
+
+def put_off_deadline(delivered):
+    """Take over a later deadline, where this attempt was given one with an answer.
+
+    It is put into the environment for programs started from now on.
+    """
+    if str(delivered.get("attempt")) != os.environ.get("ACOR_ATTEMPT"):
+        return
+    later_s, known_s = _epoch_s(delivered.get("deadline_ts")), _epoch_s(os.environ.get("DEADLINE_TS", ""))
+    if later_s is not None and known_s is not None and later_s > known_s:
+        os.environ["DEADLINE_TS"] = delivered["deadline_ts"]
+
+
+def _epoch_s(text):
+    match = _RFC3339_UTC.fullmatch(text) if isinstance(text, str) else None
     if not match:
         return None
-    whole_s = calendar.timegm(time.strptime(match.group(1), "%Y-%m-%dT%H:%M:%S"))
-    return whole_s + float(match.group(2) or 0) - time.time()
+    return calendar.timegm(time.strptime(match.group(1), "%Y-%m-%dT%H:%M:%S")) + float(match.group(2) or 0)
 
 
 def trace_fields():

@@ -7,6 +7,7 @@ import { configFile } from '../../protocol/config-file.ts';
 import { errorCodesFile } from '../../protocol/error-codes-file.ts';
 import { manifestFile } from '../../protocol/manifest.ts';
 import { inputSpec } from '../../protocol/manifest-inputs.ts';
+import { policyFile } from '../../protocol/policy-file.ts';
 import { checkFile } from './check-file.ts';
 import { expandVariables } from './expand.ts';
 import { CONFIG_KEYS } from './keys.ts';
@@ -14,12 +15,17 @@ import { leavesOf } from './layers.ts';
 import { parseYaml } from './yaml-file.ts';
 
 const DOCS = join(import.meta.dirname, '..', '..', '..', 'docs');
-const SCHEMAS = { 'tool.yaml': manifestFile, 'config.yaml': configFile, 'error_codes.yaml': errorCodesFile };
+const SCHEMAS = {
+  'tool.yaml': manifestFile,
+  'config.yaml': configFile,
+  'error_codes.yaml': errorCodesFile,
+  'policy.yaml': policyFile,
+};
 
 describe('the documents on manifests and configuration', () => {
   it('show files that hold', async () => {
     const shown: string[] = [];
-    for (const page of ['manifests.md', 'configuration.md']) {
+    for (const page of ['manifests.md', 'configuration.md', 'policy.md']) {
       for (const [, text] of read(page).matchAll(/```yaml\n(.*?)```/gs)) {
         const name = /^# (\S+)/.exec(text!)?.[1] as keyof typeof SCHEMAS;
         const yaml = await parseYaml(name, text!);
@@ -28,7 +34,14 @@ describe('the documents on manifests and configuration', () => {
         shown.push(name);
       }
     }
-    assert.deepEqual(shown, ['tool.yaml', 'config.yaml', 'error_codes.yaml']);
+    assert.deepEqual(shown, [
+      'tool.yaml',
+      'config.yaml',
+      'error_codes.yaml',
+      'policy.yaml',
+      'policy.yaml',
+      'policy.yaml',
+    ]);
   });
 
   it('name every key, and no other', () => {
@@ -49,6 +62,11 @@ describe('the documents on manifests and configuration', () => {
       documented.sort(),
       [...new Set([...settings, 'version', 'acor_version', 'discovery.patterns', 'answers'])].sort(),
     );
+  });
+
+  it('name every key of a policy', () => {
+    const page = read('policy.md');
+    for (const key of Object.keys(policyFile.shape)) assert.ok(page.includes(`\`${key}`), key);
   });
 
   it('give the defaults as they are', () => {

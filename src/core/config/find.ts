@@ -17,15 +17,33 @@ export function findProject(cwd: string): { root: string; file: string | null } 
 
 /** The user's own file, in the XDG configuration folder; null when there is none. */
 export function findUserFile(env: Readonly<Record<string, string | undefined>>): string | null {
-  const xdg = env['XDG_CONFIG_HOME'];
-  // The XDG specification has relative values ignored.
-  const base = xdg && isAbsolute(xdg) ? xdg : join(env['HOME'] || homedir(), '.config');
-  const file = join(base, 'acor', 'config.yaml');
+  const file = join(userFolder('XDG_CONFIG_HOME', '.config', env), 'config.yaml');
   return isNamed(file) ? file : null;
 }
 
+/** ACOR's folder among those that XDG gives a user. */
+export function userFolder(
+  variable: 'XDG_CONFIG_HOME' | 'XDG_DATA_HOME' | 'XDG_CACHE_HOME',
+  fallback: string,
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  const xdg = env[variable];
+  // The XDG specification has relative values ignored.
+  const base = xdg && isAbsolute(xdg) ? xdg : join(env['HOME'] || homedir(), fallback);
+  return join(base, 'acor');
+}
+
+/** All folders of ACOR's own in a user's home: policies, approvals and what was read of them are no tool's business. */
+export function userFolders(env: Readonly<Record<string, string | undefined>>): string[] {
+  return [
+    userFolder('XDG_CONFIG_HOME', '.config', env),
+    userFolder('XDG_DATA_HOME', join('.local', 'share'), env),
+    userFolder('XDG_CACHE_HOME', '.cache', env),
+  ];
+}
+
 /** A file that is there and cannot be reached, such as a link to nowhere, is not taken for none: its settings would vanish unseen. */
-function isNamed(path: string): boolean {
+export function isNamed(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {

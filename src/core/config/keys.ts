@@ -15,6 +15,7 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'environment.max_output_size': 'number',
   'environment.cancel_grace_s': 'number',
   'environment.answer_timeout_s': 'number',
+  'environment.waiting_stops_deadline': 'boolean',
   'security.allow_network_egress': 'boolean',
   'security.workspace_isolation': 'boolean',
   'security.drop_privileges': 'boolean',
@@ -26,6 +27,11 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'security.grant_roots': 'list',
   'security.isolation': 'text',
   'security.allow_private_egress': 'list',
+  'security.require_plan': 'text',
+  'budget.max_runs': 'number',
+  'budget.max_timeout_s': 'number',
+  'budget.max_output_size': 'number',
+  'budget.max_attempts': 'number',
   'storage.keep': 'number',
 };
 

@@ -11,22 +11,22 @@ type Env = Readonly<Record<string, string | undefined>>;
 const CLOCK_TICK_MS = 20;
 
 /**
- * What a configuration file said, kept in the user's cache folder, so that an ordinary start loads neither a YAML reader
+ * What a configuration or policy file said, kept in the user's cache folder, so that an ordinary start loads neither a YAML reader
  * nor a schema. The folder is the user's own: a project that came with a cache of its own could not be trusted.
  */
-export class SettingsCache {
+export class SettingsCache<T = Setting[]> {
   readonly #path: string | undefined;
   readonly #signature: string | undefined;
 
-  constructor(file: string, env: Env) {
+  constructor(file: string, env: Env, kind: 'config' | 'policy' = 'config') {
     const folder = env['XDG_CACHE_HOME'] || (env['HOME'] && join(env['HOME'], '.cache'));
     this.#signature = signatureOf(file);
     if (!folder?.startsWith('/')) return;
-    this.#path = join(folder, 'acor', 'config', `${createHash('sha256').update(file).digest('hex')}.json`);
+    this.#path = join(folder, 'acor', kind, `${createHash('sha256').update(file).digest('hex')}.json`);
   }
 
   /** The settings, if the file still looks as it did then. */
-  read(): Setting[] | undefined {
+  read(): T | undefined {
     if (this.#path === undefined || this.#signature === undefined) return undefined;
     try {
       const { version, signature, settings } = JSON.parse(readFileSync(this.#path, 'utf8'));
@@ -37,7 +37,7 @@ export class SettingsCache {
   }
 
   /** Keeps settings that hang on nothing but the file. A cache that cannot be written is no error. */
-  write(settings: Setting[]): void {
+  write(settings: T): void {
     if (this.#path === undefined || this.#signature === undefined) return;
     try {
       mkdirSync(join(this.#path, '..'), { recursive: true, mode: 0o700 });

@@ -41,6 +41,15 @@ describe('a YAML file', () => {
     assert.deepEqual(await rulesOf(['a: &a [x,x,x,x,x,x,x,x,x]', ...levels].join('\n')), ['aliases']);
   });
 
+  it('may not use any alias where they are not allowed', async () => {
+    const { problems } = await parseYaml('x.yaml', 'a: &a [1]\nb: *a\n', { aliases: false });
+    assert.deepEqual(
+      problems.map(({ rule, line, column }) => [rule, line, column]),
+      [['aliases', 2, 4]],
+    );
+    assert.deepEqual((await parseYaml('x.yaml', 'a: &a [1]\n', { aliases: false })).problems, []);
+  });
+
   it('may use a few aliases', async () => {
     assert.deepEqual((await parseYaml('x.yaml', 'a: &a [1]\nb: *a\n')).value, { a: [1], b: [1] });
   });

@@ -31,8 +31,14 @@ export interface YamlFile {
   sourceOf(path: KeyPath): string | undefined;
 }
 
-/** Reads a file of limited size. What is wrong with it is a problem, not an exception. */
-export async function readYamlFile(file: string): Promise<YamlFile> {
+/**
+ * Reads a file of limited size. What is wrong with it is a problem, not an exception. Without `aliases` none is allowed: what
+ * decides about rights must say it where it stands.
+ */
+export async function readYamlFile(
+  file: string,
+  options: { aliases: boolean } = { aliases: true },
+): Promise<YamlFile> {
   try {
     const stats = statSync(file);
     // Reading a FIFO would wait for ever.
@@ -46,7 +52,11 @@ export async function readYamlFile(file: string): Promise<YamlFile> {
         'Make it smaller.',
       );
     }
-    return await parseYaml(file, new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file)));
+    return await parseYaml(
+      file,
+      new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file)),
+      options,
+    );
   } catch (error) {
     if (error instanceof TypeError && errorCode(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA')
       return notText(file);
@@ -61,7 +71,11 @@ export async function readYamlFile(file: string): Promise<YamlFile> {
 }
 
 /** Parses YAML 1.2. Duplicate keys, unknown tags and more than one document are problems. */
-export async function parseYaml(file: string, text: string): Promise<YamlFile> {
+export async function parseYaml(
+  file: string,
+  text: string,
+  options: { aliases: boolean } = { aliases: true },
+): Promise<YamlFile> {
   if (text.includes('\0')) return notText(file);
   // Loaded late: it takes longer than a whole warm start.
   const yaml = await import('yaml');
@@ -71,6 +85,7 @@ export async function parseYaml(file: string, text: string): Promise<YamlFile> {
     const mistakes = [...document.errors, ...document.warnings];
     if (mistakes.some(({ message }) => /call stack/i.test(message))) return tooDeep(file);
     const problems = onePerPlace(mistakes).map((mistake) => syntaxProblem(file, text, lines, mistake));
+    if (!options.aliases) problems.push(...aliasIn(document, file, lines, yaml));
     const value = problems.length > 0 ? undefined : (document.toJS({ maxAliasCount: MAX_ALIAS_COUNT }) ?? {});
     return { file, value, problems, ...placesIn(document, lines, yaml) };
   } catch (error) {
@@ -101,6 +116,31 @@ function notText(file: string): YamlFile {
 
 function tooDeep(file: string): YamlFile {
   return failed(file, 'too-deep', 'the file is nested too deeply', 'Make it flatter.');
+}
+
+/** The first alias of a document, if it has one. */
+function aliasIn(
+  document: Document.Parsed,
+  file: string,
+  lines: LineCounter,
+  yaml: typeof import('yaml'),
+): Problem[] {
+  const problems: Problem[] = [];
+  yaml.visit(document, {
+    Alias(_key, { source, range }) {
+      const { line, col } = lines.linePos(range?.[0] ?? 0);
+      problems.push({
+        file,
+        line,
+        column: col,
+        rule: 'aliases',
+        message: `the alias *${source} stands for something written elsewhere, and no aliases are read in this file`,
+        fix: 'Write out what it stands for.',
+      });
+      return yaml.visit.BREAK;
+    },
+  });
+  return problems;
 }
 
 function placesIn(

@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeIfPossible } from '../../util/remove-if-possible.ts';
 import type { Runtime } from './runtime.ts';
 
 /**
@@ -43,6 +44,6 @@ export class InputPipe {
   close(): void {
     if (this.#readFd !== -1) closeSync(this.#readFd);
     closeSync(this.#writeFd);
-    rmSync(this.#path, { force: true });
+    removeIfPossible(this.#path);
   }
 }

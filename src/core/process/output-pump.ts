@@ -1,6 +1,7 @@
 import { closeSync, constants, type FSWatcher, openSync, readSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
+import { removeIfPossible } from '../../util/remove-if-possible.ts';
 import type { Runtime, SpawnedProcess } from './runtime.ts';
 
 const BUFFER_BYTES = 1 << 18;
@@ -9,6 +10,10 @@ const PIPE_BYTES = 1 << 20;
 const FULL_FLOW_BYTES = 60_000;
 const POLL_MS = 1;
 const EMPTY_POLLS_BEFORE_WATCH = 10;
+/** inotify tells of writes, not of the last writer's death: that is looked for this often. */
+const IDLE_LOOK_MS = 200;
+/** Between looks at a silent stream that cannot be watched. */
+const IDLE_POLL_MS = 10;
 /** Descendants may hold the stream open after the tool is gone; what they still write is waited for this long. */
 const DRAIN_LIMIT_MS = 100;
 
@@ -92,7 +97,8 @@ export class OutputPump {
   #schedule(bytes: number): void {
     if (this.#closed) return;
     const next = () => this.#turn();
-    this.#timer = bytes > FULL_FLOW_BYTES ? setImmediate(next) : setTimeout(next, POLL_MS);
+    const pauseMs = this.#emptyPolls > EMPTY_POLLS_BEFORE_WATCH ? IDLE_POLL_MS : POLL_MS;
+    this.#timer = bytes > FULL_FLOW_BYTES ? setImmediate(next) : setTimeout(next, pauseMs);
   }
 
   #turn(): void {
@@ -139,8 +145,11 @@ export class OutputPump {
       stop();
       return false;
     }
-    // inotify tells of writes, not of the last writer's death: look for that now and then.
-    this.#timer = setTimeout(wake, 50);
+    const look = () => {
+      if (this.#readAll() > 0 || this.#streams.every((stream) => stream.ended)) wake();
+      else this.#timer = setTimeout(look, IDLE_LOOK_MS);
+    };
+    this.#timer = setTimeout(look, IDLE_LOOK_MS);
     return true;
   }
 
@@ -215,7 +224,7 @@ class FifoStream {
     this.#open = false;
     if (this.writeFd !== -1) closeSync(this.writeFd);
     closeSync(this.#readFd);
-    rmSync(this.path, { force: true });
+    removeIfPossible(this.path);
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -40,7 +40,7 @@ describe('a tool’s process', () => {
       },
     };
     const pump = new OutputPump(runtime, over === 'fifo' ? folder : null, sinks);
-    const child = runtime.spawn({
+    const child = await runtime.spawn({
       argv: ['/bin/bash', '-c', script],
       cwd: folder,
       env: { PATH },
@@ -89,18 +89,35 @@ describe('a tool’s process', () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  it('cannot be started when there is no such program', () => {
-    assert.throws(
-      () => runtime.spawn({ argv: ['/no/such/program'], cwd: '/', env: {}, stdout: 'pipe', stderr: 'pipe' }),
-      { code: 'ENOENT' },
-    );
+  describe('that cannot be started is told as the system tells it', () => {
+    const start = (argv: [string, ...string[]]) =>
+      runtime.spawn({ argv, cwd: folder, env: {}, stdout: 'pipe', stderr: 'pipe' });
+
+    it('when there is no such program, or none such in its first line', async () => {
+      await assert.rejects(start(['/no/such/program']), { code: 'ENOENT' });
+      const path = join(folder, 'unread');
+      writeFileSync(path, '#!/no/such/interpreter\n', { mode: 0o755 });
+      await assert.rejects(start([path]), { code: 'ENOENT' });
+    });
+
+    it('when its mode bits do not let it run, until they do', async () => {
+      const path = join(folder, 'locked');
+      writeFileSync(path, '#!/bin/sh\nexit 7\n', { mode: 0o644 });
+      await assert.rejects(start([path]), { code: 'EACCES' });
+      chmodSync(path, 0o755);
+      assert.equal((await (await start([path])).exited).rc, 7);
+    });
+
+    it('when one of its arguments is longer than the system takes', { skip: !isLinux }, async () => {
+      await assert.rejects(start(['/bin/true', 'x'.repeat(200_000)]), { code: 'E2BIG' });
+    });
   });
 
   describe('when it is killed', { skip: !isLinux }, () => {
     /** Starts a tree that marks itself with a run id and is deaf to SIGTERM; returns when it stands. */
     async function startTree(script: string) {
       const runId = `r-test-${process.pid}-${count++}`;
-      const child = runtime.spawn({
+      const child = await runtime.spawn({
         argv: ['/bin/bash', '-c', script],
         cwd: folder,
         env: { PATH, RUN_ID: runId },
@@ -143,6 +160,14 @@ describe('a tool’s process', () => {
       assert.ok(tree.members().length >= 4);
       watchdog.abandon();
       while (tree.members().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    });
+
+    it('does not fail because its watchdog was killed before it', async () => {
+      const watchdog = new Watchdog(runtime, `r-test-${process.pid}-${count++}`);
+      process.kill(watchdog.pid, 'SIGKILL');
+      while (isStillThere(watchdog.pid)) await new Promise((resolve) => setTimeout(resolve, 5));
+      for (let group = 1; group < 20; group++) watchdog.watchGroup(group);
+      watchdog.dismiss();
     });
 
     it('is left alone by a watchdog that was dismissed', async () => {

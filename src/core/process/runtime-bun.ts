@@ -8,7 +8,7 @@ const F_SETPIPE_SZ = 1031;
 const WNOHANG = 1;
 
 export const bunRuntime: Runtime = {
-  spawn(request: SpawnRequest): SpawnedProcess {
+  async spawn(request: SpawnRequest): Promise<SpawnedProcess> {
     const ownRssBytes = process.memoryUsage.rss();
     const child = Bun.spawn({
       cmd: [...request.argv],
@@ -40,11 +40,13 @@ export const bunRuntime: Runtime = {
     return {
       pid: child.pid,
       write(line) {
-        child.stdin.write(`${line}\n`);
-        child.stdin.flush();
+        ifItLives(() => {
+          child.stdin.write(`${line}\n`);
+          child.stdin.flush();
+        });
       },
       close() {
-        child.stdin.end();
+        ifItLives(() => child.stdin.end());
       },
     };
   },
@@ -122,4 +124,11 @@ function openLibc() {
 
 function cString(text: string): Uint8Array {
   return Buffer.from(`${text}\0`);
+}
+
+/** A companion that was killed takes no words any more, and needs none. */
+function ifItLives(tell: () => void): void {
+  try {
+    tell();
+  } catch {}
 }

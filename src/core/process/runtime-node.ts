@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import type { Companion, Exit, HearChild, Runtime, SpawnedProcess, SpawnRequest } from './runtime.ts';
 
 export const nodeRuntime: Runtime = {
-  spawn(request: SpawnRequest): SpawnedProcess {
+  async spawn(request: SpawnRequest): Promise<SpawnedProcess> {
     const [program, ...args] = request.argv;
     const child = spawn(program, args, {
       cwd: request.cwd,
@@ -18,12 +18,9 @@ export const nodeRuntime: Runtime = {
     });
     if (request.hear !== undefined) listenTo(child, request.hear);
     const exited = exitOf(child);
-    if (child.pid === undefined) {
-      exited.catch(() => {});
-      // Node tells the reason later, in an event; the caller learns that much at once.
-      throw Object.assign(new Error(`cannot start ${program}`), { code: 'ENOENT' });
-    }
-    return { pid: child.pid, exited, stdout: child.stdout, stderr: child.stderr };
+    // Node throws some reasons, such as E2BIG, and tells the others in an event.
+    if (child.pid === undefined) await exited;
+    return { pid: child.pid!, exited, stdout: child.stdout, stderr: child.stderr };
   },
 
   startCompanion(argv, env): Companion {

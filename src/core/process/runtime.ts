@@ -39,8 +39,8 @@ export interface Companion {
 
 /** What differs between Bun and Node. Each has one file; nothing else calls either by name. */
 export interface Runtime {
-  /** Starts a process. Throws the system's error when it cannot be started. */
-  spawn(request: SpawnRequest): SpawnedProcess;
+  /** Starts a process. Rejects with the system's error when it cannot be started. */
+  spawn(request: SpawnRequest): Promise<SpawnedProcess>;
   startCompanion(argv: readonly [string, ...string[]], env: Readonly<Record<string, string>>): Companion;
   makeFifo(path: string): void;
   /** Asks the kernel for a larger pipe; a refusal is no error. */

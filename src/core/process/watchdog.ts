@@ -1,3 +1,4 @@
+import { processesOfCommand } from '../../util/process-table.ts';
 import type { Companion, Runtime } from './runtime.ts';
 
 /**
@@ -26,6 +27,13 @@ while [ "$round" -lt 50 ]; do
 done
 `;
 
+const NAME = 'acor-watchdog';
+
+/** The watchdogs of a run that are at work or on guard. */
+export function watchdogsOf(runId: string): number[] {
+  return processesOfCommand(`${NAME} ${runId}`);
+}
+
 /** Sees to it that a run's processes do not outlive a supervisor that was killed with SIGKILL. */
 export class Watchdog {
   readonly #companion: Companion;
@@ -34,7 +42,7 @@ export class Watchdog {
   constructor(runtime: Runtime, runId: string) {
     // A scrubbed environment: with the RUN_ID of an outer run in it, the watchdog of that run would kill this one.
     const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
-    this.#companion = runtime.startCompanion(['/bin/sh', '-c', SCRIPT, 'acor-watchdog', runId], env);
+    this.#companion = runtime.startCompanion(['/bin/sh', '-c', SCRIPT, NAME, runId], env);
   }
 
   get pid(): number {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { signatureOf, WatchedFiles } from './watched-files.ts';
@@ -128,6 +128,7 @@ export class DiscoveryCache {
 
 function ignoreInGit(runsDir: string): void {
   try {
-    writeFileSync(join(runsDir, '.gitignore'), '*\n', { flag: 'wx' });
+    const path = join(runsDir, '.gitignore');
+    if (!existsSync(path)) writeAtomic(path, '*\n');
   } catch {}
 }

@@ -19,6 +19,8 @@ export interface StagedOutput {
   target: string;
   /** The path that the tool is given. */
   staged: string;
+  /** It stays there, and nothing is put in place. */
+  stays?: true;
 }
 
 /** Where path arguments may lie, and where outputs wait. */
@@ -29,6 +31,11 @@ export interface GrantRules {
   /** Nothing below them is ever writable. */
   protectedRoots: readonly string[];
   stagingDir: string;
+  /**
+   * Given when all outputs are to stay in the workspace: those named, as `<input>/<name>`, are staged although something
+   * stands at their targets.
+   */
+  stayingOutputs?: readonly string[];
 }
 
 /** What a path argument becomes: the text that the tool is given, and a grant or a staged output. */
@@ -71,7 +78,9 @@ export function grantPath(spec: InputSpec, text: string, rules: GrantRules): Gra
       `Give a path under ${rules.roots.join(', ')}, or add its folder to security.grant_roots.`,
     );
   }
-  const access = spec.access ?? (real.stats ? 'read' : 'write');
+  const place = join(input, basename(real.path));
+  const isNew = !real.stats || rules.stayingOutputs?.includes(place) === true;
+  const access = spec.access ?? (isNew ? 'write' : 'read');
   if (access === 'read') {
     if (real.stats) return { text: real.path, target: real.path, grant: { path: real.path, access, input } };
     return trouble(
@@ -90,9 +99,10 @@ export function grantPath(spec: InputSpec, text: string, rules: GrantRules): Gra
       'Give a path that neither lies in that folder nor holds it.',
     );
   }
-  if (real.stats) return { text: real.path, target: real.path, grant: { path: real.path, access, input } };
-  const staged = join(rules.stagingDir, input, basename(real.path));
-  return { text: staged, target: real.path, staged: { input, target: real.path, staged } };
+  if (!isNew) return { text: real.path, target: real.path, grant: { path: real.path, access, input } };
+  const staged = join(rules.stagingDir, place);
+  const stays = rules.stayingOutputs === undefined ? {} : { stays: true as const };
+  return { text: staged, target: real.path, staged: { input, target: real.path, staged, ...stays } };
 }
 
 /** The path of an argument of a tool without inputs, when it names something that may be granted. */

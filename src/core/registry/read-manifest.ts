@@ -45,7 +45,7 @@ export async function readManifest(
       ),
     );
   }
-  const yaml = { ...(await readYamlFile(real.path)), file: path };
+  const yaml = { ...(await readYamlFile(real.path, { aliases: false })), file: path };
   // Loaded late: a warm start reads no manifest.
   const { manifestFile, completeManifest } = await import('../../protocol/manifest.ts');
   const { data, problems } = checkFile(manifestFile, {

@@ -2,12 +2,12 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { identify } from '../../util/process-table.ts';
-import { isLost } from '../storage/lost-runs.ts';
-import type { RunStore, RunWriter } from '../storage/run-store.ts';
+import type { RunWriter } from '../storage/run-store.ts';
+import { stagedBefore } from './outputs.ts';
 import { planRun } from './plan.ts';
 import { Run } from './run.ts';
 import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
-import { settleIfLost } from './settle-lost.ts';
+import { settled } from './settle-lost.ts';
 import { enterState } from './write-ending.ts';
 
 /** Endings after which nobody can say what the tool had done by then. */
@@ -20,32 +20,40 @@ const STOPPED_MIDWAY = [
   'E_OUTCOME_UNKNOWN',
 ];
 
-const SETTLE_ROUNDS = 100;
-const ROUND_MS = 20;
-
 /** Begins the next attempt of a run that has failed, was cancelled, or lost its supervisor: same id, same workspace, same answers. */
 export async function beginAgain(
   services: RunnerServices,
   request: RunRequest,
   again: { runId: string; mode: AgainMode; force?: boolean },
 ): Promise<Run> {
-  const record = await settledRecord(services.store, again.runId);
+  const record = await settled(services.store, again.runId);
   checkState(record);
-  const plan = await planRun(services, request);
+  const { replays } = record;
+  const plan = await planRun(services, {
+    ...request,
+    ...(replays !== null && { replays: { runId: replays, outputs: stagedBefore(record) } }),
+  });
   const isRepeatable = plan.tool.manifest.idempotent || plan.tool.manifest.effects === 'reads';
   if (!isRepeatable && wasStoppedMidway(record) && !again.force) throw outcomeUnknown(record);
-  return Run.begin(services, plan, () => reopen(services.store.takeOver(again.runId), again.mode));
-}
-
-function reopen(writer: RunWriter, mode: AgainMode): RunWriter {
-  const { layout, record } = writer;
+  // Somebody else may have been quicker, and be at work or done already.
+  const writer = services.store.takeOver(again.runId, checkState);
   try {
-    // Somebody else may have been quicker, and done already.
-    checkState(record);
+    if (again.mode === 'resume') await giveBackAnswers(writer);
+    reopen(writer, again.mode);
   } catch (error) {
     writer.close();
     throw error;
   }
+  return Run.begin(services, plan, writer);
+}
+
+async function giveBackAnswers({ layout }: RunWriter): Promise<void> {
+  const { restoreAnswers } = await import('../storage/restore-answers.ts');
+  await restoreAnswers(layout);
+}
+
+function reopen(writer: RunWriter, mode: AgainMode): void {
+  const { layout, record } = writer;
   for (const path of [layout.cancelRequest, layout.cancelFile, layout.hurryFile])
     rmSync(path, { force: true });
   if (mode === 'retry') {
@@ -65,18 +73,6 @@ function reopen(writer: RunWriter, mode: AgainMode): RunWriter {
     signal: null,
     duration_s: null,
   });
-  return writer;
-}
-
-/** The record once it is final on the disk: somebody else may be ending the lost run at this moment. */
-async function settledRecord(store: RunStore, runId: string): Promise<RunRecord> {
-  for (let round = 0; round < SETTLE_ROUNDS; round++) {
-    await settleIfLost(store, store.read(runId));
-    const record = store.read(runId);
-    if (!isLost(record)) return record;
-    await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
-  }
-  return store.read(runId);
 }
 
 function checkState({ run_id, state }: RunRecord): void {

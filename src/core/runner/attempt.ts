@@ -12,7 +12,7 @@ import type { Questions } from './answers/questions.ts';
 import { recordEgress } from './egress-events.ts';
 import { type Ending, EndingRace } from './ending.ts';
 import { environmentOf } from './environment.ts';
-import { guardDeadline } from './guards/deadline.ts';
+import { type DeadlineGuard, guardDeadline } from './guards/deadline.ts';
 import type { StopGuard } from './guards/guard.ts';
 import { guardLiveness } from './guards/liveness.ts';
 import { guardStall } from './guards/stall.ts';
@@ -34,11 +34,12 @@ export interface AttemptResult {
 
 export interface AttemptOptions {
   number: number;
-  deadline: Date;
+  /** When the time of the whole run is up, as things stand now. */
+  deadline: () => Date;
   /** Whether an attempt before it has left checkpoints to go on from. */
   isResumed: boolean;
   /** Time left of the whole run. */
-  leftMs: number;
+  leftMs: () => number;
   /** Settles when the caller wants the run to end, with the reason; `hurry` when without any grace. */
   cancelled: Promise<string>;
   hurry: Promise<void>;
@@ -67,10 +68,13 @@ export async function runAttempt(
     plan.tool.manifest.actions.length > 0
       ? new InputPipe(services.runtime, writer.layout.control)
       : undefined;
-  const env = environmentOf(plan, writer.layout, options);
+  const deadline = options.deadline();
+  const waitedBeforeMs = options.questions.waitedMs;
+  const env = environmentOf(plan, writer.layout, { ...options, deadline });
   const { sandboxed } = plan;
   let handed: HandOver | undefined;
   let launch: SandboxLaunch | undefined;
+  let tree: ProcessTree | undefined;
   try {
     if (sandboxed.changesUser) {
       const { handOver, handStreams } = await import('./hand-over.ts');
@@ -92,12 +96,23 @@ export async function runAttempt(
         output.store();
       },
     });
-    const child = spawnTool(services, launch);
+    const child = await spawnTool(services, launch);
+    tree = new ProcessTree(services.runtime, {
+      rootPid: child.pid,
+      runId: plan.runId,
+      adopts: services.adoptsOrphans,
+      keepers: launch.keepers,
+    });
     launch.release();
     race.watchExit(() => launch!.hasEnded());
     input?.releaseReadEnd();
+    watchdog.watchGroup(child.pid);
+    output.pump.start(child);
+    const { deadlineGuard, guards } = startGuards(plan, writer, intake, output, race, options);
     options.questions.begin({
       deliver: (line) => input?.write(line),
+      news: () => newsOfDeadline(plan, options, waitedBeforeMs),
+      onGoingOn: () => deadlineGuard.look(),
       onUnanswered: (actionId, timeoutS) => race.end({ kind: 'unanswered', actionId, timeoutS }),
       onFailed: (error) =>
         race.end({
@@ -105,15 +120,6 @@ export async function runAttempt(
           error: storageError(error, 'keep an answer', writer.layout.answers),
         }),
     });
-    watchdog.watchGroup(child.pid);
-    output.pump.start(child);
-    const tree = new ProcessTree(services.runtime, {
-      rootPid: child.pid,
-      runId: plan.runId,
-      adopts: services.adoptsOrphans,
-      keepers: launch.keepers,
-    });
-    const guards = startGuards(plan, writer, intake, output, race, options);
     const exited = child.exited.then((exit) => settle(launch!, exit));
     exited.then(({ exit }) => race.end({ kind: 'exited', exit }));
     options.cancelled.then((reason) => race.end({ kind: 'cancelled', reason }));
@@ -131,9 +137,10 @@ export async function runAttempt(
       });
     }
     const { exit, left: leftInside, failure } = await exited;
-    await options.questions.end();
     const { left: leftOutside, survivors } = await endLeftovers(tree);
     tree.release();
+    // May throw, which must not keep anything alive.
+    await options.questions.end();
     if (failure !== undefined) throw failure;
     const left = leftInside + leftOutside;
     await output.finish(ending.kind === 'exited' ? exit.rc : null);
@@ -150,6 +157,11 @@ export async function runAttempt(
       protocolProblem: intake.problem,
       survivors,
     };
+  } catch (error) {
+    // Whatever went wrong after the tool was started, nothing of it lives on.
+    await tree?.kill();
+    tree?.release();
+    throw error;
   } finally {
     launch?.close();
     output.close();
@@ -176,10 +188,10 @@ function settle(launch: SandboxLaunch, exit: Exit): ToolExit & { failure?: unkno
   }
 }
 
-function spawnTool(services: RunnerServices, { spawn }: SandboxLaunch): SpawnedProcess {
+async function spawnTool(services: RunnerServices, { spawn }: SandboxLaunch): Promise<SpawnedProcess> {
   const { argv } = spawn;
   try {
-    return services.runtime.spawn(spawn);
+    return await services.runtime.spawn(spawn);
   } catch (error) {
     const missing = errorCode(error) === 'ENOENT';
     throw new AcorError(
@@ -203,19 +215,21 @@ function startGuards(
   output: ToolOutput,
   race: EndingRace,
   options: AttemptOptions,
-): StopGuard[] {
+): { deadlineGuard: DeadlineGuard; guards: StopGuard[] } {
   const { limits } = plan;
   const { questions } = options;
   // A tool that waits for an answer is not silent; its clock begins anew with the answer.
   const sinceWaiting = (lastMs: () => number) => () =>
     questions.isWaiting ? performance.now() : Math.max(questions.lastAnswerMs, lastMs());
   intake.lastEventMs = intake.lastProgressMs = performance.now();
+  const deadlineGuard = guardDeadline(race, {
+    leftMs: options.leftMs,
+    standsStill: () => limits.waitingStopsDeadline && questions.standsStill,
+    timeoutS: limits.timeoutS,
+    isOutputClosed: () => output.isStdoutClosed,
+  });
   const guards = [
-    guardDeadline(race, {
-      leftMs: options.leftMs,
-      timeoutS: limits.timeoutS,
-      isOutputClosed: () => output.isStdoutClosed,
-    }),
+    deadlineGuard.stop,
     guardLiveness(race, {
       graceS: limits.heartbeatGraceS,
       lastEventMs: sinceWaiting(() => intake.lastEventMs),
@@ -237,7 +251,17 @@ function startGuards(
       }),
     );
   }
-  return guards;
+  return { deadlineGuard, guards };
+}
+
+/** What goes with an answer when the wait for it has put the deadline off: the tool was told another one at its start. */
+function newsOfDeadline(
+  { limits }: RunPlan,
+  { questions, deadline, number }: AttemptOptions,
+  waitedBeforeMs: number,
+): Record<string, unknown> {
+  if (!limits.waitingStopsDeadline || questions.waitedMs <= waitedBeforeMs) return {};
+  return { deadline_ts: deadline().toISOString(), attempt: number };
 }
 
 function reasonOf(ending: Ending): string {

@@ -54,7 +54,8 @@ function filesIn(folder: string): string[] {
 
 /** What lies in a staged output will stand under that output's target. */
 function finalPath(path: string, outputs: readonly StagedOutput[]): string {
-  for (const { staged, target } of outputs) {
+  for (const { staged, target, stays } of outputs) {
+    if (stays) continue;
     const inside = relative(staged, path);
     if (inside === '') return target;
     if (!inside.startsWith('..') && !isAbsolute(inside)) return join(target, inside);

@@ -1,10 +1,7 @@
-import { delimiter } from 'node:path';
+import { whyDenied } from '../../protocol/env-names.ts';
 import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import type { RunLayout } from '../storage/layout.ts';
 import type { RunPlan } from './plan.ts';
-
-/** Names that would let a caller's environment run code inside the tool's runtime, or change this one's. */
-const NEVER_PASSED = /^(BUN_|NODE_OPTIONS$|LD_PRELOAD$|LD_AUDIT$|DYLD_INSERT_LIBRARIES$)/;
 
 /** The whole environment of a tool (contract §2): what is listed, and nothing of the caller's beyond it. */
 export function environmentOf(
@@ -12,12 +9,10 @@ export function environmentOf(
   layout: RunLayout,
   attempt: { number: number; deadline: Date; isResumed: boolean },
 ): Record<string, string> {
-  const env: Record<string, string> = { ...passedOn(plan) };
-  for (const [name, value] of Object.entries({ ...plan.tool.manifest.env.set, ...plan.command.env })) {
-    env[name] = name === 'PYTHONPATH' && env[name] ? `${value}${delimiter}${env[name]}` : value;
-  }
   return {
-    ...env,
+    ...passedOn(plan),
+    ...plan.tool.manifest.env.set,
+    ...plan.command.env,
     RUN_ID: plan.runId,
     TRACE_ID: plan.traceId,
     SPAN_ID: plan.spanId,
@@ -35,6 +30,7 @@ export function environmentOf(
     ACOR_RESUME: attempt.isResumed ? '1' : '0',
     ACOR_LIB: plan.libraryDir,
     ...plan.sandboxed.env,
+    ...(plan.limits.waitingStopsDeadline && { ACOR_WAITING_STOPS_DEADLINE: '1' }),
   };
 }
 
@@ -44,7 +40,7 @@ function passedOn({ tool, callerEnv, baseAllowlist }: RunPlan): Record<string, s
   const passed: Record<string, string> = {};
   for (const name of names) {
     const value = callerEnv[name];
-    if (value !== undefined && !NEVER_PASSED.test(name)) passed[name] = value;
+    if (value !== undefined && whyDenied(name) === undefined) passed[name] = value;
   }
   return passed;
 }

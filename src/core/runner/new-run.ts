@@ -29,6 +29,8 @@ export function newRunRecord(plan: RunPlan): NewRun {
     trace_id: plan.traceId,
     span_id: plan.spanId,
     idempotent: tool.manifest.idempotent,
+    idempotency_key: plan.idempotencyKey,
+    replays: plan.replays,
     supervisor: identify(process.pid),
     isolation: plan.sandboxed.isolation,
     acor_version: ACOR_VERSION,

@@ -1,9 +1,12 @@
 import { cpSync, existsSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
 import type { StagedOutput } from '../registry/arguments.ts';
+import { layoutOf } from '../storage/layout.ts';
 
 /** Makes the folders in which a tool writes its staged outputs. */
 export function prepareStaging(staged: readonly StagedOutput[]): void {
@@ -16,25 +19,51 @@ export function writtenOutputs(staged: readonly StagedOutput[]): StagedOutput[] 
 }
 
 /**
- * Puts the outputs of a completed run in place, each at once and whole (contract §5). What came to stand at the target
- * meanwhile is not overwritten: the output stays in the workspace, and the error says where.
+ * Puts the outputs of a completed run in place, each at once and whole (contract §5), and all or none of them. What came to
+ * stand at a target meanwhile is not overwritten: the outputs stay in the workspace, and the error says where.
  */
-export function placeOutputs(outputs: readonly StagedOutput[]): void {
-  for (const output of outputs) {
+export function placeOutputs(all: readonly StagedOutput[]): void {
+  const outputs = all.filter(({ stays }) => !stays);
+  for (const [index, output] of outputs.entries()) {
     try {
       mkdirSync(dirname(output.target), { recursive: true });
       place(output.staged, output.target);
     } catch (error) {
+      const kept = [...outputs.slice(0, index).filter(takeBack), ...outputs.slice(index)];
+      const moves = kept.map(({ staged, target }) => shellCommand(['mv', staged, target]));
       throw new AcorError(
         'E_STORAGE',
         `cannot put the output in place at ${output.target}: ${whyNot(error)}`,
         {
-          hint: `The output is kept. Put it in place with: mv '${output.staged}' '${output.target}'`,
-          next: [`mv '${output.staged}' '${output.target}'`],
+          hint: `What was made is kept. Put it in place with: ${moves.join(' && ')}`,
+          next: moves,
           cause: error,
         },
       );
     }
+  }
+}
+
+/** The outputs for which a run was given staged paths, as `<input>/<name>`: nothing stood at their targets then. */
+export function stagedBefore({ run_id, args }: RunRecord): string[] {
+  // The project may have been moved since: only the end of the path is sure.
+  const { dir, staging } = layoutOf('/', run_id);
+  const mark = `/${run_id}${staging.slice(dir.length)}/`;
+  return args.flatMap((arg) => {
+    const at = arg.indexOf(mark);
+    if (at === -1) return [];
+    const place = arg.slice(at + mark.length);
+    return `${place.slice(0, place.indexOf('/'))}/${basename(place)}`;
+  });
+}
+
+/** A run that has failed leaves no output. False when it cannot be taken back. */
+function takeBack({ staged, target }: StagedOutput): boolean {
+  try {
+    place(target, staged);
+    return true;
+  } catch {
+    return false;
   }
 }
 

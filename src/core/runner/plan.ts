@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { newRunId, newSpanId, newTraceId } from '../../util/ids.ts';
-import { decide } from '../policy/decide.ts';
+import { userFolders } from '../config/find.ts';
+import type { Approval } from '../guard/approval-state.ts';
+import { RunGuard } from '../guard/run-guard.ts';
 import {
   type Grant,
   grantRoots,
@@ -19,7 +22,8 @@ import { chooseBackend } from '../sandbox/choose.ts';
 import type { Confinement, RunFolders, SandboxRequest } from '../sandbox/sandbox.ts';
 import { layoutOf, type RunLayout } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
-import type { PreparedAnswer } from './answers/questions.ts';
+import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
+import { type Budget, type Lowered, withinBudget } from './budget.ts';
 import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
 
 /** The clocks and limits of a run. */
@@ -29,6 +33,8 @@ export interface RunLimits {
   stallS: number | null;
   maxOutputBytes: number;
   cancelGraceS: number;
+  /** Whether the deadline stands still while the run waits for an answer. */
+  waitingStopsDeadline: boolean;
 }
 
 /** How failures that may pass are tried again: tries in all, and the wait before the second one, doubled each time. */
@@ -46,6 +52,9 @@ export interface RunPlan {
   traceId: string;
   spanId: string;
   tool: ToolEntry;
+  /** By which a privileged tool runs. */
+  approval: Approval | null;
+  guard: RunGuard;
   command: ToolCommand;
   sandboxed: Confinement & { argv: [string, ...string[]] };
   /** The tool's arguments, and how they are shown: values of secret inputs are masked. */
@@ -57,10 +66,18 @@ export interface RunPlan {
   staged: StagedOutput[];
   limits: RunLimits;
   retry: RetryPlan;
+  budget: Budget;
+  /** What was asked for beyond the project's ceilings. */
+  lowered: Lowered[];
   /** Answers known beforehand: those of the caller, then those of the configuration's rules. */
   answers: PreparedAnswer[];
   answerTimeoutS: number;
+  /** Asked when nothing was prepared. */
+  onQuestion: AnswerHandler | undefined;
   cwd: string;
+  idempotencyKey: string | null;
+  /** The run that this one is to be compared with. */
+  replays: string | null;
   caller: string | null;
   callerEnv: RunRequest['env'];
   baseAllowlist: readonly string[];
@@ -71,25 +88,32 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** Checks everything that can be checked before a run, in the order in which a caller would want to hear of it. Starts and writes nothing. */
 export async function planRun(services: RunnerServices, request: RunRequest): Promise<RunPlan> {
-  const tool = await services.registry.find(request.tool);
-  assertCompatible(tool.manifest);
-  checkAdapter(tool);
-  checkPolicy(services, tool);
+  const found = await services.registry.find(request.tool);
+  assertCompatible(found.manifest);
+  checkAdapter(found);
+  const guard = await RunGuard.open(found, {
+    ...request,
+    config: services.config,
+    runsDir: services.store.root,
+  });
+  const { tool, approval } = await guard.admit();
   checkEnvironment(tool, request);
   const runId = request.again?.runId ?? newRunId();
   const layout = layoutOf(services.store.root, runId);
-  const hidden = [services.store.root, join(services.config.root, '.acor')];
+  const hidden = [services.store.root, join(services.config.root, '.acor'), ...userFolders(request.env)];
   const resolved = resolveArguments(tool, request.args, {
     cwd: request.cwd,
     roots: grantRoots(services.config, request.cwd),
     protectedRoots: [...hidden, tool.dir],
     stagingDir: layout.staging,
+    ...(request.replays && { stayingOutputs: request.replays.outputs }),
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
   await checkJsonInputs(tool, resolved.values);
   const sdk = sdkPaths();
   const command = await commandOf(tool, services.config, request.env);
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...resolved.args];
+  const { budget } = services.config.config;
   const declared = declaredGrants(tool, { projectRoot: services.config.root, hidden });
   const grants = [...resolved.grants, ...declared];
   const sandboxed = await confine(services, tool, {
@@ -102,30 +126,36 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     folders: foldersOf(layout),
     libraries: librariesOf(sdk),
     grants,
-    hidden,
+    hidden: hidden.filter((path) => existsSync(path)),
     commands: tool.manifest.permissions.commands,
     path: request.env['PATH'] ?? '',
-    ...(await networkOf(services, tool)),
     limits: { ...services.config.config.security.resource_limits, ...tool.manifest.resources },
   });
+  const shownArgs = shownArguments(resolved);
+  await guard.admitRun({ ...resolved, args: shownArgs, tier: sandboxed.isolation.tier });
   return {
     runId,
     again: request.again?.mode ?? null,
     traceId: TRACEPARENT.exec(request.env.TRACEPARENT ?? '')?.[1] ?? newTraceId(),
     spanId: newSpanId(),
     tool,
+    approval,
+    guard,
     command,
     sandboxed: { ...sandboxed, argv },
     args: resolved.args,
-    shownArgs: shownArguments(resolved),
+    shownArgs,
     givenArgs: resolved.secretArgs.length === 0 ? request.args : null,
     grants,
     staged: resolved.staged,
-    limits: limitsOf(services, tool, request),
-    retry: retryOf(tool, request),
+    ...withinBudget(limitsOf(services, tool, request), retryOf(tool, request), budget),
+    budget: { maxRuns: budget.max_runs ?? null },
     answers: [...(request.answers ?? []), ...ruledAnswers(services, tool)],
     answerTimeoutS: services.config.config.environment.answer_timeout_s,
+    onQuestion: request.onQuestion,
     cwd: request.cwd,
+    idempotencyKey: request.idempotencyKey ?? null,
+    replays: request.replays?.runId ?? null,
     caller: request.caller ?? null,
     callerEnv: request.env,
     baseAllowlist: services.config.config.environment.base_allowlist,
@@ -133,27 +163,19 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   };
 }
 
-/** What a tool gets of the network: nothing, or the hosts that its manifest names. */
-async function networkOf(
-  { config }: RunnerServices,
-  { name, manifest }: ToolEntry,
-): Promise<Pick<SandboxRequest, 'network' | 'egress'>> {
-  const asked = manifest.permissions.network.egress_allow;
-  if (asked.length === 0) return { network: 'none' };
-  const { planEgress } = await import('../sandbox/egress/egress-plan.ts');
-  return { network: 'listed', egress: planEgress(name, asked, config.config.security) };
-}
-
 /** How the tool will be confined. Throws E_SANDBOX_UNAVAILABLE when that cannot be had here. */
 async function confine(
   services: RunnerServices,
   tool: ToolEntry,
-  request: SandboxRequest,
+  request: Omit<SandboxRequest, 'network'>,
 ): Promise<Confinement> {
   const cacheFolder = join(services.store.root, 'cache');
   const { backend, probe } = await chooseBackend(services.config.config.security.isolation, cacheFolder);
-  if (request.network === 'listed') (await import('./assert-opens-hosts.ts')).assertOpensHosts(tool, backend);
-  return backend.confine(request, probe);
+  const { level, network } = tool.manifest.permissions;
+  if (level !== 'privileged' && network.egress_allow.length === 0)
+    return backend.confine({ ...request, network: 'none' }, probe);
+  const { networkOf } = await import('./plan-network.ts');
+  return backend.confine({ ...request, ...networkOf(services.config, tool, backend) }, probe);
 }
 
 function foldersOf(layout: RunLayout): RunFolders {
@@ -181,25 +203,6 @@ function checkAdapter({ adapter, name }: ToolEntry): void {
   );
 }
 
-function checkPolicy({ config }: RunnerServices, { manifest, name }: ToolEntry): void {
-  const violations = decide(manifest, config.config);
-  if (violations.length > 0) {
-    throw new AcorError(
-      'E_POLICY_DENIED',
-      `tool '${name}' asks for more than the policy allows: ${violations.map((v) => v.rule).join('; ')}`,
-      {
-        hint: violations.map((v) => v.fix).join(' '),
-        details: { violations },
-      },
-    );
-  }
-  if (manifest.permissions.level === 'privileged') {
-    throw new AcorError('E_APPROVAL_REQUIRED', `tool '${name}' is privileged, and nobody has approved it`, {
-      hint: "This version has no approvals yet: lower permissions.level to 'standard' and list what the tool needs.",
-    });
-  }
-}
-
 function checkEnvironment({ manifest, name }: ToolEntry, { env }: RunRequest): void {
   const missing = manifest.env.require.filter((variable) => env[variable] === undefined);
   if (missing.length === 0) return;
@@ -217,6 +220,7 @@ function limitsOf({ config }: RunnerServices, { manifest }: ToolEntry, request: 
     stallS: manifest.stall_s ?? defaults.stall_s ?? null,
     maxOutputBytes: manifest.max_output_size ?? defaults.max_output_size,
     cancelGraceS: defaults.cancel_grace_s,
+    waitingStopsDeadline: defaults.waiting_stops_deadline,
   };
 }
 

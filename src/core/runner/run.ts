@@ -17,6 +17,7 @@ import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { RunPlan } from './plan.ts';
 import { backoffMs, nextStep } from './retry.ts';
 import type { RunnerServices } from './services.ts';
+import { Turn } from './turn.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 /** The last moment that RFC 3339 can write: a limit may be given that lies beyond it. */
@@ -43,6 +44,13 @@ export interface RunSummary {
   dir: string;
 }
 
+/** How the last try came out, and which one it was. There is no result of a try that never began. */
+interface TriedOut {
+  outcome: Outcome;
+  attempt?: AttemptResult;
+  number: number;
+}
+
 /** A run that this process supervises. */
 export class Run {
   readonly runId: string;
@@ -55,7 +63,9 @@ export class Run {
   readonly #firstAttempt: number;
   /** How many events there were before this supervisor. */
   readonly #since: number;
-  readonly #begunMs = performance.now();
+  readonly #turn: Turn;
+  /** When it went to work: the time in the queue does not count. */
+  #begunMs = performance.now();
   #cancel!: (reason: string) => void;
   readonly #cancelled: Promise<string>;
   #hurryUp!: () => void;
@@ -74,13 +84,14 @@ export class Run {
     this.#since = plan.again === null ? 0 : writer.log.events - 1;
     this.runId = plan.runId;
     this.layout = writer.layout;
-    this.#questions = new Questions(writer, plan.answers, plan.answerTimeoutS);
+    this.#questions = new Questions(writer, plan);
     this.#cancelled = new Promise((resolve) => {
       this.#cancel = resolve;
     });
     this.#hurry = new Promise((resolve) => {
       this.#hurryUp = resolve;
     });
+    this.#turn = new Turn(services, plan, writer, this.#cancelled);
     this.#control = new ControlFolder(writer.layout, {
       onCancel: (reason) => this.#cancel(reason),
       onHurry: () => this.#hurryUp(),
@@ -89,9 +100,9 @@ export class Run {
     this.ended = this.#live();
   }
 
-  /** Begins to supervise what was planned; `open` gives the right to write the run. */
-  static begin(services: RunnerServices, plan: RunPlan, open: (plan: RunPlan) => RunWriter): Run {
-    return new Run(services, plan, open(plan));
+  /** Begins to supervise what was planned; `writer` is the right to write the run. */
+  static begin(services: RunnerServices, plan: RunPlan, writer: RunWriter): Run {
+    return new Run(services, plan, writer);
   }
 
   /** Asks the run to end: by the ladder, or at once. */
@@ -114,24 +125,27 @@ export class Run {
   }
 
   async #live(): Promise<RunSummary> {
+    let completed = false;
     try {
       this.#announce();
-      const { outcome, attempt, number } = await this.#tryUntilDone();
+      const { outcome, attempt, number } = await this.#workInTurn();
       const summary = this.#summarise(outcome, attempt, number);
       summary.events = await writeEnding(this.#writer, outcome, {
         ...summary,
         usage: attempt?.exit.usage ?? UNKNOWN_USAGE,
       });
+      completed = outcome.state === 'completed';
       return summary;
     } finally {
       this.#isOver = true;
       this.#control.close();
       this.#writer.close();
+      await this.#turn.end({ completed });
     }
   }
 
   #announce(): void {
-    const { tool, shownArgs, limits, sandboxed } = this.#plan;
+    const { tool, shownArgs, limits, sandboxed, approval } = this.#plan;
     this.#writer.log.append({
       type: 'runner_start',
       tool: tool.name,
@@ -141,43 +155,68 @@ export class Run {
       trace_id: this.#plan.traceId,
       span_id: this.#plan.spanId,
       isolation: sandboxed.isolation,
+      ...(approval !== null && { approval }),
     });
-    enterState(this.#writer, 'running');
-    this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
+    for (const { what, asked, allowed } of this.#plan.lowered) {
+      this.#warn(undefined, `the project's budget allows ${what} ${allowed}, not ${asked}`, {
+        asked,
+        allowed,
+      });
+    }
     this.#writer.log.flush();
   }
 
-  async #tryUntilDone(): Promise<{ outcome: Outcome; attempt: AttemptResult | undefined; number: number }> {
-    const timeoutMs = this.#plan.limits.timeoutS * 1000;
+  /** Waits for a place among the runs of the project, and works there. */
+  async #workInTurn(): Promise<TriedOut> {
+    const number = this.#firstAttempt;
+    try {
+      if (!(await this.#turn.take())) return { outcome: await this.#cancellation(), number };
+      this.#begunMs = performance.now();
+      enterState(this.#writer, 'running');
+      this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
+      this.#writer.log.flush();
+    } catch (error) {
+      return { outcome: failureOf(error, this.layout.dir), number };
+    }
+    return this.#tryUntilDone();
+  }
+
+  async #tryUntilDone(): Promise<TriedOut> {
     for (let number = this.#firstAttempt; ; number++) {
-      const leftMs = timeoutMs - (performance.now() - this.#begunMs);
-      const { outcome, attempt } = await this.#tryOnce(number, leftMs);
+      const tried = { ...(await this.#tryOnce(number)), number };
+      const { outcome, attempt } = tried;
       const step = nextStep(outcome, number - this.#firstAttempt + 1, this.#plan.retry, {
         manifest: this.#plan.tool.manifest,
         wasKilled: attempt !== undefined && attempt.ending.kind !== 'exited',
       });
-      if (step === 'unknown') return { outcome: unknownOutcome(outcome), attempt, number };
-      if (step === 'end') return { outcome, attempt, number };
+      if (step === 'unknown') return { ...tried, outcome: unknownOutcome(outcome) };
+      if (step === 'end') return tried;
       const waitMs = backoffMs(number - this.#firstAttempt + 1, this.#plan.retry);
-      if (waitMs >= timeoutMs - (performance.now() - this.#begunMs)) return { outcome, attempt, number };
+      if (waitMs >= this.#leftMs()) return tried;
       this.#tellOfRetry(outcome, number, waitMs);
-      const reason = await this.#pause(waitMs);
-      if (reason !== undefined) return { outcome: cancelledOutcome(reason), attempt, number };
+      if (!(await this.#mayTryAgain(outcome, waitMs))) {
+        return { ...tried, outcome: await this.#cancellation() };
+      }
     }
   }
 
-  async #tryOnce(
-    number: number,
-    leftMs: number,
-  ): Promise<{ outcome: Outcome; attempt: AttemptResult | undefined }> {
+  /** Time left until the deadline of the whole run. */
+  #leftMs(): number {
+    const { timeoutS, waitingStopsDeadline } = this.#plan.limits;
+    const waitedMs = waitingStopsDeadline ? this.#questions.waitedMs : 0;
+    return timeoutS * 1000 + waitedMs - (performance.now() - this.#begunMs);
+  }
+
+  async #tryOnce(number: number): Promise<Omit<TriedOut, 'number'>> {
     const { manifest } = this.#plan.tool;
     try {
+      await this.#plan.guard.approved();
       this.#control.takeBack();
       prepareStaging(this.#plan.staged);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, {
         number,
-        leftMs,
-        deadline: new Date(Math.min(Date.now() + leftMs, LAST_DEADLINE_MS)),
+        leftMs: () => this.#leftMs(),
+        deadline: () => new Date(Math.min(Date.now() + this.#leftMs(), LAST_DEADLINE_MS)),
         isResumed: number > this.#firstAttempt || this.#plan.again === 'resume',
         cancelled: this.#cancelled,
         hurry: this.#hurry,
@@ -194,11 +233,7 @@ export class Run {
       });
       return { outcome: this.#withOutputs(outcome, attempt), attempt };
     } catch (error) {
-      const { code, message, hint } = storageError(error, 'run the tool', this.layout.dir);
-      return {
-        outcome: { ...stopped(code, message), ...(hint && { hint }), retryable: false },
-        attempt: undefined,
-      };
+      return { outcome: failureOf(error, this.layout.dir) };
     }
   }
 
@@ -257,15 +292,21 @@ export class Run {
     this.#writer.log.flush();
   }
 
-  /** Waits; a cancellation ends the wait and is returned. */
-  async #pause(ms: number): Promise<string | undefined> {
+  /** Waits for the next try; false when the run was cancelled meanwhile. A service that had enough of the tool gets fewer of its runs. */
+  async #mayTryAgain(outcome: Outcome, waitMs: number): Promise<boolean> {
     let stopTimer = () => {};
-    const timeUp = new Promise<undefined>((resolve) => {
-      stopTimer = after(ms, () => resolve(undefined));
+    const timeUp = new Promise<true>((resolve) => {
+      stopTimer = after(waitMs, () => resolve(true));
     });
-    const reason = await Promise.race([timeUp, this.#cancelled]);
+    const goesOn = await Promise.race([timeUp, this.#cancelled.then(() => false)]);
     stopTimer();
-    return reason;
+    if (!goesOn || outcome.code !== 'E_RATE_LIMIT') return goesOn;
+    return this.#turn.takeAgainMoreSlowly();
+  }
+
+  async #cancellation(): Promise<Outcome> {
+    const message = await this.#cancelled;
+    return { state: 'cancelled', code: null, message, hint: null, retryable: false, byRunner: false };
   }
 
   #summarise(outcome: Outcome, attempt: AttemptResult | undefined, number: number): RunSummary {
@@ -294,8 +335,10 @@ export class Run {
   }
 }
 
-function cancelledOutcome(reason: string): Outcome {
-  return { state: 'cancelled', code: null, message: reason, hint: null, retryable: false, byRunner: false };
+/** What an error of the runner itself makes of the run. */
+function failureOf(error: unknown, dir: string): Outcome {
+  const { code, message, hint } = storageError(error, 'run the tool', dir);
+  return { ...stopped(code, message), ...(hint && { hint }), retryable: false };
 }
 
 function unknownOutcome(outcome: Outcome): Outcome {

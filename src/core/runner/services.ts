@@ -1,14 +1,16 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { Runtime } from '../process/runtime.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { RunQueue } from '../storage/run-queue.ts';
 import type { RunStore } from '../storage/run-store.ts';
-import type { PreparedAnswer } from './answers/questions.ts';
+import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
 
 /** What the runner works with. */
 export interface RunnerServices {
   config: LoadedConfig;
   registry: Registry;
   store: RunStore;
+  queue: RunQueue;
   runtime: Runtime;
   /** Orphans of a tool become children of this process (the command line asks for it; a library does not change its host). */
   adoptsOrphans: boolean;
@@ -31,8 +33,19 @@ export interface RunRequest {
   readStdin?: () => string;
   /** Answers to questions that the tool is expected to ask. */
   answers?: readonly PreparedAnswer[];
+  /** Asked for the answers that nobody has prepared; only where this process itself supervises the run. */
+  onQuestion?: AnswerHandler;
   /** An ended run of which this is to be the next attempt, instead of a new run. */
   again?: { runId: string; mode: AgainMode; force?: boolean };
+  /** The same key, given again with the same call, names the first run instead of starting a second one. */
+  idempotencyKey?: string;
+  /**
+   * The run whose call this is once more, to be compared with it. Outputs stay in the new run's folder; those of the old one
+   * are named as `<input>/<name>`, because something stands at their targets by now.
+   */
+  replays?: { runId: string; outputs: readonly string[] };
+  /** The token of the plan that the caller was shown by a dry run. */
+  planToken?: string;
   /** The agent that calls, for the record. */
   caller?: string;
 }

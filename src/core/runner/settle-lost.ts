@@ -1,16 +1,19 @@
 import { existsSync } from 'node:fs';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { isFinal } from '../../protocol/run-state.ts';
+import { type FinalState, isFinal } from '../../protocol/run-state.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
 import { commandLineOf, isAlive, processesWithEnvironment, readProcess } from '../../util/process-table.ts';
-import { summariseLog } from '../storage/log-summary.ts';
+import { watchdogsOf } from '../process/watchdog.ts';
+import { artifactsTold, lastStateChange, summariseLog } from '../storage/log-summary.ts';
 import { isLost } from '../storage/lost-runs.ts';
 import type { RunStore, RunWriter } from '../storage/run-store.ts';
-import { stopped } from './outcome.ts';
+import { type Outcome, stopped } from './outcome.ts';
 import { UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 const ROUND_MS = 5;
 const KILL_ROUNDS = 200;
+const SETTLE_ROUNDS = 100;
+const SETTLE_ROUND_MS = 20;
 
 /**
  * Ends a run whose supervisor is gone as E_RUNNER_LOST (contract §3), and returns its record as it stands then. Whoever
@@ -18,30 +21,61 @@ const KILL_ROUNDS = 200;
  */
 export async function settleIfLost(store: RunStore, record: RunRecord): Promise<RunRecord> {
   if (isFinal(record.state)) return record;
-  const end = endOf(store, record.run_id);
   // Between the ending and the record of it there is a moment in which only the log knows.
-  if (!isLost(record)) return end === undefined ? record : { ...record, ...changeFrom(end) };
+  if (!isLost(record)) return { ...record, ...changeFrom(endOf(store, record.run_id)) };
+  const { dir } = store.layout(record.run_id);
+  const work = settling.get(dir) ?? settle(store, record).finally(() => settling.delete(dir));
+  settling.set(dir, work);
+  return work;
+}
+
+/** The runs that this process is settling: an epoch keeps other processes away, not this one. */
+const settling = new Map<string, Promise<RunRecord>>();
+
+async function settle(store: RunStore, record: RunRecord): Promise<RunRecord> {
+  // Another process may have settled it in the meantime, and a third one gone on with it.
+  let elsewhere: RunRecord | undefined;
+  const mustBeLost = (now: RunRecord) => {
+    if (isLost(now)) return;
+    elsewhere = now;
+    throw new Error('it is not lost any more');
+  };
   try {
-    const writer = store.takeOver(record.run_id);
+    const writer = store.takeOver(record.run_id, mustBeLost);
     try {
+      const end = endOf(store, record.run_id);
       if (end === undefined) await endAsLost(store, writer);
       else {
+        const { state, code } = end;
+        if (!writer.isInLedger()) await writer.enterInLedger({ state, code });
         writer.update({ ...changeFrom(end), events: writer.log.events }, { durable: true });
-        await writer.enterInLedger(changeFrom(end));
       }
       return writer.record;
     } finally {
       writer.close();
     }
   } catch {
+    if (elsewhere !== undefined) return elsewhere;
     // A store that cannot be written, or another process that is settling the same run: the truth is the same.
-    return { ...record, ...(end === undefined ? lostChange(record) : changeFrom(end)) };
+    return { ...record, ...(changeFrom(endOf(store, record.run_id)) ?? lostChange(record)) };
   }
 }
 
-type Change = Pick<RunRecord, 'code' | 'message' | 'rc' | 'signal' | 'ended_at'> & {
-  state: RunnerEnd['state'];
-};
+/** The record of a run that is not lost (any more): another process may be settling it at this moment, and is waited for. */
+export async function settled(store: RunStore, runId: string): Promise<RunRecord> {
+  for (let round = 0; round < SETTLE_ROUNDS; round++) {
+    await settleIfLost(store, store.read(runId));
+    const record = store.read(runId);
+    if (!isLost(record)) return record;
+    await new Promise((resolve) => setTimeout(resolve, SETTLE_ROUND_MS));
+  }
+  return store.read(runId);
+}
+
+type Change = Pick<
+  RunRecord,
+  'code' | 'message' | 'rc' | 'signal' | 'duration_s' | 'ended_at' | 'attempt'
+> & { state: RunnerEnd['state'] };
 
 function lostChange(record: RunRecord): Change {
   return {
@@ -50,31 +84,58 @@ function lostChange(record: RunRecord): Change {
     message: lostMessage(record),
     rc: null,
     signal: null,
+    duration_s: null,
     ended_at: null,
+    attempt: record.attempt,
   };
 }
 
-function changeFrom({ state, code, rc, signal, ts }: RunnerEnd): Change {
-  return { state, code, message: null, rc, signal, ended_at: ts };
+function changeFrom(end: RunnerEnd): Change;
+function changeFrom(end: RunnerEnd | undefined): Change | undefined;
+function changeFrom(end: RunnerEnd | undefined): Change | undefined {
+  if (end === undefined) return undefined;
+  const { state, code, rc, signal, duration_s, attempt, ts } = end;
+  return { state, code, message: null, rc, signal, duration_s, ended_at: ts, attempt };
 }
 
 async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
-  const { record } = writer;
+  const { record, layout } = writer;
   await killRemains(record.run_id);
-  if (existsSync(writer.layout.handedOver)) {
+  await untilUnwatched(record.run_id);
+  if (existsSync(layout.handedOver)) {
     const { giveBack } = await import('./hand-over.ts');
-    await giveBack(store, writer.layout, record.run_id);
+    await giveBack(store, layout, record.run_id);
   }
-  await writeEnding(writer, stopped('E_RUNNER_LOST', lostMessage(record)), {
+  const { to: from, reason = null } = lastStateChange(layout.events) ?? { to: record.state };
+  const outcome = isFinal(from)
+    ? outcomeTold(layout.events, from, reason)
+    : stopped('E_RUNNER_LOST', lostMessage(record));
+  const facts = {
     rc: null,
     signal: null,
     duration_s: Math.max(0, Date.now() - Date.parse(record.created_at)) / 1000,
     usage: UNKNOWN_USAGE,
-    artifacts: [],
+    artifacts: outcome.state === 'completed' ? artifactsTold(layout.events) : [],
     survivors: remainsOf(record.run_id).map((pid) => ({ pid, command: commandLineOf(pid) })),
-    next: [`acor resume ${record.run_id}`, `acor logs ${record.run_id}`],
+    next: outcome.state === 'completed' ? [] : [`acor resume ${record.run_id}`, `acor logs ${record.run_id}`],
     attempt: record.attempt,
-  });
+    late: true,
+  } as const;
+  await writeEnding(writer, outcome, facts, from);
+}
+
+/** The supervisor has told the state in which the run ends and died before it wrote the end: what was told stays. */
+function outcomeTold(path: string, state: FinalState, reason: string | null): Outcome {
+  const { failure, ending } = summariseLog(path);
+  const message = failure?.msg ?? ending?.msg ?? ending?.reason;
+  return {
+    state,
+    code: state === 'failed' ? reason : null,
+    message: state !== 'completed' && typeof message === 'string' ? message : null,
+    hint: null,
+    retryable: failure?.retryable === true,
+    byRunner: false,
+  };
 }
 
 function lostMessage({ supervisor }: RunRecord): string {
@@ -86,15 +147,24 @@ async function killRemains(runId: string): Promise<void> {
   for (let round = 0; round < KILL_ROUNDS; round++) {
     const remains = remainsOf(runId);
     if (remains.length === 0) return;
-    for (const pid of remains) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // Gone by itself, or not this user's to kill: then it is told as a survivor.
-      }
-    }
+    for (const pid of remains) kill(pid);
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
   }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Gone by itself, or not this user's to kill: then it is told as a survivor.
+  }
+}
+
+/** A watchdog that still looks for what the dead supervisor left would take the next attempt for it; one that hangs is ended. */
+async function untilUnwatched(runId: string): Promise<void> {
+  for (let round = 0; round < KILL_ROUNDS && watchdogsOf(runId).length > 0; round++)
+    await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+  for (const pid of watchdogsOf(runId)) kill(pid);
 }
 
 /** The processes of a run that are alive. */

@@ -1,22 +1,24 @@
+import { errorInfo } from '../../protocol/error-codes.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
 import type { MeasuredArtifact } from '../storage/artifacts.ts';
 import { summariseLog } from '../storage/log-summary.ts';
 import type { RunStore } from '../storage/run-store.ts';
 import type { RunSummary } from './run.ts';
 
-/** How a run ended, read from the store: for a run that another process supervised. */
-export function summaryOf(store: RunStore, runId: string): RunSummary {
-  const record = store.read(runId);
+/** How a run ended, read from the store: for a run that another process supervised. `record` is it with the truth about its supervisor. */
+export function summaryOf(store: RunStore, runId: string, record: RunRecord = store.read(runId)): RunSummary {
   const layout = store.layout(runId);
   const { end, ending, failure } = summariseLog(layout.events);
   const told = failure ?? (ending?.type === 'error' ? ending : undefined);
+  const code = (end?.code ?? record.code) as string | null;
   return {
     run_id: runId,
     tool: record.tool,
     state: (end?.state ?? record.state) as FinalState,
-    code: (end?.code ?? record.code) as string | null,
+    code,
     message: record.message ?? textOrNull(told?.msg),
-    hint: textOrNull(told?.hint),
+    hint: textOrNull(told?.hint) ?? (code === null ? null : (errorInfo(code)?.hint ?? null)),
     retryable: told?.retryable === true,
     rc: (end?.rc ?? record.rc) as number | null,
     signal: (end?.signal ?? record.signal) as string | null,
@@ -32,5 +34,5 @@ export function summaryOf(store: RunStore, runId: string): RunSummary {
 }
 
 function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
+  return typeof value === 'string' && value !== '' ? value : null;
 }

@@ -1,6 +1,7 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import type { AcorError } from '../../protocol/acor-error.ts';
 import { LineReader } from '../../protocol/jsonl.ts';
+import { writeFully } from '../../util/atomic-write.ts';
 import { OutputPump } from '../process/output-pump.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { storageError } from '../storage/storage-error.ts';
@@ -43,7 +44,7 @@ export class ToolOutput {
       this.#guarded(() => {
         const admitted = bytes.subarray(0, limit.admit(bytes.length));
         if (admitted.length === 0) return;
-        writeSync(this.#rawFds[stream]!, admitted);
+        this.#keepRaw(stream, admitted);
         intake.beginBurst();
         lines.push(admitted);
       });
@@ -89,6 +90,15 @@ export class ToolOutput {
     for (const fd of this.#rawFds) closeSync(fd);
   }
 
+  #keepRaw(stream: 0 | 1, bytes: Uint8Array): void {
+    const { stdoutLog, stderrLog } = this.#writer.layout;
+    try {
+      writeFully(this.#rawFds[stream]!, bytes);
+    } catch (error) {
+      throw storageError(error, 'keep the output of the tool', stream === 0 ? stdoutLog : stderrLog);
+    }
+  }
+
   /** A store that fails ends the attempt; what the tool still writes is read and dropped, so that it does not hang. */
   #guarded(work: () => void): void {
     if (this.#failure !== undefined) return;
@@ -96,7 +106,6 @@ export class ToolOutput {
       work();
     } catch (error) {
       this.#failure = storageError(error, 'store the output of the tool', this.#writer.layout.dir);
-      this.#writer.log.discardPending();
       this.#race.end({ kind: 'store-failed', error: this.#failure });
     }
   }

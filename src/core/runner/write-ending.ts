@@ -3,6 +3,7 @@ import { mayFollow, type RunState } from '../../protocol/run-state.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
 import type { MeasuredArtifact } from '../storage/artifacts.ts';
+import { lastStateChange } from '../storage/log-summary.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -18,17 +19,28 @@ export interface EndingFacts {
   survivors: readonly Survivor[];
   next: readonly string[];
   attempt: number;
+  /** Another process ends the run, because its supervisor has died. */
+  late?: true;
 }
 
 /**
- * Writes how a run ended: into the log, to the disk, into the record, into the ledger, in this order. Returns the number of
- * events. On a full disk the space that was put aside at the start is used.
+ * Writes how a run ended: into the log, to the disk, into the ledger, into the record, in this order; whoever finds a record
+ * that has no end yet does the rest. Returns the number of events. On a full disk the space that was put aside at the start
+ * is used. `from` is the state that the log leaves the run in, for one who was not there; if that is the outcome's, only the end is missing.
  */
-export async function writeEnding(writer: RunWriter, outcome: Outcome, facts: EndingFacts): Promise<number> {
+export async function writeEnding(
+  writer: RunWriter,
+  outcome: Outcome,
+  facts: EndingFacts,
+  from?: RunState,
+): Promise<number> {
   const { state, code, message } = outcome;
   const { rc, signal, duration_s, attempt } = facts;
-  await surely(writer, () => writeOutcome(writer, outcome));
+  if (from !== state) await surely(writer, () => writeOutcome(writer, outcome, from));
   await surely(writer, () => writeEnd(writer, outcome, facts));
+  // Once only: after a sync that failed, the next one says yes to what the disk has lost.
+  writer.log.sync();
+  await surely(writer, () => writer.enterInLedger({ state, code }));
   const events = writer.log.events;
   const ended: Partial<RunRecord> = {
     state,
@@ -42,7 +54,6 @@ export async function writeEnding(writer: RunWriter, outcome: Outcome, facts: En
     ended_at: new Date().toISOString(),
   };
   await surely(writer, () => writer.update(ended, { durable: true }));
-  await surely(writer, () => writer.enterInLedger({ state, code }));
   return events;
 }
 
@@ -53,9 +64,17 @@ export function enterState(
   reason?: string | null,
   more: Readonly<Record<string, unknown>> = {},
 ): void {
-  const from = record.state;
+  changeState(log, record.state, to, { ...(reason && { reason }), ...more });
+}
+
+function changeState(
+  log: RunWriter['log'],
+  from: RunState,
+  to: RunState,
+  more: Readonly<Record<string, unknown>>,
+): void {
   if (!mayFollow(from, to)) throw new Error(`Internal: a run cannot go from ${from} to ${to}`);
-  log.append({ type: 'runner_state', from, to, ...(reason && { reason }), ...more });
+  log.append({ type: 'runner_state', from, to, ...more });
 }
 
 async function surely(writer: RunWriter, step: () => void | Promise<void>): Promise<void> {
@@ -68,17 +87,34 @@ async function surely(writer: RunWriter, step: () => void | Promise<void>): Prom
   }
 }
 
-function writeOutcome(writer: RunWriter, { state, code, message, hint, retryable, byRunner }: Outcome): void {
+/** The state that the log leaves the run in, if the run may end in `to` from there: a tool may have changed its own log. */
+function stateInLog({ layout }: RunWriter, to: RunState): RunState | undefined {
+  try {
+    const from = lastStateChange(layout.events)?.to;
+    return from !== undefined && mayFollow(from, to) ? from : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function writeOutcome(
+  writer: RunWriter,
+  { state, code, message, hint, retryable, byRunner }: Outcome,
+  from: RunState | undefined,
+): void {
+  const { log, record } = writer;
+  // A change of state may be among the events that were dropped.
+  const before = from ?? (log.hasDropped ? stateInLog(writer, state) : undefined) ?? record.state;
   if (byRunner && code !== null) {
     const fix = hint === null ? {} : { hint };
-    writer.log.append({ type: 'runner_error', code, msg: message ?? '', ...fix, retryable });
+    log.append({ type: 'runner_error', code, msg: message ?? '', ...fix, retryable });
   }
-  enterState(writer, state, code);
-  writer.log.flush();
+  changeState(log, before, state, code === null ? {} : { reason: code });
+  log.flush();
 }
 
 function writeEnd({ log }: RunWriter, { state, code }: Outcome, facts: EndingFacts): void {
-  const { rc, signal, duration_s, usage, artifacts, survivors, next, attempt } = facts;
+  const { rc, signal, duration_s, usage, artifacts, survivors, next, attempt, late } = facts;
   log.append({
     type: 'runner_end',
     state,
@@ -93,7 +129,8 @@ function writeEnd({ log }: RunWriter, { state, code }: Outcome, facts: EndingFac
     survivors,
     next,
     attempt,
+    ...(late && { late }),
     seal: log.seal(),
   });
-  log.sync();
+  log.flush();
 }

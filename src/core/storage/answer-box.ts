@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ANSWER_SOURCES, type AnswerSource } from '../../protocol/v1/wire.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
+import { removeIfPossible } from '../../util/remove-if-possible.ts';
 import type { RunLayout } from './layout.ts';
 import { storageError } from './storage-error.ts';
 
@@ -10,6 +12,7 @@ export interface PostedAnswer {
   action_id: string;
   answer: unknown;
   by: string;
+  source: AnswerSource;
   reason?: string;
 }
 
@@ -37,11 +40,12 @@ export function postAnswer(layout: RunLayout, posted: PostedAnswer): void {
 export function readPostedAnswer(path: string): PostedAnswer | undefined {
   try {
     const posted = JSON.parse(readFileSync(path, 'utf8'));
-    return typeof posted?.answer_id === 'string' && typeof posted.action_id === 'string' ? posted : undefined;
+    if (typeof posted?.answer_id !== 'string' || typeof posted.action_id !== 'string') return undefined;
+    return { ...posted, source: ANSWER_SOURCES.includes(posted.source) ? posted.source : 'command' };
   } catch {
     return undefined;
   } finally {
-    rmSync(path, { force: true });
+    removeIfPossible(path);
   }
 }
 

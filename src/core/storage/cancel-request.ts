@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { writeAtomic } from '../../util/atomic-write.ts';
+import { errorCode } from '../../util/error-code.ts';
 import type { RunLayout } from './layout.ts';
 import { storageError } from './storage-error.ts';
 
 /** Asks a run's supervisor to end it. The first reason stays; `now` asks for no more grace. */
 export function requestCancel(layout: RunLayout, reason: string, options: { now?: boolean } = {}): void {
   try {
-    if (!existsSync(layout.cancelRequest)) writeAtomic(layout.cancelRequest, `${reason}\n`);
-    if (options.now) writeAtomic(layout.hurryFile, `${reason}\n`);
+    if (!existsSync(layout.cancelRequest)) putEvenOnFullDisk(layout.cancelRequest, reason);
+    if (options.now) putEvenOnFullDisk(layout.hurryFile, reason);
   } catch (error) {
     throw storageError(error, 'ask the run to end', layout.cancelRequest);
   }
@@ -15,5 +16,15 @@ export function requestCancel(layout: RunLayout, reason: string, options: { now?
 
 /** Puts the file in place that tells the tool that it is to end, and why. */
 export function writeCancelFile(layout: RunLayout, reason: string): void {
-  writeAtomic(layout.cancelFile, `${reason}\n`, { mode: 0o644 });
+  putEvenOnFullDisk(layout.cancelFile, reason);
+}
+
+/** The name alone is what counts, and mostly there is room for it where there is none for the reason: a full disk must not keep a run from being stopped. */
+function putEvenOnFullDisk(path: string, reason: string): void {
+  try {
+    writeAtomic(path, `${reason}\n`, { mode: 0o644 });
+  } catch (error) {
+    if (errorCode(error) !== 'ENOSPC' && errorCode(error) !== 'EDQUOT') throw error;
+    writeAtomic(path, '', { mode: 0o644 });
+  }
 }

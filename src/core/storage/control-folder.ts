@@ -25,6 +25,8 @@ export class ControlFolder {
   #watcher: FSWatcher | undefined;
   #cancelled = false;
   #hurried = false;
+  /** Names of answers that were read: on a disk that became read-only they stay. */
+  readonly #taken = new Set<string>();
 
   constructor(layout: RunLayout, handlers: ControlHandlers) {
     this.#layout = layout;
@@ -54,12 +56,24 @@ export class ControlFolder {
     rmSync(this.#layout.cancelFile, { force: true });
   }
 
+  /** Nobody can answer, cancel or follow a run whose folder was removed. */
+  #tellThatItIsGone(): void {
+    if (this.#cancelled) return;
+    this.#cancelled = this.#hurried = true;
+    this.#handlers.onCancel('the folder of the run was removed');
+    this.#handlers.onHurry();
+  }
+
   close(): void {
     this.#watcher?.close();
     clearInterval(this.#timer);
   }
 
   #look(): void {
+    if (!existsSync(this.#layout.dir)) {
+      this.#tellThatItIsGone();
+      return;
+    }
     if (!this.#cancelled) {
       const reason = readReason(this.#layout.cancelRequest);
       if (reason !== undefined) {
@@ -72,6 +86,8 @@ export class ControlFolder {
       this.#handlers.onHurry();
     }
     for (const name of answersIn(this.#layout.control)) {
+      if (this.#taken.has(name)) continue;
+      this.#taken.add(name);
       const posted = readPostedAnswer(join(this.#layout.control, name));
       if (posted !== undefined) this.#handlers.onAnswer(posted);
     }

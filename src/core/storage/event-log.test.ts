@@ -130,6 +130,42 @@ describe('the event log', () => {
     log.close();
   });
 
+  it('drops what it could not write, so that nothing of it comes into the log later', () => {
+    const path = newPath();
+    let superseded = false;
+    const log = new EventLog(path, 'r-1', () => superseded);
+    log.append({ type: 'log', msg: 'one' });
+    log.flush();
+    assert.equal(log.hasDropped, false);
+    superseded = true;
+    log.append({ type: 'log', msg: 'refused' });
+    assert.throws(() => log.flush(), { code: 'E_STORAGE' });
+    superseded = false;
+    assert.equal(log.hasDropped, true);
+    log.append({ type: 'log', msg: 'two' });
+    log.flush();
+    assert.deepEqual(
+      linesOf(path).map(({ seq, msg }) => [seq, msg]),
+      [
+        [1, 'one'],
+        [2, 'two'],
+      ],
+    );
+    log.close();
+  });
+
+  it('does not write when it is closed, though another file may have its descriptor by then', () => {
+    const first = newPath();
+    const log = new EventLog(first, 'r-1');
+    log.close();
+    const second = newPath();
+    const other = new EventLog(second, 'r-2');
+    log.append({ type: 'log', msg: 'too late' });
+    assert.throws(() => log.flush(), { code: 'E_STORAGE' });
+    assert.equal(readFileSync(second, 'utf8'), '');
+    other.close();
+  });
+
   it('gives the numbers of events back that were never written', () => {
     const path = newPath();
     const log = new EventLog(path, 'r-1');

@@ -30,6 +30,7 @@ export class EventLog {
   #bytes: number;
   #open = true;
   #wasMeddledWith = false;
+  #hasDropped = false;
 
   constructor(path: string, runId: string, isSuperseded: () => boolean = () => false) {
     this.#path = path;
@@ -47,6 +48,11 @@ export class EventLog {
   /** How many events there are, which is the `seq` of the last one. */
   get events(): number {
     return this.#seq;
+  }
+
+  /** Whether events that were gathered never came into the log. */
+  get hasDropped(): boolean {
+    return this.#hasDropped;
   }
 
   get bytes(): number {
@@ -88,18 +94,15 @@ export class EventLog {
     this.#used = at;
   }
 
-  /** Hands what was gathered to the system. A write that fails leaves the log as it was before it. */
+  /** Hands what was gathered to the system. When that fails, the log is as it was before, and what was gathered is dropped. */
   flush(): void {
     if (this.#used === 0) return;
     const bytes = this.#buffer.subarray(0, this.#used);
-    if (this.#isSuperseded())
-      throw storageError(new Error('another supervisor has taken over this run'), 'write', this.#path);
-    this.assertUntouched();
     try {
-      writeFully(this.#fd, bytes);
+      this.#write(bytes);
     } catch (error) {
-      if (!this.#wasMeddledWith) ftruncateSync(this.#fd, this.#bytes);
-      throw storageError(error, 'write the event log', this.#path);
+      this.discardPending();
+      throw error;
     }
     this.#seal.update(bytes);
     this.#bytes += this.#used;
@@ -116,10 +119,11 @@ export class EventLog {
     }
   }
 
-  /** Drops what was gathered and could not be written, and the numbers that it had. */
+  /** Drops what was gathered, and the numbers that it had. */
   discardPending(): void {
     let lines = 0;
     for (let i = 0; i < this.#used; i++) if (this.#buffer[i] === LF) lines++;
+    this.#hasDropped ||= lines > 0;
     this.#seq -= lines;
     this.#used = 0;
   }
@@ -163,6 +167,20 @@ export class EventLog {
       const count = readSync(this.#fd, chunk, 0, Math.min(chunk.length, wholeBytes - at), at);
       this.#seal.update(chunk.subarray(0, count));
       at += count;
+    }
+  }
+
+  #write(bytes: Uint8Array): void {
+    // The number of a closed descriptor may be that of another file by now.
+    if (!this.#open) throw storageError(new Error('it is closed'), 'write', this.#path);
+    if (this.#isSuperseded())
+      throw storageError(new Error('another supervisor has taken over this run'), 'write', this.#path);
+    this.assertUntouched();
+    try {
+      writeFully(this.#fd, bytes);
+    } catch (error) {
+      if (!this.#wasMeddledWith) ftruncateSync(this.#fd, this.#bytes);
+      throw storageError(error, 'write the event log', this.#path);
     }
   }
 

@@ -1,13 +1,25 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run-id.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import type { FinalState } from '../../protocol/run-state.ts';
+import { type FinalState, isFinal } from '../../protocol/run-state.ts';
 import { syncFolder, writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { newSpanId } from '../../util/ids.ts';
 import { identify, isRunning, type ProcessIdentity } from '../../util/process-table.ts';
+import { removeIfPossible } from '../../util/remove-if-possible.ts';
 import { EventLog } from './event-log.ts';
+import { IdempotencyKeys, type KeyedCall } from './idempotency-keys.ts';
 import { layoutOf, type RunLayout } from './layout.ts';
 import { Ledger } from './ledger.ts';
 import type { NewRun, RunStore, RunWriter } from './run-store.ts';
@@ -19,9 +31,11 @@ const RESERVE_BYTES = 16_384;
 /** Runs as folders under `.runs/`, readable with `cat` and `jq`. */
 export class FileRunStore implements RunStore {
   readonly root: string;
+  readonly #keys: IdempotencyKeys;
 
   constructor(root: string) {
     this.root = root;
+    this.#keys = new IdempotencyKeys(root, (runId) => existsSync(this.layout(runId).metadata));
   }
 
   create(run: NewRun): RunWriter {
@@ -38,7 +52,7 @@ export class FileRunStore implements RunStore {
       }
       for (const folder of [layout.toolLogs, layout.toolControl, layout.answers]) mkdirSync(folder);
       mkdirSync(layout.secrets, { mode: 0o700 });
-      return this.#open(layout, { ...run, version: RUN_RECORD_VERSION, epoch: 1 } as RunRecord);
+      return this.#open(layout, 1, () => ({ ...run, version: RUN_RECORD_VERSION, epoch: 1 }) as RunRecord);
     } catch (error) {
       // A run that never began leaves nothing behind.
       rmSync(layout.dir, { recursive: true, force: true });
@@ -46,10 +60,31 @@ export class FileRunStore implements RunStore {
     }
   }
 
-  takeOver(runId: string): RunWriter {
-    const record = this.read(runId);
+  async createOnce(run: NewRun, keyed: KeyedCall): Promise<RunWriter | string> {
+    this.#prepareRoot();
+    return this.#keys.once(keyed, run.run_id, () => this.create(run));
+  }
+
+  runOfKey(keyed: KeyedCall): string | undefined {
+    return this.#keys.runOf(keyed);
+  }
+
+  forgetKey(key: string): void {
+    this.#keys.forget(key);
+  }
+
+  takeOver(runId: string, mayTake: (record: RunRecord) => void = () => {}): RunWriter {
     const layout = this.layout(runId);
-    return this.#open(layout, { ...record, epoch: nextEpoch(layout, record.epoch) });
+    const recorded = this.read(runId);
+    mayTake(recorded);
+    // Whoever ends a lost run is at work under an epoch of its own, while the record still names the dead.
+    if (!isFinal(recorded.state) && isHeldByAnother(epochPath(layout, recorded.epoch))) throw held(layout);
+    return this.#open(layout, nextEpoch(layout, recorded.epoch), () => {
+      // Since it was read, somebody else may have taken the run over, and be gone again.
+      const record = this.read(runId);
+      mayTake(record);
+      return record;
+    });
   }
 
   read(runId: string): RunRecord {
@@ -86,16 +121,22 @@ export class FileRunStore implements RunStore {
     return layoutOf(this.root, runId);
   }
 
-  #open(layout: RunLayout, record: RunRecord): RunWriter {
-    claimEpoch(layout, record.epoch);
-    return new FileRunWriter(layout, record, new Ledger(this.root));
+  #open(layout: RunLayout, epoch: number, recordOf: () => RunRecord): RunWriter {
+    claimEpoch(layout, epoch);
+    try {
+      return new FileRunWriter(layout, { ...recordOf(), epoch }, new Ledger(this.root));
+    } catch (error) {
+      // Nobody else could take the run over as long as this process lives.
+      removeIfPossible(epochPath(layout, epoch));
+      throw error;
+    }
   }
 
   #prepareRoot(): void {
     try {
       mkdirSync(this.root, { recursive: true });
       const ignore = join(this.root, '.gitignore');
-      if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
+      if (!existsSync(ignore)) writeAtomic(ignore, '*\n');
       if (!statSync(this.root).isDirectory()) throw new Error('not a folder');
     } catch (error) {
       throw storageError(error, 'make the store', this.root);
@@ -107,16 +148,22 @@ class FileRunWriter implements RunWriter {
   readonly layout: RunLayout;
   readonly log: EventLog;
   readonly #ledger: Ledger;
+  readonly #successor: string;
   #record: RunRecord;
 
   constructor(layout: RunLayout, record: RunRecord, ledger: Ledger) {
     this.layout = layout;
     this.#record = record;
     this.#ledger = ledger;
-    const successor = epochPath(layout, record.epoch + 1);
+    this.#successor = epochPath(layout, record.epoch + 1);
     putReserve(layout);
-    this.log = new EventLog(layout.events, record.run_id, () => existsSync(successor));
-    this.update({});
+    this.log = new EventLog(layout.events, record.run_id, () => this.#isSuperseded);
+    try {
+      this.update({});
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   get epoch(): number {
@@ -128,8 +175,9 @@ class FileRunWriter implements RunWriter {
   }
 
   update(change: Partial<RunRecord>, options: { durable?: boolean } = {}): void {
-    this.#record = { ...this.#record, ...change };
     try {
+      if (this.#isSuperseded) throw new Error('another supervisor has taken over this run');
+      this.#record = { ...this.#record, ...change };
       writeAtomic(this.layout.metadata, `${JSON.stringify(this.#record)}\n`, options);
     } catch (error) {
       throw storageError(error, 'write the record of the run', this.layout.metadata);
@@ -149,25 +197,36 @@ class FileRunWriter implements RunWriter {
     });
   }
 
+  isInLedger(): boolean {
+    return this.#ledger.has(this.#record.run_id, this.log.seal().sha256);
+  }
+
   releaseReserve(): void {
-    rmSync(reservePath(this.layout), { force: true });
+    if (!this.#isSuperseded) removeIfPossible(reservePath(this.layout));
   }
 
   close(): void {
     this.log.close();
     this.releaseReserve();
   }
+
+  get #isSuperseded(): boolean {
+    return existsSync(this.#successor);
+  }
 }
 
-/** Makes this process the writer of an epoch; only one can be. */
+/** Makes this process the writer of an epoch; only one can be. The claim appears whole, by a hard link, and names its holder. */
 function claimEpoch(layout: RunLayout, epoch: number): void {
+  const path = epochPath(layout, epoch);
+  const own = `${path}.${process.pid}-${newSpanId()}`;
   try {
-    writeFileSync(epochPath(layout, epoch), JSON.stringify(identify(process.pid)), { flag: 'wx' });
+    writeFileSync(own, JSON.stringify(identify(process.pid)), { flag: 'wx' });
+    linkSync(own, path);
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw storageError(error, 'claim the run', layout.control);
-    throw new AcorError('E_STORAGE', `another supervisor already holds this run: ${layout.dir}`, {
-      hint: 'Follow it with: acor logs --follow',
-    });
+    throw held(layout);
+  } finally {
+    removeIfPossible(own);
   }
   // A run that is new has no earlier writer who could come back.
   if (epoch > 1) syncFolder(layout.control);
@@ -178,11 +237,33 @@ function nextEpoch(layout: RunLayout, recorded: number): number {
   for (let epoch = recorded + 1; ; epoch++) if (!isClaimedByDead(epochPath(layout, epoch))) return epoch;
 }
 
-function isClaimedByDead(path: string): boolean {
+function held(layout: RunLayout): AcorError {
+  return new AcorError('E_STORAGE', `another supervisor already holds this run: ${layout.dir}`, {
+    hint: 'Follow it with: acor logs --follow',
+  });
+}
+
+function isHeldByAnother(path: string): boolean {
   try {
-    return !isRunning(JSON.parse(readFileSync(path, 'utf8')) as ProcessIdentity);
+    const holder = JSON.parse(readFileSync(path, 'utf8')) as ProcessIdentity;
+    return holder.pid !== process.pid && isRunning(holder);
   } catch {
     return false;
+  }
+}
+
+function isClaimedByDead(path: string): boolean {
+  let claim: string;
+  try {
+    claim = readFileSync(path, 'utf8');
+  } catch {
+    return false;
+  }
+  try {
+    return !isRunning(JSON.parse(claim) as ProcessIdentity);
+  } catch {
+    // A claim of a living process is whole: this one was lost with the machine.
+    return true;
   }
 }
 
@@ -195,7 +276,7 @@ function putReserve(layout: RunLayout): void {
   try {
     writeFileSync(reservePath(layout), Buffer.alloc(RESERVE_BYTES));
   } catch {
-    rmSync(reservePath(layout), { force: true });
+    removeIfPossible(reservePath(layout));
   }
 }
 

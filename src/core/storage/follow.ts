@@ -1,6 +1,6 @@
-import { closeSync, type FSWatcher, openSync, readSync, watch } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { LineReader } from '../../protocol/jsonl.ts';
-import { errorCode } from '../../util/error-code.ts';
+import { ChangeWaiter } from '../../util/change-waiter.ts';
 import { storageError } from './storage-error.ts';
 
 const CHUNK_BYTES = 1 << 18;
@@ -27,7 +27,7 @@ export interface FollowOptions {
  */
 export async function* followEvents(path: string, options: FollowOptions): AsyncGenerator<Uint8Array> {
   const fd = openLog(path);
-  const waiter = options.wait ? new ChangeWaiter(path, options.signal) : undefined;
+  const waiter = options.wait ? new ChangeWaiter(path, POLL_MS, options.signal) : undefined;
   try {
     let offset = 0;
     let toSkip = options.since ?? 0;
@@ -61,16 +61,17 @@ export async function* readEvents(
   path: string,
   options: FollowOptions,
 ): AsyncGenerator<Record<string, unknown>> {
-  for await (const bytes of followEvents(path, options)) {
-    const events: Record<string, unknown>[] = [];
-    const reader = new LineReader((line, start, end) => {
-      events.push(
-        JSON.parse(Buffer.from(line.buffer, line.byteOffset + start, end - start).toString('utf8')),
-      );
-    }, bytes.length);
-    reader.push(bytes);
-    yield* events;
-  }
+  for await (const lines of followEvents(path, options)) yield* eventsIn(lines);
+}
+
+/** The events that a batch of whole lines holds, as objects. */
+export function eventsIn(lines: Uint8Array): Record<string, unknown>[] {
+  const events: Record<string, unknown>[] = [];
+  const reader = new LineReader((line, start, end) => {
+    events.push(JSON.parse(Buffer.from(line.buffer, line.byteOffset + start, end - start).toString('utf8')));
+  }, lines.length);
+  reader.push(lines);
+  return events;
 }
 
 function openLog(path: string): number {
@@ -113,47 +114,4 @@ function endsTheRun(lines: Uint8Array): boolean {
   const last = Buffer.from(lines.buffer, lines.byteOffset + lastStart, lines.length - lastStart);
   // The words may also stand in an event that wraps another one.
   return last.includes(END_MARK) && JSON.parse(last.toString('utf8')).type === 'runner_end';
-}
-
-/** Waits until a file changes. */
-class ChangeWaiter {
-  readonly #signal: AbortSignal | undefined;
-  #watcher: FSWatcher | undefined;
-  #changed = false;
-  #wake: (() => void) | undefined;
-
-  constructor(path: string, signal: AbortSignal | undefined) {
-    this.#signal = signal;
-    try {
-      this.#watcher = watch(path, () => this.#notify());
-    } catch (error) {
-      // Without a watch (too many of them, or a file system that has none) the timer alone does it.
-      if (errorCode(error) === 'ENOENT') throw error;
-    }
-  }
-
-  async change(): Promise<void> {
-    if (!this.#changed) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, POLL_MS);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        this.#signal?.addEventListener('abort', this.#wake, { once: true });
-      });
-      if (this.#wake) this.#signal?.removeEventListener('abort', this.#wake);
-      this.#wake = undefined;
-    }
-    this.#changed = false;
-  }
-
-  close(): void {
-    this.#watcher?.close();
-  }
-
-  #notify(): void {
-    this.#changed = true;
-    this.#wake?.();
-  }
 }

@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { GENESIS, Ledger, sha256 } from './ledger.ts';
+import { GENESIS, holdsItsHash, Ledger, sha256 } from './ledger.ts';
 
 describe('the ledger', () => {
   let root: string;
@@ -33,6 +33,38 @@ describe('the ledger', () => {
     await ledger.append({ type: 'run', run_id: 'r-next' });
     assert.equal(ledger.lines().length, before.length + 1);
     assert.equal(JSON.parse(ledger.lines().at(-1)!).prev, sha256(before.at(-1)!));
+  });
+
+  it('gives each line a hash of its own, so that a change is found in the last one as well', async () => {
+    await new Ledger(root).append({ type: 'run', run_id: 'r-last', tool: 'größe' });
+    const line = Buffer.from(new Ledger(root).lines().at(-1)!);
+    assert.ok(holdsItsHash(line));
+    for (let at = 0; at < line.length; at++) {
+      const changed = Buffer.from(line);
+      changed[at] = changed[at]! ^ 1;
+      assert.equal(holdsItsHash(changed), false, `byte ${at}`);
+    }
+  });
+
+  it('is left alone when its end is beyond repair, instead of being begun anew', async () => {
+    const broken = mkdtempSync(join(root, 'broken-'));
+    const ledger = new Ledger(broken);
+    await ledger.append({ type: 'run', run_id: 'r-1' });
+    appendFileSync(ledger.path, Buffer.alloc(70_000));
+    await assert.rejects(ledger.append({ type: 'run', run_id: 'r-2' }), { code: 'E_STORAGE' });
+    assert.deepEqual(
+      ledger.lines().map((line) => JSON.parse(line).run_id),
+      ['r-1'],
+    );
+  });
+
+  it('knows a run by the hash of its log', async () => {
+    const ledger = new Ledger(root);
+    await ledger.append({ type: 'run', run_id: 'r-known', events_sha256: 'abc' });
+    assert.deepEqual(
+      [ledger.has('r-known', 'abc'), ledger.has('r-known', 'abd'), ledger.has('r-other', 'abc')],
+      [true, false, false],
+    );
   });
 
   it('is not held up by the lock of a process that died', async () => {

@@ -15,6 +15,7 @@ import { withFileLock } from '../../util/file-lock.ts';
 import { storageError } from './storage-error.ts';
 
 const TAIL_BYTES = 65_536;
+const HASH_FIELD = ',"line_sha256":"';
 /** What the first line has in place of the hash of a line before it. */
 export const GENESIS = '0'.repeat(64);
 
@@ -54,13 +55,18 @@ export class Ledger {
     }
   }
 
+  /** Whether an ending of a run is entered: the hash of its whole log. */
+  has(runId: string, eventsSha256: string): boolean {
+    return this.lines().some((line) => line.includes(`"${runId}"`) && line.includes(`"${eventsSha256}"`));
+  }
+
   #append(entry: LedgerEntry): void {
     const fd = openSync(this.path, 'a+', 0o644);
     try {
       const { line, end } = lastLine(fd);
       ftruncateSync(fd, end);
       const prev = line === undefined ? GENESIS : sha256(line);
-      const text = JSON.stringify({ ...entry, ts: new Date().toISOString(), prev });
+      const text = withItsHash(JSON.stringify({ ...entry, ts: new Date().toISOString(), prev }));
       try {
         writeFully(fd, Buffer.from(`${text}\n`));
       } catch (error) {
@@ -81,9 +87,25 @@ function lastLine(fd: number): { line: string | undefined; end: number } {
   const tail = Buffer.alloc(size - from);
   readSync(fd, tail, 0, tail.length, from);
   const end = tail.lastIndexOf(10) + 1;
+  if (end === 0 && from > 0)
+    throw new Error(`no line ends in its last ${TAIL_BYTES} bytes: it was damaged; see acor verify`);
   if (end === 0) return { line: undefined, end: 0 };
   const start = tail.lastIndexOf(10, end - 2) + 1;
   return { line: tail.toString('utf8', start, end - 1), end: from + end };
+}
+
+/** The hash of a line stands at its end, so that a change is found in the line itself, the last one included. */
+function withItsHash(line: string): string {
+  return `${line.slice(0, -1)}${HASH_FIELD}${sha256(line)}"}`;
+}
+
+/** Whether a line of the ledger, without its end, has the hash that it names. */
+export function holdsItsHash(line: Buffer): boolean {
+  const field = Buffer.byteLength(HASH_FIELD);
+  const at = line.length - field - GENESIS.length - 2;
+  if (at < 0 || line.toString('latin1', at, at + field) !== HASH_FIELD) return false;
+  const hashed = Buffer.concat([line.subarray(0, at), Buffer.from('}')]);
+  return line.toString('latin1', at + field) === `${sha256(hashed)}"}`;
 }
 
 /** The SHA-256 of a text or of bytes, in hex. */

@@ -1,4 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { RUN_STATES, type RunState } from '../../protocol/run-state.ts';
+import type { MeasuredArtifact } from './artifacts.ts';
 import { storageError } from './storage-error.ts';
 
 type Event = Readonly<Record<string, unknown>>;
@@ -37,6 +39,29 @@ export function summariseLog(path: string): LogSummary {
     if (event.type === 'start' || event.type === 'runner_start') break;
   }
   return summary;
+}
+
+/** The state that a log leaves its run in, and the reason it gives; undefined when the change lies too far back to be looked for. */
+export function lastStateChange(path: string): { to: RunState; reason?: string } | undefined {
+  let seq = 1;
+  for (const event of lastEvents(path)) {
+    if (event.type === 'runner_state' && Object.hasOwn(RUN_STATES, String(event.to)))
+      return event as { to: RunState; reason?: string };
+    seq = Number(event.seq);
+  }
+  return seq === 1 ? { to: 'queued' } : undefined;
+}
+
+/** The artifacts that the last attempt in a log has told of. */
+export function artifactsTold(path: string): MeasuredArtifact[] {
+  const found: MeasuredArtifact[] = [];
+  for (const event of lastEvents(path)) {
+    if (event.type === 'start' || event.type === 'runner_start') break;
+    if (event.type !== 'artifact') continue;
+    const { v, type, ts, run_id, seq, ...artifact } = event;
+    found.unshift(artifact as unknown as MeasuredArtifact);
+  }
+  return found;
 }
 
 function openLog(path: string): number {

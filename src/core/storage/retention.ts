@@ -37,6 +37,7 @@ export async function removeRun(store: RunStore, runId: string): Promise<void> {
     });
   }
   await new Ledger(store.root).append({ type: 'cleaned', run_id: runId });
+  if (record.idempotency_key) store.forgetKey(record.idempotency_key);
   try {
     rmSync(dir, { recursive: true, force: true });
   } catch (error) {

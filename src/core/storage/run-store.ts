@@ -1,6 +1,7 @@
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
 import type { EventLog } from './event-log.ts';
+import type { KeyedCall } from './idempotency-keys.ts';
 import type { RunLayout } from './layout.ts';
 
 /** What a run is when it begins; the store adds what it keeps account of. */
@@ -16,6 +17,8 @@ export interface RunWriter {
   update(change: Partial<RunRecord>, options?: { durable?: boolean }): void;
   /** The ending is in the log and on disk: adds the run's line to the ledger. */
   enterInLedger(ending: { state: FinalState; code: string | null }): Promise<void>;
+  /** Whether the run is in the ledger as it stands. */
+  isInLedger(): boolean;
   /** Frees the space that was put aside, so that an ending can be written to a full disk. */
   releaseReserve(): void;
   close(): void;
@@ -29,8 +32,20 @@ export interface RunStore {
   readonly root: string;
   /** Makes the place of a new run and opens it for writing at epoch 1. */
   create(run: NewRun): RunWriter;
-  /** Takes a run over: the next epoch begins, and the writer before it can write no more. */
-  takeOver(runId: string): RunWriter;
+  /**
+   * Makes the place of a new run like `create`, once for a key: for a key that has a run already, its id is returned instead.
+   * Throws E_USAGE when the key stands for another call.
+   */
+  createOnce(run: NewRun, keyed: KeyedCall): Promise<RunWriter | string>;
+  /** The run that was made with a key, if there is one. Throws as `createOnce` does. */
+  runOfKey(keyed: KeyedCall): string | undefined;
+  /** The run is gone; its key may start another one. */
+  forgetKey(key: string): void;
+  /**
+   * Takes a run over: the next epoch begins, and the writer before it can write no more. `mayTake` throws when the run is not to be
+   * taken as its record stands now: nobody is put out of work then.
+   */
+  takeOver(runId: string, mayTake?: (record: RunRecord) => void): RunWriter;
   /** The record of a run. Throws E_RUN_NOT_FOUND. */
   read(runId: string): RunRecord;
   /** The ids of all runs, oldest first. */

@@ -35,18 +35,23 @@ export class SealBuilder {
   }
 }
 
-/** The first mark that the bytes do not bear out: they differ between the two offsets. Undefined when all marks hold. */
+/**
+ * The first mark that the bytes do not bear out: they differ between the two offsets, or the mark itself was changed. Undefined
+ * when the seal holds.
+ */
 export function firstBrokenMark(bytes: Uint8Array, seal: Seal): { from: number; to: number } | undefined {
   const hash = createHash('sha256');
   let from = 0;
-  for (const [offset, digest] of [...seal.marks, [seal.bytes, undefined] as const]) {
-    if (offset > bytes.length) return { from, to: offset };
+  for (const [offset, digest] of seal.marks) {
+    if (!(offset >= from) || offset > bytes.length) return { from, to: offset };
     hash.update(bytes.subarray(from, offset));
-    const found = digest === undefined ? hash.copy().digest('hex') : prefixDigest(hash);
-    if (found !== (digest ?? seal.sha256)) return { from, to: offset };
+    if (prefixDigest(hash) !== digest) return { from, to: offset };
     from = offset;
   }
-  return undefined;
+  hash.update(bytes.subarray(from));
+  return bytes.length === seal.bytes && hash.digest('hex') === seal.sha256
+    ? undefined
+    : { from, to: seal.bytes };
 }
 
 function prefixDigest(hash: Hash): string {

@@ -13,6 +13,15 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
         cause: error,
       });
     case 'EROFS':
+      return new AcorError(
+        'E_STORAGE',
+        `the file system is read-only, so it is not possible to ${what}: ${path}`,
+        {
+          hint: 'Mount it writable (mount -o remount,rw), or set project.runs_dir to a folder that is (ACOR_PROJECT_RUNS_DIR=…).',
+          next: ['acor health'],
+          cause: error,
+        },
+      );
     case 'EACCES':
     case 'EPERM':
       return new AcorError('E_STORAGE', `not permitted to ${what}: ${path}`, {
@@ -20,6 +29,16 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
         next: ['acor health'],
         cause: error,
       });
+    case 'EFBIG':
+      return new AcorError(
+        'E_STORAGE',
+        `a file may not grow so large, so it is not possible to ${what}: ${path}`,
+        {
+          hint: 'Raise the limit of the shell that ACOR is started from: ulimit -f unlimited',
+          next: ['acor health'],
+          cause: error,
+        },
+      );
     default:
       return new AcorError('E_STORAGE', `cannot ${what}: ${path}: ${errorMessage(error)}`, {
         next: ['acor health'],

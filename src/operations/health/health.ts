@@ -3,6 +3,7 @@ import { type HealthCheck, healthReport, overall } from '../../compose/health-sh
 import { AcorError } from '../../protocol/acor-error.ts';
 import { acorOperation } from '../define.ts';
 import { healthView } from '../views.ts';
+import { checkPolicy } from './policy.ts';
 import { checkRuntimes } from './runtimes.ts';
 import { checkSandbox } from './sandbox.ts';
 import { checkStore } from './store.ts';
@@ -24,6 +25,7 @@ export const health = acorOperation({
       const project = await ctx.app.project();
       const where = project.config.file ?? 'no file; every value is a default';
       checks.push({ name: 'config', status: 'ok', detail: where });
+      checks.push(...(await checkPolicy(project, ctx.env)));
       checks.push(...(await checkTools(project)));
       checks.push(...(await checkRuntimes(project, ctx.env)));
       checks.push(...(await checkSandbox(project)));

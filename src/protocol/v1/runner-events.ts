@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { RUN_STATES, type RunState } from '../run-state.ts';
 import { message } from './envelope.ts';
-import type { RunnerEventType } from './wire.ts';
+import { ANSWER_SOURCES, type RunnerEventType } from './wire.ts';
 
 const state = z.enum(Object.keys(RUN_STATES) as [RunState, ...RunState[]]);
 const freeObject = z.record(z.string(), z.unknown());
@@ -14,12 +14,16 @@ export const isolation = z.looseObject({
   not_enforced: z.array(z.string()),
 });
 
+/** By which approval a privileged tool runs: of which bytes, by whom, and when; `at` is null for one of a policy file. */
+export const approval = z.looseObject({ digest: z.string(), by: z.string(), at: z.string().nullable() });
+
 export const runnerStart = message('runner_start', {
   tool: z.string(),
   args: z.array(z.string()),
   attempt: z.int().min(1),
   timeout_s: z.number().positive(),
   isolation,
+  approval: approval.optional(),
 });
 
 export const runnerState = message('runner_state', {
@@ -62,6 +66,8 @@ export const runnerEnd = message('runner_end', {
   survivors: z.array(survivor),
   next: z.array(z.string()),
   attempt: z.int().min(1),
+  /** Written by another process, because the supervisor had died: the seal vouches for the events from then on. */
+  late: z.literal(true).optional(),
   seal,
 });
 
@@ -69,8 +75,11 @@ export const diagnostic = message('diagnostic', { stream: z.literal('stderr'), l
 
 export const actionAnswered = message('action_answered', {
   action_id: z.string(),
+  action: z.string(),
   answer: z.unknown(),
   by: z.string(),
+  source: z.enum(ANSWER_SOURCES),
+  reason: z.string().optional(),
 });
 
 /** A file or folder of the run, measured by the runner. `path` is absolute; `size` in bytes. */

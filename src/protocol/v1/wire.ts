@@ -46,6 +46,11 @@ export type ToolMessageType = (typeof TOOL_TYPES)[number];
 export type TaskMessageType = (typeof TASK_TYPES)[number];
 export type RunnerEventType = (typeof RUNNER_TYPES)[number];
 
+/** Where the answer to a question can come from (contract §4). */
+export const ANSWER_SOURCES = ['command', 'beforehand', 'policy', 'dialog', 'library', 'default'] as const;
+
+export type AnswerSource = (typeof ANSWER_SOURCES)[number];
+
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'warning', 'error', 'critical'] as const;
 
 /** An event as it is stored: envelope filled in, `seq` 1, 2, 3 … without a gap within its run. */

@@ -1,27 +1,59 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorMessage } from '../../../util/error-code.ts';
 import type { Question } from './question.ts';
 
-/** Why a value is no answer to a question; undefined when it is one. An option's id fits, and what fits the schema. */
-export async function problemOfAnswer(question: Question, value: unknown): Promise<string | undefined> {
-  const { options, schema, actionId } = question;
-  if (options?.some((option) => option === value)) return undefined;
-  if (schema !== undefined) return problemBySchema(schema, value, actionId);
-  if (options === undefined || options.length === 0) return undefined;
-  return `${JSON.stringify(value)} is none of the options of '${actionId}': ${options.join(', ')}`;
+type Schema = NonNullable<Question['schema']>;
+
+/** Why a value is no answer; undefined when it is one. */
+export type AnswerCheck = (value: unknown) => string | undefined;
+
+/** The check of a question's answers. An option's id fits, and what fits the schema. */
+export async function checkOfAnswers({
+  options = [],
+  schema,
+  actionId,
+}: Pick<Question, 'options' | 'schema' | 'actionId'>): Promise<AnswerCheck> {
+  const ids = options.map(({ id }) => id);
+  const problemBySchema = schema === undefined ? undefined : await checkOfSchema(schema, actionId);
+  return (value) => {
+    if (ids.some((id) => id === value)) return undefined;
+    if (problemBySchema !== undefined) return problemBySchema(value);
+    if (ids.length === 0) return undefined;
+    return `${JSON.stringify(value)} is none of the options of '${actionId}': ${ids.join(', ')}`;
+  };
 }
 
-async function problemBySchema(
-  schema: Readonly<Record<string, unknown>>,
-  value: unknown,
-  actionId: string,
-): Promise<string | undefined> {
+/** Why a value is no answer to a question; undefined when it is one. */
+export async function problemOfAnswer(question: Question, value: unknown): Promise<string | undefined> {
+  return (await checkOfAnswers(question))(value);
+}
+
+/** An answer as it will reach the tool. Throws E_BAD_ANSWER for a value that JSON cannot hold. */
+export function jsonAnswer(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch (cause) {
+    throw new AcorError(
+      'E_BAD_ANSWER',
+      `an answer must be a JSON value, and this is none: ${String(value)}`,
+      {
+        hint: 'Answer with a text, a number, true, false, null, an array or a plain object.',
+        cause,
+      },
+    );
+  }
+}
+
+async function checkOfSchema(schema: Schema, actionId: string): Promise<AnswerCheck> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false });
   try {
     const validate = ajv.compile({ ...schema });
-    if (validate(value)) return undefined;
-    return `the answer to '${actionId}' does not fit its schema: ${ajv.errorsText(validate.errors, { dataVar: 'answer' })}`;
+    return (value) =>
+      validate(value)
+        ? undefined
+        : `the answer to '${actionId}' does not fit its schema: ${ajv.errorsText(validate.errors, { dataVar: 'answer' })}`;
   } catch (error) {
-    return `the schema of '${actionId}' cannot be used: ${errorMessage(error)}`;
+    return () => `the schema of '${actionId}' cannot be used: ${errorMessage(error)}`;
   }
 }

@@ -1,15 +1,28 @@
+import type { AnswerSource } from '../../../protocol/v1/wire.ts';
 import { shellCommand } from '../../../util/shell-quote.ts';
 
-/** A question that a tool has asked, as far as the runner needs to know it (contract §4). */
+/** One choice of a question. */
+export interface QuestionOption {
+  id: string;
+  label?: string;
+  description?: string;
+}
+
+/** A question that a tool has asked (contract §4). Every text in it is a stranger's. */
 export interface Question {
   actionId: string;
   action: string;
-  /** Ids of the options, if there are any. */
-  options: readonly string[] | undefined;
+  msg: string | undefined;
+  context: Readonly<Record<string, unknown>>;
+  options: readonly QuestionOption[] | undefined;
   /** JSON Schema of the answer. */
   schema: Readonly<Record<string, unknown>> | undefined;
+  /** What holds when nobody answers in time. */
   default: { value: unknown } | undefined;
   timeoutS: number | undefined;
+  /** Whom the tool would like to hear. */
+  audience: 'ai' | 'user';
+  /** Whether the run waits for the answer. */
   blocking: boolean;
 }
 
@@ -17,31 +30,57 @@ export interface Question {
 export interface Answer {
   value: unknown;
   by: string;
-  source: 'command' | 'beforehand' | 'policy' | 'default' | 'library';
+  source: AnswerSource;
   reason?: string;
   /** The id under which whoever gave it waits for word of it. */
   answerId?: string;
 }
 
+/** How many of the options the commands that answer name. */
+const SHOWN_CHOICES = 5;
+
 /** Reads a question out of its event; fields that do not hold are left out. */
 export function readQuestion(event: Readonly<Record<string, unknown>>): Question {
-  const { schema, options, timeout_s: timeoutS } = event;
+  const { msg, context, schema, options, timeout_s: timeoutS } = event;
   return {
     actionId: String(event.action_id),
     action: String(event.action),
-    options: Array.isArray(options) ? options.map((option) => String(option?.id)) : undefined,
-    schema: typeof schema === 'object' && schema !== null ? (schema as Record<string, unknown>) : undefined,
+    msg: typeof msg === 'string' ? msg : undefined,
+    context: isRecord(context) ? context : {},
+    options: Array.isArray(options) ? options.map(readOption) : undefined,
+    schema: isRecord(schema) ? schema : undefined,
     default: 'default' in event ? { value: event.default } : undefined,
     timeoutS: typeof timeoutS === 'number' && timeoutS > 0 ? timeoutS : undefined,
+    audience: event.audience === 'user' ? 'user' : 'ai',
     blocking: event.blocking === true,
   };
 }
 
-/** The exact commands that answer a question. */
-export function answerCommands(runId: string, { actionId, options, default: fallback }: Question): string[] {
-  const answer = ['acor', 'answer', runId, actionId];
-  if (options !== undefined && options.length > 0) {
-    return options.slice(0, 5).map((option) => shellCommand([...answer, '--choice', option]));
-  }
-  return [shellCommand([...answer, '--value', JSON.stringify(fallback?.value ?? null)])];
+/** The exact commands that answer a question; where only whoever answers knows the value, its place is marked. */
+export function answerCommands(runId: string, question: Question): string[] {
+  const answer = ['acor', 'answer', runId, question.actionId];
+  const { options = [] } = question;
+  if (options.length > 0)
+    return options.slice(0, SHOWN_CHOICES).map(({ id }) => shellCommand([...answer, '--choice', id]));
+  return valuesToShow(question).map((value) => shellCommand([...answer, '--value', value]));
+}
+
+function valuesToShow({ schema, default: fallback }: Question): string[] {
+  if (schema?.type === 'boolean') return ['true', 'false'];
+  if (Array.isArray(schema?.enum))
+    return schema.enum.slice(0, SHOWN_CHOICES).map((value) => JSON.stringify(value));
+  return [fallback === undefined ? '<JSON>' : JSON.stringify(fallback.value)];
+}
+
+function readOption(option: unknown): QuestionOption {
+  const { id, label, description } = isRecord(option) ? option : {};
+  return {
+    id: String(id),
+    ...(typeof label === 'string' && { label }),
+    ...(typeof description === 'string' && { description }),
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,11 @@
+import { errorMessage } from '../../../util/error-code.ts';
 import { answeredIds, fileAnswer, isSafeActionId, type PostedAnswer } from '../../storage/answer-box.ts';
 import type { RunWriter } from '../../storage/run-store.ts';
 import { after, type StopGuard } from '../guards/guard.ts';
 import { enterState } from '../write-ending.ts';
-import { problemOfAnswer } from './check-answer.ts';
+import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
 import { type Answer, answerCommands, type Question, readQuestion } from './question.ts';
+import { WaitingClock } from './waiting-clock.ts';
 
 /** Answers that were given before the question: by the caller, or as a rule of the configuration. */
 export interface PreparedAnswer {
@@ -15,9 +17,16 @@ export interface PreparedAnswer {
   reason?: string;
 }
 
+/** Answers a question, or leaves it to somebody else with `undefined`. */
+export type AnswerHandler = (question: Question) => unknown;
+
 /** What an attempt offers: the tool's standard input, and the end for a question that nobody answers. */
 export interface QuestionHooks {
   deliver(line: string): void;
+  /** What the tool must hear together with an answer. */
+  news(): Readonly<Record<string, unknown>>;
+  /** The run no longer waits. */
+  onGoingOn(): void;
   onUnanswered(actionId: string, timeoutS: number): void;
   /** An answer could not be kept. */
   onFailed(error: unknown): void;
@@ -30,7 +39,9 @@ export interface QuestionHooks {
 export class Questions {
   readonly #writer: RunWriter;
   readonly #prepared: readonly PreparedAnswer[];
+  readonly #handler: AnswerHandler | undefined;
   readonly #defaultTimeoutS: number;
+  readonly #clock = new WaitingClock();
   readonly #open = new Map<string, { question: Question; stopTimer: StopGuard }>();
   readonly #answered: Set<string>;
   #hooks: QuestionHooks | undefined;
@@ -38,16 +49,34 @@ export class Questions {
   /** When an answer last let the tool go on, on the clock of `performance.now()`. */
   lastAnswerMs = 0;
 
-  constructor(writer: RunWriter, prepared: readonly PreparedAnswer[], defaultTimeoutS: number) {
+  constructor(
+    writer: RunWriter,
+    given: {
+      answers: readonly PreparedAnswer[];
+      onQuestion: AnswerHandler | undefined;
+      answerTimeoutS: number;
+    },
+  ) {
     this.#writer = writer;
-    this.#prepared = prepared;
-    this.#defaultTimeoutS = defaultTimeoutS;
+    this.#prepared = given.answers;
+    this.#handler = given.onQuestion;
+    this.#defaultTimeoutS = given.answerTimeoutS;
     this.#answered = answeredIds(writer.layout);
   }
 
   /** Whether the tool stands still until somebody answers. */
   get isWaiting(): boolean {
     return [...this.#open.values()].some(({ question }) => question.blocking);
+  }
+
+  /** Whether the time of waiting runs: from the question that blocks the run until the last such answer. */
+  get standsStill(): boolean {
+    return this.#clock.runs;
+  }
+
+  /** How long the run has stood still for answers until now, in all its attempts. */
+  get waitedMs(): number {
+    return this.#clock.waitedMs;
   }
 
   /** An attempt begins. */
@@ -61,7 +90,13 @@ export class Questions {
     this.#hooks = undefined;
     for (const { stopTimer } of this.#open.values()) stopTimer();
     this.#open.clear();
-    this.#tellState();
+    try {
+      this.#tellState();
+    } catch {
+      // On a full disk the space is used that was put aside for the end.
+      this.#writer.releaseReserve();
+      this.#tellState();
+    }
   }
 
   /** The tool has asked; its event is in the log. */
@@ -74,24 +109,22 @@ export class Questions {
     }
     // The answer of an earlier attempt is on file, where the tool finds it.
     if (this.#answered.has(actionId)) return;
+    // Last words of a tool that is gone: nobody is left to hear the answer.
+    if (this.#hooks === undefined) return;
     const timeoutS = question.timeoutS ?? (question.blocking ? this.#defaultTimeoutS : undefined);
     const stopTimer =
       timeoutS === undefined ? () => {} : after(timeoutS * 1000, () => this.#timeUp(question, timeoutS));
+    // Asked twice, the clock of the first time must not answer for the second.
+    this.#open.get(actionId)?.stopTimer();
     this.#open.set(actionId, { question, stopTimer });
     const prepared = this.#prepared.find(({ action }) => action === actionId || action === question.action);
-    if (prepared === undefined) this.#tellState(question);
+    if (prepared === undefined) this.#putToOthers(question);
     else this.#enqueue(() => this.#tryPrepared(question, prepared));
   }
 
   /** Somebody has put an answer into the box. */
-  take({ answer_id, action_id, answer, by, reason }: PostedAnswer): void {
-    const from = {
-      value: answer,
-      by,
-      source: 'command',
-      answerId: answer_id,
-      ...(reason && { reason }),
-    } as const;
+  take({ answer_id, action_id, answer, by, source, reason }: PostedAnswer): void {
+    const from = { value: answer, by, source, answerId: answer_id, ...(reason && { reason }) };
     this.#enqueue(async () => {
       const open = this.#open.get(action_id);
       const why = this.#answered.has(action_id) ? 'it has been answered already' : 'no such question is open';
@@ -111,7 +144,31 @@ export class Questions {
       return;
     }
     this.#warn(question.actionId, problem);
+    this.#putToOthers(question);
+  }
+
+  /** Nothing was prepared: the run waits, if the question blocks it, and the handler is asked. */
+  #putToOthers(question: Question): void {
     this.#tellState(question);
+    if (this.#handler !== undefined) void this.#consult(this.#handler, question);
+  }
+
+  async #consult(handler: AnswerHandler, question: Question): Promise<void> {
+    // By the time a handler is done, somebody else may have answered, or the attempt be over.
+    const isOpen = () => this.#open.get(question.actionId)?.question === question;
+    try {
+      const given = await handler(question);
+      if (given === undefined) return;
+      const value = jsonAnswer(given);
+      this.#enqueue(async () => {
+        const problem = await problemOfAnswer(question, value);
+        if (!isOpen()) return;
+        if (problem === undefined) this.#accept(question, { value, by: 'caller', source: 'library' });
+        else this.#warn(question.actionId, problem);
+      });
+    } catch (error) {
+      if (isOpen()) this.#warn(question.actionId, `the handler of questions failed: ${errorMessage(error)}`);
+    }
   }
 
   #accept(question: Question, { value, by, source, reason, answerId }: Answer): void {
@@ -121,7 +178,14 @@ export class Questions {
     this.lastAnswerMs = performance.now();
     this.#open.get(actionId)?.stopTimer();
     this.#open.delete(actionId);
-    const line = JSON.stringify({ v: 1, type: 'action_answer', action_id: actionId, action, answer: value });
+    const line = JSON.stringify({
+      v: 1,
+      type: 'action_answer',
+      action_id: actionId,
+      action,
+      answer: value,
+      ...this.#hooks?.news(),
+    });
     this.#writer.log.append({
       type: 'action_answered',
       action_id: actionId,
@@ -152,12 +216,18 @@ export class Questions {
   #tellState(asked?: Question): void {
     const { state, run_id } = this.#writer.record;
     const to = this.isWaiting ? 'waiting_ai' : 'running';
+    if (this.isWaiting) this.#clock.start();
+    else if (this.#clock.runs) {
+      this.#clock.stop();
+      this.#hooks?.onGoingOn();
+    }
     if (state === to || (state !== 'running' && state !== 'waiting_ai')) return;
     const more =
       asked === undefined ? {} : { action_id: asked.actionId, next: answerCommands(run_id, asked) };
     enterState(this.#writer, to, asked?.action, more);
-    this.#writer.log.flush();
+    // Whoever follows the log may look at the record next.
     this.#writer.update({ state: to });
+    this.#writer.log.flush();
   }
 
   #warn(actionId: string, problem: string, answerId?: string): void {

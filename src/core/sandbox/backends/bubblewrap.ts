@@ -2,7 +2,8 @@ import { closeSync } from 'node:fs';
 import type { SpawnRequest } from '../../process/runtime.ts';
 import type { EgressEntry, Entrance } from '../egress/entry.ts';
 import { enforcedBy } from '../enforced.ts';
-import { canGiveUsers } from '../identity/can-give-users.ts';
+import { canGiveUsers, ROOT } from '../identity/can-give-users.ts';
+import { isRunUser } from '../identity/run-user-range.ts';
 import { LANDLOCK_ACCESS } from '../launcher/landlock-rules.ts';
 import { Launcher, type LaunchSteps, PERL_COMMAND } from '../launcher/launcher.ts';
 import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
@@ -49,7 +50,7 @@ export const bubblewrap: SandboxBackend = {
     const egress = request.egress && { egress: request.egress.rules.map(({ text }) => text) };
     return {
       isolation: { backend: 'bubblewrap', tier: 1, level: request.level, ...held, ...egress },
-      changesUser: isRoot,
+      changesUser: isRoot && request.level !== 'privileged',
       ...(entry && { env: entry.layout.env }),
       launch: (options) => launchInBubblewrap(request, profile, found, options, entry),
     };
@@ -68,13 +69,16 @@ export function launchInBubblewrap(
   entry: EgressEntry | null = null,
 ): SandboxLaunch {
   const asRoot = canGiveUsers();
+  const ids = options.user ?? { uid: process.getuid!(), gid: process.getgid!() };
   const executable = features.landlock > 0 ? profile.executable : null;
   const steps: LaunchSteps = {
     argv: request.argv,
     env: withOwnTemp(options.env),
     cwd: request.folders.work,
-    user: options.user,
-    limits: processLimits(request.limits, { countsByRun: asRoot || countsProcessesByNamespace() }),
+    user: options.user ?? (canGiveUsers() ? ROOT : null),
+    limits: processLimits(request.limits, {
+      countsByRun: asRoot ? isRunUser(ids.uid) : countsProcessesByNamespace(),
+    }),
     landlock:
       executable === null
         ? null
@@ -91,7 +95,6 @@ export function launchInBubblewrap(
   try {
     const { stdin, stdout, stderr, fds } = launcher.streams;
     const argsFd = 3 + fds.length;
-    const ids = options.user ?? { uid: process.getuid!(), gid: process.getgid!() };
     const { network } = request;
     const { scratch } = options;
     const names = entry?.layout ?? null;

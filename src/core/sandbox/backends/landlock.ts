@@ -2,12 +2,13 @@ import { chownSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { enforcedBy } from '../enforced.ts';
-import { canGiveUsers } from '../identity/can-give-users.ts';
+import { canGiveUsers, ROOT } from '../identity/can-give-users.ts';
+import { isRunUser } from '../identity/run-user-range.ts';
 import { installCommand } from '../install-command.ts';
 import { LANDLOCK_ACCESS, type LandlockRules } from '../launcher/landlock-rules.ts';
 import { Launcher, PERL_COMMAND } from '../launcher/launcher.ts';
 import { allowedPaths } from '../profile/allowed-paths.ts';
-import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
+import { processLimits } from '../profile/limits.ts';
 import { type Profile, profileOf } from '../profile/profile.ts';
 import type {
   Confinement,
@@ -43,7 +44,7 @@ export const landlock: SandboxBackend = {
     const held = enforcedBy(request, { commands: true, processes: isRoot, hidesProcesses: false });
     return {
       isolation: { backend: 'landlock', tier: 2, level: request.level, ...held },
-      changesUser: isRoot,
+      changesUser: isRoot && request.level !== 'privileged',
       launch: (options) => launchUnderLandlock(request, profile, options),
     };
   },
@@ -65,10 +66,10 @@ export function launchUnderLandlock(
       argv: request.argv,
       env: { ...options.env, TMPDIR: temp },
       cwd: request.folders.work,
-      user: options.user,
+      user: options.user ?? (canGiveUsers() ? ROOT : null),
       // Without a namespace of their own they would be counted with everything else of the user.
       limits: processLimits(request.limits, {
-        countsByRun: options.user !== null && countsProcessesByNamespace(),
+        countsByRun: options.user !== null && isRunUser(options.user.uid),
       }),
       landlock: rulesOf(profile),
       filter: seccompFilter({ ...profile.seccomp, internet: false }),
@@ -102,9 +103,6 @@ export function launchUnderLandlock(
 function rulesOf(profile: Profile): LandlockRules {
   const { read, write, execute } = LANDLOCK_ACCESS;
   const rules = (paths: readonly string[], access: number) => paths.map((path) => ({ path, access }));
-  if (profile.sees === 'all') {
-    return { handled: 'everything', rules: rules(['/'], read | write | execute) };
-  }
   return {
     handled: 'everything',
     rules: [
@@ -115,7 +113,7 @@ function rulesOf(profile: Profile): LandlockRules {
       })),
       ...rules(['/proc'], read),
       ...rules(DEVICES, read | write),
-      ...rules(profile.executable ?? [], execute),
+      ...rules(profile.executable ?? ['/'], execute),
     ],
   };
 }

@@ -166,6 +166,13 @@ say(got == b'hello\\n' + sent + b'end\\n')`,
     }
   });
 
+  it('has the network of the machine where that is given', async () => {
+    const { lines } = await python(bubblewrap, `reach('127.0.0.1', ${port}, 'reached')`, {
+      request: { network: 'host', egress: undefined },
+    });
+    assert.deepEqual(lines, ['reached']);
+  });
+
   describe('does not reach', () => {
     it('what listens on this machine', async () => {
       const { lines } = await assertHeld(`reach('127.0.0.1', ${port}); reach('127.0.0.1', ${otherPort})`);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { RunUser } from '../sandbox.ts';
 import { FIRST_RUN_UID, LAST_RUN_UID } from './run-user-range.ts';
 
 let known: boolean | undefined;
@@ -21,3 +22,9 @@ function mapsRange(path: string): boolean {
     return false;
   }
 }
+
+/**
+ * Whom a privileged tool of root's is: root, without its powers, because everything of root's is within its reach and another user could not
+ * even enter the folders that are root's alone.
+ */
+export const ROOT: RunUser = { uid: 0, gid: 0 };

@@ -95,7 +95,7 @@ if ($one{handled}) {
   $allow->(4 | 2, $_, 0) for 0, 1, 2;
 }
 
-if ($one{uid}) {
+if (defined $one{uid}) {
   call('setgroups', 0, 0);
   for (my $capability = 0; syscall($call{prctl}, 24, $capability, 0, 0, 0) == 0; $capability++) { }
   call('setresgid', (0 + $one{gid}) x 3);

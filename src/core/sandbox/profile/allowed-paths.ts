@@ -7,11 +7,14 @@ import type { Profile } from './profile.ts';
  * A profile as a list of what is allowed, for a mechanism that cannot take anything out of a folder: a folder that holds a hidden
  * one is taken apart into what lies beside that. What comes into such a folder later is not allowed.
  */
-export function allowedPaths({ system, mounts }: Profile): Mount[] {
-  const base = system.filter(({ link }) => link === null);
+export function allowedPaths({ sees, system, mounts }: Profile): Mount[] {
   const hidden = mounts.filter(({ access }) => access === 'empty');
+  const base: Mount[] =
+    sees === 'all'
+      ? apart('/', hidden).map((path) => ({ path, access: 'write' }))
+      : system.filter(({ link }) => link === null).map(({ path }) => ({ path, access: 'read' }));
   return [
-    ...base.map(({ path }): Mount => ({ path, access: 'read' })),
+    ...base,
     ...mounts.flatMap((mount) => {
       if (mount.access === 'empty') return [];
       return apart(mount.path, hidden).map((path) => ({ ...mount, path }));

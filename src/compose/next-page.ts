@@ -1,0 +1,29 @@
+import { shellCommand } from '../util/shell-quote.ts';
+import type { CommandLine } from './flags.ts';
+import type { OperationDescription } from './operation.ts';
+
+/** A command line that can be given once more with another `--offset`. */
+export interface Repeatable {
+  /** The program and the words of its command. */
+  words: readonly string[];
+  /** What stood after them. */
+  args: readonly string[];
+  line: Pick<CommandLine, 'offsetAt' | 'inputJson'>;
+}
+
+/** The exact command that shows the list from `offset` on; undefined where giving the command again is not the same. */
+export function nextPageCommand(
+  op: Pick<OperationDescription, 'effect' | 'passthrough'>,
+  { words, args, line }: Repeatable,
+  offset: number,
+): string | undefined {
+  // What changes something is not done twice to see the rest of its answer, and stdin is read once.
+  if (op.effect !== 'reads' || line.inputJson === '-') return undefined;
+  const flag = ['--offset', String(offset)];
+  if (line.offsetAt !== undefined) {
+    const { index, count } = line.offsetAt;
+    return shellCommand([...words, ...args.slice(0, index), ...flag, ...args.slice(index + count)]);
+  }
+  const endsFlags = op.passthrough !== undefined || args.includes('--');
+  return shellCommand(endsFlags ? [...words, ...flag, ...args] : [...words, ...args, ...flag]);
+}

@@ -1,0 +1,101 @@
+import { realpathSync } from 'node:fs';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
+import { type PolicyLayer, placeIn } from '../policy/policy-layer.ts';
+import { readManifest } from '../registry/read-manifest.ts';
+import type { ToolEntry } from '../registry/tool-entry.ts';
+import { WatchedFiles } from '../registry/watched-files.ts';
+import { ApprovalStore } from './approvals.ts';
+import { type DigestedFile, digestOf } from './tool-digest.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** By which approval a privileged tool runs; `runner_start` carries it. */
+export interface Approval {
+  digest: string;
+  /** The person, or the line of the policy file. */
+  by: string;
+  /** Null for one that stands in a policy file. */
+  at: string | null;
+}
+
+/** Where the approval of a tool stands. */
+export type ApprovalState =
+  | { state: 'not_needed' }
+  | { state: 'valid'; approval: Approval; files: DigestedFile[] }
+  | { state: 'missing'; digest: string; files: DigestedFile[] }
+  /** It was given for other bytes: `changed` names the files. */
+  | {
+      state: 'stale';
+      digest: string;
+      files: DigestedFile[];
+      changed: string[];
+      given: { by: string; at: string };
+    };
+
+/** Looks for the approval of a tool: a person's, or one of the system's or the user's policy; no other file may hold one. */
+export async function approvalOf(
+  tool: ToolEntry,
+  from: { root: string; env: Env; layers: readonly PolicyLayer[] },
+): Promise<ApprovalState> {
+  if (tool.manifest.permissions.level !== 'privileged') return { state: 'not_needed' };
+  const { digest, files } = digestOf(tool);
+  if (!(await isAsOnDisk(tool))) throw notAsOnDisk(tool);
+  for (const layer of from.layers) {
+    const index =
+      layer.policy.approved?.findIndex((each) => each.tool === tool.name && each.digest === digest) ?? -1;
+    if (index === -1) continue;
+    return {
+      state: 'valid',
+      approval: { digest, by: placeIn(layer, `approved[${index}]`), at: null },
+      files,
+    };
+  }
+  const stored = new ApprovalStore(from.env).read(realpathSync(from.root), tool.name);
+  if (stored === undefined) return { state: 'missing', digest, files };
+  const { by, at } = stored;
+  if (stored.digest === digest) return { state: 'valid', approval: { digest, by, at }, files };
+  return { state: 'stale', digest, files, changed: changedFiles(stored.files, files), given: { by, at } };
+}
+
+/** E_APPROVAL_REQUIRED: what is missing, and the command that a person runs. */
+export function approvalRequired(tool: string, state: Extract<ApprovalState, { digest: string }>): AcorError {
+  const why =
+    state.state === 'stale'
+      ? `its approval by ${state.given.by} of ${state.given.at} no longer holds, because ${state.changed.join(' and ')} changed`
+      : 'nobody has approved it';
+  const command = shellCommand(['acor', 'approve', tool]);
+  return new AcorError('E_APPROVAL_REQUIRED', `tool '${tool}' is privileged, and ${why}`, {
+    hint: `A person must run this at a terminal: ${command}. Or lower permissions.level to standard and list what the tool needs.`,
+    details: { ...state, tool },
+    next: [command],
+  });
+}
+
+/** What discovery keeps in its cache is not what decides here: the manifest in use must be that of the file. */
+async function isAsOnDisk({ manifestPath, manifest, name, command }: ToolEntry): Promise<boolean> {
+  if (manifestPath === null) return false;
+  const fresh = (await readManifest(manifestPath, name, '/', new WatchedFiles())).manifest;
+  return (
+    JSON.stringify(fresh) === JSON.stringify(manifest) &&
+    JSON.stringify(command) === JSON.stringify(manifest.command ?? null)
+  );
+}
+
+function notAsOnDisk({ name, manifestPath }: ToolEntry): AcorError {
+  return new AcorError(
+    'E_MANIFEST_INVALID',
+    `the manifest of '${name}' that is in use is not what ${manifestPath} says`,
+    {
+      hint: 'Something has changed what discovery keeps. Remove the folder cache/ of the runs folder, and try again.',
+    },
+  );
+}
+
+function changedFiles(before: readonly DigestedFile[], now: readonly DigestedFile[]): string[] {
+  const changed = now.filter(
+    ({ name, sha256 }) => !before.some((each) => each.name === name && each.sha256 === sha256),
+  );
+  const gone = before.filter(({ name }) => !now.some((each) => each.name === name));
+  return [...new Set([...changed, ...gone].map(({ name }) => name))];
+}

@@ -1,0 +1,161 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { errorCode, errorMessage } from '../../util/error-code.ts';
+import type { Violation } from '../policy/violation.ts';
+import { sdkPaths } from '../registry/sdk-paths.ts';
+import { type EngineQuestion, engineViolation } from './engine.ts';
+
+const PACKAGE = '@cedar-policy/cedar-wasm';
+
+/** As much of the package as is used here. */
+interface Cedar {
+  isAuthorized(call: Record<string, unknown>):
+    | { type: 'failure'; errors: { message: string }[] }
+    | {
+        type: 'success';
+        response: {
+          decision: 'allow' | 'deny';
+          diagnostics: { reason: string[]; errors: { policyId: string; error: { message: string } }[] };
+        };
+      };
+  policySetTextToParts(text: string): { type: 'success'; policies: string[] } | { type: 'failure' };
+  policyToJson(
+    policy: string,
+  ): { type: 'success'; json: { annotations?: Record<string, string> } } | { type: 'failure' };
+}
+
+/**
+ * Has Cedar policies decide: may `Tool::"name"` do `Action::"run"` in `Project::"cwd"`, with the rest of the question as the
+ * context. What is not permitted is denied; so is everything when a policy cannot be evaluated, which Cedar itself passes over.
+ */
+export async function askCedar(
+  policiesFile: string,
+  policyFile: string,
+  question: EngineQuestion,
+  by: string,
+  packageRoot: string = sdkPaths().packageRoot,
+): Promise<Violation[]> {
+  const path = resolve(dirname(policyFile), policiesFile);
+  const mend = `Mend the policies in ${path}.`;
+  let cedar: Cedar | undefined;
+  try {
+    cedar = load(packageRoot);
+  } catch (error) {
+    return [
+      engineViolation(
+        by,
+        `the policy engine cedar cannot be loaded: ${errorMessage(error)}`,
+        installed(packageRoot),
+      ),
+    ];
+  }
+  if (cedar === undefined) {
+    return [
+      engineViolation(
+        by,
+        'the policy engine is not installed, and so nothing is allowed: cedar',
+        installed(packageRoot),
+      ),
+    ];
+  }
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    return [engineViolation(by, `the policies ${path} cannot be read (${errorCode(error)})`, mend)];
+  }
+  try {
+    return decide(cedar, text, question, by, path, mend);
+  } catch (error) {
+    return [engineViolation(by, `the policies ${path} could not be asked: ${errorMessage(error)}`, mend)];
+  }
+}
+
+function installed(packageRoot: string): string {
+  return `Install it: npm install --prefix '${packageRoot}' ${PACKAGE}`;
+}
+
+function decide(
+  cedar: Cedar,
+  text: string,
+  { tool, manifest, args, grants, cwd, caller }: EngineQuestion,
+  by: string,
+  path: string,
+  mend: string,
+): Violation[] {
+  const { permissions, secrets } = manifest;
+  const answer = cedar.isAuthorized({
+    principal: { type: 'Tool', id: tool },
+    action: { type: 'Action', id: 'run' },
+    resource: { type: 'Project', id: cwd },
+    context: {
+      level: permissions.level,
+      read: [...permissions.filesystem.read, ...pathsOf(grants, 'read')],
+      write: [...permissions.filesystem.write, ...pathsOf(grants, 'write')],
+      hosts: permissions.network.egress_allow,
+      commands: permissions.commands,
+      secrets,
+      args,
+      version: manifest.version,
+      caller: caller ?? '',
+    },
+    policies: { staticPolicies: text },
+    entities: [],
+  });
+  if (answer.type === 'failure') {
+    const why = answer.errors.map(({ message }) => message).join('; ');
+    return [engineViolation(by, `the policies ${path} do not hold: ${why}`, mend)];
+  }
+  const { decision, diagnostics } = answer.response;
+  const broken = diagnostics.errors.map(({ policyId, error }) =>
+    engineViolation(
+      by,
+      `${named(cedar, text, policyId)} of ${path} cannot be evaluated: ${error.message}`,
+      mend,
+    ),
+  );
+  if (broken.length > 0) return broken;
+  if (decision === 'allow') return [];
+  if (diagnostics.reason.length === 0)
+    return [
+      engineViolation(
+        by,
+        `no policy of ${path} permits it`,
+        `Have a policy that permits it added to ${path}.`,
+      ),
+    ];
+  return diagnostics.reason.map((id) =>
+    engineViolation(
+      by,
+      `${named(cedar, text, id)} of ${path} forbids it`,
+      `Ask for less, or have that policy changed in ${path}.`,
+    ),
+  );
+}
+
+/**
+ * Loaded from where ACOR itself lies: a project could bring a package of this name along. It is looked for by hand, because a
+ * compiled program finds no package by its name.
+ */
+function load(packageRoot: string): Cedar | undefined {
+  for (let dir = packageRoot; ; dir = dirname(dir)) {
+    const file = join(dir, 'node_modules', PACKAGE, 'nodejs', 'cedar_wasm.js');
+    if (existsSync(file)) return createRequire(file)(file) as Cedar;
+    if (dir === dirname(dir)) return undefined;
+  }
+}
+
+/** A policy by its `@id`, or else by its place in the file. */
+function named(cedar: Cedar, text: string, policyId: string): string {
+  const index = Number(/^policy(\d+)$/.exec(policyId)?.[1]);
+  const parts = cedar.policySetTextToParts(text);
+  const policy = parts.type === 'success' ? parts.policies[index] : undefined;
+  const json = policy === undefined ? undefined : cedar.policyToJson(policy);
+  const id = json?.type === 'success' ? json.json.annotations?.['id'] : undefined;
+  return id === undefined ? `policy ${index + 1}` : `policy '${id}'`;
+}
+
+function pathsOf(grants: EngineQuestion['grants'], access: 'read' | 'write'): string[] {
+  return grants.filter((grant) => grant.access === access).map(({ path }) => path);
+}

@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { loadConfig } from '../config/load.ts';
+import { Registry } from '../registry/registry.ts';
+import { ApprovalStore } from './approvals.ts';
+import { RunGuard } from './run-guard.ts';
+import { digestOf } from './tool-digest.ts';
+
+const CLI = '#!/bin/bash\necho hello\n';
+
+let folder: ProjectFolder;
+let env: Record<string, string>;
+beforeEach(() => {
+  folder = projectFolder({
+    '.acor/config.yaml': '',
+    'tools/t/cli.sh': CLI,
+    'tools/t/tool.yaml': 'name: t\n',
+  });
+  env = { PATH: process.env.PATH ?? '', HOME: folder.folder('home') };
+});
+afterEach(() => folder.remove());
+
+async function open(systemFile = folder.at('etc/policy.yaml')): Promise<RunGuard> {
+  const config = await loadConfig({ cwd: folder.root, env });
+  const tool = await Registry.open(config).find('t');
+  return RunGuard.open(tool, { config, runsDir: folder.at('.runs'), env, cwd: folder.root, systemFile });
+}
+
+const LAYERS = {
+  system: 'etc/policy.yaml',
+  user: 'home/.config/acor/policy.yaml',
+  project: '.acor/policy.yaml',
+};
+
+describe('the policy files', () => {
+  it('of the system, the user and the project are read, the strongest first; without any nothing changes', async () => {
+    assert.deepEqual((await open()).layers, []);
+    for (const file of Object.values(LAYERS)) folder.write(file, 'max_level: standard\n');
+    const { layers } = await open();
+    assert.deepEqual(
+      layers.map(({ source, file }) => [source, file]),
+      Object.entries(LAYERS).map(([source, file]) => [source, folder.at(file)]),
+    );
+  });
+
+  for (const [source, file] of Object.entries(LAYERS)) {
+    it(`narrow what a tool may do, also that of the ${source} alone, with the line that does`, async () => {
+      folder.write('tools/t/tool.yaml', 'name: t\npermissions:\n  commands: [git, curl]\n');
+      await (await open()).admit();
+      folder.write(file, 'version: 1\ncommands:\n  - git\n');
+      const error = await refusal((await open()).admit());
+      assert.equal(error.code, 'E_POLICY_DENIED');
+      const [violation, ...others] = listed(error, 'violations');
+      assert.deepEqual(others, []);
+      assert.deepEqual(
+        [violation!.path, violation!.asked, violation!.allowed, violation!.by],
+        ['permissions.commands[1]', 'curl', ['git'], `${folder.at(file)}:3:3`],
+      );
+    });
+  }
+
+  it('are read the same from the cache, which a change of the file ends', async () => {
+    folder.write('tools/t/tool.yaml', 'name: t\npermissions: { commands: [git] }\n');
+    const file = folder.write(LAYERS.user, 'commands: [curl]\n');
+    while (Date.now() < statSync(file).ctimeMs + 25) await new Promise((resolve) => setImmediate(resolve));
+    const first = await refusal((await open()).admit());
+    assert.equal(readdirSync(folder.at('home/.cache/acor/policy')).length, 1);
+    assert.deepEqual((await refusal((await open()).admit())).details, first.details);
+    folder.write(LAYERS.user, 'commands: [curl, git]\n');
+    await (await open()).admit();
+  });
+
+  it('that are wrong are told with every mistake and its place, and let nothing run', async () => {
+    folder.write(LAYERS.user, 'max_levl: minimal\ncommands: git\n');
+    folder.write(LAYERS.project, 'filesystem: { read: [data] }\ntools: { t: { tools: {} } }\n');
+    const error = await refusal(open());
+    assert.equal(error.code, 'E_CONFIG_INVALID');
+    assert.deepEqual(
+      listed(error, 'problems').map(({ file, line, column, rule }) => [file, line, column, rule]),
+      [
+        [folder.at(LAYERS.user), 1, 1, 'unknown-key'],
+        [folder.at(LAYERS.user), 2, 11, 'type'],
+        [folder.at(LAYERS.project), 1, 22, 'format'],
+        [folder.at(LAYERS.project), 2, 15, 'unknown-key'],
+      ],
+    );
+  });
+
+  it('that cannot be read let nothing run either', async () => {
+    for (const spoil of [
+      () => symlinkSync('nowhere', folder.at(LAYERS.project)),
+      () => folder.folder(LAYERS.project),
+      () => folder.write(LAYERS.project, 'commands: &a [git]\nsecrets: *a\n'),
+      () => folder.write(LAYERS.project, 'commands: []\ncommands: [git]\n'),
+      () => folder.write(LAYERS.project, 'commands: !!js/function "function(){}"\n'),
+      () => folder.write(LAYERS.project, `# ${'x'.repeat(256 * 1024)}\n`),
+    ]) {
+      spoil();
+      assert.equal((await refusal(open())).code, 'E_CONFIG_INVALID', String(spoil));
+      rmSync(folder.at(LAYERS.project), { recursive: true });
+    }
+  });
+
+  it('of a project may neither approve nor have a program run, and those of others may', async () => {
+    const texts = [
+      `approved: [{ tool: t, digest: ${'a'.repeat(64)} }]\n`,
+      `engine: command\ncommand: [${folder.program('engine', '#!/bin/sh\nexit 1\n')}]\n`,
+    ];
+    for (const text of texts) {
+      folder.write(LAYERS.project, text);
+      const error = await refusal(open());
+      assert.match(error.message, /may not stand in the policy of a project/);
+      rmSync(folder.at(LAYERS.project));
+      folder.write(LAYERS.user, text);
+      assert.equal((await open()).layers.length, 1);
+    }
+  });
+
+  it('name what goes with an engine, and a program by its whole path', async () => {
+    for (const [text, rule] of [
+      ['engine: command\n', 'engine-command'],
+      ['engine: cedar\n', 'engine-cedar'],
+      ['command: [/bin/true]\n', 'engine'],
+      ['engine: command\ncommand: [opa]\n', 'absolute'],
+    ] as const) {
+      folder.write(LAYERS.user, text);
+      assert.equal(listed(await refusal(open()), 'problems')[0]!.rule, rule, text);
+    }
+  });
+
+  it('cut the limits of what runs to their ceilings', async () => {
+    folder.write(LAYERS.user, 'limits: { timeout_s: 60 }\ntools: { t: { limits: { memory_mb: 100 } } }\n');
+    const { tool } = await (await open()).admit();
+    assert.deepEqual([tool.manifest.timeout_s, tool.manifest.resources], [60, { memory_mb: 100 }]);
+  });
+
+  it('are asked once more when arguments and sandbox are known, links followed', async () => {
+    folder.write(LAYERS.user, 'filesystem: { read: ["${PROJECT}/data"], write: [] }\nrequire_isolation: 2\n');
+    folder.folder('data');
+    folder.link('data/out', folder.folder('secret'));
+    const guard = await open();
+    await guard.admit();
+    const grant = (path: string) => ({ path: folder.at(path), access: 'read' as const, input: 'in' });
+    const run = { args: [], staged: [], tier: 1 };
+    await guard.admitRun({ ...run, grants: [grant('data/x')] });
+    const staged = [{ target: folder.at('data/new'), input: 'out' }];
+    const grants = [grant('data/out/x'), grant('secret/x')];
+    const error = await refusal(guard.admitRun({ ...run, grants, staged, tier: 3 }));
+    assert.deepEqual(
+      listed(error, 'violations').map(({ path }) => path),
+      ['inputs.in', 'inputs.in', 'inputs.out', 'security.isolation'],
+    );
+  });
+});
+
+describe('an approval', () => {
+  beforeEach(() => folder.write('tools/t/tool.yaml', 'name: t\npermissions: { level: privileged }\n'));
+
+  async function approve(): Promise<void> {
+    const config = await loadConfig({ cwd: folder.root, env });
+    const { digest, files } = digestOf(await Registry.open(config).find('t'));
+    const given = { by: 'someone', at: '2026-01-01T00:00:00.000Z' };
+    new ApprovalStore(env).write({ version: 1, root: folder.root, tool: 't', digest, files, ...given });
+  }
+
+  const approvals = () => folder.at('home/.local/share/acor/approvals');
+  const file = () => join(approvals(), readdirSync(approvals())[0]!);
+
+  it('lets a privileged tool run, which nothing else does', async () => {
+    const error = await refusal((await open()).admit());
+    assert.equal(error.code, 'E_APPROVAL_REQUIRED');
+    assert.match(String(error.hint), /A person must run this at a terminal: acor approve t/);
+    await approve();
+    const { approval } = await (await open()).admit();
+    assert.deepEqual([approval?.by, approval?.at], ['someone', '2026-01-01T00:00:00.000Z']);
+    assert.match(String(approval?.digest), /^[0-9a-f]{64}$/);
+  });
+
+  for (const [what, change, changed] of [
+    [
+      'the manifest',
+      () => folder.write('tools/t/tool.yaml', 'name: t\npermissions: { level: privileged }\n\n'),
+      'tool.yaml',
+    ],
+    ['the entry', () => folder.write('tools/t/cli.sh', `${CLI}#\n`), 'cli.sh'],
+  ] as const) {
+    it(`ends with any change of ${what}, and says so`, async () => {
+      await approve();
+      change();
+      const error = await refusal((await open()).admit());
+      assert.equal(error.code, 'E_APPROVAL_REQUIRED');
+      assert.match(
+        error.message,
+        new RegExp(`by someone of 2026.* because ${changed.replace('.', '\\.')} changed$`),
+      );
+      assert.deepEqual(error.details?.changed, [changed]);
+    });
+  }
+
+  it('is for one project, one tool', async () => {
+    await approve();
+    const store = new ApprovalStore(env);
+    assert.equal(store.read('/elsewhere', 't'), undefined);
+    assert.equal(store.read(folder.root, 'u'), undefined);
+    assert.equal(store.list(folder.root).length, 1);
+    assert.equal(store.remove(folder.root, 't'), true);
+    assert.equal(store.remove(folder.root, 't'), false);
+    await refusal((await open()).admit());
+  });
+
+  it('is kept where only its giver may look', async () => {
+    await approve();
+    assert.deepEqual([statSync(approvals()).mode & 0o777, statSync(file()).mode & 0o777], [0o700, 0o600]);
+  });
+
+  for (const [what, spoil] of [
+    ['others may write to', () => chmodSync(file(), 0o666)],
+    ['lies in a folder that others may write to', () => chmodSync(approvals(), 0o777)],
+    ['is a link', () => replaceByLink(file())],
+    ['is no JSON', () => folder.write(file().slice(folder.root.length), '{')],
+    [
+      'is of another tool',
+      () =>
+        folder.write(
+          file().slice(folder.root.length),
+          readFileSync(file(), 'utf8').replace('"tool":"t"', '"tool":"u"'),
+        ),
+    ],
+  ] as const) {
+    it(`that ${what} is not believed`, async () => {
+      await approve();
+      await (await open()).admit();
+      spoil();
+      assert.equal((await refusal((await open()).admit())).code, 'E_APPROVAL_REQUIRED');
+    });
+  }
+
+  function replaceByLink(path: string): void {
+    folder.write('copy.json', readFileSync(path, 'utf8'));
+    chmodSync(folder.at('copy.json'), 0o600);
+    rmSync(path);
+    symlinkSync(folder.at('copy.json'), path);
+  }
+
+  it('is not kept where others may write', async () => {
+    folder.folder('home/.local/share/acor/approvals');
+    chmodSync(approvals(), 0o777);
+    assert.equal((await refusal(approve())).code, 'E_STORAGE');
+    assert.deepEqual(readdirSync(approvals()), []);
+  });
+
+  it('may stand in the policy of the system or the user, for the very same files', async () => {
+    const config = await loadConfig({ cwd: folder.root, env });
+    const { digest } = digestOf(await Registry.open(config).find('t'));
+    for (const source of ['system', 'user'] as const) {
+      folder.write(LAYERS[source], `approved:\n  - { tool: t, digest: ${digest} }\n`);
+      const { approval } = await (await open()).admit();
+      assert.deepEqual(approval, { digest, by: `${folder.at(LAYERS[source])}:2:5`, at: null });
+      rmSync(folder.at(LAYERS[source]));
+    }
+    folder.write(LAYERS.user, `approved: [{ tool: t, digest: ${'a'.repeat(64)} }]\n`);
+    await refusal((await open()).admit());
+  });
+
+  it('does not reach past a policy', async () => {
+    await approve();
+    folder.write(LAYERS.user, 'max_level: standard\n');
+    assert.equal((await refusal((await open()).admit())).code, 'E_POLICY_DENIED');
+  });
+
+  it('does not hold for a manifest that only the cache of discovery has', async () => {
+    await approve();
+    const config = await loadConfig({ cwd: folder.root, env });
+    const tool = await Registry.open(config).find('t');
+    const forged = {
+      ...tool,
+      manifest: { ...tool.manifest, env: { require: [], allow: [], set: { X: '1' } } },
+    };
+    const request = { config, runsDir: folder.at('.runs'), env, cwd: folder.root, systemFile: '/none' };
+    assert.equal((await refusal((await RunGuard.open(forged, request)).admit())).code, 'E_MANIFEST_INVALID');
+    await (await RunGuard.open(tool, request)).admit();
+  });
+});
+
+async function refusal(work: Promise<unknown>): Promise<AcorError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof AcorError, `not refused: ${error}`);
+  assert.equal(existsSync(folder.at('.runs/ledger.jsonl')), false);
+  return error;
+}
+
+function listed({ details }: AcorError, key: 'violations' | 'problems'): Record<string, unknown>[] {
+  assert.ok(Array.isArray(details?.[key]));
+  return details[key];
+}

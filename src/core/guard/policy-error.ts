@@ -1,0 +1,16 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { Violation } from '../policy/violation.ts';
+
+/** E_POLICY_DENIED with the whole list of violations; does nothing where there is none. */
+export function refuseViolations(tool: string, violations: readonly Violation[]): void {
+  if (violations.length === 0) return;
+  throw new AcorError(
+    'E_POLICY_DENIED',
+    `tool '${tool}' asks for more than the policy allows: ${violations.map(({ rule }) => rule).join('; ')}`,
+    {
+      hint: violations.map(({ fix }) => fix).join(' '),
+      details: { violations },
+      next: [`acor policy check ${tool}`],
+    },
+  );
+}

@@ -1,0 +1,22 @@
+import { join } from 'node:path';
+import { isNamed, userFolder } from '../config/find.ts';
+import type { PolicySource } from '../policy/policy-layer.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Where the policy of the whole machine stands. No variable moves it: whoever runs ACOR must not choose it. */
+export const SYSTEM_POLICY_FILE = '/etc/acor/policy.yaml';
+
+/** The policy files that there are, the strongest first. */
+export function policyPaths(
+  projectRoot: string,
+  env: Env,
+  systemFile: string = SYSTEM_POLICY_FILE,
+): { source: PolicySource; file: string }[] {
+  const all = [
+    { source: 'system', file: systemFile },
+    { source: 'user', file: join(userFolder('XDG_CONFIG_HOME', '.config', env), 'policy.yaml') },
+    { source: 'project', file: join(projectRoot, '.acor', 'policy.yaml') },
+  ] as const;
+  return all.filter(({ file }) => isNamed(file));
+}

@@ -1,0 +1,175 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Asked } from '../policy/asked.ts';
+import type { PolicyLayer } from '../policy/policy-layer.ts';
+import type { Violation } from '../policy/violation.ts';
+import { realPathOf } from '../registry/real-path.ts';
+import type { ToolEntry } from '../registry/tool-entry.ts';
+import type { Approval, ApprovalState } from './approval-state.ts';
+import { refuseViolations } from './policy-error.ts';
+import { policyPaths } from './policy-paths.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Where a tool is to run, and who asks. */
+export interface GuardRequest {
+  config: LoadedConfig;
+  runsDir: string;
+  env: Env;
+  cwd: string;
+  caller?: string | null | undefined;
+  timeoutS?: number | undefined;
+  /** For tests: the policy of the machine stands elsewhere. */
+  systemFile?: string;
+}
+
+/** What becomes known of a run once its arguments and its sandbox are settled. */
+export interface SettledRun {
+  /** Masked, as they are shown. */
+  args: readonly string[];
+  grants: Asked['grants'];
+  staged: readonly { target: string; input: string }[];
+  tier: number | null;
+}
+
+/** Stands between a tool and its start (contract §9): the policy files, their engines, and the approval of what is privileged. */
+export class RunGuard {
+  /** The policy files in force, the strongest first. */
+  readonly layers: readonly PolicyLayer[];
+  readonly #tool: ToolEntry;
+  readonly #request: GuardRequest;
+
+  private constructor(tool: ToolEntry, request: GuardRequest, layers: readonly PolicyLayer[]) {
+    this.#tool = tool;
+    this.#request = request;
+    this.layers = layers;
+  }
+
+  /** Reads the policy files. Throws E_CONFIG_INVALID when one of them is wrong. */
+  static async open(tool: ToolEntry, request: GuardRequest): Promise<RunGuard> {
+    const paths = policyPaths(request.config.root, request.env, request.systemFile);
+    if (paths.length === 0) return new RunGuard(tool, request, []);
+    const { readPolicies } = await import('./read-policy.ts');
+    return new RunGuard(tool, request, await readPolicies(paths, request.env));
+  }
+
+  /**
+   * Refuses what the manifest asks for beyond the policy (E_POLICY_DENIED) and what nobody has approved
+   * (E_APPROVAL_REQUIRED). Returns the tool within the ceilings of the policy, and the approval by which it runs.
+   */
+  async admit(): Promise<{ tool: ToolEntry; approval: Approval | null }> {
+    refuseViolations(this.#tool.name, await this.violations());
+    return { tool: await this.withinCeilings(), approval: await this.approved() };
+  }
+
+  /**
+   * Refuses a privileged tool that nobody has approved as it is now (E_APPROVAL_REQUIRED). Between the plan of a run and each of
+   * its attempts any time may pass, in the queue or before another try.
+   */
+  async approved(): Promise<Approval | null> {
+    if (this.#tool.manifest.permissions.level !== 'privileged') return null;
+    const { approvalRequired } = await import('./approval-state.ts');
+    const state = await this.approval();
+    if (state.state === 'valid') return state.approval;
+    if (state.state === 'not_needed') return null;
+    throw approvalRequired(this.#tool.name, state);
+  }
+
+  /** Refuses what the arguments ask for, a sandbox that is too weak, and what an engine of the policy refuses. */
+  async admitRun(run: SettledRun): Promise<void> {
+    if (this.layers.length === 0) return;
+    refuseViolations(this.#tool.name, [
+      ...(await this.violations(run)),
+      ...(await this.engineViolations(run)),
+    ]);
+  }
+
+  /** All that the rules of the files, and those that are built in, have against it. */
+  async violations(run?: SettledRun): Promise<Violation[]> {
+    const { network, commands } = this.#tool.manifest.permissions;
+    const asksForNone = network.egress_allow.length === 0 && commands.length === 0;
+    // The rules that are built in are about hosts and commands.
+    if (this.layers.length === 0 && asksForNone) return [];
+    const { security } = this.#request.config.config;
+    const origin = this.#request.config.origins['security.allow_network_egress']?.where;
+    const builtIn = {
+      allowsWildcardHosts: security.allow_network_egress,
+      by: origin ?? 'built-in rule',
+    };
+    if (this.layers.length === 0) {
+      const { builtInViolations } = await import('../policy/built-in.ts');
+      return builtInViolations(this.#tool.manifest, { ...builtIn, named: { hosts: [], commands: [] } });
+    }
+    const { decide } = await import('../policy/decide.ts');
+    return decide(await this.#asked(run), this.layers, builtIn).violations;
+  }
+
+  /** What the engines of the files have against it. */
+  async engineViolations({ args, ...run }: SettledRun): Promise<Violation[]> {
+    const { askEngines } = await import('./ask-engines.ts');
+    const { cwd, caller, env } = this.#request;
+    const { name, manifest } = this.#tool;
+    const question = { tool: name, manifest, args, grants: grantsOf(run), cwd, caller: caller ?? null };
+    return askEngines(this.layers, question, env);
+  }
+
+  /** Where the approval of the tool stands. */
+  async approval(): Promise<ApprovalState> {
+    const { approvalOf } = await import('./approval-state.ts');
+    const { config, env } = this.#request;
+    return approvalOf(this.#tool, { root: config.root, env, layers: this.layers });
+  }
+
+  async #asked(run: SettledRun | undefined): Promise<Asked> {
+    const { name, manifest, manifestPath, dir } = this.#tool;
+    const { config, runsDir, env, timeoutS } = this.#request;
+    const { sha256Of } = await import('./tool-digest.ts');
+    return {
+      tool: name,
+      manifest,
+      manifestSha256: manifestPath === null ? null : sha256Of(manifestPath),
+      timeoutS,
+      grants: run === undefined ? [] : grantsOf(run),
+      tier: run?.tier ?? null,
+      places: {
+        project: config.root,
+        // Every run has one of its own; which one does not matter to what lies in it.
+        workspace: join(runsDir, 'r-0000000000000000', 'work'),
+        toolDir: dir,
+        home: env['HOME'] || homedir(),
+        realPath,
+      },
+    };
+  }
+
+  /** The tool, with what its manifest leaves open cut to the ceilings of the policy. */
+  async withinCeilings(): Promise<ToolEntry> {
+    if (this.layers.length === 0) return this.#tool;
+    const [{ rulesFor }, { withinCeilings }] = await Promise.all([
+      import('../policy/placed-rules.ts'),
+      import('../policy/limits.ts'),
+    ]);
+    const rules = this.layers.flatMap((layer) => rulesFor(this.#tool.name, layer).map((each) => each.rules));
+    return {
+      ...this.#tool,
+      manifest: withinCeilings(this.#tool.manifest, rules, this.#request.config.config),
+    };
+  }
+}
+
+function grantsOf({ grants, staged }: Pick<SettledRun, 'grants' | 'staged'>): Asked['grants'] {
+  return [
+    ...grants,
+    ...staged.map(({ target, input }) => ({ path: target, access: 'write' as const, input })),
+  ];
+}
+
+function realPath(path: string): string {
+  try {
+    return realPathOf(path, '/').path;
+  } catch {
+    // What leads nowhere is taken as written; a sandbox cannot open it either.
+    return path;
+  }
+}

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import type { ToolEntry } from '../registry/tool-entry.ts';
+
+const CHUNK_BYTES = 1 << 20;
+
+/** A file that an approval is bound to. */
+export interface DigestedFile {
+  /** From the tool's folder on; a manifest in a registry is named in full. */
+  name: string;
+  sha256: string;
+}
+
+/** What a tool's manifest and entry are, in one number (contract §9). Any change of either is another number. */
+export function digestOf(tool: ToolEntry): { digest: string; files: DigestedFile[] } {
+  const paths = [...(tool.manifestPath === null ? [] : [tool.manifestPath]), ...programsOf(tool)];
+  const files = paths.map((path) => ({ name: nameOf(path, tool.dir), sha256: sha256Of(path) }));
+  const sums = files.map(({ sha256 }) => sha256);
+  return {
+    digest: createHash('sha256')
+      .update(JSON.stringify(['acor-tool-1', ...sums]))
+      .digest('hex'),
+    files,
+  };
+}
+
+/** The entry; for a tool that is a command, the files of its folder that the command names. */
+function programsOf({ entry, command, dir }: ToolEntry): string[] {
+  if (entry !== null) return [entry];
+  return (command ?? [])
+    .map((word) => resolve(dir, word))
+    .filter((path) => path.startsWith(`${dir}/`) && isFile(path));
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** The SHA-256 of a file's bytes, in hex. Throws the system's errors. */
+export function sha256Of(path: string): string {
+  const hash = createHash('sha256');
+  const chunk = new Uint8Array(CHUNK_BYTES);
+  const fd = openSync(path, 'r');
+  try {
+    for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk))
+      hash.update(chunk.subarray(0, read));
+  } finally {
+    closeSync(fd);
+  }
+  return hash.digest('hex');
+}
+
+function nameOf(path: string, dir: string): string {
+  const name = relative(dir, path);
+  return name.startsWith('..') ? path : name;
+}

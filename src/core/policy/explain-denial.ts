@@ -1,0 +1,55 @@
+/** Something that a tool was kept from, as a sandbox knows it. Paths are absolute. */
+export type Denial =
+  | { kind: 'read' | 'write'; path: string; isFolder?: boolean }
+  | { kind: 'host'; host: string; port: number }
+  | { kind: 'command'; command: string };
+
+/** The line of a manifest that would allow it. */
+export interface Remedy {
+  /** The list that the line goes into, such as `permissions.network.egress_allow`. */
+  path: string;
+  /** The line itself, a list entry in YAML. */
+  line: string;
+  /** Both in a sentence. */
+  text: string;
+}
+
+/** Says which line of `tool.yaml` would have allowed what was denied. A path in the project is written so that it travels with it. */
+export function explainDenial(denial: Denial, project?: string): Remedy {
+  switch (denial.kind) {
+    case 'read':
+    case 'write':
+      return remedy(`permissions.filesystem.${denial.kind}`, pathEntry(denial, project));
+    case 'host': {
+      const host = denial.host.includes(':') ? `[${denial.host}]` : denial.host;
+      return remedy('permissions.network.egress_allow', `${host}:${denial.port}`);
+    }
+    case 'command':
+      return remedy('permissions.commands', denial.command.slice(denial.command.lastIndexOf('/') + 1));
+  }
+}
+
+/** A list entry in YAML; what YAML could take for something else is quoted. */
+export function listEntry(value: string): string {
+  const isPlain =
+    /^[A-Za-z/][\w./:@-]*$/.test(value) &&
+    !/^(?:true|false|null|yes|no|on|off)$/i.test(value) &&
+    !value.endsWith(':');
+  return `- ${isPlain ? value : JSON.stringify(value)}`;
+}
+
+function remedy(path: string, entry: string): Remedy {
+  const line = listEntry(entry);
+  return { path, line, text: `In tool.yaml, under ${path}, write: ${line}` };
+}
+
+function pathEntry(
+  { kind, path, isFolder }: { kind: 'read' | 'write'; path: string; isFolder?: boolean },
+  project: string | undefined,
+): string {
+  // A file that is made or replaced needs its folder.
+  const target = kind === 'write' && !isFolder ? path.slice(0, path.lastIndexOf('/')) || '/' : path;
+  const inProject = project !== undefined && (target === project || target.startsWith(`${project}/`));
+  const named = inProject ? `\${PROJECT}${target.slice(project.length)}` : target;
+  return kind === 'write' || isFolder ? `${named === '/' ? '' : named}/**` : named;
+}

@@ -1,0 +1,78 @@
+import type { Manifest } from '../../protocol/manifest.ts';
+
+/** The clocks and the limit on output of a tool whose manifest gives none. */
+export interface DefaultLimits {
+  timeout_s: number;
+  heartbeat_grace_s: number;
+  max_output_size: number;
+}
+
+/** What a tool may do, in plain sentences: what a person reads before they approve it. */
+export function permissionWords(manifest: Manifest, runtime: string, defaults: DefaultLimits): string[] {
+  const { permissions, secrets, env } = manifest;
+  const everything = permissions.level === 'privileged';
+  const { read, write } = permissions.filesystem;
+  const named = [...env.require, ...env.allow];
+  return [
+    LEVELS[permissions.level],
+    everything
+      ? 'It may read every file that you can read.'
+      : `It may read its own folder, its workspace and the paths that it is given${andThen(read)}.`,
+    everything
+      ? 'It may change and delete every file that you can change.'
+      : `It may write to its workspace and to the outputs that it is given${andThen(write)}.`,
+    everything
+      ? 'It may connect to every host.'
+      : permissions.network.egress_allow.length === 0
+        ? 'It may not use the network.'
+        : `It may connect to: ${list(permissions.network.egress_allow)}.`,
+    everything
+      ? 'It may start every program.'
+      : permissions.commands.length === 0
+        ? `It may start no other program than ${runtime}.`
+        : `It may start, beside ${runtime}: ${list(permissions.commands)}.`,
+    secrets.length === 0 ? 'It is given no secret.' : `It is given these secrets: ${list(secrets)}.`,
+    named.length === 0
+      ? 'Of your environment it sees nothing but the basics, such as PATH and HOME.'
+      : `Of your environment it sees the basics, such as PATH and HOME, and: ${list(named)}.`,
+    limitWords(manifest, defaults),
+    ...(manifest.effects === undefined ? [] : [EFFECTS[manifest.effects]]),
+  ];
+}
+
+const LEVELS = {
+  minimal: 'It is of the level minimal: the least that a tool can have.',
+  standard: 'It is of the level standard: what is named here, and nothing beyond it.',
+  privileged: 'It is of the level privileged: it may do whatever you may do.',
+} as const;
+
+const EFFECTS = {
+  reads: 'It says of itself that it only reads.',
+  writes: 'It says of itself that it changes things.',
+  destroys: 'It says of itself that it destroys things.',
+} as const;
+
+function limitWords(manifest: Manifest, defaults: DefaultLimits): string {
+  const { cpu_seconds, memory_mb, processes, file_mb, open_files } = manifest.resources;
+  const held = [
+    cpu_seconds === undefined ? '' : `${cpu_seconds} s of processor time`,
+    memory_mb === undefined ? '' : `${memory_mb} MB of memory`,
+    processes === undefined ? '' : `${processes} processes`,
+    file_mb === undefined ? '' : `files of ${file_mb} MB`,
+    open_files === undefined ? '' : `${open_files} open files`,
+  ].filter((each) => each !== '');
+  const resources = held.length === 0 ? '' : ` It asks to be held to ${list(held)}.`;
+  const bytes = manifest.max_output_size ?? defaults.max_output_size;
+  return (
+    `It is stopped after ${manifest.timeout_s ?? defaults.timeout_s} s, after ` +
+    `${manifest.heartbeat_grace_s ?? defaults.heartbeat_grace_s} s of silence, and beyond ${bytes} bytes of output.${resources}`
+  );
+}
+
+function andThen(paths: readonly string[]): string {
+  return paths.length === 0 ? '' : `, and: ${list(paths)}`;
+}
+
+function list(words: readonly string[]): string {
+  return words.join(', ');
+}

@@ -1,0 +1,20 @@
+import type { PolicyFile } from '../../protocol/policy-file.ts';
+
+export type PolicySource = 'system' | 'user' | 'project';
+
+/** One policy file, checked, and where its values stand. */
+export interface PolicyLayer {
+  source: PolicySource;
+  file: string;
+  policy: PolicyFile;
+  /** `line:column` of each value, by its path, such as `network.egress_allow[0]`. */
+  places: Readonly<Record<string, string>>;
+}
+
+/** `file:line:column` of a key, or of what holds it. */
+export function placeIn({ file, places }: PolicyLayer, path: string): string {
+  for (let key = path; key !== ''; key = key.slice(0, Math.max(0, key.search(/(?:\.[^.[]*|\[[^[]*)$/)))) {
+    if (Object.hasOwn(places, key)) return `${file}:${places[key]}`;
+  }
+  return `${file}:1:1`;
+}

@@ -1,0 +1,73 @@
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { writeAtomic } from '../../util/atomic-write.ts';
+import { errorCode } from '../../util/error-code.ts';
+import { withFileLock } from '../../util/file-lock.ts';
+import { sha256 } from './ledger.ts';
+import { storageError } from './storage-error.ts';
+
+/** A key, and the digest of the call that it stands for: the same key for another call is a mistake. */
+export interface KeyedCall {
+  key: string;
+  call: string;
+}
+
+/** Which run was started with which key: `.runs/keys/<hash of the key>.json`, for as long as the run is kept. */
+export class IdempotencyKeys {
+  readonly #folder: string;
+  readonly #exists: (runId: string) => boolean;
+
+  constructor(root: string, exists: (runId: string) => boolean) {
+    this.#folder = join(root, 'keys');
+    this.#exists = exists;
+  }
+
+  /** The run of a key; undefined when it names none that is still there. Throws E_USAGE when it stands for another call. */
+  runOf({ key, call }: KeyedCall): string | undefined {
+    const claim = this.#read(key);
+    if (claim === undefined || !this.#exists(claim.run_id)) return undefined;
+    if (claim.call === call) return claim.run_id;
+    throw new AcorError(
+      'E_USAGE',
+      `the idempotency key '${key}' belongs to another call: run ${claim.run_id} was started with it, with another tool or other arguments`,
+      { hint: 'Use a new key for a new call.', next: [`acor show ${claim.run_id}`] },
+    );
+  }
+
+  /** Makes a run for a key, or names the one that has it: of two who come at once, one makes it. */
+  async once<T>(keyed: KeyedCall, runId: string, make: () => T): Promise<T | string> {
+    const path = this.#path(keyed.key);
+    try {
+      mkdirSync(this.#folder, { recursive: true });
+      return await withFileLock(`${path}.lock`, () => {
+        const known = this.runOf(keyed);
+        if (known !== undefined) return known;
+        // A key whose run was never made counts for nothing, so it may be written first.
+        writeAtomic(path, JSON.stringify({ run_id: runId, call: keyed.call }), { durable: true });
+        return make();
+      });
+    } catch (error) {
+      throw storageError(error, 'keep the idempotency key', path);
+    }
+  }
+
+  /** The run is gone; its key may start another one. */
+  forget(key: string): void {
+    rmSync(this.#path(key), { force: true });
+  }
+
+  #read(key: string): { run_id: string; call: string } | undefined {
+    const path = this.#path(key);
+    try {
+      return JSON.parse(readFileSync(path, 'utf8'));
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw storageError(error, 'read the idempotency key', path);
+    }
+  }
+
+  #path(key: string): string {
+    return join(this.#folder, `${sha256(key)}.json`);
+  }
+}

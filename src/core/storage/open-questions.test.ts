@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { questionsOf } from './open-questions.ts';
+
+describe('the questions of a run', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'acor-questions-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const ask = (action_id: string, blocking: boolean) => ({ type: 'action_required', action_id, blocking });
+  const answer = (action_id: string) => ({ type: 'action_answered', action_id });
+  const state = (to: string) => ({ type: 'runner_state', to });
+  const waiting = [state('running'), ask('a-1', true), state('waiting_ai')];
+
+  async function openAfter(...events: object[]): Promise<unknown[]> {
+    const path = join(folder, 'events.jsonl');
+    writeFileSync(
+      path,
+      events.map((event, index) => `${JSON.stringify({ ...event, seq: index + 1 })}\n`).join(''),
+    );
+    const questions = await questionsOf(path);
+    return questions.filter(({ isOpen }) => isOpen).map(({ asked }) => asked.action_id);
+  }
+
+  it('are open from the asking to the answer', async () => {
+    assert.deepEqual(await openAfter(...waiting), ['a-1']);
+    assert.deepEqual(await openAfter(...waiting, ask('a-2', true), answer('a-1')), ['a-2']);
+    assert.deepEqual(await openAfter(...waiting, answer('a-1'), state('running')), []);
+  });
+
+  it('that block it are closed with their attempt, and open again when the next one asks them', async () => {
+    const over = [...waiting, state('running')];
+    assert.deepEqual(await openAfter(...over), []);
+    assert.deepEqual(await openAfter(...over, ask('a-1', true), state('waiting_ai')), ['a-1']);
+  });
+
+  it('that do not block it stay open while it goes on', async () => {
+    const both = [ask('b', false), ...waiting];
+    assert.deepEqual(await openAfter(...both, answer('a-1'), state('running')), ['b']);
+  });
+
+  it('are all closed with the run, whatever ended it', async () => {
+    assert.deepEqual(await openAfter(ask('b', false), ...waiting, { type: 'runner_end' }), []);
+  });
+});

@@ -1,0 +1,70 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeAtomic } from '../../util/atomic-write.ts';
+
+interface State {
+  /** How many may work at once since the tool was refused, and how many there were then. */
+  limit?: number;
+  was?: number;
+  /** When its last runs were started, in milliseconds since 1970, the oldest first. */
+  starts: number[];
+}
+
+/** What the queue remembers of a tool between its runs, in a small file. Changes are made under the queue's lock. */
+export class ToolPace {
+  readonly #path: string;
+
+  constructor(folder: string, tool: string) {
+    this.#path = join(folder, `${tool}.pace`);
+  }
+
+  /** How many runs of the tool may work at once; null for any number. */
+  get limit(): number | null {
+    return this.#read().limit ?? null;
+  }
+
+  /** Half as many as there are, and one at least. */
+  lower(working: number): void {
+    const state = this.#read();
+    const was = Math.max(state.was ?? 0, working);
+    this.#write({ ...state, limit: Math.max(1, Math.floor(working / 2)), was });
+  }
+
+  /** One more, until there are as many as there were. */
+  raise(): void {
+    const { limit, was, ...rest } = this.#read();
+    if (limit === undefined) return;
+    if (limit + 1 >= (was ?? 0)) this.#write(rest);
+    else this.#write({ ...rest, limit: limit + 1, ...(was !== undefined && { was }) });
+  }
+
+  /** Milliseconds until one more run may be started. */
+  nextInMs({ calls, perS }: { calls: number; perS: number }, nowMs = Date.now()): number {
+    const recent = recentOf(this.#read().starts, perS, nowMs);
+    return recent.length < calls ? 0 : recent[recent.length - calls]! + perS * 1000 - nowMs;
+  }
+
+  addStart({ perS }: { perS: number }, nowMs = Date.now()): void {
+    const state = this.#read();
+    this.#write({ ...state, starts: [...recentOf(state.starts, perS, nowMs), nowMs] });
+  }
+
+  #read(): State {
+    try {
+      return JSON.parse(readFileSync(this.#path, 'utf8'));
+    } catch {
+      // None, or not this program's: nothing is remembered.
+      return { starts: [] };
+    }
+  }
+
+  #write(state: State): void {
+    if (state.limit === undefined && state.starts.length === 0) rmSync(this.#path, { force: true });
+    else writeAtomic(this.#path, JSON.stringify(state));
+  }
+}
+
+/** Those of the window. What lies in the future was written before the clock was set back. */
+function recentOf(starts: readonly number[], perS: number, nowMs: number): number[] {
+  return starts.filter((startMs) => startMs <= nowMs && startMs > nowMs - perS * 1000);
+}

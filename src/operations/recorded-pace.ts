@@ -1,0 +1,71 @@
+/** Lines of an event log, and when they are due, in milliseconds after the first one. */
+export interface DueLines {
+  dueMs: number;
+  lines: Uint8Array;
+}
+
+const LF = 10;
+
+/**
+ * Says when each line of a recorded log is due if it is told at the pace at which it came, `speed` times as fast; lines that
+ * are due together come together. A clock that went back costs no wait, and neither does the pause between the end of an
+ * attempt and the next one. `endMs` is when the run ended: tools write timestamps of their own, and none of them makes a
+ * replay longer than its run.
+ */
+export async function* atRecordedPace(
+  batches: AsyncIterable<Uint8Array>,
+  { speed, endMs }: { speed: number; endMs: number },
+): AsyncGenerator<DueLines> {
+  const clock = new RecordedClock(endMs);
+  for await (const batch of batches) {
+    const bytes = Buffer.from(batch.buffer, batch.byteOffset, batch.length);
+    let from = 0;
+    let dueMs: number | undefined;
+    for (let start = 0; start < bytes.length; ) {
+      const next = bytes.indexOf(LF, start) + 1;
+      const lineDueMs = clock.take(bytes.toString('utf8', start, next)) / speed;
+      if (dueMs !== undefined && lineDueMs !== dueMs) {
+        yield { dueMs, lines: bytes.subarray(from, start) };
+        from = start;
+      }
+      dueMs = lineDueMs;
+      start = next;
+    }
+    if (dueMs !== undefined) yield { dueMs, lines: bytes.subarray(from) };
+  }
+}
+
+/** Adds up the time that passed between the events of a run. */
+class RecordedClock {
+  readonly #endMs: number;
+  #limitMs: number | undefined;
+  #beforeMs: number | undefined;
+  #passedMs = 0;
+  #isOver = false;
+
+  constructor(endMs: number) {
+    this.#endMs = endMs;
+  }
+
+  /** Takes the next line; returns how much time had passed when it came. */
+  take(line: string): number {
+    const { ts, type } = fieldsOf(line);
+    const nowMs = Date.parse(String(ts));
+    if (Number.isNaN(nowMs)) return this.#passedMs;
+    this.#limitMs ??= Math.max(0, this.#endMs - nowMs);
+    const since = this.#isOver || this.#beforeMs === undefined ? 0 : Math.max(0, nowMs - this.#beforeMs);
+    this.#passedMs = Math.min(this.#passedMs + since, this.#limitMs);
+    this.#beforeMs = nowMs;
+    this.#isOver = type === 'runner_end';
+    return this.#passedMs;
+  }
+}
+
+/** A replay tells what stands in the log, also where somebody has damaged it. */
+function fieldsOf(line: string): { ts?: unknown; type?: unknown } {
+  try {
+    return JSON.parse(line) ?? {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,90 @@
+import * as z from 'zod';
+import { PERMISSION_LEVELS } from './manifest-permissions.ts';
+import { resourceLimits } from './resource-limits.ts';
+import { TOOL_NAME, TOOL_NAME_RULE } from './tool-name.ts';
+
+const text = z.string().min(1);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in 64 lower-case hex digits');
+const toolName = z.string().regex(TOOL_NAME, TOOL_NAME_RULE);
+
+const root = z
+  .string()
+  .regex(
+    /^(?:\/|~(?:\/|$)|\$\{(?:PROJECT|TOOL_DIR)\}(?:\/|$))[^\0*?[\]{}]*(?:\/\*\*)?$|^\$\{(?:PROJECT|TOOL_DIR)\}(?:\/[^\0*?[\]{}]*)?(?:\/\*\*)?$/,
+    'must be a folder: absolute, or beginning with ~/, ${PROJECT} or ${TOOL_DIR}',
+  );
+
+const host = z
+  .string()
+  .regex(
+    /^(?:\*|(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.)?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|\*):(?:\d{1,5}|\*))$/,
+    'must be host:port, such as api.example.com:443, *.example.com:443 or *',
+  );
+
+const limits = z
+  .strictObject({
+    ...resourceLimits.shape,
+    timeout_s: z.number().positive().optional(),
+    max_output_size: z.int().positive().optional().describe('In bytes.'),
+  })
+  .describe('Ceilings: a manifest may ask for less, and what it leaves open is cut to them.');
+
+/** What may be said of all tools, and of one. What is left out is not restricted. */
+const rules = {
+  max_level: z.enum(PERMISSION_LEVELS).optional().describe('The highest level that a tool may have.'),
+  filesystem: z
+    .strictObject({ read: z.array(root).optional(), write: z.array(root).optional() })
+    .optional()
+    .describe(
+      'Folders under which a tool may read and write, beyond its workspace: by manifest or by argument.',
+    ),
+  network: z
+    .strictObject({ egress_allow: z.array(host).optional() })
+    .optional()
+    .describe('Hosts that a tool may ask for, with * for any host, any subdomain or any port.'),
+  commands: z.array(text).optional().describe('Programs that a tool may ask for; * for all.'),
+  secrets: z.array(text).optional().describe('Secrets that a tool may ask for; * for all.'),
+  limits: limits.optional(),
+  require_isolation: z
+    .int()
+    .min(1)
+    .max(3)
+    .optional()
+    .describe('The weakest sandbox in which a tool may run: 1 is the strongest tier, 3 is none.'),
+};
+
+const toolRules = z.strictObject({
+  ...rules,
+  manifest_sha256: sha256.optional().describe('The only manifest that the tool may have.'),
+});
+
+/** What `policy.yaml` may hold (contract §9). Unknown keys are errors. */
+export const policyFile = z.strictObject({
+  version: z.literal(1, 'must be 1, the only version of the file so far').default(1),
+  ...rules,
+  tools: z.record(toolName, toolRules).optional().describe('Further restrictions of single tools.'),
+  approved: z
+    .array(z.strictObject({ tool: toolName, digest: sha256 }))
+    .optional()
+    .describe('Privileged tools that may run; in the files of the user and the system only.'),
+  engine: z
+    .enum(['builtin', 'cedar', 'command'])
+    .optional()
+    .describe('What decides beside the rules above; builtin is nothing more.'),
+  command: z
+    .array(text)
+    .min(1)
+    .optional()
+    .describe(
+      'For engine command: the program that decides, absolute, and its arguments. Not in the file of a project.',
+    ),
+  cedar: z
+    .strictObject({ policies: text })
+    .optional()
+    .describe('For engine cedar: the file of Cedar policies, relative to this one.'),
+});
+
+export type PolicyFile = z.output<typeof policyFile>;
+
+/** The rules for all tools, or for one. */
+export type PolicyRules = z.output<typeof toolRules>;

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { describe, it } from 'node:test';
+import { runCampaign } from './campaign.ts';
+import { figuresAsText } from './figures.ts';
+
+const KILLS = 22;
+const hasPython = spawnSync('sh', ['-c', 'command -v python3']).status === 0;
+const isPossible = process.platform === 'linux' && hasPython;
+const needs = isPossible ? {} : { skip: 'needs Linux, for its /proc, and python3' };
+
+describe(
+  'a run whose supervisor, tool, follower or caller is killed with SIGKILL at any moment',
+  needs,
+  () => {
+    it('leaves no process, loses nothing that was told, is told as it is, and is completed by resume, with nothing done twice', {
+      timeout: 240_000,
+    }, async () => {
+      const seed = Math.floor(Math.random() * 1_000_000);
+      const { figures, kept } = await runCampaign({ seed, kills: KILLS });
+      // So that a campaign can be had again, its seed is told whatever comes of it.
+      process.stderr.write(figuresAsText(figures));
+      assert.deepEqual(figures.violations, [], `seed ${seed}; kept for a look: ${kept.join(' ')}`);
+      assert.ok(figures.kills >= KILLS);
+      assert.equal(figures.completed, figures.rounds);
+    });
+  },
+);

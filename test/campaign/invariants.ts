@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import type { RunRecord } from '../../src/protocol/run-record.ts';
+import { isFinal, mayFollow, type RunState } from '../../src/protocol/run-state.ts';
+import type { Event } from '../support/project.ts';
+
+/** Each check returns what is wrong, in words; nothing when all is as it must be. */
+
+/** `seq` is 1, 2, 3 … without a gap. */
+export function gapsIn(events: readonly Event[]): string[] {
+  const at = events.findIndex(({ seq }, index) => seq !== index + 1);
+  return at === -1 ? [] : [`seq is ${events[at]!.seq} where ${at + 1} belongs`];
+}
+
+/** What somebody was shown stands in the log, byte for byte, at its place. `since` is the `seq` before the first line. */
+export function shownButNotKept(shown: string, log: string, since: number): string[] {
+  const kept = linesOf(log);
+  const wrong = linesOf(shown).findIndex((line, index) => line !== kept[since + index]);
+  return wrong === -1
+    ? []
+    : [`event ${since + wrong + 1} was shown and is not so in the log: ${linesOf(shown)[wrong]}`];
+}
+
+/** Nothing that once stood in the log has changed or gone. */
+export function lostSince(earlier: string, log: string): string[] {
+  const whole = earlier.slice(0, earlier.lastIndexOf('\n') + 1);
+  return log.startsWith(whole) ? [] : ['events that were in the log are not there any more'];
+}
+
+/** Every change of state was told, and is one that the table allows; each attempt ends once. */
+export function stateBreaks(events: readonly Event[]): string[] {
+  const problems: string[] = [];
+  let state: RunState = 'queued';
+  for (const event of events) {
+    if (event.type === 'runner_state') {
+      const { from, to } = event as unknown as { from: RunState; to: RunState };
+      if (from !== state) problems.push(`event ${event.seq} leaves ${from}, but the run was ${state}`);
+      if (!mayFollow(from, to)) problems.push(`event ${event.seq} goes from ${from} to ${to}`);
+      state = to;
+    } else if (event.type === 'runner_end') {
+      if (event.state !== state) problems.push(`event ${event.seq} ends as ${event.state}, not ${state}`);
+      const next = events[event.seq];
+      if (next !== undefined && next.to !== 'queued')
+        problems.push(`event ${next.seq} comes after the end of the run`);
+    }
+  }
+  return problems;
+}
+
+/** The record says what the log says. */
+export function recordLies(record: RunRecord, events: readonly Event[]): string[] {
+  const last = events.at(-1);
+  if (!isFinal(record.state)) return [`the record says ${record.state} of a run that nobody works on`];
+  if (last?.type !== 'runner_end') return [`the record says ${record.state}, the log has no end`];
+  return (['state', 'code', 'attempt'] as const)
+    .filter((field) => record[field] !== last[field])
+    .map((field) => `the record has ${field} ${record[field]}, the log has ${String(last[field])}`);
+}
+
+/**
+ * A run that lost its supervisor before it had ended is told so, unless its last state had been told; that one stays. `before` is
+ * the log as the dead had left it.
+ */
+export function lossHidden(before: readonly Event[], events: readonly Event[]): string[] {
+  if (before.length === 0 || before.at(-1)!.type !== 'runner_end') {
+    const told = before.findLast(({ type }) => type === 'runner_state')?.to as RunState | undefined;
+    const end = events.slice(before.length).find(({ type }) => type === 'runner_end');
+    const isTold = told !== undefined && isFinal(told) ? end?.state === told : end?.code === 'E_RUNNER_LOST';
+    if (!isTold) return [`its loss (it was ${told}) is told as ${String(end?.state)} ${String(end?.code)}`];
+  }
+  return [];
+}
+
+/** The answers that were acknowledged are the ones the run has, and no question was put again after its answer. */
+export function answersLost(acknowledged: ReadonlyMap<string, unknown>, events: readonly Event[]): string[] {
+  const problems: string[] = [];
+  const answered = new Map<string, unknown>();
+  for (const event of events) {
+    const id = String(event.action_id);
+    if (event.type === 'action_required' && answered.has(id))
+      problems.push(`'${id}' was asked again after its answer (event ${event.seq})`);
+    if (event.type !== 'action_answered') continue;
+    if (answered.has(id)) problems.push(`'${id}' was answered twice (event ${event.seq})`);
+    answered.set(id, event.answer);
+  }
+  for (const [id, answer] of acknowledged) {
+    if (answered.get(id) !== answer)
+      problems.push(`'${id}' was acknowledged as ${answer}, the log has ${answered.get(id)}`);
+  }
+  return problems;
+}
+
+/** What the tool did outside, as its journal tells it: each step once, no checkpoint lost, no two attempts at a time. */
+export function doneTwice(journal: string, effects: readonly string[], steps: number): string[] {
+  const problems: string[] = [];
+  const missing = Array.from({ length: steps }, (_, index) => `step-${index + 1}`).filter(
+    (name) => !effects.includes(name),
+  );
+  if (missing.length > 0) problems.push(`never done: ${missing.join(', ')}`);
+  let attempt = 0;
+  let saved = 0;
+  const answers = new Map<string, string>();
+  for (const line of linesOf(journal)) {
+    const [number, word, step, answer] = line.split(' ') as [string, string, string, string?];
+    if (Number(number) < attempt) problems.push(`attempt ${number} was at work beside attempt ${attempt}`);
+    attempt = Number(number);
+    if (word === 'twice' || (word === 'found' && attempt === 1)) problems.push(`step ${step} was done twice`);
+    if (word === 'begin' && Number(step) < saved)
+      problems.push(`attempt ${attempt} begins after step ${step}, but ${saved} was saved`);
+    if (word === 'saved') saved = Number(step);
+    if (word !== 'answer') continue;
+    if ((answers.get(step) ?? answer) !== answer)
+      problems.push(`the tool got ${answer} for step ${step}, and ${answers.get(step)} before`);
+    answers.set(step, answer!);
+  }
+  return problems;
+}
+
+/** The run's one artifact is there, is what its steps and answers make, and is recorded with its hash. */
+export function artifactWrong(end: Event | undefined, text: string, expected: string): string[] {
+  const problems = text === expected ? [] : [`the artifact holds ${JSON.stringify(text)}`];
+  const recorded = (end?.artifacts ?? []) as { path: string; sha256: string }[];
+  const hash = createHash('sha256').update(expected).digest('hex');
+  const isRecorded = recorded.length === 1 && recorded[0]!.sha256 === hash;
+  return isRecorded ? problems : [...problems, `recorded are ${JSON.stringify(recorded)}`];
+}
+
+/** The ledger's last line on the run is of its whole log. */
+export function ledgerLacks(ledger: string, runId: string, log: string): string[] {
+  const last = linesOf(ledger)
+    .map((line) => JSON.parse(line))
+    .findLast(({ run_id }) => run_id === runId);
+  const hash = createHash('sha256').update(log).digest('hex');
+  return last?.events_sha256 === hash ? [] : ['the ledger does not have the run as it ended'];
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .slice(0, text.lastIndexOf('\n') + 1)
+    .split('\n')
+    .slice(0, -1);
+}

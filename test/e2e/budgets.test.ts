@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { type Event, processesOf, TestProject, until } from '../support/project.ts';
+
+function project(budget: string, tools: string[]): TestProject {
+  const config = `version: 1\nbudget: ${budget}\nenvironment: { cancel_grace_s: 0.3 }\n`;
+  return new TestProject({ tools, config });
+}
+
+describe('a project that lets only some runs work at once', () => {
+  it('has the others wait in the state queued, tells them why, and lets them go on when there is a place', async () => {
+    using limited = project('{ max_runs: 1 }', ['heeds_cancel', 'quick']);
+    const first = limited.start(['run', 'heeds_cancel']);
+    const firstId = String((await first.event('start')).run_id);
+    const second = limited.start(['run', 'quick']);
+    const told = await second.event('runner_log');
+    assert.match(String(told.msg), /waits for its turn: budget.max_runs allows 1 at once/);
+    assert.deepEqual(told.working, [firstId]);
+    const secondId = String(told.run_id);
+    assert.equal(limited.record(secondId)!.state, 'queued');
+    const { data } = await limited.envelope(['runs']);
+    assert.deepEqual(data.runs.map(({ state }: { state: string }) => state).sort(), ['queued', 'running']);
+    await limited.acor(['cancel', firstId]);
+    assert.equal((await second.finished).code, 0);
+    const states = limited.events(secondId).filter(({ type }) => type === 'runner_state');
+    assert.deepEqual(
+      states.map(({ from, to }) => [from, to]),
+      [
+        ['queued', 'running'],
+        ['running', 'completed'],
+      ],
+    );
+    await first.finished;
+    assert.deepEqual(readdirSync(limited.path('.runs', 'queue')), []);
+  });
+
+  it('never has more at work than that, told by the logs of twelve runs at once', async () => {
+    using limited = project('{ max_runs: 3 }', ['does']);
+    const runs = await Promise.all(Array.from({ length: 12 }, () => limited.run(['does', 'sleep 0.05'])));
+    const spans = runs.map(({ events }) => ({
+      from: workFrom(events),
+      to: Date.parse(String(events.at(-1)!.ts)),
+    }));
+    // Times are whole milliseconds: one that ends in the millisecond in which another begins was before it.
+    const mostAtOnce = Math.max(
+      ...spans.map(({ from }) => spans.filter((other) => other.from <= from && from < other.to).length),
+    );
+    assert.ok(mostAtOnce <= 3, `${mostAtOnce} at once`);
+    assert.ok(
+      runs.some(({ of }) => of('runner_log').length > 0),
+      'none had to wait',
+    );
+  });
+
+  it('cancels a run that waits without ever starting its tool', async () => {
+    using limited = project('{ max_runs: 1 }', ['heeds_cancel', 'appends']);
+    mkdirSync(limited.path('traces'));
+    const first = limited.start(['run', 'heeds_cancel']);
+    const firstId = String((await first.event('start')).run_id);
+    const second = limited.start(['run', 'appends', '--folder', 'traces']);
+    const secondId = String((await second.event('runner_log')).run_id);
+    const cancelled = await limited.envelope(['cancel', secondId]);
+    assert.equal(cancelled.data.state, 'cancelled');
+    assert.equal((await second.finished).code, 1);
+    assert.deepEqual(readdirSync(limited.path('traces')), []);
+    assert.equal(
+      limited.events(secondId).some(({ type, to }) => type === 'runner_state' && to === 'running'),
+      false,
+    );
+    await limited.acor(['cancel', firstId]);
+    await first.finished;
+  });
+
+  it('gives the place of a killed supervisor to the next run', async () => {
+    using limited = project('{ max_runs: 1 }', ['waits', 'quick']);
+    const first = limited.start(['run', 'waits']);
+    const firstId = String((await first.event('start')).run_id);
+    const second = limited.start(['run', 'quick']);
+    await second.event('runner_log');
+    process.kill(limited.record(firstId)!.pid, 'SIGKILL');
+    assert.equal((await second.finished).code, 0);
+    await until(() => processesOf(firstId).length === 0);
+  });
+});
+
+describe('a ceiling of the project', () => {
+  it('holds against the manifest and against the flag, and the run says so', async () => {
+    using limited = project('{ max_timeout_s: 0.4, max_attempts: 2, max_output_size: 1000 }', [
+      'waits',
+      'needs_three_tries',
+      'flood',
+    ]);
+    const late = await limited.run(['waits', '--timeout', '50']);
+    assert.equal(late.end.code, 'E_DEADLINE');
+    const [warning] = late.of('runner_warning');
+    assert.deepEqual([warning!.asked, warning!.allowed], [50, 0.4]);
+    const tried = await limited.run(['needs_three_tries', '--timeout', '0.3']);
+    assert.deepEqual([tried.end.state, tried.end.attempt], ['failed', 2]);
+    const flooded = await limited.run(['flood', '--timeout', '0.3']);
+    assert.equal(flooded.end.code, 'E_OUTPUT_LIMIT');
+    assert.match(JSON.stringify(flooded.of('runner_error')), /1.?000/);
+    const { data } = await limited.envelope(['run', 'waits', '--timeout', '50', '--dry-run']);
+    assert.deepEqual(data.lowered, [
+      { what: 'timeout_s', asked: 50, allowed: 0.4 },
+      { what: 'max_output_size', asked: 30_000_000, allowed: 1000 },
+    ]);
+    assert.equal(data.limits.timeout_s, 0.4);
+  });
+
+  it('is not there by itself: the same tool gets its third attempt', async () => {
+    using free = project('{}', ['needs_three_tries']);
+    assert.equal((await free.run(['needs_three_tries'])).end.state, 'completed');
+  });
+});
+
+describe('a service that has had enough', () => {
+  it('gets fewer runs at once, so that all of them are served in the end, without more tries', async () => {
+    using limited = project('{}', ['one_at_a_time']);
+    mkdirSync(limited.path('service'));
+    const runs = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        limited.run(['one_at_a_time', '--service', 'service', '--retries', '6']),
+      ),
+    );
+    assert.deepEqual(
+      runs.map(({ end }) => end.state),
+      ['completed', 'completed', 'completed', 'completed'],
+    );
+    assert.ok(runs.some(({ of }) => /E_RATE_LIMIT, so/.test(JSON.stringify(of('runner_log')))));
+  });
+});
+
+function workFrom(events: readonly Event[]): number {
+  return Date.parse(String(events.find(({ type, to }) => type === 'runner_state' && to === 'running')!.ts));
+}

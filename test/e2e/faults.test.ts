@@ -1,0 +1,458 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { FileRunStore } from '../../src/core/storage/file-run-store.ts';
+import { verifyAll } from '../../src/core/storage/verify.ts';
+import { verifyLedger } from '../../src/core/storage/verify-ledger.ts';
+import { isFinal } from '../../src/protocol/run-state.ts';
+import { isRunning } from '../../src/util/process-table.ts';
+import { needsMounts, ProjectWithMounts } from '../support/mount-namespace.ts';
+import { type Finished, parseLines, processesOf, until } from '../support/project.ts';
+import { checkedStates } from '../support/state-chain.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const canTrace = spawnSync('strace', ['-o', '/dev/null', 'true'], { stdio: 'ignore' }).status === 0;
+const needsStrace = 'skip' in needsMounts || canTrace ? needsMounts : { skip: 'needs strace' };
+
+const TOOLS = ['every_kind', 'quick', 'steps', 'asks', 'holds', 'asks_daemon', 'writes_two', 'many_events'];
+const open = () => ProjectWithMounts.open({ tools: TOOLS });
+const SPACE = 'size=50m,nr_inodes=10000';
+
+describe('a store that is full', needsMounts, () => {
+  // Each limit lets one more write through, so that together they hit every kind of it.
+  for (const [what, limits, kinds] of [
+    [
+      'has no room for a write',
+      Array.from({ length: 14 }, (_, i) => `size=${(i + 3) * 4}k`),
+      [
+        /write the record of the run/,
+        /keep the output of the tool: .*\/logs\/std(out|err)\.log/,
+        /keep an answer/,
+        /cannot save the checkpoint 'steps' in .*\.checkpoints/,
+      ],
+    ],
+    [
+      'has no room for a name',
+      [3, 6, 10, ...Array.from({ length: 22 }, (_, i) => i + 12)].map((count) => `nr_inodes=${count}`),
+      [
+        /make the folder of the run/,
+        /begin the run/,
+        /claim the run/,
+        /open the event log/,
+        /write the record of the run/,
+        /open the logs of the run/,
+        /keep an answer/,
+        /cannot save the checkpoint/,
+      ],
+    ],
+  ] as const) {
+    it(`and ${what} says so, keeps what was told, leaves nothing alive, and goes on once there is space`, async () => {
+      const told: string[] = [];
+      const left = [...limits];
+      const work = async () => {
+        using project = await open();
+        for (let limit = left.pop(); limit !== undefined; limit = left.pop())
+          told.push(await runUnder(project, limit));
+      };
+      await Promise.all([work(), work(), work()]);
+      const missed = kinds.filter((kind) => !told.some((message) => kind.test(message)));
+      assert.deepEqual(missed, [], told.join('\n'));
+    });
+  }
+
+  it('only beyond what the same run needs lets it complete', async () => {
+    using project = await open();
+    assert.equal(await runUnder(project, SPACE), 'completed');
+  });
+
+  /** Runs the tool that makes the runner write everything, in a store with a limit; returns what was told of it. */
+  async function runUnder(project: ProjectWithMounts, limit: string): Promise<string> {
+    const flags = ['--answer', 'a-1=fast', '--no-stream'];
+    project.mountSmall('.runs', limit);
+    const { ok, data, error } = readEnvelope(
+      await project.acor(['run', 'every_kind', '--output', 'out.txt', ...flags]),
+    );
+    const [runId] = project.runIds();
+    const message = ok ? String(data.state) : String(error.message);
+    if (ok) assert.equal(data.state, 'completed');
+    else {
+      assert.match(error.code, /^E_(DISK_FULL|STORAGE|RUNNER_LOST)$/, JSON.stringify(error));
+      if (error.code !== 'E_RUNNER_LOST') assert.match(message, /\//, 'it names the place');
+      assert.ok(error.hint);
+      assert.equal(existsSync(project.path('out.txt')), false);
+    }
+    if (runId !== undefined) {
+      assert.deepEqual(processesOf(runId), []);
+      assertWholeLines(project, runId);
+      assertVerified(project);
+    }
+    project.shell(`mount -o remount,${SPACE} .runs`);
+    if (runId !== undefined) {
+      const recordOf = () => new FileRunStore(project.runsDir).read(runId);
+      const isGone = () => !isRunning(recordOf().supervisor);
+      await until(isGone);
+      if (!isFinal(recordOf().state)) await project.acor(['show', runId]);
+      assert.equal(recordOf().state, ok ? 'completed' : 'failed', `${limit}: ${message}`);
+      if (!ok) {
+        const again = await project.envelope(['resume', runId, ...flags]);
+        assert.equal(again.data?.state, 'completed', `${limit}: ${JSON.stringify(again)}`);
+        await until(isGone);
+      }
+      assert.equal(readFileSync(project.path('out.txt'), 'utf8'), 'put in place\n');
+      assert.equal(assertWholeLines(project, runId).at(-1)!.state, 'completed');
+      assertVerified(project);
+      assert.equal(readFileSync(project.seen('.runs/.gitignore'), 'utf8'), '*\n');
+    }
+    assert.deepEqual(leftovers(project), []);
+    project.shell('umount -l .runs; rm -f out.txt');
+    return message;
+  }
+
+  it('is no reason to forget an answer that was taken', async () => {
+    using project = await open();
+    const running = project.start(['run', 'asks', '--detach']);
+    const runId = JSON.parse((await running.finished).stdout).data.run_id;
+    await until(() => project.record(runId)?.state === 'waiting_ai');
+    const answers = `.runs/${runId}/control/tool/answers`;
+    project.mountSmall(answers, 'size=4k');
+    project.fill(answers);
+    const { code } = await project.envelope(['answer', runId, '--choice', 'fast', '--by', 'me']);
+    assert.equal(code, 0);
+    const ended = await project.envelope(['wait', runId]);
+    assert.deepEqual([ended.data?.code ?? ended.error.code], ['E_DISK_FULL']);
+    assert.deepEqual(processesOf(runId), []);
+    project.unmount(answers);
+    const again = await project.envelope(['resume', runId, '--no-stream']);
+    assert.deepEqual(
+      [again.data?.state, again.data?.result?.data],
+      ['completed', { answer: 'fast' }],
+      JSON.stringify(again),
+    );
+    const answered = project.events(runId).filter(({ type }) => type === 'action_answered');
+    assert.deepEqual(
+      answered.map(({ by }) => by),
+      ['me'],
+    );
+    assert.equal((await project.envelope(['verify'])).code, 0);
+  });
+
+  it('does not keep a run from being cancelled, nor what it left alive from being ended', async () => {
+    using project = await open();
+    project.mountSmall('.runs', 'size=2m');
+    const started = project.start(['run', 'asks_daemon', '--detach']);
+    const runId = JSON.parse((await started.finished).stdout).data.run_id;
+    await until(() => project.record(runId)?.state === 'waiting_ai');
+    assert.ok(processesOf(runId).length >= 2);
+    project.fill('.runs');
+    const { data } = await project.envelope(['cancel', runId]);
+    assert.equal(data.state, 'cancelled');
+    assert.deepEqual(processesOf(runId), []);
+    const events = assertWholeLines(project, runId);
+    assert.deepEqual([events.at(-1)!.type, events.at(-1)!.survivors], ['runner_end', []]);
+    assert.equal((await project.envelope(['verify'])).code, 0);
+  });
+
+  it('is still ignored by git once there is space', async () => {
+    using project = await open();
+    project.mountSmall('.runs', 'size=2m');
+    project.fill('.runs');
+    assert.equal((await project.envelope(['run', 'quick', '--no-stream'])).error.code, 'E_DISK_FULL');
+    assert.deepEqual(project.runIds(), []);
+    project.freeSpace('.runs');
+    assert.equal((await project.run(['quick'])).end.state, 'completed');
+    assert.equal(readFileSync(project.seen('.runs/.gitignore'), 'utf8'), '*\n');
+  });
+
+  it('does not take a run away for good that could not be resumed in it', async () => {
+    using project = await open();
+    project.mountSmall('.runs', 'size=2m');
+    await project.acor(['run', 'steps', '--how', 'fails']);
+    const runId = project.runIds()[0]!;
+    project.fill('.runs');
+    const full = await project.envelope(['resume', runId, '--no-stream']);
+    assert.deepEqual([full.ok, full.error?.code], [false, 'E_DISK_FULL']);
+    assert.match(full.error.message, /claim the run/);
+    assert.equal(project.record(runId)!.state, 'failed');
+    project.freeSpace('.runs');
+    const { data } = await project.envelope(['resume', runId, '--no-stream']);
+    assert.equal(data?.state, 'completed');
+    assert.equal((await project.envelope(['verify'])).code, 0);
+  });
+
+  it('with the limit of a shell on the size of files is told like any other', async () => {
+    using project = await open();
+    const { code, stdout } = await project.start(['run', 'many_events', '5000'], {
+      within: 'ulimit -f 64; exec "$@"',
+    }).finished;
+    const lines = parseLines(stdout);
+    assert.deepEqual([code, lines.at(-1)!.type, lines.at(-1)!.code], [2, 'runner_end', 'E_STORAGE']);
+    assert.match(String(lines.findLast(({ type }) => type === 'runner_error')!.hint), /ulimit -f/);
+    const runId = project.runIds()[0]!;
+    assert.deepEqual(assertWholeLines(project, runId), lines);
+    assert.equal((await project.envelope(['verify'])).code, 0);
+    assert.equal((await project.run(['many_events', '5000'])).end.state, 'completed');
+  });
+});
+
+describe('another disk that is full', needsMounts, () => {
+  it('gets no part of an output, keeps the output, and names the command that puts it in place', async () => {
+    using project = await open();
+    project.mountSmall('out', 'size=64k');
+    const args = ['run', 'writes_two', '--large', 'out/large', '--small', 'small', '--no-stream'];
+    const { error, meta } = await project.envelope(args);
+    assert.equal(error.code, 'E_STORAGE');
+    assert.match(error.message, /cannot put the output in place at .*\/out\/large: ENOSPC/);
+    assert.deepEqual(readdirSync(project.seen('out')), []);
+    const runId = project.runIds()[0]!;
+    assert.equal((await project.envelope(['show', runId])).data.state, 'failed');
+    assert.equal((await project.envelope(['verify'])).code, 0);
+    project.shell('mount -o remount,size=1m out');
+    const fix = /mv .*/.exec(error.hint)![0];
+    assert.ok(meta.next === undefined || Array.isArray(meta.next));
+    project.shell(fix);
+    assert.equal(readFileSync(project.seen('out/large')).length, 200_000);
+    project.shell('rm out/large');
+    const { data } = await project.envelope(args);
+    assert.equal(data?.state, 'completed');
+  });
+
+  it('leaves none of the outputs of a run in place when one of them has no room', async () => {
+    using project = await open();
+    project.mountSmall('out', 'size=4k');
+    project.fill('out');
+    const args = ['run', 'writes_two', '--large', 'large', '--small', 'out/small', '--no-stream'];
+    const { error } = await project.envelope(args);
+    assert.equal(error.code, 'E_STORAGE');
+    assert.equal(existsSync(project.path('large')), false);
+    project.freeSpace('out');
+    project.shell(/mv .*/.exec(error.hint)![0]);
+    assert.equal(readFileSync(project.path('large')).length, 200_000);
+    assert.equal(readFileSync(project.seen('out/small'), 'utf8'), 'small\n');
+  });
+
+  it('that would hold the cache of discovery is no reason not to find a tool', async () => {
+    using project = await open();
+    for (const prepare of [
+      () => project.mountSmall('.runs/cache', 'size=4k'),
+      () => project.mountSmall('.runs/cache', 'ro'),
+    ]) {
+      prepare();
+      project.tryShell('cat /dev/zero > .runs/cache/filler 2>/dev/null');
+      const { data } = await project.envelope(['list']);
+      assert.equal(data.tools.length, TOOLS.length);
+      assert.equal((await project.run(['quick'])).end.state, 'completed');
+      project.unmount('.runs/cache');
+    }
+    await project.acor(['list']);
+    assert.ok(existsSync(project.seen('.runs/cache/discovery.json')));
+  });
+
+  for (const [language, command] of [
+    ['Python', `PYTHONPATH='${ROOT}/sdk/python' python3 '${ROOT}/sdk/python/fixtures/driver.py'`],
+    ['bash', `ACOR_LIB='${ROOT}/sdk/bash' bash '${ROOT}/sdk/bash/fixtures/driver.sh'`],
+    ['TypeScript', `'${ROOT}/node_modules/.bin/bun' '${ROOT}/src/tool/fixtures/driver.ts'`],
+  ] as const) {
+    it(`fails a checkpoint of the ${language} SDK at once and clearly, and keeps the one before`, async () => {
+      using project = await open();
+      const folder = project.path('checkpoints');
+      project.mountSmall('checkpoints', 'size=64k');
+      const drive = (args: string) => {
+        const env = `RUN_ID=r-1 ACOR_ATTEMPT=1 CHECKPOINT_DIR='${folder}' WORKSPACE='${project.root}'`;
+        const { stdout, stderr } = project.tryShell(`env ${env} ${command} ${args}`);
+        const last: Record<string, unknown> = { ...parseLines(stdout).at(-1), stderr };
+        return last;
+      };
+      assert.equal(drive('save stage 3').version, 3);
+      for (const [break_, mend] of [
+        [() => project.fill('checkpoints'), () => project.freeSpace('checkpoints')],
+        [
+          () => project.shell('mount -o remount,ro checkpoints'),
+          () => project.shell('mount -o remount,rw checkpoints'),
+        ],
+      ] as const) {
+        break_();
+        const failed = drive('save stage 1');
+        assert.equal(failed.type, 'error');
+        assert.match(String(failed.code), /^E_(DISK_FULL|STORAGE)$/);
+        assert.match(`${failed.msg} ${failed.stderr}`, /checkpoint.* (in|to) .*\/checkpoints/);
+        assert.deepEqual((drive('load stage').data as { i: number }).i, 3);
+        mend();
+        assert.deepEqual(readdirSync(project.seen('checkpoints')), ['stage.json']);
+      }
+      assert.equal(drive('save stage 1').version, 4);
+    });
+  }
+});
+
+describe('a part of the store that cannot be written', needsMounts, () => {
+  it('when it is the ledger, is told, and the run is entered once it can be', async () => {
+    using project = await open();
+    await project.acor(['run', 'quick']);
+    const ledger = '.runs/ledger.jsonl';
+    project.makeReadOnly(ledger);
+    const { code, stdout } = await project.acor(['run', 'quick']);
+    const lines = parseLines(stdout);
+    assert.deepEqual([code, lines.at(-2)?.type, lines.at(-1)!.ok], [2, 'runner_end', false]);
+    assert.match(JSON.stringify(lines.at(-1)), /E_STORAGE.*read-only.*write the ledger: .*ledger\.jsonl/);
+    const runId = project.runIds()[1]!;
+    assert.equal((await project.envelope(['show', runId])).data.state, 'completed');
+    assert.equal((await project.envelope(['verify'])).code, 0);
+    project.unmount(ledger);
+    assert.equal((await project.envelope(['show', runId])).data.state, 'completed');
+    assert.equal(project.record(runId)!.state, 'completed');
+    assert.equal((await project.envelope(['verify'])).code, 0);
+    const entered = parseLines(readFileSync(project.seen(ledger), 'utf8')).map(({ run_id }) => run_id);
+    assert.deepEqual(entered, project.runIds());
+    assert.deepEqual(leftovers(project), []);
+  });
+
+  it('when it is the record, is told, and the log alone says how the run ended until it can be', async () => {
+    using project = await open();
+    const { running, runId } = await held(project);
+    const record = `.runs/${runId}/metadata.json`;
+    // A file that is mounted on cannot be replaced.
+    project.shell(`mount --bind ${record} ${record}`);
+    project.write('go', '');
+    const { code, stdout } = await running.finished;
+    assert.match(stdout, /"type":"runner_end".*"state":"completed"/);
+    assert.deepEqual([code, JSON.parse(stdout.trimEnd().split('\n').at(-1)!).error.code], [2, 'E_STORAGE']);
+    assert.match(stdout, /cannot write the record of the run: .*metadata\.json/);
+    assert.deepEqual(processesOf(runId), []);
+    assert.equal(project.record(runId)!.state, 'running');
+    for (const { state } of [
+      (await project.envelope(['show', runId])).data,
+      (await project.envelope(['runs'])).data.runs[0],
+    ])
+      assert.equal(state, 'completed');
+    assert.equal((await project.envelope(['verify'])).code, 0);
+    project.unmount(record);
+    await project.acor(['runs']);
+    assert.equal(project.record(runId)!.state, 'completed');
+    assert.equal((await project.envelope(['verify'])).data.runs[0].note, null);
+    assert.deepEqual(leftovers(project), []);
+  });
+
+  it('when it is the folder of the run, ends the run with a word that says so', async () => {
+    using project = await open();
+    const { running, runId } = await held(project);
+    project.makeReadOnly(`.runs/${runId}`);
+    project.write('go', '');
+    const { code, stdout } = await running.finished;
+    assert.equal(code, 2);
+    assert.match(stdout, /E_STORAGE.*read-only/);
+    assert.deepEqual(processesOf(runId), []);
+    assertWholeLines(project, runId);
+    const while_ = (await project.envelope(['show', runId])).data;
+    project.unmount(`.runs/${runId}`);
+    const after = (await project.envelope(['show', runId])).data;
+    assert.deepEqual([while_.state, while_.code], [after.state, after.code]);
+    assert.equal((await project.envelope(['verify'])).code, 0);
+    if (after.state === 'failed')
+      assert.equal((await project.envelope(['resume', runId, '--no-stream'])).data?.state, 'completed');
+  });
+
+  it('when it is the control folder, keeps a wish from being handed in, and the run goes on', async () => {
+    using project = await open();
+    const started = project.start(['run', 'asks', '--detach']);
+    const runId = JSON.parse((await started.finished).stdout).data.run_id;
+    await until(() => project.record(runId)?.state === 'waiting_ai');
+    project.makeReadOnly(`.runs/${runId}/control`);
+    for (const [args, what] of [
+      [['cancel', runId], /ask the run to end: .*CANCEL/],
+      [['answer', runId, '--choice', 'fast'], /hand in the answer: .*control/],
+    ] as const) {
+      const { code, error } = await project.envelope(args);
+      assert.deepEqual([code, error.code], [2, 'E_STORAGE']);
+      assert.match(error.message, what);
+    }
+    assert.equal((await project.envelope(['show', runId])).data.state, 'waiting_ai');
+    project.unmount(`.runs/${runId}/control`);
+    assert.equal((await project.envelope(['answer', runId, '--choice', 'fast'])).code, 0);
+    assert.equal((await project.envelope(['wait', runId])).data.state, 'completed');
+  });
+
+  it('when an answer cannot be taken away, takes it once and goes on', async () => {
+    using project = await open();
+    const started = project.start(['run', 'asks', '--detach']);
+    const runId = JSON.parse((await started.finished).stdout).data.run_id;
+    await until(() => project.record(runId)?.state === 'waiting_ai');
+    const control = `.runs/${runId}/control`;
+    project.shell(`mkdir side; mount --bind '${control}' side`);
+    project.makeReadOnly(control);
+    project.shell(`mount --bind side/tool '${control}/tool'`);
+    const answer = { answer_id: 'x', action_id: 'a-1', answer: 'fast', by: 'me', source: 'command' };
+    project.write('posted', JSON.stringify(answer));
+    project.shell('cp posted side/posted; mv side/posted side/answer-x.json');
+    assert.equal((await project.envelope(['wait', runId])).data.state, 'completed');
+    const events = assertWholeLines(project, runId);
+    assert.equal(events.filter(({ type }) => type === 'action_answered').length, 1);
+    assert.equal(events.filter(({ type }) => type === 'runner_warning').length, 0);
+  });
+});
+
+describe('a disk that loses what it was given', needsStrace, () => {
+  it('when the ending is synced, keeps the run from being told as ended well', async () => {
+    using project = await open();
+    const trace =
+      'strace -f -qq -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO:when=1 "$@"; exit $?';
+    const { code, stdout } = await project.start(['run', 'quick', '--no-stream'], { within: trace }).finished;
+    const { error } = JSON.parse(stdout);
+    assert.deepEqual([code, error.code], [2, 'E_STORAGE']);
+    assert.match(error.message, /cannot sync the event log: .*events\.jsonl: EIO/);
+    const runId = project.runIds()[0]!;
+    const ends = assertWholeLines(project, runId).filter(({ type }) => type === 'runner_end');
+    assert.equal(ends.length, 1);
+    assert.equal(project.record(runId)!.state, 'running');
+    await project.acor(['runs']);
+    assert.equal(project.record(runId)!.state, 'completed');
+    assert.equal((await project.envelope(['verify'])).code, 0);
+    const whole = project.start(['run', 'quick', '--no-stream'], {
+      within: trace.replace('error=EIO:', 'delay_enter=1:'),
+    });
+    assert.equal((await whole.finished).code, 0);
+  });
+});
+
+/** Starts a run that goes on until the file `go` is there. */
+async function held(project: ProjectWithMounts) {
+  const running = project.start(['run', 'holds', project.path('go')]);
+  return { running, runId: String((await running.event('start')).run_id) };
+}
+
+/** Looks with the eyes of the namespace; the paths of artifacts are those of its inside. */
+function assertVerified(project: ProjectWithMounts): void {
+  const store = new FileRunStore(project.runsDir);
+  const problems = [...verifyAll(store).flatMap((run) => run.problems), ...verifyLedger(store)];
+  assert.deepEqual(
+    problems.filter(({ where }) => where !== 'artifact'),
+    [],
+  );
+}
+
+/** What is left of writes that were not finished: parts of files, and locks. */
+function leftovers(project: ProjectWithMounts): string[] {
+  const found = project.shell(
+    "find .runs -name '*.tmp' -o -name '*.lock*' -o -name 'epoch-*-*' -o -name reserve",
+  );
+  return found.split('\n').filter((line) => line !== '');
+}
+
+/** Every line of a log is whole, in order, and none is missing; the states follow the table. */
+function assertWholeLines(project: ProjectWithMounts, runId: string) {
+  const text = readFileSync(join(project.runsDir, runId, 'events.jsonl'), 'utf8');
+  const events = parseLines(text.slice(0, text.lastIndexOf('\n') + 1));
+  assert.deepEqual(
+    events.map(({ seq }) => seq),
+    events.map((_, index) => index + 1),
+  );
+  checkedStates(events);
+  return events;
+}
+
+function readEnvelope({ stdout, stderr }: Finished) {
+  const lines = stdout.trimEnd().split('\n');
+  assert.equal(lines.length, 1, `${stdout}${stderr}`);
+  return JSON.parse(lines[0]!);
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { parseLines, processesOf, TestProject, until } from '../support/project.ts';
+
+/** A project with a tool that leaves a trace each time it runs, and how often it has. */
+function tracing(...tools: string[]) {
+  const project = new TestProject({ tools: ['appends', ...tools] });
+  mkdirSync(project.path('traces'));
+  const traces = () => readFileSync(project.path('traces', 'runs'), 'utf8').trim().split('\n');
+  return { project, traces };
+}
+
+const APPEND = ['appends', '--folder', 'traces'];
+
+describe('a run with an idempotency key', () => {
+  it('is started once, however many ask for it at once, and all of them see it', async () => {
+    const { project, traces } = tracing();
+    using _ = project;
+    const asked = await Promise.all(
+      Array.from({ length: 6 }, () => project.run(['--idempotency-key', 'k 1/ü', ...APPEND])),
+    );
+    const ids = new Set(asked.map(({ end }) => end.run_id));
+    assert.equal(ids.size, 1);
+    assert.deepEqual(traces(), [...ids]);
+    assert.deepEqual(new Set(asked.map(({ code }) => code)), new Set([0]));
+    for (const { events } of asked) assert.deepEqual(events, asked[0]!.events);
+    assert.deepEqual(project.runIds(), [...ids]);
+  });
+
+  it('without the key, is started as often as it is asked for', async () => {
+    const { project, traces } = tracing();
+    using _ = project;
+    await Promise.all([project.run(APPEND), project.run(APPEND)]);
+    assert.equal(traces().length, 2);
+  });
+
+  it('is returned as it ended, also when what it needed is gone', async () => {
+    const { project } = tracing('reads_file');
+    using _ = project;
+    project.write('in.txt', 'three\nlines\nhere\n');
+    const call = ['run', '--idempotency-key', 'k', '--no-stream', 'reads_file', 'in.txt'];
+    const first = await project.envelope(call);
+    rmSync(project.path('in.txt'));
+    const second = await project.acor(call);
+    const { data } = JSON.parse(second.stdout);
+    assert.deepEqual([second.code, data.run_id, data.state], [0, first.data.run_id, 'completed']);
+    assert.match(second.stderr, /was started with this idempotency key/);
+    assert.equal((await project.envelope(call.toSpliced(1, 2))).error.code, 'E_INPUT_NOT_FOUND');
+  });
+
+  it('is returned when its supervisor was killed mid-way, and is not begun a second time', async () => {
+    const { project, traces } = tracing();
+    using _ = project;
+    const call = ['--idempotency-key', 'k', ...APPEND, '--then', 'stays'];
+    const first = project.start(['run', ...call]);
+    const runId = String((await first.event('heartbeat')).run_id);
+    process.kill(project.record(runId)!.pid, 'SIGKILL');
+    await first.finished;
+    await until(() => processesOf(runId).length === 0);
+    const second = await project.envelope(['run', '--no-stream', ...call]);
+    assert.deepEqual(
+      [second.code, second.error.code, second.error.details.run_id],
+      [1, 'E_RUNNER_LOST', runId],
+    );
+    assert.deepEqual(traces(), [runId]);
+    const resumed = await project.envelope(['resume', runId]);
+    assert.equal(resumed.error.code, 'E_OUTCOME_UNKNOWN');
+  });
+
+  it('whose tool waits for an answer, shows the question to the second caller as well', async () => {
+    const { project } = tracing('asks');
+    using _ = project;
+    const first = await project.acor(['run', '--idempotency-key', 'k', 'asks']);
+    const second = await project.acor(['run', '--idempotency-key', 'k', 'asks']);
+    assert.deepEqual([first.code, second.code], [2, 2]);
+    const runId = String(parseLines(first.stdout)[0]!.run_id);
+    assert.equal(parseLines(second.stdout)[0]!.run_id, runId);
+    assert.match(second.stderr, new RegExp(`acor answer ${runId} a-1 --choice slow`));
+    await project.envelope(['answer', runId, '--choice', 'slow']);
+    await project.envelope(['wait', runId]);
+    const detached = await project.envelope(['run', '--idempotency-key', 'k', '--detach', 'asks']);
+    assert.deepEqual([detached.data.run_id, detached.data.state], [runId, 'completed']);
+  });
+
+  it('is refused when the key belongs to another call, and when it is none', async () => {
+    const { project, traces } = tracing();
+    using _ = project;
+    const { end } = await project.run(['--idempotency-key', 'k', ...APPEND]);
+    const other = await project.envelope(['run', '--idempotency-key', 'k', ...APPEND, '--then', 'stays']);
+    assert.deepEqual([other.code, other.error.code], [1, 'E_USAGE']);
+    assert.match(other.error.message, /belongs to another call/);
+    assert.deepEqual(other.meta.next, [`acor show ${end.run_id}`]);
+    for (const key of ['', ' ', 'x'.repeat(201)]) {
+      const refused = await project.envelope(['run', '--idempotency-key', key, ...APPEND]);
+      assert.equal(refused.error.code, 'E_USAGE', key);
+    }
+    assert.equal(traces().length, 1);
+  });
+
+  it('may be started with the key again once it has been cleaned away', async () => {
+    const { project, traces } = tracing();
+    using _ = project;
+    await project.run(['--idempotency-key', 'k', ...APPEND]);
+    await project.envelope(['clean', '--keep', '0']);
+    await project.run(['--idempotency-key', 'k', ...APPEND]);
+    assert.equal(traces().length, 2);
+  });
+});

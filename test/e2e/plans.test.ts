@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { TestProject } from '../support/project.ts';
+
+const APPEND = ['appends', '--folder', 'traces'];
+
+function project(requirePlan: string): TestProject {
+  const made = new TestProject({
+    tools: ['appends', 'reads_file', 'quick'],
+    config: `version: 1\nsecurity: { require_plan: ${requirePlan} }\n`,
+  });
+  mkdirSync(made.path('traces'));
+  return made;
+}
+
+async function tokenOf(made: TestProject, args: readonly string[]): Promise<string> {
+  const { ok, data } = await made.envelope(['run', '--dry-run', ...args]);
+  assert.equal(ok, true);
+  return data.token;
+}
+
+describe('the plan of a tool that writes', () => {
+  it('has a token, and the answer names the command that does what was shown', async () => {
+    using made = project('writes');
+    const shown = await made.envelope(['run', '--dry-run', '--timeout', '9', ...APPEND]);
+    assert.match(shown.data.token, /^plan-[0-9a-f]{32}$/);
+    assert.equal(existsSync(made.path('.runs', 'queue')), false);
+    const [command] = shown.meta.next;
+    assert.equal(command, `acor run --plan ${shown.data.token} --timeout 9 appends --folder traces`);
+    const { end } = await made.run(command.split(' ').slice(2));
+    assert.equal(end.state, 'completed');
+  });
+
+  it('is demanded where the project says so, and nothing is started without it', async () => {
+    using made = project('writes');
+    const refused = await made.envelope(['run', ...APPEND]);
+    assert.deepEqual([refused.code, refused.error.code], [2, 'E_POLICY_DENIED']);
+    assert.match(refused.error.hint, /--dry-run/);
+    assert.deepEqual(made.runIds(), []);
+    // What says nothing of its effects may have any.
+    assert.equal((await made.envelope(['run', 'quick'])).error.code, 'E_POLICY_DENIED');
+  });
+
+  it('is not demanded for what destroys nothing, where only that needs one, nor where nothing is said', async () => {
+    using destroys = project('destroys');
+    assert.equal((await destroys.run(APPEND)).end.state, 'completed');
+    using never = project('never');
+    assert.equal((await never.run(APPEND)).end.state, 'completed');
+  });
+
+  it('is the same when asked for twice', async () => {
+    using made = project('writes');
+    assert.equal(await tokenOf(made, APPEND), await tokenOf(made, APPEND));
+  });
+
+  const changes: [string, (made: TestProject) => readonly string[] | undefined][] = [
+    ['other arguments', () => [...APPEND, '--then', 'stays']],
+    [
+      'another program',
+      (made) => {
+        appendFileSync(made.path('tools', 'appends', 'cli.sh'), '# changed\n');
+      },
+    ],
+    [
+      'another manifest',
+      (made) => {
+        appendFileSync(made.path('tools', 'appends', 'tool.yaml'), 'timeout_s: 5\n');
+      },
+    ],
+    [
+      'a target that is no longer what it was',
+      (made) => {
+        rmSync(made.path('traces'), { recursive: true });
+        writeFileSync(made.path('traces'), 'a file');
+      },
+    ],
+  ];
+  for (const [what, change] of changes) {
+    it(`is stale for ${what}, and refused, whether one is demanded or not`, async () => {
+      for (const policy of ['writes', 'never']) {
+        using made = project(policy);
+        const token = await tokenOf(made, APPEND);
+        const args = change(made) ?? APPEND;
+        const refused = await made.envelope(['run', '--plan', token, ...args]);
+        assert.deepEqual([refused.code, refused.error.code], [2, 'E_POLICY_DENIED']);
+        assert.match(refused.error.message, /is stale/);
+        assert.deepEqual(made.runIds(), []);
+      }
+    });
+  }
+});

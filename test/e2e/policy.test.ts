@@ -1,0 +1,333 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { readRun, TestProject } from '../support/project.ts';
+import { atTerminal } from '../support/terminal.ts';
+
+const SCRIPT = '#!/bin/bash\necho \'{"type":"result","status":"ok","approved":true}\'\n';
+const ASKS = /To approve it, type its name/;
+
+let project: TestProject;
+let home: string;
+let env: Record<string, string>;
+beforeEach(() => {
+  project = new TestProject({ tools: ['quick', 'reads_file'] });
+  home = mkdtempSync(join(tmpdir(), 'acor-home-'));
+  env = { HOME: home };
+  project.write('tools/deploy/cli.sh', SCRIPT, 0o755);
+  project.write(
+    'tools/deploy/tool.yaml',
+    'name: deploy\nversion: 1.0.0\npermissions: { level: privileged }\nsecrets: [KEY]\n',
+  );
+});
+afterEach(() => {
+  project[Symbol.dispose]();
+  rmSync(home, { recursive: true });
+});
+
+const approve = (typed: string, extra: Record<string, string> = {}, { root } = project) =>
+  atTerminal(['approve', 'deploy'], {
+    cwd: root,
+    env: { ...env, ...extra },
+    when: ASKS,
+    typed: `${typed}\n`,
+  });
+
+describe('a privileged tool', () => {
+  it('runs once a person at a terminal has read what it may do and typed its name', async () => {
+    const before = await project.envelope(['run', 'deploy'], { env });
+    assert.deepEqual([before.code, before.error.code], [2, 'E_APPROVAL_REQUIRED']);
+    assert.deepEqual(before.meta.next, ['acor approve deploy']);
+    assert.deepEqual(project.runIds(), []);
+
+    const { text, code } = await approve('deploy');
+    assert.equal(code, 0, text);
+    for (const expected of [
+      /may do whatever you may do/,
+      /every host/,
+      /secrets: KEY/,
+      /cli\.sh, SHA-256 [0-9a-f]{64}/,
+    ])
+      assert.match(text, expected);
+
+    const { events, end } = await project.run(['deploy'], { env });
+    assert.equal(end.state, 'completed');
+    const [started] = events;
+    const approval = started!.approval as { digest: string; by: string; at: string };
+    assert.match(approval.digest, /^[0-9a-f]{64}$/);
+    assert.equal(approval.by, execFileSync('id', ['-un'], { encoding: 'utf8' }).trim());
+    assert.ok(Date.parse(approval.at) > 0);
+    assert.ok(events.slice(1).every((event) => event.approval === undefined));
+
+    const { data } = await project.envelope(['approve', '--list'], { env });
+    const [{ tool, state, digest, by }] = data.approvals;
+    assert.deepEqual([tool, state, digest, by], ['deploy', 'valid', approval.digest, approval.by]);
+    assert.equal(existsSync(project.path('.acor/approvals')), false);
+    const kept = join(home, '.local/share/acor/approvals');
+    assert.deepEqual([readdirSync(kept).length, statSync(kept).mode & 0o777], [1, 0o700]);
+  });
+
+  it('is told which file changed since, in every way of asking, and is approved anew', async () => {
+    await approve('deploy');
+    project.write('tools/deploy/cli.sh', `${SCRIPT}# changed\n`, 0o755);
+    const { error } = await project.envelope(['run', 'deploy'], { env });
+    assert.equal(error.code, 'E_APPROVAL_REQUIRED');
+    assert.match(error.message, /no longer holds, because cli\.sh changed/);
+    const listed = await project.envelope(['approve', '--list'], { env });
+    assert.deepEqual(
+      listed.data.approvals.map((each: Record<string, unknown>) => [each.state, each.changed]),
+      [['stale', ['cli.sh']]],
+    );
+    const described = await project.envelope(['describe', 'deploy', '--permissions'], { env });
+    assert.deepEqual([described.data.approval.state, described.data.approval.changed], ['stale', ['cli.sh']]);
+    await approve('deploy');
+    assert.equal((await project.run(['deploy'], { env })).end.state, 'completed');
+  });
+
+  it('is not approved by anything but its name', async () => {
+    for (const typed of ['', 'y', 'yes', 'deploy2', 'DEPLOY']) {
+      const { code, text } = await approve(typed);
+      assert.equal(code, 2, typed);
+      assert.match(text, /was not approved/);
+    }
+    assert.equal((await project.envelope(['run', 'deploy'], { env })).error.code, 'E_APPROVAL_REQUIRED');
+  });
+
+  it('is not approved when it changes while it is being read', async () => {
+    const change = () => project.write('tools/deploy/cli.sh', `${SCRIPT}# changed\n`, 0o755);
+    const { code, text } = await atTerminal(['approve', 'deploy'], {
+      cwd: project.root,
+      env,
+      when: ASKS,
+      typed: 'deploy\n',
+      beforeTyping: change,
+    });
+    assert.equal(code, 2);
+    assert.match(text, /changed while it was being read/);
+    assert.deepEqual((await project.envelope(['approve', '--list'], { env })).data.approvals, []);
+  });
+
+  it('cannot be approved by an agent, or without a terminal', async () => {
+    const piped = await project.envelope(['approve', 'deploy'], { env, stdin: 'deploy\n' });
+    assert.deepEqual([piped.code, piped.error.code], [2, 'E_APPROVAL_REQUIRED']);
+    assert.match(piped.error.hint, /A person must run this at a terminal: acor approve deploy/);
+    for (const extra of [{ CLAUDECODE: '1' }, { AI_AGENT: 'x' }] as Record<string, string>[]) {
+      const { text, code } = await atTerminal(['approve', 'deploy'], {
+        cwd: project.root,
+        env: { ...env, ...extra },
+      });
+      assert.equal(code, 2);
+      assert.equal(JSON.parse(text).error.code, 'E_APPROVAL_REQUIRED');
+    }
+    const json = await atTerminal(['approve', 'deploy', '--json'], { cwd: project.root, env });
+    assert.equal(JSON.parse(json.text).error.code, 'E_APPROVAL_REQUIRED');
+    assert.equal((await project.envelope(['run', 'deploy'], { env })).error.code, 'E_APPROVAL_REQUIRED');
+  });
+
+  for (const [words, change, end] of [
+    ['starts after its turn in the queue came (the control of what follows)', '', ['completed', null]],
+    ['does not start when it changed while it waited', '# changed\n', ['failed', 'E_APPROVAL_REQUIRED']],
+  ] as const) {
+    it(words, async () => {
+      using limited = new TestProject({
+        tools: ['heeds_cancel'],
+        config: 'version: 1\nbudget: { max_runs: 1 }\nenvironment: { cancel_grace_s: 0.3 }\n',
+      });
+      const script = `${SCRIPT}touch '${limited.path('started')}'\n`;
+      limited.write('tools/deploy/cli.sh', script, 0o755);
+      limited.write('tools/deploy/tool.yaml', 'name: deploy\npermissions: { level: privileged }\n');
+      await approve('deploy', {}, limited);
+      const first = limited.start(['run', 'heeds_cancel'], { env });
+      const firstId = String((await first.event('start')).run_id);
+      const second = limited.start(['run', 'deploy'], { env });
+      await second.event('runner_log');
+      limited.write('tools/deploy/cli.sh', `${script}${change}`, 0o755);
+      await limited.acor(['cancel', firstId], { env });
+      const { state, code } = readRun(await second.finished).end;
+      assert.deepEqual([state, code], end);
+      assert.equal(existsSync(limited.path('started')), state === 'completed');
+      await first.finished;
+    });
+  }
+
+  it('loses its approval by --revoke, which anybody may give', async () => {
+    await approve('deploy');
+    const { data } = await project.envelope(['approve', 'deploy', '--revoke'], { env });
+    assert.equal(data.approvals[0].state, 'revoked');
+    assert.equal((await project.envelope(['run', 'deploy'], { env })).error.code, 'E_APPROVAL_REQUIRED');
+    const again = await project.envelope(['approve', 'deploy', '--revoke'], { env });
+    assert.deepEqual([again.code, again.error.code], [1, 'E_USAGE']);
+  });
+
+  it('is the only kind that needs one', async () => {
+    const { error } = await project.envelope(['approve', 'quick'], { env });
+    assert.equal(error.code, 'E_USAGE');
+    assert.match(error.message, /needs no approval/);
+  });
+
+  it('runs by an approval under a supervisor of its own, too', async () => {
+    await approve('deploy');
+    const { data } = await project.envelope(['run', 'deploy', '--detach'], { env });
+    await project.acor(['wait', data.run_id], { env });
+    const [started] = project.events(data.run_id);
+    assert.match((started!.approval as { digest: string }).digest, /^[0-9a-f]{64}$/);
+  });
+});
+
+describe('acor policy check', () => {
+  it('says what the policy thinks of a tool, with every violation and file, and exits with 0 or 2', async () => {
+    const free = await project.envelope(['policy', 'check', 'quick'], { env });
+    assert.deepEqual([free.code, free.data.allowed, free.data.files], [0, true, []]);
+    project.write('tools/asks_much/cli.sh', SCRIPT, 0o755);
+    project.write(
+      'tools/asks_much/tool.yaml',
+      'name: asks_much\npermissions: { commands: [curl], network: { egress_allow: ["a.org:1", "*.b.org:2"] } }\n',
+    );
+    project.write('.acor/policy.yaml', 'commands: []\nnetwork: { egress_allow: ["a.org:1"] }\n');
+    const { code, data } = await project.envelope(['policy', 'check', 'asks_much'], { env });
+    assert.deepEqual([code, data.allowed], [2, false]);
+    assert.deepEqual(
+      data.violations.map(({ path, by }: { path: string; by: string }) => [
+        path,
+        by.replace(project.root, ''),
+      ]),
+      [
+        ['permissions.network.egress_allow[1]', 'built-in rule'],
+        ['permissions.network.egress_allow[1]', '/.acor/policy.yaml:2:26'],
+        ['permissions.commands[0]', '/.acor/policy.yaml:1:11'],
+      ],
+    );
+    const run = await project.envelope(['run', 'asks_much'], { env });
+    assert.deepEqual([run.code, run.error.code], [2, 'E_POLICY_DENIED']);
+    assert.deepEqual(run.error.details.violations, data.violations);
+    assert.deepEqual(project.runIds(), []);
+    const dry = await project.envelope(['run', 'asks_much', '--dry-run'], { env });
+    assert.equal(dry.error.code, 'E_POLICY_DENIED');
+  });
+
+  it('checks the paths of a call as well, and a run is held to them', async () => {
+    project.write('data.txt', 'x\n');
+    project.write('.acor/policy.yaml', 'filesystem: { read: ["${PROJECT}/data"] }\n');
+    assert.equal((await project.envelope(['policy', 'check', 'reads_file'], { env })).code, 0);
+    const { code, data } = await project.envelope(['policy', 'check', 'reads_file', 'data.txt'], { env });
+    assert.deepEqual(
+      [code, data.violations.length, data.violations[0].asked],
+      [2, 1, project.path('data.txt')],
+    );
+    assert.equal(
+      (await project.envelope(['run', 'reads_file', 'data.txt'], { env })).error.code,
+      'E_POLICY_DENIED',
+    );
+    assert.deepEqual(project.runIds(), []);
+    project.write('data/in.txt', 'x\n');
+    assert.equal((await project.run(['reads_file', 'data/in.txt'], { env })).end.state, 'completed');
+  });
+
+  it('asks for the missing approval with exit code 2', async () => {
+    const { code, data, meta } = await project.envelope(['policy', 'check', 'deploy'], { env });
+    assert.deepEqual([code, data.allowed, data.approval.state], [2, true, 'missing']);
+    assert.deepEqual(meta.next, ['acor approve deploy']);
+  });
+});
+
+describe('a policy', () => {
+  it('of the user’s own holds in every project, with an engine that is asked before each run', async () => {
+    const log = join(home, 'asked');
+    project.write(
+      'engine.sh',
+      `#!/bin/sh\ncat >> '${log}'\necho '{"allow":false,"violations":[{"rule":"not today"}]}'\n`,
+      0o755,
+    );
+    const file = join('.config', 'acor', 'policy.yaml');
+    const own = new TestProject();
+    own.write(file, `engine: command\ncommand: [${project.path('engine.sh')}]\n`);
+    const { error } = await project.envelope(['run', 'quick'], { env: { HOME: own.root } });
+    assert.equal(error.code, 'E_POLICY_DENIED');
+    assert.match(error.message, /not today/);
+    assert.deepEqual(project.runIds(), []);
+    const elsewhere = await project.run(['quick'], { env });
+    assert.equal(elsewhere.end.state, 'completed');
+    own[Symbol.dispose]();
+  });
+
+  it('of a project may have Cedar decide, in the program as people have it', async () => {
+    project.write('.acor/policy.yaml', 'engine: cedar\ncedar: { policies: acor.cedar }\n');
+    const permit = 'permit(principal, action == Action::"run", resource)';
+    project.write('.acor/acor.cedar', `${permit};\n`);
+    assert.equal((await project.run(['quick'], { env })).end.state, 'completed');
+    project.write('.acor/acor.cedar', `${permit} when { context.level == "standard" };\n`);
+    const { error } = await project.envelope(['run', 'quick'], { env });
+    assert.equal(error.code, 'E_POLICY_DENIED');
+    assert.match(error.message, /no policy of .*acor\.cedar permits it/);
+  });
+
+  it('cuts the deadline of every run to its ceiling, and refuses a longer one', async () => {
+    project.write('.acor/policy.yaml', 'limits: { timeout_s: 60 }\n');
+    assert.equal((await project.run(['quick'], { env })).events[0]!.timeout_s, 60);
+    assert.equal((await project.run(['quick', '--timeout', '5'], { env })).events[0]!.timeout_s, 5);
+    const { error } = await project.envelope(['run', 'quick', '--timeout', '61'], { env });
+    assert.deepEqual([error.code, error.details.violations[0].path], ['E_POLICY_DENIED', '--timeout']);
+  });
+
+  it('that is wrong is told by health, with its place and a fix, and lets nothing run', async () => {
+    assert.equal(await policyStatus(), 'ok');
+    project.write('.acor/policy.yaml', 'max_level: standard\n');
+    assert.equal(await policyStatus(), 'ok');
+    project.write('.acor/policy.yaml', 'max_level: strong\n');
+    assert.equal(await policyStatus(), 'blocked');
+    assert.equal((await project.envelope(['run', 'quick'], { env })).error.code, 'E_CONFIG_INVALID');
+  });
+
+  async function policyStatus(): Promise<string> {
+    const { data } = await project.envelope(['health'], { env });
+    const check = data.checks.find(({ name }: { name: string }) => name.startsWith('policy'));
+    if (check.status === 'blocked')
+      assert.match(`${check.detail} ${check.fix}`, /policy\.yaml:1:12: .*standard/);
+    return check.status;
+  }
+});
+
+describe('acor describe --permissions', () => {
+  it('tells a person in sentences and an agent in data what a tool may do', async () => {
+    project.write('tools/fetch/cli.sh', SCRIPT, 0o755);
+    project.write(
+      'tools/fetch/tool.yaml',
+      `name: fetch
+permissions:
+  filesystem: { read: ["\${PROJECT}/data/**"], write: ["\${PROJECT}/out/**"] }
+  network: { egress_allow: ["api.example.com:443"] }
+  commands: [git]
+env: { require: [REGION] }
+resources: { memory_mb: 512 }
+timeout_s: 60
+effects: writes
+`,
+    );
+    const { data } = await project.envelope(['describe', 'fetch', '--permissions'], { env });
+    assert.deepEqual(
+      [data.level, data.policy.allowed, data.approval.state],
+      ['standard', true, 'not_needed'],
+    );
+    assert.deepEqual(data.permissions.commands, ['git']);
+    const { text } = await atTerminal(['describe', 'fetch', '--permissions'], { cwd: project.root, env });
+    for (const sentence of [
+      'It may read its own folder, its workspace and the paths that it is given, and: ${PROJECT}/data/**.',
+      'It may write to its workspace and to the outputs that it is given, and: ${PROJECT}/out/**.',
+      'It may connect to: api.example.com:443.',
+      'It may start, beside bash: git.',
+      'It is given no secret.',
+      'REGION',
+      'It is stopped after 60 s',
+      '512 MB of memory',
+      'It says of itself that it changes things.',
+      'There is no policy file; what is built in allows it.',
+      'It needs no approval.',
+    ]) {
+      assert.ok(text.includes(sentence), `${sentence}\n${text}`);
+      assert.ok(data.words.join('\n').includes(sentence), sentence);
+    }
+  });
+});

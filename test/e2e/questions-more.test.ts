@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { type Event, parseLines, TestProject, until } from '../support/project.ts';
+
+const skip = spawnSync('sh', ['-c', 'command -v python3']).status !== 0 && 'python3 is not here';
+
+describe('questions of every kind', { skip }, () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject({ tools: ['asks_any', 'asks_in_bash', 'asks_in_typescript', 'asks_later'] });
+    project.write(
+      'tools/asks_unsafe/cli.sh',
+      `echo '{"type":"action_required","action":"choose_way","action_id":"../../evil","blocking":true}'\necho '{"type":"result","status":"ok"}'\n`,
+    );
+    project.write(
+      'tools/asks_unsafe/tool.yaml',
+      'name: asks_unsafe\nversion: 1.0.0\nactions: [choose_way]\n',
+    );
+  });
+  after(() => project[Symbol.dispose]());
+
+  /** Starts a tool as an agent does: the command follows it up to its question. */
+  async function askedRun(...args: string[]) {
+    const { stdout, code } = await project.acor(['run', ...args]);
+    const events = parseLines(stdout);
+    return { events, code, runId: String(events[0]!.run_id) };
+  }
+
+  const severalAtOnce = () =>
+    askedRun(
+      'asks_any',
+      '--at-once',
+      '--questions',
+      JSON.stringify([
+        { action: 'first', action_id: 'q1', options: ['a', 'b'] },
+        { action: 'second', action_id: 'q2', schema: { type: 'integer' } },
+        { action: 'third', action_id: 'q3', timeout_s: 60 },
+      ]),
+    );
+
+  const questionsIn = (runId: string) =>
+    project.events(runId).filter(({ type }) => type === 'action_required');
+  const resultOf = (runId: string) => project.events(runId).find(({ type }) => type === 'result')?.data;
+
+  for (const tool of ['asks_in_bash', 'asks_in_typescript']) {
+    it(`are asked and answered in the live process: ${tool}`, async () => {
+      const { code, runId } = await askedRun(tool);
+      assert.equal(code, 2);
+      const { questions } = (await project.envelope(['show', runId])).data;
+      assert.deepEqual(questions, [
+        {
+          action_id: 'a-1',
+          action: 'choose_way',
+          audience: 'user',
+          blocking: true,
+          msg: null,
+          context: { files: 3 },
+          options: [{ id: 'left', label: 'To the left' }, { id: 'right' }],
+          schema: null,
+        },
+      ]);
+      const waited = await project.envelope(['wait', runId]);
+      assert.deepEqual([waited.code, waited.data.questions[0].audience], [2, 'user']);
+      await project.envelope(['answer', runId, 'choose_way', '--choice', 'right']);
+      const ended = await project.envelope(['wait', runId]);
+      assert.deepEqual([ended.data.state, ended.data.result.data], ['completed', { way: 'right' }]);
+      assert.deepEqual(ended.data.questions, []);
+      assert.equal(project.events(runId).find(({ type }) => type === 'log')!.msg, 'going right');
+      const [decision] = (await project.envelope(['decisions', runId])).data.decisions;
+      assert.equal(decision.audience, 'user');
+    });
+  }
+
+  it('are answered in any order, and the run waits until the last one that blocks it', async () => {
+    const { runId } = await severalAtOnce();
+    await until(() => questionsIn(runId).length === 3);
+    const unclear = await project.envelope(['answer', runId, '--choice', 'a']);
+    assert.equal(unclear.error.code, 'E_BAD_ANSWER');
+    for (const named of ['q1 (first)', 'q2 (second)', 'q3 (third)'])
+      assert.ok(unclear.error.message.includes(named), unclear.error.message);
+    project.write('answer.json', '{"deep":[1,null]}\n');
+    assert.equal((await project.envelope(['answer', runId, 'q3', '--file', 'answer.json'])).ok, true);
+    assert.equal((await project.envelope(['answer', runId, 'q1', '--choice', 'b'])).ok, true);
+    assert.equal(project.record(runId)!.state, 'waiting_ai');
+    const left = await project.envelope(['wait', runId]);
+    assert.deepEqual(
+      left.data.questions.map(({ action_id }: { action_id: string }) => action_id),
+      ['q2'],
+    );
+    assert.equal((await project.envelope(['answer', runId, '--value', '7'])).ok, true);
+    assert.equal((await project.envelope(['wait', runId])).data.state, 'completed');
+    assert.deepEqual(resultOf(runId), { first: 'b', second: 7, third: { deep: [1, null] } });
+    const states = project.events(runId).filter(({ type }) => type === 'runner_state');
+    assert.deepEqual(
+      states.map(({ to }) => to),
+      ['running', 'waiting_ai', 'running', 'completed'],
+    );
+  });
+
+  it('are not answered twice, not by a file that is none, and not once the run is over', async () => {
+    const { runId } = await severalAtOnce();
+    await until(() => questionsIn(runId).length === 3);
+    await project.envelope(['answer', runId, 'q1', '--choice', 'a', '--by', 'the first']);
+    const twice = await project.envelope(['answer', runId, 'q1', '--choice', 'b']);
+    assert.deepEqual([twice.code, twice.error.code], [1, 'E_BAD_ANSWER']);
+    assert.match(twice.error.message, /answered already, by the first: "a"/);
+    const unfit = await project.envelope(['answer', runId, 'q2', '--value', '1.5']);
+    assert.deepEqual([unfit.error.code, unfit.error.details.schema], ['E_BAD_ANSWER', { type: 'integer' }]);
+    project.write('torn.json', '{"a":');
+    for (const file of ['torn.json', 'nowhere.json'])
+      assert.equal((await project.envelope(['answer', runId, 'q3', '--file', file])).error.code, 'E_USAGE');
+    await project.acor(['cancel', runId]);
+    const late = await project.envelope(['answer', runId, 'q2', '--value', '1']);
+    assert.match(late.error.message, /is over \(cancelled\)/);
+    const unknown = await project.envelope(['answer', 'r-0000000000000000', 'q2', '--value', '1']);
+    assert.equal(unknown.error.code, 'E_RUN_NOT_FOUND');
+    assert.equal(project.events(runId).filter(({ type }) => type === 'action_answered').length, 1);
+  });
+
+  it('that have got their default are answered already', async () => {
+    const questions = [
+      { action: 'first', options: ['a', 'b'], default: 'b', timeout_s: 0.2 },
+      { action: 'second', options: ['c'] },
+    ];
+    const { runId } = await askedRun('asks_any', '--questions', JSON.stringify(questions));
+    await until(() => questionsIn(runId).length === 2);
+    const late = await project.envelope(['answer', runId, 'first', '--choice', 'a']);
+    assert.match(late.error.message, /answered already, by acor: "b"/);
+    await project.envelope(['answer', runId, '--choice', 'c']);
+    assert.equal((await project.envelope(['wait', runId])).data.state, 'completed');
+    assert.deepEqual(resultOf(runId), { first: 'b', second: 'c' });
+  });
+
+  it('that do not wait are answered while the tool goes on, and it finds the answer later', async () => {
+    const running = project.start(['run', 'asks_later']);
+    const { run_id } = await running.event('progress');
+    const runId = String(run_id);
+    assert.equal(project.record(runId)!.state, 'running');
+    const shown = await project.envelope(['show', runId]);
+    assert.deepEqual([shown.data.questions[0].blocking, shown.data.questions[0].audience], [false, 'ai']);
+    await project.envelope(['answer', runId, '--value', '"left"']);
+    const { code, stdout } = await running.finished;
+    assert.equal(code, 0);
+    const events: Event[] = parseLines(stdout);
+    assert.deepEqual(events.find(({ type }) => type === 'result')!.data, { way: 'left' });
+    assert.deepEqual(
+      events.filter(({ to }) => to === 'waiting_ai'),
+      [],
+    );
+  });
+
+  it('whose id cannot be the name of a file are told of, and answers to them go nowhere', async () => {
+    const { code, events, runId } = await askedRun('asks_unsafe');
+    assert.equal(code, 0);
+    const warning = events.find(({ type }) => type === 'runner_warning');
+    assert.deepEqual([warning!.code, warning!.action_id], ['E_BAD_ANSWER', '../../evil']);
+    const { error } = await project.envelope(['answer', runId, '../../evil', '--value', '1']);
+    assert.equal(error.code, 'E_BAD_ANSWER');
+    for (const folder of ['', '.runs', `.runs/${runId}`, `.runs/${runId}/work`])
+      assert.equal(existsSync(project.path(folder, 'evil.json')), false, folder);
+  });
+
+  it('are told to one who attaches after them, and to one who wants an envelope', async () => {
+    const { runId, events } = await askedRun('asks_in_bash');
+    const late = await project.acor(['attach', runId, '--since', String(events.length)]);
+    assert.deepEqual([late.code, late.stdout], [2, '']);
+    assert.match(late.stderr, /acor answer r-\S+ a-1 --choice left/);
+    await project.acor(['cancel', runId]);
+    const { error } = await project.envelope(['run', '--no-stream', 'asks_in_bash']);
+    assert.deepEqual(
+      [error.code, error.details.questions[0].action, error.details.questions[0].audience],
+      ['E_ACTION_REQUIRED', 'choose_way', 'user'],
+    );
+    await project.acor(['cancel', error.details.run_id]);
+  });
+
+  it('name the values of a schema in the commands that answer, and mark what only the caller knows', async () => {
+    const questions = [
+      { action: 'first', schema: { type: 'boolean' } },
+      { action: 'second', schema: { enum: ['x y', 2] } },
+      { action: 'third' },
+    ];
+    const { runId } = await askedRun('asks_any', '--at-once', '--questions', JSON.stringify(questions));
+    await until(() => questionsIn(runId).length === 3);
+    const { next } = (await project.envelope(['wait', runId])).meta;
+    const values = next.map((command: string) => command.replace(/^acor answer r-\S+ a-\d /, '')).sort();
+    assert.deepEqual(values, [
+      `--value '"x y"'`,
+      `--value '<JSON>'`,
+      '--value 2',
+      '--value false',
+      '--value true',
+    ]);
+    await project.acor(['cancel', runId]);
+  });
+});
+
+describe('a deadline', { skip }, () => {
+  const TIMEOUT_S = 3;
+
+  /** A run that has been waiting for an answer until after its deadline. */
+  async function waitsPastDeadline(project: TestProject, then: string) {
+    const { stdout } = await project.acor([
+      'run',
+      '--timeout',
+      String(TIMEOUT_S),
+      'asks_then_works',
+      '--then',
+      then,
+    ]);
+    const [start] = parseLines(stdout);
+    await until(() => Date.now() > Date.parse(String(start!.ts)) + 1000 * (TIMEOUT_S + 0.2));
+    return String(start!.run_id);
+  }
+
+  function projectWith(environment: string): TestProject {
+    const config = `version: 1\nenvironment: { cancel_grace_s: 0.3, ${environment} }\n`;
+    return new TestProject({ tools: ['asks_then_works'], config });
+  }
+
+  it('passes while the tool waits (the control of what follows)', async () => {
+    using project = projectWith('waiting_stops_deadline: false');
+    const runId = await waitsPastDeadline(project, 'ends');
+    const { data } = await project.envelope(['wait', runId, '--until', 'ending']);
+    assert.equal(data.code, 'E_DEADLINE');
+  });
+
+  it('stands still while the tool waits, where it is configured so, and the tool is told the new one', async () => {
+    using project = projectWith('waiting_stops_deadline: true');
+    const runId = await waitsPastDeadline(project, 'ends');
+    assert.equal(project.record(runId)!.state, 'waiting_ai');
+    await project.envelope(['answer', runId, '--value', '"left"']);
+    const { data } = await project.envelope(['wait', runId]);
+    assert.deepEqual([data.state, data.result.data], ['completed', { way: 'left' }]);
+    const { left_s } = project.events(runId).find(({ type }) => type === 'log')!;
+    assert.ok(Number(left_s) > 0 && Number(left_s) < TIMEOUT_S, String(left_s));
+  });
+
+  it('goes on with the answer: a tool that then works too long is ended by it', async () => {
+    using project = projectWith('waiting_stops_deadline: true');
+    const runId = await waitsPastDeadline(project, 'works_forever');
+    await project.envelope(['answer', runId, '--value', '"left"']);
+    const { data } = await project.envelope(['wait', runId]);
+    assert.equal(data.code, 'E_DEADLINE');
+  });
+
+  it('counts no wait of an earlier attempt', async () => {
+    using project = projectWith('waiting_stops_deadline: true');
+    const runId = await waitsPastDeadline(project, 'fails_once');
+    await project.envelope(['answer', runId, '--value', '"left"']);
+    const { data } = await project.envelope(['wait', runId]);
+    assert.deepEqual([data.state, data.result.data], ['completed', { way: 'left' }]);
+    const { data: shown } = await project.envelope(['show', runId]);
+    assert.equal(shown.attempt, 2);
+  });
+});

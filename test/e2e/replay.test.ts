@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { ACOR, parseLines, processesOf, readRun, TestProject } from '../support/project.ts';
+import { KEYS, noTerminal, Terminal } from '../support/terminal.ts';
+
+const hasPython = spawnSync('sh', ['-c', 'command -v python3']).status === 0;
+
+const logOf = (project: TestProject, runId: string) => join(project.runsDir, runId, 'events.jsonl');
+
+async function runOf(project: TestProject, ...args: string[]): Promise<string> {
+  return String((await project.run(args)).end.run_id);
+}
+
+/** Every file of the store, with its size and when it was written last. */
+function storeOf({ runsDir }: TestProject): string[] {
+  return readdirSync(runsDir, { recursive: true, encoding: 'utf8' })
+    .sort()
+    .map((name) => {
+      const { size, mtimeMs } = statSync(join(runsDir, name));
+      return `${name} ${size} ${mtimeMs}`;
+    });
+}
+
+/** Moves the events of a run from one on an hour on, as if the tool had paused there. */
+function pauseBefore(project: TestProject, runId: string, type: string): void {
+  const events = project.events(runId);
+  const from = events.findIndex((event) => event.type === type);
+  const later = events.map((event, index) =>
+    index < from ? event : { ...event, ts: new Date(Date.parse(String(event.ts)) + 3_600_000).toISOString() },
+  );
+  writeFileSync(logOf(project, runId), later.map((event) => `${JSON.stringify(event)}\n`).join(''));
+}
+
+describe('replay', () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject({ tools: ['quick', 'exits_with', 'many_events', 'waits', 'right_hash'] });
+  });
+  after(() => project[Symbol.dispose]());
+
+  it('tells the events byte for byte, at their pace or at once, starts nothing and writes nothing', async () => {
+    const runId = await runOf(project, 'right_hash');
+    const recorded = readFileSync(logOf(project, runId), 'utf8');
+    const store = storeOf(project);
+    for (const flags of [[], ['--speed', '3'], ['--at-once']]) {
+      const { stdout, stderr, code } = await project.acor(['replay', runId, ...flags]);
+      assert.deepEqual([stdout === recorded, stderr, code], [true, '', 0], flags.join(' '));
+    }
+    assert.deepEqual(storeOf(project), store);
+    assert.deepEqual(processesOf(runId), []);
+  });
+
+  it('tells a run of many events whole', async () => {
+    const runId = await runOf(project, 'many_events', '20000');
+    const { stdout, code } = await project.acor(['replay', runId, '--at-once']);
+    assert.deepEqual([stdout === readFileSync(logOf(project, runId), 'utf8'), code], [true, 0]);
+  });
+
+  it('ends with the exit code that the state of the run had', async () => {
+    const failed = await project.acor(['replay', await runOf(project, 'exits_with', '9')]);
+    assert.deepEqual([failed.code, readRun(failed).end.state], [1, 'failed']);
+  });
+
+  it('waits where the run waited, not at a high speed nor with --at-once, and Ctrl-C ends it', async () => {
+    const runId = await runOf(project, 'right_hash');
+    pauseBefore(project, runId, 'runner_end');
+    const all = project.events(runId);
+    const waiting = project.start(['replay', runId]);
+    await waiting.event('result');
+    for (const flags of [['--at-once'], ['--speed', '1e6']]) {
+      assert.deepEqual(parseLines((await project.acor(['replay', runId, ...flags])).stdout), all);
+    }
+    waiting.child.kill('SIGINT');
+    const { stdout, stderr, code } = await waiting.finished;
+    assert.deepEqual([parseLines(stdout), stderr, code], [all.slice(0, -1), '', 130]);
+  });
+
+  it('is ended without a word by a reader who has had enough', async () => {
+    const runId = await runOf(project, 'many_events', '20000');
+    const script = `"$0" replay ${runId} --at-once | head -n 1; echo "$PIPESTATUS"`;
+    const { stdout, stderr } = spawnSync('bash', ['-c', script, ACOR], {
+      cwd: project.root,
+      encoding: 'utf8',
+    });
+    const [first, code] = stdout.trimEnd().split('\n');
+    assert.deepEqual([JSON.parse(first!).type, code, stderr], ['runner_start', '0', '']);
+  });
+
+  it('is refused for a run that is going on, and for one that is not there', async () => {
+    const running = project.start(['run', 'waits']);
+    const runId = String((await running.event('heartbeat')).run_id);
+    for (const flags of [[], ['--execute']]) {
+      const { code, error, meta } = await project.envelope(['replay', runId, ...flags]);
+      assert.deepEqual([code, error.code, meta.next], [1, 'E_USAGE', [`acor attach ${runId}`]]);
+    }
+    await project.envelope(['cancel', runId]);
+    await running.finished;
+    assert.equal((await project.acor(['replay', runId, '--at-once'])).code, 1);
+    const absent = await project.envelope(['replay', 'r-0000000000000000']);
+    assert.deepEqual([absent.code, absent.error.code], [1, 'E_RUN_NOT_FOUND']);
+  });
+
+  it('refuses flags that would do nothing, and says what to do', async () => {
+    const runId = await runOf(project, 'quick');
+    for (const [flags, message] of [
+      [['--speed', '2', '--at-once'], /--speed and --at-once cannot go together/],
+      [['--speed', '0'], /--speed must be greater than 0, not 0/],
+      [['--no-stream'], /--no-stream needs --execute/],
+      [['--dry-run', '--force'], /--dry-run and --force needs? --execute/],
+      [['--execute', '--at-once'], /--at-once cannot go with --execute/],
+    ] as const) {
+      const { code, error, meta } = await project.envelope(['replay', runId, ...flags]);
+      assert.deepEqual([code, error.code], [1, 'E_USAGE'], flags.join(' '));
+      assert.match(error.message, message);
+      assert.ok(meta.next.length > 0);
+    }
+  });
+
+  it('shows a person at a terminal the run as it was, and leaves the screen in order on Ctrl-C', {
+    skip: noTerminal,
+  }, async () => {
+    const runId = await runOf(project, 'many_events', '3');
+    const told = new Terminal(project, ['replay', runId, '--at-once']);
+    assert.equal(await told.ended, 0);
+    assert.match(told.text, new RegExp(`run ${runId} {2}many_events\n(.*\n)*completed in [\\d.]+ s\n`));
+    pauseBefore(project, runId, 'runner_end');
+    const waiting = new Terminal(project, ['replay', runId]);
+    await waiting.shows('100%');
+    waiting.type(KEYS.ctrlC);
+    assert.equal(await waiting.ended, 130);
+    assert.doesNotMatch(waiting.text, /completed in/);
+    assert.match(waiting.raw, /\r\u001b\[2K$/);
+  });
+});
+
+describe('replay --execute', () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject({ tools: ['asks', 'writes_output', 'right_hash', 'quick', 'exits_with'] });
+    project.write(
+      'tools/copies/cli.sh',
+      '#!/bin/bash\ncp "$2" "$4"; echo same > "$ARTIFACTS_DIR/always.txt"; exit "$(cat "$2.rc" 2>/dev/null || echo 0)"\n',
+      0o755,
+    );
+    project.write(
+      'tools/copies/tool.yaml',
+      // Without an access, the output would be an input once it is there.
+      'name: copies\nversion: 1.0.0\nadapter: plain\npermissions: { filesystem: { read: ["*.rc"] } }\ninputs:\n  - { name: from, type: path }\n  - { name: to, type: path }\n',
+    );
+    project.write(
+      'tools/removes/tool.yaml',
+      'name: removes\nversion: 1.0.0\nadapter: plain\neffects: destroys\ninputs:\n  - { name: what, type: path, access: write, positional: true }\n',
+    );
+    project.write('tools/removes/cli.sh', '#!/bin/bash\nrm -f "$1"/*\n', 0o755);
+    project.write(
+      'tools/knows/tool.yaml',
+      'name: knows\nversion: 1.0.0\nadapter: plain\ninputs:\n  - { name: key, type: string, secret: true }\n',
+    );
+    project.write('tools/knows/cli.sh', '#!/bin/bash\n', 0o755);
+  });
+  after(() => project[Symbol.dispose]());
+
+  /** A run of `copies`, whose output stands where it belongs. */
+  async function copied(
+    name: string,
+    ...flags: string[]
+  ): Promise<{ runId: string; output: string; input: string }> {
+    const input = project.write(`${name}.txt`, 'first\n');
+    const runId = await runOf(project, ...flags, 'copies', '--from', `${name}.txt`, '--to', `${name}.out`);
+    const output = project.path(`${name}.out`);
+    assert.equal(readFileSync(output, 'utf8'), 'first\n');
+    return { runId, output, input };
+  }
+
+  it('runs the tool once more as a new run, and finds the same artifacts', async () => {
+    const { runId, output } = await copied('steady');
+    const { code, data, meta } = await project.envelope(['replay', runId, '--execute', '--no-stream']);
+    assert.deepEqual([code, data.replays, data.state, data.same], [0, runId, 'completed', true]);
+    assert.deepEqual(data.artifacts, { same: [output, 'artifacts/always.txt'], differing: [] });
+    assert.equal(meta.next, undefined);
+    assert.notEqual(data.run_id, runId);
+    const shown = await project.envelope(['show', data.run_id]);
+    assert.equal(shown.data.replays, runId);
+    assert.equal((await project.envelope(['verify'])).data.ok, true);
+  });
+
+  it('names the artifact that differs, and leaves the one that stands in its place alone', async () => {
+    const { runId, output, input } = await copied('changing');
+    writeFileSync(input, 'second\n');
+    const { code, data, meta } = await project.envelope(['replay', runId, '--execute', '--no-stream']);
+    assert.deepEqual([code, data.state, data.same], [1, 'completed', false]);
+    assert.deepEqual(data.artifacts.same, ['artifacts/always.txt']);
+    const [{ path, recorded, now }, ...others] = data.artifacts.differing;
+    assert.deepEqual([path, recorded.path, recorded.size, now.size, others], [output, output, 6, 7, []]);
+    assert.notEqual(recorded.sha256, now.sha256);
+    assert.deepEqual(meta.next, [`acor artifacts ${runId}`, `acor artifacts ${data.run_id}`]);
+    assert.equal(readFileSync(output, 'utf8'), 'first\n');
+    assert.equal(readFileSync(now.path, 'utf8'), 'second\n');
+    const again = await project.envelope(['replay', data.run_id, '--execute', '--no-stream']);
+    assert.deepEqual([again.code, again.data.artifacts.same], [0, [output, 'artifacts/always.txt']]);
+  });
+
+  it('streams the new run, and tells what differs on stderr', async () => {
+    const { runId, input, output } = await copied('streamed');
+    const same = await project.acor(['replay', runId, '--execute']);
+    const { end } = readRun(same);
+    assert.deepEqual([same.code, end.state], [0, 'completed']);
+    assert.equal(same.stderr, `acor: run ${end.run_id} made the same 2 artifact(s) as run ${runId}\n`);
+    writeFileSync(input, 'other\n');
+    const { code, stderr } = await project.acor(['replay', runId, '--execute']);
+    assert.equal(code, 1);
+    assert.match(stderr, /1 of 2 artifact\(s\) differ between run/);
+    assert.ok(stderr.includes(`acor: ${output}: recorded 6 bytes, sha256 `), stderr);
+  });
+
+  it('tells a run that fails this time as a failure, and its next attempt overwrites nothing either', async () => {
+    const { runId, output, input } = await copied('failing');
+    writeFileSync(input, 'third\n');
+    writeFileSync(`${input}.rc`, '1');
+    const failed = await project.envelope(['replay', runId, '--execute', '--no-stream']);
+    assert.deepEqual([failed.code, failed.error.code], [1, 'E_TOOL_FAILED']);
+    const { run_id, replays, same, artifacts } = failed.error.details;
+    assert.deepEqual([replays, same, artifacts.differing.length], [runId, false, 2]);
+    writeFileSync(`${input}.rc`, '0');
+    const retried = await project.envelope(['retry', run_id, '--no-stream']);
+    assert.deepEqual([retried.code, retried.data.state], [0, 'completed']);
+    assert.equal(readFileSync(output, 'utf8'), 'first\n');
+  });
+
+  it(
+    'gives the answers that were given, without asking',
+    hasPython ? {} : { skip: 'python3 is not here' },
+    async () => {
+      const asked = parseLines((await project.acor(['run', 'asks'])).stdout);
+      const runId = String(asked[0]!.run_id);
+      await project.envelope(['answer', runId, 'a-1', '--choice', 'fast', '--by', 'the tester']);
+      await project.envelope(['wait', runId]);
+      const { of, code, end } = readRun(await project.acor(['replay', runId, '--execute']));
+      assert.deepEqual([code, end.state, of('result')[0]!.data], [0, 'completed', { answer: 'fast' }]);
+      const [answer, ...more] = of('action_answered');
+      assert.deepEqual(
+        [answer!.by, answer!.source, answer!.reason, more],
+        ['replay', 'beforehand', `as it was answered in run ${runId}`, []],
+      );
+      assert.deepEqual(
+        of('runner_state').map(({ to }) => to),
+        ['running', 'completed'],
+      );
+    },
+  );
+
+  it('shows with --dry-run what would run and the command that runs it, and starts nothing', async () => {
+    const { runId, output } = await copied('planned', '--timeout', '77');
+    const runs = project.runIds();
+    const { code, data, meta } = await project.envelope(['replay', runId, '--execute', '--dry-run']);
+    assert.deepEqual([code, data.tool, data.staged], [0, 'copies', [{ input: 'to', target: output }]]);
+    assert.equal(data.limits.timeout_s, 77);
+    assert.deepEqual(meta.next, [`acor replay ${runId} --execute --plan ${data.token}`]);
+    assert.deepEqual(project.runIds(), runs);
+    const { stdout } = await project.acor(meta.next[0].split(' ').slice(1));
+    assert.equal(parseLines(stdout).at(-1)!.state, 'completed');
+    const stale = await project.envelope(['replay', runId, '--execute', '--plan', 'plan-0', '--no-stream']);
+    assert.deepEqual([stale.code, stale.error.code], [2, 'E_POLICY_DENIED']);
+  });
+
+  it('does not destroy a second time unless it is forced to', async () => {
+    project.write('doomed/one', '');
+    const runId = await runOf(project, 'removes', 'doomed');
+    const kept = project.write('doomed/two', '');
+    const runs = project.runIds();
+    const refused = await project.envelope(['replay', runId, '--execute']);
+    assert.deepEqual([refused.code, refused.error.code], [1, 'E_USAGE']);
+    assert.match(refused.error.hint, /--force/);
+    const planned = await project.envelope(refused.meta.next[0].split(' ').slice(1));
+    assert.deepEqual([project.runIds(), existsSync(kept)], [runs, true]);
+    const forced = await project.acor(planned.meta.next[0].split(' ').slice(1));
+    assert.deepEqual([forced.code, existsSync(kept)], [0, false]);
+  });
+
+  it('is refused for a run that was given a secret, which can still be told', async () => {
+    const runId = await runOf(project, 'knows', '--key', 'hunter2');
+    const { code, error } = await project.envelope(['replay', runId, '--execute']);
+    assert.deepEqual([code, error.code], [1, 'E_USAGE']);
+    assert.match(error.message, /secret/);
+    const { stdout, code: told } = await project.acor(['replay', runId, '--at-once']);
+    assert.equal(told, 0);
+    assert.doesNotMatch(stdout, /hunter2/);
+  });
+});

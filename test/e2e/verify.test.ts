@@ -1,0 +1,322 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { FileRunStore } from '../../src/core/storage/file-run-store.ts';
+import { sha256 } from '../../src/core/storage/ledger.ts';
+import { type VerifyProblem, verifyAll, verifyRun } from '../../src/core/storage/verify.ts';
+import { verifyLedger } from '../../src/core/storage/verify-ledger.ts';
+import { processesOf, TestProject, until } from '../support/project.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
+
+const SEED = Number(process.env.ACOR_TEST_SEED ?? Date.now() % 2 ** 31);
+const CASES = 150;
+
+/** One small change of a file; undefined when it would change nothing. */
+type Change = (bytes: Buffer, random: SeededRandom) => Buffer | undefined;
+
+const BYTE_CHANGES: Record<string, Change> = {
+  changed(bytes, random) {
+    const changed = Buffer.from(bytes);
+    const at = random.below(bytes.length);
+    changed[at] = changed[at]! ^ (1 + random.below(255));
+    return changed;
+  },
+  added(bytes, random) {
+    const at = random.below(bytes.length + 1);
+    const byte = random.chance(0.5) ? random.pick([10, 32, 34, 48, 125]) : random.below(256);
+    return Buffer.concat([bytes.subarray(0, at), Buffer.from([byte]), bytes.subarray(at)]);
+  },
+  removed(bytes, random) {
+    const at = random.below(bytes.length);
+    return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)]);
+  },
+  reordered(bytes, random) {
+    const at = random.below(bytes.length - 1);
+    if (bytes[at] === bytes[at + 1]) return undefined;
+    const changed = Buffer.from(bytes);
+    [changed[at], changed[at + 1]] = [bytes[at + 1]!, bytes[at]!];
+    return changed;
+  },
+};
+
+const LINE_CHANGES: Record<string, Change> = {
+  removed: (bytes, random) => changeLines(bytes, random, (lines, at) => lines.toSpliced(at, 1)),
+  repeated: (bytes, random) => changeLines(bytes, random, (lines, at) => lines.toSpliced(at, 0, lines[at]!)),
+  reordered: (bytes, random) =>
+    changeLines(bytes, random, (lines, at) =>
+      at + 1 === lines.length ? lines : lines.toSpliced(at, 2, lines[at + 1]!, lines[at]!),
+    ),
+  'cut off, with all after it,': (bytes, random) =>
+    changeLines(bytes, random, (lines, at) => lines.slice(0, at)),
+};
+
+describe(`verify (seed ${SEED})`, () => {
+  let project: TestProject;
+  let store: FileRunStore;
+  const ids: Record<string, string> = {};
+  before(async () => {
+    project = new TestProject({ tools: ['right_hash', 'many_events', 'quick', 'steps'] });
+    store = new FileRunStore(project.runsDir);
+    ids.long = String((await project.run(['many_events', '400'])).end.run_id);
+    ids.short = String((await project.run(['right_hash'])).end.run_id);
+    ids.resumed = String((await project.run(['steps', '--how', 'fails'])).end.run_id);
+    for (let i = 0; i < 4; i++) await project.run(['quick']);
+    await project.acor(['resume', ids.resumed]);
+  });
+  after(() => project[Symbol.dispose]());
+
+  const eventsOf = (runId: string) => store.layout(runId).events;
+  const problemsOf = (runId: string) => [...verifyRun(store, runId).problems, ...verifyLedger(store)];
+
+  it('finds nothing wrong where nothing was changed', () => {
+    assert.deepEqual(
+      verifyAll(store).map(({ ok, sealed, note }) => [ok, sealed, note]),
+      [...Array.from({ length: 7 }, () => [true, true, null])],
+    );
+    assert.deepEqual(verifyLedger(store), []);
+    const { events, sealed_events } = verifyRun(store, ids.resumed!);
+    assert.equal(sealed_events, events);
+    assert.equal(project.events(ids.resumed!).filter(({ type }) => type === 'runner_end').length, 2);
+  });
+
+  for (const [what, change] of Object.entries(BYTE_CHANGES)) {
+    it(`finds one ${what} byte of an event log, wherever it is, and names its place`, () => {
+      for (const which of ['long', 'short', 'resumed']) {
+        const runId = ids[which]!;
+        eachChange(eventsOf(runId), change, (place) => {
+          const { ok, problems } = verifyRun(store, runId);
+          assert.equal(ok, false);
+          assert.ok(problems.some(names(eventsOf(runId), place)), JSON.stringify(problems));
+        });
+      }
+    });
+
+    it(`finds one ${what} byte of the ledger, wherever it is, and names its place`, () => {
+      const path = join(project.runsDir, 'ledger.jsonl');
+      eachChange(path, change, (place) => {
+        const problems = verifyLedger(store);
+        assert.ok(problems.some(names(path, place)), JSON.stringify(problems));
+      });
+    });
+
+    it(`finds one ${what} byte of an artifact, and names the artifact`, () => {
+      const end = project.events(ids.short!).at(-1) as unknown as { artifacts: { path: string }[] };
+      for (const { path } of end.artifacts) {
+        eachChange(path, change, () => {
+          const { problems } = verifyRun(store, ids.short!);
+          assert.deepEqual(
+            problems.map((problem) => [problem.where, problem.path]),
+            [['artifact', path]],
+          );
+        });
+      }
+    });
+  }
+
+  for (const [what, change] of Object.entries(LINE_CHANGES)) {
+    it(`finds a line that was ${what} in an event log or the ledger, and names its place`, () => {
+      for (const path of [
+        eventsOf(ids.long!),
+        eventsOf(ids.resumed!),
+        join(project.runsDir, 'ledger.jsonl'),
+      ]) {
+        const runId = path.includes(ids.long!) ? ids.long! : ids.resumed!;
+        eachChange(path, change, (place) => {
+          const problems = problemsOf(runId);
+          assert.ok(problems.some(names(path, place)), JSON.stringify(problems));
+        });
+      }
+    });
+  }
+
+  it('names the place in the last event as well, which only the ledger vouches for', () => {
+    const path = eventsOf(ids.short!);
+    const kept = readFileSync(path, 'utf8');
+    writeFileSync(path, kept.replace(/"duration_s":\d/, '"duration_s":9'));
+    const [problem] = verifyRun(store, ids.short!).problems;
+    writeFileSync(path, kept);
+    assert.match(problem!.problem, /not the one that was entered in the ledger/);
+    assert.equal(problem!.line, kept.trimEnd().split('\n').length);
+    const withoutLedger = verifyRun(store, ids.short!, []);
+    assert.equal(withoutLedger.ok, true);
+  });
+
+  it('finds a chain that was forged from one line on, when a line after it is the old one', () => {
+    const path = join(project.runsDir, 'ledger.jsonl');
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+    // A forger who knows the format gives the changed line a hash that fits.
+    const forged = rehashed({ ...JSON.parse(lines[1]!), state: 'failed' });
+    const kept = readFileSync(path);
+    writeFileSync(path, `${lines.toSpliced(1, 1, forged).join('\n')}\n`);
+    const [problem] = verifyLedger(store);
+    writeFileSync(path, kept);
+    assert.deepEqual([problem!.line, /line 2 was changed/.test(problem!.problem)], [3, true]);
+  });
+
+  it('names a run whose line was taken out of the ledger', () => {
+    const path = join(project.runsDir, 'ledger.jsonl');
+    const kept = readFileSync(path, 'utf8');
+    const last = JSON.parse(kept.trimEnd().split('\n').at(-1)!);
+    // Nothing in the chain itself gives away that its end is missing.
+    writeFileSync(path, `${kept.trimEnd().split('\n').slice(0, -2).join('\n')}\n`);
+    const problems = verifyLedger(store);
+    writeFileSync(path, kept);
+    assert.equal(last.run_id, ids.resumed);
+    assert.deepEqual(
+      problems.map(({ problem }) => /not in the ledger/.test(problem)),
+      [true, true],
+    );
+    assert.deepEqual(verifyLedger(store), []);
+  });
+
+  function eachChange(path: string, change: Change, check: (place: number) => void): void {
+    const random = new SeededRandom(SEED);
+    const kept = readFileSync(path);
+    try {
+      for (let i = 0; i < CASES; i++) {
+        const changed = change(kept, random);
+        if (changed === undefined || changed.equals(kept)) continue;
+        writeFileSync(path, changed);
+        check(firstDifference(kept, changed));
+      }
+    } finally {
+      writeFileSync(path, kept);
+    }
+  }
+});
+
+describe('verify of a run that was cut short', () => {
+  let project: TestProject;
+  let store: FileRunStore;
+  before(() => {
+    project = new TestProject({ tools: ['waits', 'quick'] });
+    store = new FileRunStore(project.runsDir);
+  });
+  after(() => project[Symbol.dispose]());
+
+  /** Starts a command, and kills its supervisor when the tool is at work. */
+  async function killedRun(args: readonly string[]): Promise<string> {
+    const running = project.start(args);
+    const runId = String((await running.event('heartbeat')).run_id);
+    running.child.kill('SIGKILL');
+    await running.finished;
+    await until(() => processesOf(runId).length === 0);
+    return runId;
+  }
+
+  const ask = async (runId: string) => {
+    const { data, meta } = await project.envelope(['verify', runId]);
+    return { ...data?.runs[0], next: meta.next };
+  };
+
+  it('says up to where it is sealed, and how to have the rest sealed', async () => {
+    const runId = await killedRun(['run', 'waits']);
+    const cut = await ask(runId);
+    assert.deepEqual([cut.ok, cut.sealed, cut.sealed_events], [true, false, 0]);
+    assert.ok(cut.events >= 4);
+    assert.match(cut.note, /cut short: its supervisor is gone\. No event is sealed yet/);
+    assert.deepEqual(cut.next, [`acor show ${runId}`]);
+
+    await project.acor(['show', runId]);
+    const ended = await ask(runId);
+    assert.deepEqual([ended.ok, ended.sealed, ended.sealed_events], [true, true, ended.events]);
+    assert.match(
+      ended.note,
+      /events from 1 on died; they were sealed by event \d+, by the process that ended/,
+    );
+    assert.equal(ended.next, undefined);
+
+    await killedRun(['resume', runId, '--force']);
+    const again = await ask(runId);
+    assert.deepEqual([again.ok, again.sealed, again.sealed_events], [true, false, ended.events]);
+    assert.match(
+      again.note,
+      new RegExp(`verified up to event ${ended.events}; of the \\d+ after that only the order`),
+    );
+
+    // What was sealed is vouched for, what came after it is not: that is what the note says.
+    const { events: path } = store.layout(runId);
+    const kept = readFileSync(path, 'utf8');
+    writeFileSync(path, kept.replace('"tool":"waits"', '"tool":"wants"'));
+    assert.equal(verifyRun(store, runId).ok, false);
+    const lastTime = kept.lastIndexOf('"ts":"2');
+    writeFileSync(path, `${kept.slice(0, lastTime)}"ts":"3${kept.slice(lastTime + 7)}`);
+    assert.equal(verifyRun(store, runId).ok, true);
+    writeFileSync(path, kept);
+    assert.deepEqual(verifyLedger(store), []);
+  });
+
+  it('does not take a torn last line for a whole one, nor for a fault of somebody else', async () => {
+    const runId = await killedRun(['run', 'waits']);
+    const { events: path } = store.layout(runId);
+    const whole = verifyRun(store, runId);
+    const torn = '{"v":1,"type":"heartb';
+    appendFileSync(path, torn);
+    const cut = await ask(runId);
+    assert.deepEqual([cut.ok, cut.events], [true, whole.events]);
+    assert.match(cut.note, new RegExp(`The ${torn.length} bytes of a last line without an end`));
+    await project.acor(['show', runId]);
+    assert.doesNotMatch(readFileSync(path, 'utf8'), /heartb$|heartb\{/m);
+    assert.deepEqual([(await ask(runId)).ok, (await ask(runId)).sealed], [true, true]);
+    // The same bytes behind the end of a run that is sealed are a fault.
+    appendFileSync(path, torn);
+    assert.match(verifyRun(store, runId).problems[0]!.problem, /has no end/);
+    writeFileSync(path, readFileSync(path).subarray(0, -torn.length));
+  });
+
+  it('says of a run that is going on that it is not sealed yet', async () => {
+    const running = project.start(['run', 'waits']);
+    const runId = String((await running.event('heartbeat')).run_id);
+    const going = await ask(runId);
+    assert.deepEqual([going.ok, going.sealed, going.sealed_events], [true, false, 0]);
+    assert.match(going.note, /is going on\. No event is sealed yet/);
+    running.child.kill('SIGINT');
+    await running.finished;
+    assert.equal((await ask(runId)).note, null);
+  });
+
+  it('does not take a run that is begun again for one that was changed', async () => {
+    const runId = await killedRun(['run', 'waits']);
+    await project.acor(['show', runId]);
+    const running = project.start(['resume', runId, '--force']);
+    await running.event('heartbeat');
+    const { code, data } = await project.envelope(['verify']);
+    assert.deepEqual([code, data?.ledger], [0, []]);
+    running.child.kill('SIGINT');
+    await running.finished;
+    assert.equal((await project.envelope(['verify'])).code, 0);
+  });
+});
+
+/** Whether a problem names the place of the first byte that differs. What was removed stood where the place ends at the latest. */
+function names(path: string, place: number): (problem: VerifyProblem) => boolean {
+  const size = readFileSync(path).length;
+  return (problem) =>
+    problem.path === path &&
+    problem.from !== undefined &&
+    problem.to !== undefined &&
+    problem.from <= place &&
+    (place < problem.to || (place === size && place === problem.to));
+}
+
+function firstDifference(one: Buffer, other: Buffer): number {
+  const length = Math.min(one.length, other.length);
+  for (let at = 0; at < length; at++) if (one[at] !== other[at]) return at;
+  return length;
+}
+
+function changeLines(
+  bytes: Buffer,
+  random: SeededRandom,
+  change: (lines: string[], at: number) => string[],
+): Buffer {
+  const lines = bytes.toString('utf8').split('\n').slice(0, -1);
+  const changed = change(lines, random.below(lines.length));
+  return Buffer.from(changed.map((line) => `${line}\n`).join(''));
+}
+
+function rehashed({ line_sha256, ...entry }: Record<string, unknown>): string {
+  const line = JSON.stringify(entry);
+  return `${line.slice(0, -1)},"line_sha256":"${sha256(line)}"}`;
+}

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { isFinal, mayFollow, type RunState } from '../../src/protocol/run-state.ts';
+
+/**
+ * Checks the changes of state in the events of a run: each is one that the table allows, goes on where the one before it ended, and after an
+ * ending, which stands in the log once, only a new attempt follows. Returns them as `from → to`.
+ */
+export function checkedStates(events: readonly Readonly<Record<string, unknown>>[]): string[] {
+  let state: RunState = 'queued';
+  let hasEnded = false;
+  const changes: string[] = [];
+  for (const event of events) {
+    if (event.type === 'runner_end') {
+      assert.deepEqual([event.state, isFinal(state), hasEnded], [state, true, false]);
+      hasEnded = true;
+    }
+    if (event.type !== 'runner_state') continue;
+    const { from, to } = event as unknown as { from: RunState; to: RunState };
+    assert.equal(from, state);
+    assert.ok(mayFollow(from, to), `${from} → ${to}`);
+    if (isFinal(from)) assert.ok(hasEnded && to === 'queued', `${from} → ${to}`);
+    hasEnded = false;
+    state = to;
+    changes.push(`${from} → ${to}`);
+  }
+  return changes;
+}
