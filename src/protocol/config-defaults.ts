@@ -38,6 +38,8 @@ export const CONFIG_DEFAULTS = {
     resource_limits: {},
     grant_roots: [] as string[],
     isolation: 'preferred' as const,
+    allow_private_egress: [] as string[],
+    egress_hosts: {} as Record<string, string>,
     require_plan: 'never' as const,
   },
   budget: {},

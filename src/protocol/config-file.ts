@@ -57,6 +57,14 @@ const security = z.strictObject({
   resource_limits: resourceLimits.prefault({}).describe('For tools whose manifest gives none.'),
   grant_roots: z.array(folder).default([]).describe('Further folders under which a path argument may lie.'),
   isolation: z.enum(['required', 'preferred', 'off']).default('preferred'),
+  allow_private_egress: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Hosts, as host:port, that tools may reach although their addresses are not public.'),
+  egress_hosts: z
+    .record(z.string().min(1), z.string().min(1))
+    .default({})
+    .describe('Addresses of names that tools reach, in place of what the system finds.'),
   require_plan: z
     .enum(['never', 'destroys', 'writes'])
     .default(DEFAULTS.security.require_plan)

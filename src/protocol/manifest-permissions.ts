@@ -13,7 +13,7 @@ const path = z
 const egressRule = z
   .string()
   .regex(
-    /^(\*|(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9*_-]+(\.[A-Za-z0-9*_-]+)*):(\d{1,5}|\*))$/,
+    /^(\*|(\[[0-9A-Fa-f:.]+\]|[\p{L}\p{M}\p{N}*_-]+(\.[\p{L}\p{M}\p{N}*_-]+)*):(\d{1,5}|\*))$/u,
     'must be host:port, such as api.example.com:443',
   );
 

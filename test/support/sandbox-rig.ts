@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ProcessTree } from '../../src/core/process/kill-tree.ts';
 import { loadRuntime, type Runtime } from '../../src/core/process/runtime.ts';
+import type { EgressNote } from '../../src/core/sandbox/egress/journal.ts';
 import { canGiveUsers, ROOT } from '../../src/core/sandbox/identity/can-give-users.ts';
 import type { RunUser, SandboxBackend, SandboxRequest, ToolExit } from '../../src/core/sandbox/sandbox.ts';
 
@@ -26,6 +27,10 @@ export interface RigOptions {
   groups?: readonly number[];
   /** Between the plan and the start. */
   beforeLaunch?: () => void;
+  /** Hears of the connections of a tool whose network is `listed`. */
+  tellOfEgress?: (note: EgressNote) => void;
+  /** As a supervisor that takes over nothing of what the sandbox hands to it. */
+  isDeaf?: boolean;
 }
 
 /** A run's folders with what a tool may and may not reach, and a shell in the sandbox of one backend. */
@@ -77,7 +82,7 @@ export class SandboxRig {
   async start(
     backend: SandboxBackend,
     script: string,
-    { env = {}, request = {}, groups = [], beforeLaunch }: RigOptions = {},
+    { env = {}, request = {}, groups = [], beforeLaunch, tellOfEgress, isDeaf }: RigOptions = {},
   ) {
     const probe = await backend.probe();
     const confinement = await backend.confine({ ...this.#request(script), ...request }, probe);
@@ -89,7 +94,8 @@ export class SandboxRig {
     ];
     const [stdout, stderr] = [openSync(out, 'a', 0o666), openSync(err, 'a', 0o666)];
     const launch = confinement.launch({
-      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', RUN_ID: this.runId, ...env },
+      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', RUN_ID: this.runId, ...confinement.env, ...env },
+      ...(tellOfEgress && { tellOfEgress }),
       stdout,
       stderr,
       user: confinement.changesUser ? SOMEBODY : null,
@@ -97,6 +103,7 @@ export class SandboxRig {
       groups,
     });
     try {
+      if (isDeaf) delete launch.spawn.hear;
       const child = await this.#runtime.spawn(launch.spawn);
       launch.release();
       const tree = new ProcessTree(this.#runtime, {

@@ -25,7 +25,7 @@ const SCHEMAS = {
 describe('the documents on manifests and configuration', () => {
   it('show files that hold', async () => {
     const shown: string[] = [];
-    for (const page of ['manifests.md', 'configuration.md', 'policy.md']) {
+    for (const page of ['manifests.md', 'configuration.md', 'policy.md', 'network.md']) {
       for (const [, text] of read(page).matchAll(/```yaml\n(.*?)```/gs)) {
         const name = /^# (\S+)/.exec(text!)?.[1] as keyof typeof SCHEMAS;
         const yaml = await parseYaml(name, text!);
@@ -41,6 +41,7 @@ describe('the documents on manifests and configuration', () => {
       'policy.yaml',
       'policy.yaml',
       'policy.yaml',
+      ...['tool.yaml', 'config.yaml'],
     ]);
   });
 
@@ -60,7 +61,16 @@ describe('the documents on manifests and configuration', () => {
     );
     assert.deepEqual(
       documented.sort(),
-      [...new Set([...settings, 'version', 'acor_version', 'discovery.patterns', 'answers'])].sort(),
+      [
+        ...new Set([
+          ...settings,
+          'version',
+          'acor_version',
+          'discovery.patterns',
+          'security.egress_hosts',
+          'answers',
+        ]),
+      ].sort(),
     );
   });
 

@@ -28,6 +28,7 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'security.resource_limits.tmp_mb': 'number',
   'security.grant_roots': 'list',
   'security.isolation': 'text',
+  'security.allow_private_egress': 'list',
   'security.require_plan': 'text',
   'budget.max_runs': 'number',
   'budget.max_timeout_s': 'number',

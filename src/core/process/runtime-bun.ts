@@ -16,6 +16,7 @@ export const bunRuntime: Runtime = {
       env: { ...request.env },
       stdio: [request.stdin ?? 'ignore', request.stdout, request.stderr, ...(request.fds ?? [])],
       detached: true,
+      ...channelOf(request),
     });
     return {
       pid: child.pid,
@@ -67,6 +68,17 @@ export const bunRuntime: Runtime = {
     libc?.symbols.waitpid(pid, null, WNOHANG);
   },
 };
+
+function channelOf({ hear }: SpawnRequest) {
+  if (hear === undefined) return {};
+  return {
+    serialization: 'json' as const,
+    ipc(message: unknown, child: Bun.Subprocess, socket?: unknown) {
+      const answer = hear(message, socket);
+      if (answer !== undefined) child.send(answer);
+    },
+  };
+}
 
 function exitOf(child: Bun.Subprocess, ownRssBytes: number): Exit {
   const usage = child.resourceUsage();

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import type { Companion, Exit, Runtime, SpawnedProcess, SpawnRequest } from './runtime.ts';
+import type { Companion, Exit, HearChild, Runtime, SpawnedProcess, SpawnRequest } from './runtime.ts';
 
 export const nodeRuntime: Runtime = {
   async spawn(request: SpawnRequest): Promise<SpawnedProcess> {
@@ -7,9 +7,16 @@ export const nodeRuntime: Runtime = {
     const child = spawn(program, args, {
       cwd: request.cwd,
       env: { ...request.env },
-      stdio: [request.stdin ?? 'ignore', request.stdout, request.stderr, ...(request.fds ?? [])],
+      stdio: [
+        request.stdin ?? 'ignore',
+        request.stdout,
+        request.stderr,
+        ...(request.fds ?? []),
+        ...(request.hear === undefined ? [] : ['ipc' as const]),
+      ],
       detached: true,
     });
+    if (request.hear !== undefined) listenTo(child, request.hear);
     const exited = exitOf(child);
     // Node throws some reasons, such as E2BIG, and tells the others in an event.
     if (child.pid === undefined) await exited;
@@ -50,6 +57,15 @@ export const nodeRuntime: Runtime = {
 
   reap() {},
 };
+
+/** Hears what a child says on its `ipc` stream. */
+export function listenTo(child: ChildProcess, hear: HearChild): void {
+  child.on('message', (message, socket) => {
+    const answer = hear(message, socket);
+    // A child that has ended meanwhile is told of by its exit.
+    if (answer !== undefined) child.send(answer, () => {});
+  });
+}
 
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve, reject) => {

@@ -15,7 +15,12 @@ export interface SpawnRequest {
   stderr: number | 'pipe';
   /** Further descriptors, which the process finds as 3, 4, 5 … in this order. */
   fds?: readonly number[];
+  /** Gives the process a channel, whose number it finds in `NODE_CHANNEL_FD`. */
+  hear?: HearChild;
 }
+
+/** Hears a message that a child has sent over its channel, with the socket that came with it. What it returns is the answer. */
+export type HearChild = (message: unknown, socket: unknown) => string | undefined;
 
 /** A started process, leader of a session of its own. The streams are there only where a pipe was asked for. */
 export interface SpawnedProcess {

@@ -9,6 +9,7 @@ import type { ControlFolder } from '../storage/control-folder.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { storageError } from '../storage/storage-error.ts';
 import type { Questions } from './answers/questions.ts';
+import { recordEgress } from './egress-events.ts';
 import { type Ending, EndingRace } from './ending.ts';
 import { environmentOf } from './environment.ts';
 import { type DeadlineGuard, guardDeadline } from './guards/deadline.ts';
@@ -96,6 +97,10 @@ export async function runAttempt(
       user: handed?.user ?? null,
       scratch: writer.layout.control,
       groups: resources.groupFds,
+      tellOfEgress(note) {
+        recordEgress(writer, note);
+        output.store();
+      },
     });
     const child = await spawnTool(services, launch);
     tree = new ProcessTree(services.runtime, {

@@ -21,7 +21,7 @@ import type { ToolEntry } from '../registry/registry.ts';
 import { type SdkPaths, sdkPaths } from '../registry/sdk-paths.ts';
 import { chooseBackend } from '../sandbox/choose.ts';
 import { type GroupPlace, usefulGroups } from '../sandbox/groups/group-places.ts';
-import type { Confinement, RunFolders, SandboxRequest } from '../sandbox/sandbox.ts';
+import type { Confinement, RunFolders, SandboxBackend, SandboxRequest } from '../sandbox/sandbox.ts';
 import { layoutOf, type RunLayout } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
@@ -147,7 +147,6 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     hidden: hidden.filter((path) => existsSync(path)),
     commands: tool.manifest.permissions.commands,
     path: request.env['PATH'] ?? '',
-    network: 'none',
     limits: resources,
   });
   const shownArgs = shownArguments(resolved, secrets);
@@ -187,25 +186,28 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
 /** How the tool will be confined. Throws E_SANDBOX_UNAVAILABLE when that cannot be had here. */
 async function confine(
   services: RunnerServices,
-  { name, manifest }: ToolEntry,
-  request: SandboxRequest,
+  tool: ToolEntry,
+  request: Omit<SandboxRequest, 'network'>,
 ): Promise<Confined> {
   const cacheFolder = join(services.store.root, 'cache');
   const { backend, probe } = await chooseBackend(services.config.config.security.isolation, cacheFolder);
-  const [host] = manifest.permissions.network.egress_allow;
-  if (host !== undefined && backend.tier < 3) {
-    throw new AcorError(
-      'E_SANDBOX_UNAVAILABLE',
-      `tool '${name}' asks for the network (${host}), and this version cannot open it host by host`,
-      {
-        hint: "Take egress_allow out of the tool's manifest; or, if you trust the tool with everything, set security.isolation: 'off'.",
-      },
-    );
-  }
-  const confinement = await backend.confine(request, probe);
+  const network = await networkFor(services, tool, backend);
+  const confinement = await backend.confine({ ...request, ...network }, probe);
   const groups = usefulGroups(backend.tier);
   const limits = heldLimits(request.limits, { backend: backend.name, places: groups });
   return { ...confinement, groups, isolation: { ...confinement.isolation, limits } };
+}
+
+/** None for most tools; the hosts that a manifest names, or all of them for a privileged tool. */
+async function networkFor(
+  { config }: RunnerServices,
+  tool: ToolEntry,
+  backend: SandboxBackend,
+): Promise<Pick<SandboxRequest, 'network' | 'egress'>> {
+  const { level, network } = tool.manifest.permissions;
+  if (level !== 'privileged' && network.egress_allow.length === 0) return { network: 'none' };
+  const { networkOf } = await import('./plan-network.ts');
+  return networkOf(config, tool, backend);
 }
 
 function foldersOf(layout: RunLayout): RunFolders {

@@ -21,7 +21,7 @@ export function enforcedBy(
   const isPrivileged = level === 'privileged';
   const held: Record<string, boolean> = {
     filesystem: !isPrivileged,
-    network: network === 'none',
+    network: network !== 'host',
     commands: !isPrivileged && means.commands,
     privileges: true,
     system_calls: true,

@@ -2,6 +2,8 @@ import type { PermissionLevel } from '../../protocol/manifest-permissions.ts';
 import type { ResourceLimits } from '../../protocol/resource-limits.ts';
 import type { Isolation } from '../../protocol/v1/runner-events.ts';
 import type { Exit, SpawnRequest } from '../process/runtime.ts';
+import type { EgressPlan } from './egress/egress-plan.ts';
+import type { EgressNote } from './egress/journal.ts';
 
 /** A path that a tool may reach. It is absolute and real. */
 export interface PathGrant {
@@ -38,8 +40,9 @@ export interface SandboxRequest {
   commands: readonly string[] | null;
   /** On which the names of programs are looked up. */
   path: string;
-  /** `none` is no network at all, `host` that of the machine. */
-  network: 'none' | 'host';
+  /** `none` is no network at all, `listed` the hosts of `egress` and nothing else, `host` that of the machine. */
+  network: 'none' | 'listed' | 'host';
+  egress?: EgressPlan;
   limits: ResourceLimits;
 }
 
@@ -61,6 +64,8 @@ export interface LaunchOptions {
   scratch: string;
   /** Descriptors by which the tool joins groups of processes before it starts; they stay the caller's to close. */
   groups?: readonly number[];
+  /** Hears of the tool's connections, where the network is `listed`. */
+  tellOfEgress?(note: EgressNote): void;
 }
 
 /** How the tool itself ended, told apart from the sandbox around it. */
@@ -90,6 +95,8 @@ export interface Confinement {
   isolation: Isolation;
   /** Whether the tool is given a user of its own. */
   changesUser: boolean;
+  /** What the tool's environment needs on top, to find its way out. */
+  env?: Readonly<Record<string, string>>;
   launch(options: LaunchOptions): SandboxLaunch;
 }
 
@@ -108,6 +115,8 @@ export interface SandboxBackend {
   readonly name: string;
   /** 1 is the strongest; 3 is no boundary. */
   readonly tier: number;
+  /** Whether it can open the network host by host; one that cannot is never asked to. */
+  readonly opensHosts?: boolean;
   /** Tries it out on this machine. May take some milliseconds; what it finds is kept by `choose.ts`. */
   probe(): Promise<SandboxProbe>;
   /** Throws E_SANDBOX_UNAVAILABLE for what it cannot give. */

@@ -11,6 +11,7 @@ import { installCommand } from '../../core/sandbox/install-command.ts';
 import { selfTest } from '../../core/sandbox/self-test.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Project } from '../acor-app.ts';
+import { checkNetwork } from './network.ts';
 
 const OFF = "Run only tools that you trust, or set security.isolation: 'preferred' in .acor/config.yaml.";
 
@@ -24,7 +25,12 @@ export async function checkSandbox({ config }: Project): Promise<HealthCheck[]> 
         { name: 'sandbox', status: 'ok', detail: `off, as the configuration has it: ${chosen.probe.detail}` },
       ];
     }
-    return [await checkChosen(chosen, mode), await checkBySelfTest(chosen), checkIdentity()];
+    return [
+      await checkChosen(chosen, mode),
+      await checkBySelfTest(chosen),
+      checkIdentity(),
+      await checkNetwork(chosen),
+    ];
   } catch (error) {
     if (!(error instanceof AcorError)) throw error;
     return [{ name: 'sandbox', status: 'blocked', detail: error.message, fix: error.hint ?? OFF }];

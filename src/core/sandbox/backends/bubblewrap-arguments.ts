@@ -1,9 +1,11 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorMessage } from '../../../util/error-code.ts';
+import type { EgressLayout } from '../egress/layout.ts';
 import { grantChanged } from '../launcher/grant-changed.ts';
 import { enclosing, type Mount, parentsOf } from '../profile/mounts.ts';
 import type { Profile } from '../profile/profile.ts';
+import type { SandboxRequest } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 
 /** Only names the object; Node has no name for it. */
@@ -26,7 +28,9 @@ export interface BubblewrapFeatures {
 export interface BubblewrapOrder {
   profile: Profile;
   features: BubblewrapFeatures;
-  network: 'none' | 'host';
+  network: SandboxRequest['network'];
+  /** How names are found, where the network is `listed`: it is that in which bubblewrap is started. */
+  names: EgressLayout | null;
   /** Root starts no user namespace: the tool is given a user of its own instead. */
   asRoot: boolean;
   ids: { uid: number; gid: number };
@@ -63,14 +67,17 @@ export function bubblewrapArguments(
   }
 }
 
-function namespaces({ asRoot, network, features }: BubblewrapOrder): string[] {
+function namespaces({ asRoot, network, features, ids }: BubblewrapOrder): string[] {
   const user = asRoot
     ? []
     : ['--unshare-user', ...(features.canDisableNamespaces ? ['--disable-userns'] : [])];
+  // Around a listed network everybody is root.
+  const asOneself = asRoot || network !== 'listed' ? [] : ['--uid', `${ids.uid}`, '--gid', `${ids.gid}`];
   // The launcher gives these up for the tool; without any it could not.
   const forLauncher = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'].flatMap((name) => ['--cap-add', name]);
   return [
     ...user,
+    ...asOneself,
     ...['--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try'],
     ...(network === 'none' ? ['--unshare-net'] : []),
     ...['--die-with-parent', '--new-session', '--as-pid-1', '--hostname', 'sandbox', '--cap-drop', 'ALL'],
@@ -113,13 +120,17 @@ function temporaryFolders(mounts: readonly Mount[], tmpMb = DEFAULT_TMP_MB): str
 }
 
 /** Names for the numbers of the users, and the machine's own name: nothing of the real ones. */
-function accounts({ ids: { uid, gid }, scratch }: BubblewrapOrder, give: (fd: number) => string): string[] {
+function accounts(
+  { ids: { uid, gid }, scratch, names }: BubblewrapOrder,
+  give: (fd: number) => string,
+): string[] {
   const user = uid === 0 ? '' : `tool:x:${uid}:${gid}::/tmp:/bin/sh\n`;
   const group = gid === 0 ? '' : `tool:x:${gid}:\n`;
   const files = {
     '/etc/passwd': `root:x:0:0::/:/bin/sh\n${user}nobody:x:65534:65534::/:/bin/false\n`,
     '/etc/group': `root:x:0:\n${group}nogroup:x:65534:\n`,
-    '/etc/hosts': '127.0.0.1 localhost sandbox\n::1 localhost\n',
+    '/etc/hosts': names?.hostsFile ?? '127.0.0.1 localhost sandbox\n::1 localhost\n',
+    ...(names && { '/etc/resolv.conf': names.resolverFile }),
   };
   return Object.entries(files).flatMap(([path, text]) => [
     ...['--perms', '0444', '--ro-bind-data', give(scratchFile(scratch, text)), path],

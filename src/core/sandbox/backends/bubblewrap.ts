@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs';
 import type { SpawnRequest } from '../../process/runtime.ts';
+import type { EgressEntry, Entrance } from '../egress/entry.ts';
 import { enforcedBy } from '../enforced.ts';
 import { canGiveUsers, ROOT } from '../identity/can-give-users.ts';
 import { isRunUser } from '../identity/run-user-range.ts';
@@ -27,6 +28,7 @@ export const OWN_ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
 export const bubblewrap: SandboxBackend = {
   name: 'bubblewrap',
   tier: 1,
+  opensHosts: true,
 
   async probe() {
     return (await import('./bubblewrap-probe.ts')).probeBubblewrap();
@@ -41,10 +43,16 @@ export const bubblewrap: SandboxBackend = {
       processes: isRoot || countsProcessesByNamespace(),
       hidesProcesses: true,
     });
+    const entry =
+      request.egress === undefined
+        ? null
+        : new (await import('../egress/entry.ts')).EgressEntry(request.egress);
+    const egress = request.egress && { egress: request.egress.rules.map(({ text }) => text) };
     return {
-      isolation: { backend: 'bubblewrap', tier: 1, level: request.level, ...held },
+      isolation: { backend: 'bubblewrap', tier: 1, level: request.level, ...held, ...egress },
       changesUser: isRoot && request.level !== 'privileged',
-      launch: (options) => launchInBubblewrap(request, profile, found, options),
+      ...(entry && { env: entry.layout.env }),
+      launch: (options) => launchInBubblewrap(request, profile, found, options, entry),
     };
   },
 };
@@ -58,6 +66,7 @@ export function launchInBubblewrap(
   profile: Profile,
   features: Features,
   options: LaunchOptions,
+  entry: EgressEntry | null = null,
 ): SandboxLaunch {
   const asRoot = canGiveUsers();
   const ids = options.user ?? { uid: process.getuid!(), gid: process.getgid!() };
@@ -82,21 +91,28 @@ export function launchInBubblewrap(
   };
   const launcher = new Launcher(steps, options, profile.seccomp.architecture);
   const opened: number[] = [];
+  let entrance: Entrance | undefined;
   try {
     const { stdin, stdout, stderr, fds } = launcher.streams;
     const argsFd = 3 + fds.length;
     const { network, limits } = request;
     const tmpMb = limits.tmp_mb;
     const { scratch } = options;
-    const built = bubblewrapArguments(
-      { profile, features, network, asRoot, ids, scratch, tmpMb },
-      argsFd + 1,
-    );
+    const names = entry?.layout ?? null;
+    const order = { profile, features, network, names, asRoot, ids, scratch, tmpMb };
+    const built = bubblewrapArguments(order, argsFd + 1);
     opened.push(...built.fds);
     const args = scratchFile(scratch, built.args.map((word) => `${word}\0`).join(''));
     opened.unshift(args);
+    const argv = [
+      ...[trustedPath('bwrap'), '--args', String(argsFd), '--', trustedPath('perl'), ...PERL_COMMAND],
+    ] as [string, ...string[]];
+    const { architecture } = profile.seccomp;
+    entrance = entry?.enter(argv, argsFd + opened.length, { asRoot, architecture }, options);
+    if (entrance !== undefined) opened.push(entrance.fd);
     const spawn: SpawnRequest = {
-      argv: [trustedPath('bwrap'), '--args', String(argsFd), '--', trustedPath('perl'), ...PERL_COMMAND],
+      argv: entrance?.argv ?? argv,
+      ...(entrance && { hear: entrance.hear }),
       cwd: '/',
       // By the run's id a supervisor that comes later finds what one that died has left.
       env: { ...OWN_ENVIRONMENT, RUN_ID: request.runId },
@@ -111,18 +127,20 @@ export function launchInBubblewrap(
     };
     return {
       spawn,
-      keepers: 2,
+      keepers: 2 + (entrance?.keepers ?? 0),
       hasEnded: () => launcher.hasEnded(),
       settle: (exit) => launcher.settle(exit, launchFailed),
       release,
       close() {
         release();
         launcher.close();
+        entrance?.close();
       },
     };
   } catch (error) {
     for (const fd of opened) closeSync(fd);
     launcher.close();
+    entrance?.close();
     throw error;
   }
 }

@@ -38,7 +38,7 @@ export const landlock: SandboxBackend = {
   },
 
   async confine(request): Promise<Confinement> {
-    if (request.network === 'host') throw noNetwork();
+    if (request.network !== 'none') throw noNetwork();
     const profile = profileOf(request);
     const isRoot = canGiveUsers();
     const held = enforcedBy(request, { commands: true, processes: isRoot, hidesProcesses: false });

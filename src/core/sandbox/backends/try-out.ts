@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Exit } from '../../process/runtime.ts';
+import { listenTo } from '../../process/runtime-node.ts';
 import { canGiveUsers } from '../identity/can-give-users.ts';
 import type { LaunchOptions, SandboxLaunch, SandboxRequest } from '../sandbox.ts';
 
@@ -68,10 +69,16 @@ function requestFor(work: string, argv: SandboxRequest['argv']): SandboxRequest 
 }
 
 function endOf({
-  spawn: { argv, cwd, env, stdin, fds = [] },
+  spawn: { argv, cwd, env, stdin, fds = [], hear },
 }: SandboxLaunch): Promise<Exit & { output: string }> {
   const [program, ...args] = argv;
-  const child = spawn(program, args, { cwd, env, stdio: [stdin ?? 'ignore', 'pipe', 'pipe', ...fds] });
+  const channel = hear === undefined ? [] : ['ipc' as const];
+  const child = spawn(program, args, {
+    cwd,
+    env,
+    stdio: [stdin ?? 'ignore', 'pipe', 'pipe', ...fds, ...channel],
+  });
+  if (hear !== undefined) listenTo(child, hear);
   let output = '';
   child.stdout!.on('data', (chunk) => {
     output += chunk;

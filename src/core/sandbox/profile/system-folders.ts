@@ -1,4 +1,5 @@
 import { lstatSync, readlinkSync } from 'node:fs';
+import type { SandboxRequest } from '../sandbox.ts';
 
 /** The base system: programs and libraries. Some are links into /usr on most systems, and folders on others. */
 const BASE = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store'];
@@ -22,7 +23,7 @@ export interface SystemEntry {
 }
 
 /** What of the base system is there, for a tool with or without a network. */
-export function systemEntries(network: 'none' | 'host'): SystemEntry[] {
+export function systemEntries(network: SandboxRequest['network']): SystemEntry[] {
   return [...BASE, ...ETC, ...(network === 'none' ? [] : ETC_FOR_NETWORK)].flatMap((path) => {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return [];

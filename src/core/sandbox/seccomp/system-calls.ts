@@ -67,6 +67,7 @@ const NUMBERS: Readonly<Record<string, Numbers>> = {
   fspick: [433, 433],
   mount_setattr: [442, 442],
   setns: [308, 268],
+  sendmsg: [46, 211],
   unshare: [272, 97],
   swapon: [167, 224],
   swapoff: [168, 225],

@@ -1,0 +1,108 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { canonicalAddress, reachOf } from './address.ts';
+import { readHost, withPort } from './host.ts';
+import { covers, type EgressRule, isNamed, readRule } from './rule.ts';
+
+/** More listeners than this take too long to make. */
+const MAX_RULES = 200;
+
+/** What a tool may reach, as the manifest and the configuration have it. */
+export interface EgressPlan {
+  rules: readonly EgressRule[];
+  /** What the configuration opens beyond public addresses (`security.allow_private_egress`). */
+  opened: readonly EgressRule[];
+  /** Addresses of names that are not looked up (`security.egress_hosts`), by canonical name. */
+  hosts: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads what a tool asks for. Throws E_MANIFEST_INVALID or E_CONFIG_INVALID with all entries that cannot be read, and E_POLICY_DENIED for
+ * addresses that would be refused whenever they are dialled.
+ */
+export function planEgress(
+  tool: string,
+  asked: readonly string[],
+  settings: { allow_private_egress: readonly string[]; egress_hosts: Readonly<Record<string, string>> },
+): EgressPlan {
+  const rules = readAll(asked, (bad) => unreadable(tool, bad));
+  if (rules.length > MAX_RULES) throw tooMany(tool, rules.length);
+  const opened = readAll(settings.allow_private_egress, unreadableOpening);
+  const plan = { rules, opened, hosts: readHosts(settings.egress_hosts) };
+  const closed = rules.filter((rule) => isClosed(rule, plan));
+  if (closed.length > 0) throw closedAddresses(tool, closed);
+  return plan;
+}
+
+function readAll(texts: readonly string[], refuse: (bad: string[]) => AcorError): EgressRule[] {
+  const read = [...new Set(texts)].map((text) => ({ text, rule: readRule(text) }));
+  const bad = read.filter(({ rule }) => rule === undefined).map(({ text }) => text);
+  if (bad.length > 0) throw refuse(bad);
+  return read.map(({ rule }) => rule!);
+}
+
+function readHosts(hosts: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(hosts).map(([text, target]) => {
+      const host = readHost(text);
+      const address = canonicalAddress(target);
+      if (host?.kind !== 'name' || address === undefined) throw unreadableHost(text, target);
+      return [host.name, address];
+    }),
+  );
+}
+
+/** A literal address is known to be refused before anything is started. */
+function isClosed(rule: EgressRule, { opened }: EgressPlan): boolean {
+  if (!isNamed(rule) || rule.host.kind !== 'address') return false;
+  const { host, port } = rule;
+  return reachOf(host.address) !== 'public' && !opened.some((each) => covers(each, host, port));
+}
+
+function unreadable(tool: string, bad: readonly string[]): AcorError {
+  return new AcorError(
+    'E_MANIFEST_INVALID',
+    `permissions.network.egress_allow of tool '${tool}' names what is no host:port: ${bad.join(', ')}`,
+    {
+      hint: 'Write a name or an address with a port: api.example.com:443, 192.0.2.7:5432, [2001:db8::7]:443; or *.example.com:443 for all names below a domain. A port is 1 to 65535 or *.',
+      details: { entries: bad },
+    },
+  );
+}
+
+function unreadableOpening(bad: readonly string[]): AcorError {
+  return new AcorError(
+    'E_CONFIG_INVALID',
+    `security.allow_private_egress names what is no host:port: ${bad.join(', ')}`,
+    { hint: 'Write host:port, such as db.internal:5432 or 10.1.2.3:443.', details: { entries: bad } },
+  );
+}
+
+function unreadableHost(name: string, address: string): AcorError {
+  return new AcorError(
+    'E_CONFIG_INVALID',
+    `security.egress_hosts gives the name '${name}' the address '${address}', and one of them is none`,
+    { hint: 'Write a name and its address, such as db.internal: 10.1.2.3.' },
+  );
+}
+
+function tooMany(tool: string, count: number): AcorError {
+  return new AcorError(
+    'E_MANIFEST_INVALID',
+    `permissions.network.egress_allow of tool '${tool}' has ${count} entries; at most ${MAX_RULES} can be opened`,
+    { hint: 'Use *.example.com:443 for the names below a domain.' },
+  );
+}
+
+function closedAddresses(tool: string, rules: readonly EgressRule[]): AcorError {
+  const names = rules.map(({ host, port }) =>
+    withPort(host.kind === 'address' ? host.address : '', port ?? '*'),
+  );
+  return new AcorError(
+    'E_POLICY_DENIED',
+    `tool '${tool}' asks for addresses that are not public: ${names.join(', ')}`,
+    {
+      hint: `If it may reach them, write in .acor/config.yaml, under security.allow_private_egress: ${names.map((name) => `- '${name}'`).join(' ')}`,
+      details: { addresses: names },
+    },
+  );
+}

@@ -1,0 +1,117 @@
+import type { Server, Socket } from 'node:net';
+import { dial } from './dial.ts';
+import type { EgressPlan } from './egress-plan.ts';
+import { type Host, nameOf } from './host.ts';
+import { EgressJournal, type EgressNote } from './journal.ts';
+import type { EgressLayout, Listener } from './layout.ts';
+import { answerNames } from './names.ts';
+import { answerProxy } from './proxy.ts';
+import { relay } from './relay.ts';
+import type { NamedRule } from './rule.ts';
+import type { Reached, WayOut } from './way-out.ts';
+
+/** At once, for one run. What waits on either side of a connection is bounded, so this bounds the memory, too. */
+const MAX_CONNECTIONS = 256;
+
+/**
+ * The way out of a tool's network, for one run. It owns the listening sockets in there: whatever the tool connects to ends here, in the
+ * supervisor, which decides, dials, and carries the bytes.
+ */
+export class EgressGateway implements WayOut {
+  readonly plan: EgressPlan;
+  readonly layout: EgressLayout;
+  readonly journal: EgressJournal;
+  readonly #servers: Server[] = [];
+  readonly #inner = new Set<Socket>();
+  readonly #outer = new Set<Socket>();
+  readonly #end = new AbortController();
+
+  constructor(plan: EgressPlan, layout: EgressLayout, tell: (note: EgressNote) => void) {
+    this.plan = plan;
+    this.layout = layout;
+    this.journal = new EgressJournal(tell);
+  }
+
+  /** Takes over a listening socket, by its place in the layout. True when it was the last one. */
+  take(server: Server, place: number): boolean {
+    const listener = this.layout.listeners[place];
+    if (listener === undefined || this.#end.signal.aborted) {
+      server.close();
+      return false;
+    }
+    this.#servers.push(server);
+    // Nothing is read before somebody wants it, and the end of one half is not that of the other.
+    Object.assign(server, { allowHalfOpen: true, pauseOnConnect: true });
+    server.on('error', () => {});
+    server.on('connection', (inner) => this.#accept(inner, listener));
+    return this.#servers.length === this.layout.listeners.length;
+  }
+
+  async reach(host: Host, port: number): Promise<Reached> {
+    const { signal } = this.#end;
+    const dialled = await dial(this.plan, host, port, { signal });
+    const name = nameOf(host);
+    if (dialled.kind === 'refused') this.journal.denied(dialled.refusal);
+    if (dialled.kind === 'failed' && !signal.aborted) this.journal.failed(name, port, dialled.why);
+    if (dialled.kind !== 'connected') return dialled;
+    const { socket: outer, address } = dialled;
+    if (signal.aborted) {
+      outer.destroy();
+      return { kind: 'failed', why: 'the run is over' };
+    }
+    keep(this.#outer, outer);
+    return { kind: 'connected', outer, count: this.journal.allowed(name, port, address) };
+  }
+
+  carry(inner: Socket, { outer, count }: Reached & { kind: 'connected' }): void {
+    relay(inner, outer, count);
+  }
+
+  /** Ends all connections, and tells what there was of them. */
+  close(): void {
+    if (this.#end.signal.aborted) return;
+    this.#end.abort();
+    for (const server of this.#servers) server.close();
+    for (const socket of [...this.#inner, ...this.#outer]) socket.destroy();
+    this.journal.close();
+  }
+
+  #accept(inner: Socket, { serves }: Listener): void {
+    inner.on('error', () => {});
+    if (this.#inner.size >= MAX_CONNECTIONS) {
+      const why = `the run has ${MAX_CONNECTIONS} connections open already`;
+      this.journal.denied({ ...whom(serves), why });
+      inner.resetAndDestroy();
+      return;
+    }
+    keep(this.#inner, inner);
+    switch (serves) {
+      case 'proxy':
+        answerProxy(inner, this);
+        return;
+      case 'names':
+        answerNames(inner, this);
+        return;
+      default:
+        void this.#connect(inner, serves);
+    }
+  }
+
+  async #connect(inner: Socket, { host, port }: NamedRule): Promise<void> {
+    const reached = await this.reach(host, port);
+    if (reached.kind === 'connected') this.carry(inner, reached);
+    // In an unknown protocol nothing else can be said.
+    else inner.resetAndDestroy();
+  }
+}
+
+function whom(serves: Listener['serves']): { host: string; port: number | null } {
+  return typeof serves === 'string'
+    ? { host: serves, port: null }
+    : { host: nameOf(serves.host), port: serves.port };
+}
+
+function keep(sockets: Set<Socket>, socket: Socket): void {
+  sockets.add(socket);
+  socket.once('close', () => sockets.delete(socket));
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Reach, reachOf } from './address.ts';
+import { nameOf, readHost, readHostAndPort } from './host.ts';
+import { covers, readRule } from './rule.ts';
+
+describe('a host', () => {
+  it('is read in one form, however it is written', () => {
+    for (const [text, canonical] of [
+      ['API.Example.COM', 'api.example.com'],
+      ['bücher.example', 'xn--bcher-kva.example'],
+      ['BÜCHER.example', 'xn--bcher-kva.example'],
+      ['_sip.example.com', '_sip.example.com'],
+      ['192.0.2.7', '192.0.2.7'],
+      ['[2001:DB8:0:0::7]', '2001:db8::7'],
+      ['[::ffff:127.0.0.1]', '127.0.0.1'],
+      ['[::ffff:7f00:1]', '127.0.0.1'],
+      ['[64:ff9b::7f00:1]', '127.0.0.1'],
+      ['[::1]', '::1'],
+    ] as const) {
+      const host = readHost(text);
+      assert.equal(host && nameOf(host), canonical, text);
+    }
+  });
+
+  it('is none when two programs could read it in two ways', () => {
+    for (const text of [
+      ...[
+        '',
+        '.',
+        'example.com.',
+        '.example.com',
+        'a..b',
+        'exam ple.com',
+        'a\0.example.com',
+        'a%00.example.com',
+      ],
+      ...['user@example.com', 'example.com/path', 'example.com#x', 'example.com?x', 'a\\b', '*.example.com'],
+      ...[
+        '2130706433',
+        '0x7f000001',
+        '0x7f.1',
+        '0177.0.0.1',
+        '127.1',
+        '127.0.0.01',
+        '256.0.0.1',
+        '1.2.3.4.5',
+      ],
+      ...[
+        'example.0x7f',
+        'example.123',
+        '１２７.0.0.1',
+        '127。0。0。1',
+        '[127.0.0.1]',
+        '::1',
+        '[::1',
+        '[fe80::1%eth0]',
+      ],
+      ...['-a.example.com', 'a-.example.com', `${'a'.repeat(64)}.com`, `${'a.'.repeat(127)}com`, 'a​b.com'],
+    ]) {
+      assert.equal(readHost(text), undefined, JSON.stringify(text));
+    }
+  });
+
+  it('has a port in decimal', () => {
+    assert.deepEqual(readHostAndPort('[::1]:65535'), {
+      host: { kind: 'address', address: '::1' },
+      port: 65_535,
+    });
+    for (const port of ['', '0', '65536', '0443', '+443', '443 ', '4e2', '99999999999'])
+      assert.equal(readHostAndPort(`example.com:${port}`), undefined, port);
+  });
+});
+
+describe('an address', () => {
+  it('is told by where it leads', () => {
+    const known: Record<Reach, string[]> = {
+      public: ['8.8.8.8', '172.32.0.1', '100.128.0.1', '2600::1', '64:ff9b::808:808'],
+      loopback: ['127.0.0.1', '127.255.255.254', '::1', '::ffff:127.0.0.1', '64:ff9b::7f00:1'],
+      private: [
+        '10.0.0.1',
+        '172.16.0.1',
+        '172.31.255.255',
+        '192.168.1.1',
+        '100.64.0.1',
+        'fd00::1',
+        '::ffff:10.0.0.1',
+      ],
+      'link-local': ['169.254.1.1', 'fe80::1', 'febf::1'],
+      metadata: [
+        '169.254.169.254',
+        '168.63.129.16',
+        '100.100.100.200',
+        'fd00:ec2::254',
+        '::ffff:169.254.169.254',
+      ],
+      multicast: ['224.0.0.1', '239.255.255.255', 'ff02::1'],
+      reserved: [
+        '0.0.0.0',
+        '255.255.255.255',
+        '192.0.2.1',
+        '198.18.0.1',
+        '::',
+        '2002:7f00:1::',
+        '2001::1',
+        '2001:db8::1',
+      ],
+      own: [],
+    };
+    for (const [reach, addresses] of Object.entries(known))
+      for (const address of addresses) assert.equal(reachOf(address), reach, address);
+  });
+
+  it('of this machine is no public one', () => {
+    assert.equal(reachOf('8.8.8.8', ['2600::1', '8.8.8.8']), 'own');
+    assert.equal(reachOf('2600:0::1', ['2600::1']), 'own');
+    assert.equal(reachOf('8.8.8.9', ['8.8.8.8']), 'public');
+  });
+});
+
+describe('a rule', () => {
+  const allows = (rule: string, target: string) => {
+    const { host, port } = readHostAndPort(target)!;
+    return covers(readRule(rule)!, host, port);
+  };
+
+  it('covers what it names, and nothing that only looks like it', () => {
+    for (const [rule, target] of [
+      ['API.example.com:443', 'api.EXAMPLE.com:443'],
+      ['*.example.com:443', 'a.b.example.com:443'],
+      ['api.example.com:*', 'api.example.com:8443'],
+      ['*:443', '192.0.2.1:443'],
+      ['*', 'anything.example:1'],
+      ['[2001:db8::1]:443', '[2001:DB8:0::1]:443'],
+      ['bücher.example:443', 'xn--bcher-kva.example:443'],
+    ] as const)
+      assert.equal(allows(rule, target), true, `${rule} ${target}`);
+    for (const [rule, target] of [
+      ['api.example.com:443', 'api.example.com:80'],
+      ['api.example.com:443', 'www.api.example.com:443'],
+      ['*.example.com:443', 'example.com:443'],
+      ['*.example.com:443', 'badexample.com:443'],
+      ['*.example.com:443', 'example.com.evil.test:443'],
+      ['*:443', 'example.com:80'],
+      ['192.0.2.1:443', '[2001:db8::1]:443'],
+    ] as const)
+      assert.equal(allows(rule, target), false, `${rule} ${target}`);
+  });
+
+  it('is none when it could be read in two ways', () => {
+    for (const text of [
+      ...[
+        '',
+        'example.com',
+        ':443',
+        'a*.example.com:443',
+        '*.*:443',
+        'a.*.com:443',
+        '*.192.0.2.1:443',
+        '**:443',
+      ],
+      ...[
+        'example.com:0',
+        'example.com:65536',
+        'example.com.:443',
+        '127.1:80',
+        '2001:db8::1:443',
+        'user@a.com:443',
+      ],
+    ])
+      assert.equal(readRule(text), undefined, text);
+  });
+});

@@ -1,0 +1,58 @@
+import { domainToASCII } from 'node:url';
+import { canonicalAddress } from './address.ts';
+
+/** Whom a tool wants to talk to, in the one form in which it is decided on: lower case, punycode, no final dot. */
+export type Host = { kind: 'name'; name: string } | { kind: 'address'; address: string };
+
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+const MAX_NAME_LENGTH = 253;
+
+/**
+ * Reads a host as people and programs write it. Undefined for whatever could mean one thing to this check and another
+ * to a resolver: a NUL byte, a user's name, a final dot, an address in decimal, octal or hex, a zone.
+ */
+export function readHost(text: string): Host | undefined {
+  if (text.startsWith('[')) {
+    if (!text.endsWith(']') || !text.includes(':')) return undefined;
+    return asAddress(text.slice(1, -1));
+  }
+  if (text.includes(':')) return undefined;
+  const isAscii = /^[!-~]+$/.test(text);
+  // What these make of a name depends on who reads it.
+  if (!isAscii && !/^[\p{L}\p{M}\p{N}.-]+$/u.test(text)) return undefined;
+  const name = isAscii ? text.toLowerCase() : domainToASCII(text);
+  // Some standard libraries read a last label of digits as a number, and the number as an address.
+  const last = name.slice(name.lastIndexOf('.') + 1);
+  if (/^(?:\d+|0x[0-9a-f]*)$/.test(last)) return isAscii ? asAddress(name) : undefined;
+  const isName = name.length <= MAX_NAME_LENGTH && name.split('.').every((label) => LABEL.test(label));
+  return isName ? { kind: 'name', name } : undefined;
+}
+
+/** Reads a port in decimal, without a sign or leading zeros. */
+export function readPort(text: string): number | undefined {
+  const port = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
+  return port > 0 && port <= 65_535 ? port : undefined;
+}
+
+/** Reads `host:port`. */
+export function readHostAndPort(text: string): { host: Host; port: number } | undefined {
+  const colon = text.lastIndexOf(':');
+  const host = readHost(text.slice(0, colon));
+  const port = readPort(text.slice(colon + 1));
+  return host === undefined || port === undefined ? undefined : { host, port };
+}
+
+/** Without brackets, as resolvers and sockets take it. */
+export function nameOf(host: Host): string {
+  return host.kind === 'name' ? host.name : host.address;
+}
+
+/** As a manifest would name it. */
+export function withPort(host: string, port: number | string): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function asAddress(text: string): Host | undefined {
+  const address = canonicalAddress(text);
+  return address === undefined ? undefined : { kind: 'address', address };
+}

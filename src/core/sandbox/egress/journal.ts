@@ -1,0 +1,128 @@
+import { type Host, nameOf, withPort } from './host.ts';
+
+/** What is told of a connection: once for each kind of it, and in sums at the end. */
+export type EgressNote =
+  | { kind: 'allowed'; msg: string; host: string; port: number; address: string }
+  | { kind: 'failed'; msg: string; host: string; port: number }
+  | { kind: 'denied'; msg: string; host: string; port: number | null; address?: string; allow?: EgressRemedy }
+  | { kind: 'total'; msg: string; allowed: number; denied: number; failed: number; egress: EgressCount[] };
+
+/** The line of a file that would allow what was denied. */
+export interface EgressRemedy {
+  file: 'tool.yaml' | '.acor/config.yaml';
+  /** The list that the line goes into. */
+  path: string;
+  /** The line itself, a list entry in YAML. */
+  line: string;
+}
+
+/** The connections of one kind. Bytes are those of the tool: what it sent, and what it got. */
+export interface EgressCount {
+  verdict: 'allowed' | 'failed' | 'denied';
+  host: string;
+  port: number | null;
+  address?: string;
+  count: number;
+  sent_bytes: number;
+  received_bytes: number;
+}
+
+/** A tool can make up as many hosts as it likes: of more kinds than this only the sums are kept. */
+const MAX_KINDS = 100;
+
+/** Why something was not let through, in words, with what would let it. */
+export interface Refusal {
+  host: string;
+  port: number | null;
+  why: string;
+  address?: string;
+  allow?: EgressRemedy;
+}
+
+/** Keeps count of a run's connections, and tells of each kind once. */
+export class EgressJournal {
+  readonly #tell: (note: EgressNote) => void;
+  readonly #kinds = new Map<string, EgressCount>();
+  readonly #sums = { allowed: 0, denied: 0, failed: 0 };
+
+  constructor(tell: (note: EgressNote) => void) {
+    this.#tell = tell;
+  }
+
+  /** Returns where to add the bytes of the connection. */
+  allowed(host: string, port: number, address: string): EgressCount {
+    const { count, isNew } = this.#count({ verdict: 'allowed', host, port, address });
+    const msg = `network: connected to ${withPort(host, port)} (${address})`;
+    if (isNew) this.#tell({ kind: 'allowed', msg, host, port, address });
+    return count;
+  }
+
+  failed(host: string, port: number, why: string): void {
+    const { isNew } = this.#count({ verdict: 'failed', host, port });
+    const msg = `network: ${withPort(host, port)} could not be reached: ${why}`;
+    if (isNew) this.#tell({ kind: 'failed', msg, host, port });
+  }
+
+  denied({ why, allow, ...where }: Refusal): void {
+    const { isNew } = this.#count({ verdict: 'denied', ...where });
+    const fix = allow === undefined ? '' : `. In ${allow.file}, under ${allow.path}, write: ${allow.line}`;
+    const at = where.port === null ? where.host : withPort(where.host, where.port);
+    if (!isNew) return;
+    this.#tell({
+      kind: 'denied',
+      msg: `network: ${at} was refused: ${why}${fix}`,
+      ...where,
+      ...(allow && { allow }),
+    });
+  }
+
+  /** The run's connections are over. */
+  close(): void {
+    const { allowed, denied, failed } = this.#sums;
+    if (allowed + denied + failed === 0) return;
+    const counts = `${allowed} connected, ${denied} refused, ${failed} failed`;
+    this.#tell({
+      kind: 'total',
+      msg: `network: ${counts}`,
+      ...this.#sums,
+      egress: [...this.#kinds.values()],
+    });
+  }
+
+  #count(kind: Omit<EgressCount, 'count' | 'sent_bytes' | 'received_bytes'>): {
+    count: EgressCount;
+    isNew: boolean;
+  } {
+    this.#sums[kind.verdict]++;
+    const key = JSON.stringify([kind.verdict, kind.host, kind.port, kind.address]);
+    const known = this.#kinds.get(key);
+    const count = known ?? { ...kind, count: 0, sent_bytes: 0, received_bytes: 0 };
+    count.count++;
+    const isNew = known === undefined && this.#kinds.size < MAX_KINDS;
+    if (isNew) this.#kinds.set(key, count);
+    return { count, isNew };
+  }
+}
+
+/** The line of the manifest that would allow a host and port. */
+export function inManifest(host: Host, port: number | string): EgressRemedy {
+  return {
+    file: 'tool.yaml',
+    path: 'permissions.network.egress_allow',
+    line: entry(withPort(nameOf(host), port)),
+  };
+}
+
+/** The line of the configuration that opens what is not public. */
+export function inConfiguration(host: string, port: number): EgressRemedy {
+  return {
+    file: '.acor/config.yaml',
+    path: 'security.allow_private_egress',
+    line: entry(withPort(host, port)),
+  };
+}
+
+/** Quoted where YAML could take it for something else. */
+function entry(text: string): string {
+  return /^[A-Za-z][\w.-]*:\d+$/.test(text) ? `- ${text}` : `- ${JSON.stringify(text)}`;
+}

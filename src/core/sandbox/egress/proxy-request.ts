@@ -1,0 +1,71 @@
+import { type Host, nameOf, readHostAndPort, withPort } from './host.ts';
+
+/** What a client asks of the proxy: a tunnel, or one request to be passed on, with the head that the host is to get. */
+export type ProxyRequest =
+  | { kind: 'tunnel'; host: Host; port: number }
+  | { kind: 'forward'; host: Host; port: number; head: string };
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** They are between the client and the proxy alone. */
+const HOP_BY_HOP = ['connection', 'proxy-connection', 'proxy-authorization', 'keep-alive', 'te', 'upgrade'];
+
+/**
+ * Reads the head of a request, without its last empty line, one character a byte. A text says what is wrong with it. Strict, because what
+ * this reads in one way and a server in another way would be let through to the wrong place.
+ */
+export function readProxyRequest(head: string): ProxyRequest | string {
+  if (/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/.test(head)) return 'it holds control characters';
+  const lines = head.split('\r\n');
+  if (lines.some((line) => /[\r\n]/.test(line))) return 'its lines do not end as they must';
+  const [first = '', ...rest] = lines;
+  const [, method, target, version] = /^(\S+) ([!-~]+) (HTTP\/1\.[01])$/.exec(first) ?? [];
+  if (method === undefined || !TOKEN.test(method)) return 'its first line is no request of HTTP/1';
+  const headers = rest.map((line) => /^([^:]+):[ \t]*(.*?)[ \t]*$/.exec(line));
+  if (headers.some((header) => header === null || !TOKEN.test(header[1]!))) return 'a header is malformed';
+  const fields = headers.map((header) => [header![1]!, header![2]!] as const);
+  if (method === 'CONNECT') {
+    const where = readHostAndPort(target!);
+    return where === undefined ? 'CONNECT names no host:port' : { kind: 'tunnel', ...where };
+  }
+  return readForward(`${method}`, target!, version!, fields);
+}
+
+function readForward(
+  method: string,
+  target: string,
+  version: string,
+  fields: readonly (readonly [name: string, value: string])[],
+): ProxyRequest | string {
+  const [, authority, path] = /^http:\/\/([^/?#]+)([/?][^#]*)?$/i.exec(target) ?? [];
+  if (authority === undefined) return 'it names no http:// address; for https:// a client asks with CONNECT';
+  const where = readAuthority(authority);
+  if (where === undefined) return 'it names no host';
+  const values = (name: string) =>
+    fields.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value);
+  const hosts = values('host');
+  const isSame = hosts.every((text) => sameAs(readAuthority(text), where));
+  if (hosts.length > 1 || !isSame) return 'its Host is not the host of its address';
+  // Two lengths are how one request is made to look like two.
+  const lengths = [...values('content-length'), ...values('transfer-encoding')];
+  if (lengths.length > 1) return 'it has more than one length';
+  const dropped = [...HOP_BY_HOP, 'host', ...values('connection').flatMap(listed)];
+  const kept = fields.filter(([name]) => !dropped.includes(name.toLowerCase()));
+  const { host, port } = where;
+  const name = port === 80 ? withPort(nameOf(host), '').slice(0, -1) : withPort(nameOf(host), port);
+  const start = `${method} ${path === undefined || path.startsWith('?') ? `/${path ?? ''}` : path} ${version}`;
+  const all = [['Host', name] as const, ...kept, ['Connection', 'close'] as const];
+  const head = `${start}\r\n${all.map(([each, value]) => `${each}: ${value}\r\n`).join('')}\r\n`;
+  return { kind: 'forward', ...where, head };
+}
+
+function readAuthority(text: string): { host: Host; port: number } | undefined {
+  return readHostAndPort(/:\d+$/.test(text) && !/^\[[^\]]*$/.test(text) ? text : `${text}:80`);
+}
+
+function sameAs(a: { host: Host; port: number } | undefined, b: { host: Host; port: number }): boolean {
+  return a !== undefined && nameOf(a.host) === nameOf(b.host) && a.port === b.port;
+}
+
+function listed(value: string): string[] {
+  return value.split(',').map((each) => each.trim().toLowerCase());
+}
