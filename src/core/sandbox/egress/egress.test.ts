@@ -6,7 +6,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { until } from '../../../../test/support/project.ts';
+import { processesOf, until } from '../../../../test/support/project.ts';
 import { type RigOptions, SandboxRig } from '../../../../test/support/sandbox-rig.ts';
 import { bubblewrap } from '../backends/bubblewrap.ts';
 import { none } from '../backends/none.ts';
@@ -431,6 +431,25 @@ say(sum(greeted(each) for each in s))`;
     await rig.bash(none, `: > ${rig.writable}/enough`);
     await first.ended;
     assert.deepEqual([second.lines, third.stdout], [['ECONNREFUSED'], '']);
+  });
+
+  it('is asked to end, and ended, like any other', async () => {
+    const request = allowing([`api.test:${port}`]);
+    const asked = await rig.start(
+      bubblewrap,
+      'trap "echo told; exit 9" TERM; echo ready; while :; do sleep 0.01; done',
+      { request },
+    );
+    await until(() => asked.stdout() === 'ready\n');
+    asked.tree.signal('SIGTERM');
+    assert.deepEqual([(await asked.ended).exit.rc, asked.stdout()], [9, 'ready\ntold\n']);
+    const deaf = await rig.start(bubblewrap, "trap '' TERM; (setsid sleep 600 &); echo ready; sleep 600", {
+      request,
+    });
+    await until(() => deaf.stdout() === 'ready\n');
+    assert.deepEqual(await deaf.tree.kill(), []);
+    assert.equal((await deaf.ended).exit.signal, 'SIGKILL');
+    assert.deepEqual(processesOf(rig.runId), []);
   });
 
   it('is cut off when the host cuts it off', async () => {
