@@ -1,6 +1,6 @@
 export type { Problem, ToolEntry } from './core/registry/registry.ts';
 export type { Question, QuestionOption } from './core/runner/answers/question.ts';
-export type { RunSummary } from './core/runner/run.ts';
+export type { RunSummary } from './core/runner/run-summary.ts';
 export type { MeasuredArtifact } from './core/storage/artifacts.ts';
 export { Acor, type AcorOptions, type AnswerOptions, type RunningTool, type RunOptions } from './library.ts';
 export { AcorError } from './protocol/acor-error.ts';

@@ -7,7 +7,8 @@ import { findOpenQuestion, handInAnswer } from './core/runner/answers/hand-in-an
 import type { Question } from './core/runner/answers/question.ts';
 import type { PreparedAnswer } from './core/runner/answers/questions.ts';
 import type { KnownRun } from './core/runner/known-run.ts';
-import type { Run, RunSummary } from './core/runner/run.ts';
+import type { Run } from './core/runner/run.ts';
+import type { RunSummary } from './core/runner/run-summary.ts';
 import { settleIfLost } from './core/runner/settle-lost.ts';
 import { startRun } from './core/runner/start-run.ts';
 import { requestCancel } from './core/storage/cancel-request.ts';

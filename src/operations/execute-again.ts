@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
 import type { OperationContext, OperationResult } from '../compose/operation.ts';
 import type { RunPlan } from '../core/runner/plan.ts';
-import type { RunSummary } from '../core/runner/run.ts';
+import type { RunSummary } from '../core/runner/run-summary.ts';
 import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
 import type { MeasuredArtifact } from '../core/storage/artifacts.ts';
 import { summariseLog } from '../core/storage/log-summary.ts';

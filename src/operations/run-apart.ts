@@ -1,6 +1,6 @@
 import { AppError } from '../compose/app-error.ts';
 import type { OperationContext, OperationResult } from '../compose/operation.ts';
-import type { RunSummary } from '../core/runner/run.ts';
+import type { RunSummary } from '../core/runner/run-summary.ts';
 import type { RunRequest } from '../core/runner/services.ts';
 import { settled, settleIfLost } from '../core/runner/settle-lost.ts';
 import { summaryOf } from '../core/runner/summary-of.ts';

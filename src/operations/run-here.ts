@@ -1,5 +1,6 @@
 import type { OperationContext, OperationResult } from '../compose/operation.ts';
-import { Run, type RunSummary } from '../core/runner/run.ts';
+import { Run } from '../core/runner/run.ts';
+import type { RunSummary } from '../core/runner/run-summary.ts';
 import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
 import { startRun } from '../core/runner/start-run.ts';
 import type { AcorApp } from './acor-app.ts';

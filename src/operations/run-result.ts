@@ -1,6 +1,6 @@
 import { AppError } from '../compose/app-error.ts';
 import type { OperationContext, OperationResult } from '../compose/operation.ts';
-import type { RunSummary } from '../core/runner/run.ts';
+import type { RunSummary } from '../core/runner/run-summary.ts';
 import type { AcorApp } from './acor-app.ts';
 import type { ShownAs } from './run-start.ts';
 

@@ -25,7 +25,10 @@ export const runSupervise = acorOperation({
       closeSync(ctx.stdoutFd);
     };
     const app = new AcorApp({ cwd: request.cwd, env: request.env, interrupts: ctx.app.interrupts });
-    const { startRun } = await import('../core/runner/start-run.ts');
+    const [{ startRun }, { Run }] = await Promise.all([
+      import('../core/runner/start-run.ts'),
+      import('../core/runner/run.ts'),
+    ]);
     let run: Awaited<ReturnType<typeof startRun>>;
     try {
       run = await startRun(await app.services(), request);
@@ -42,6 +45,11 @@ export const runSupervise = acorOperation({
         },
       });
       return { kind: 'streamed', exit: 1 };
+    }
+    if (!(run instanceof Run)) {
+      // One that was started before, with the same key, has its own supervisor, or had one.
+      await reply({ run_id: run.runId });
+      return { kind: 'streamed', exit: 0 };
     }
     const stopListening = ctx.app.interrupts.listen((signal, count) =>
       run.cancel(`interrupted by ${signal}`, { now: count > 1 }),

@@ -1,10 +1,9 @@
 import type { OperationContext } from '../compose/operation.ts';
 import type { Screen } from '../compose/screen.ts';
+import { countLines } from '../core/storage/follow.ts';
 import type { AcorApp } from './acor-app.ts';
 import { commandsForOpenQuestions, type FollowEnd, followRun, stateAfter } from './follow-run.ts';
 import { RunView } from './run-view.ts';
-
-const LF = 10;
 
 /** A run that this very process supervises. */
 interface OwnRun {
@@ -87,10 +86,4 @@ async function putQuestions(
   } finally {
     view.takeUp();
   }
-}
-
-function countLines(lines: Uint8Array): number {
-  let count = 0;
-  for (let at = lines.indexOf(LF); at !== -1; at = lines.indexOf(LF, at + 1)) count++;
-  return count;
 }

@@ -1,10 +1,8 @@
-import { followEvents } from '../storage/follow.ts';
+import { countLines, followEvents } from '../storage/follow.ts';
 import { summariseLog } from '../storage/log-summary.ts';
 import { isLive, isLost } from '../storage/lost-runs.ts';
 import type { RunStore } from '../storage/run-store.ts';
 import { settled } from './settle-lost.ts';
-
-const LF = 10;
 
 /**
  * Follows the log of a run, whoever supervises it, from any `seq` on and in whole lines, to the event that ends the run. If its
@@ -30,10 +28,4 @@ export async function* followToEnd(
     const { lastEvent } = summariseLog(store.layout(runId).events);
     if (Number(lastEvent?.seq ?? 0) <= seen) return;
   }
-}
-
-function countLines(lines: Uint8Array): number {
-  let count = 0;
-  for (let at = lines.indexOf(LF); at !== -1; at = lines.indexOf(LF, at + 1)) count++;
-  return count;
 }

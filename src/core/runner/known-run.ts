@@ -3,7 +3,7 @@ import type { RunLayout } from '../storage/layout.ts';
 import { isLive } from '../storage/lost-runs.ts';
 import type { RunStore } from '../storage/run-store.ts';
 import { followToEnd } from './follow-to-end.ts';
-import type { RunSummary } from './run.ts';
+import type { RunSummary } from './run-summary.ts';
 import { settleIfLost } from './settle-lost.ts';
 import { summaryOf } from './summary-of.ts';
 
@@ -11,15 +11,19 @@ import { summaryOf } from './summary-of.ts';
 export class KnownRun {
   readonly runId: string;
   readonly layout: RunLayout;
-  /** Settles when the run is over. */
-  readonly ended: Promise<RunSummary>;
   readonly #store: RunStore;
+  #ended: Promise<RunSummary> | undefined;
 
   constructor(store: RunStore, runId: string) {
     this.#store = store;
     this.runId = runId;
     this.layout = store.layout(runId);
-    this.ended = this.#untilEnded();
+  }
+
+  /** Settles when the run is over. Its log is only followed for those who ask. */
+  get ended(): Promise<RunSummary> {
+    this.#ended ??= this.#untilEnded();
+    return this.#ended;
   }
 
   cancel(reason: string, options: { now?: boolean } = {}): void {
@@ -33,7 +37,7 @@ export class KnownRun {
 
   async #untilEnded(): Promise<RunSummary> {
     for await (const _ of this.follow());
-    await settleIfLost(this.#store, this.#store.read(this.runId));
-    return summaryOf(this.#store, this.runId);
+    const record = await settleIfLost(this.#store, this.#store.read(this.runId));
+    return summaryOf(this.#store, this.runId, record);
   }
 }

@@ -1,6 +1,4 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { FinalState } from '../../protocol/run-state.ts';
-import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
 import type { MeasuredArtifact } from '../storage/artifacts.ts';
 import { ControlFolder } from '../storage/control-folder.ts';
@@ -16,40 +14,13 @@ import { isListedExit, judge, type Outcome, stopped } from './outcome.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { RunPlan } from './plan.ts';
 import { backoffMs, nextStep } from './retry.ts';
+import { type RunSummary, summarise, type TriedOut } from './run-summary.ts';
 import type { RunnerServices } from './services.ts';
 import { Turn } from './turn.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 /** The last moment that RFC 3339 can write: a limit may be given that lies beyond it. */
 const LAST_DEADLINE_MS = Date.UTC(9999, 11, 31);
-
-/** How a run ended. `result` is the tool's own last message, if it wrote one. */
-export interface RunSummary {
-  run_id: string;
-  tool: string;
-  state: FinalState;
-  code: string | null;
-  message: string | null;
-  hint: string | null;
-  retryable: boolean;
-  rc: number | null;
-  signal: string | null;
-  attempt: number;
-  duration_s: number;
-  events: number;
-  artifacts: MeasuredArtifact[];
-  survivors: Survivor[];
-  result: Record<string, unknown> | null;
-  next: string[];
-  dir: string;
-}
-
-/** How the last try came out, and which one it was. There is no result of a try that never began. */
-interface TriedOut {
-  outcome: Outcome;
-  attempt?: AttemptResult;
-  number: number;
-}
 
 /** A run that this process supervises. */
 export class Run {
@@ -129,8 +100,10 @@ export class Run {
     let completed = false;
     try {
       this.#announce();
-      const { outcome, attempt, number } = await this.#workInTurn();
-      const told = this.#summarise(outcome, attempt, number);
+      const tried = await this.#workInTurn();
+      const { outcome, attempt } = tried;
+      const durationS = Math.round(performance.now() - this.#begunMs) / 1000;
+      const told = summarise(this.#plan, this.layout, tried, { durationS, artifacts: this.#artifacts });
       const summary = this.#plan.secrets?.conclude(this.layout, told) ?? told;
       summary.events = await writeEnding(this.#writer, outcome, {
         ...summary,
@@ -266,11 +239,7 @@ export class Run {
       return outcome;
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
-      return {
-        ...stopped(error.code, error.message),
-        ...(error.hint && { hint: error.hint }),
-        retryable: false,
-      };
+      return failureOf(error, this.layout.dir);
     }
   }
 
@@ -313,31 +282,6 @@ export class Run {
   async #cancellation(): Promise<Outcome> {
     const message = await this.#cancelled;
     return { state: 'cancelled', code: null, message, hint: null, retryable: false, byRunner: false };
-  }
-
-  #summarise(outcome: Outcome, attempt: AttemptResult | undefined, number: number): RunSummary {
-    const failed = outcome.state !== 'completed';
-    return {
-      run_id: this.runId,
-      tool: this.#plan.tool.name,
-      state: outcome.state,
-      code: outcome.code,
-      message: outcome.message,
-      hint: outcome.hint,
-      retryable: outcome.retryable,
-      rc: attempt?.exit.rc ?? null,
-      signal: attempt?.exit.signal ?? null,
-      attempt: number,
-      duration_s: Math.round(performance.now() - this.#begunMs) / 1000,
-      events: 0,
-      artifacts: failed ? [] : this.#artifacts,
-      survivors: attempt?.survivors ?? [],
-      result: attempt?.message?.type === 'result' ? attempt.message : null,
-      next: failed
-        ? [...(outcome.retryable ? [`acor resume ${this.runId}`] : []), `acor logs ${this.runId}`]
-        : [],
-      dir: this.layout.dir,
-    };
   }
 }
 

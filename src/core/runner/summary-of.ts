@@ -4,7 +4,7 @@ import type { FinalState } from '../../protocol/run-state.ts';
 import type { MeasuredArtifact } from '../storage/artifacts.ts';
 import { summariseLog } from '../storage/log-summary.ts';
 import type { RunStore } from '../storage/run-store.ts';
-import type { RunSummary } from './run.ts';
+import type { RunSummary } from './run-summary.ts';
 
 /** How a run ended, read from the store: for a run that another process supervised. `record` is it with the truth about its supervisor. */
 export function summaryOf(store: RunStore, runId: string, record: RunRecord = store.read(runId)): RunSummary {

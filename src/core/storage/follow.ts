@@ -74,6 +74,13 @@ export function eventsIn(lines: Uint8Array): Record<string, unknown>[] {
   return events;
 }
 
+/** How many events there are in a batch of whole lines. */
+export function countLines(lines: Uint8Array): number {
+  let count = 0;
+  for (let at = lines.indexOf(LF); at !== -1; at = lines.indexOf(LF, at + 1)) count++;
+  return count;
+}
+
 function openLog(path: string): number {
   try {
     return openSync(path, 'r');

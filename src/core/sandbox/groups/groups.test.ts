@@ -136,7 +136,7 @@ describe('a tool in a group of the kernel', { skip: real.length === 0 }, () => {
 
   for (const backend of [bubblewrap, landlock, none]) {
     it(`joins before it starts, under '${backend.name}', and leaves no group behind`, async (t) => {
-      if (!(await backend.probe()).available) return t.skip();
+      if (!(await backend.probe()).available) return t.skip(`${backend.name} is not here`);
       const groups = RunGroups.make(rig.runId, { memory_mb: 500, processes: 10 }, { mayMove: false });
       const running = await rig.start(backend, 'echo ready; exec sleep 600', {
         groups: groups.fds,
