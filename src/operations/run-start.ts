@@ -56,9 +56,10 @@ export type RunFlags = z.output<typeof input>;
 /** How a run is shown, and with which exit code the command ends. */
 export type ShownAs = Pick<RunFlags, 'stream' | 'detach' | 'exit_code'>;
 
-const detached = z.object({ run_id: z.string(), state: z.string(), dir: z.string() });
-
-const output = z.union([runSummary, shownPlan, detached]);
+// Put together only for those who ask for the schema: an ordinary run does not.
+const output = z.lazy(() =>
+  z.union([runSummary, shownPlan, z.object({ run_id: z.string(), state: z.string(), dir: z.string() })]),
+);
 
 const description = {
   name: 'run.start',

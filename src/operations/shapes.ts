@@ -1,36 +1,40 @@
 import * as z from 'zod';
 
 /** The shapes that several operations return. */
-export const artifactShape = z.object({
-  path: z.string(),
-  kind: z.enum(['file', 'directory']),
-  size: z.int().describe('In bytes.'),
-  sha256: z.string(),
-  media_type: z.string(),
-  files: z.int().optional(),
-});
+export const artifactShape = z.lazy(() =>
+  z.object({
+    path: z.string(),
+    kind: z.enum(['file', 'directory']),
+    size: z.int().describe('In bytes.'),
+    sha256: z.string(),
+    media_type: z.string(),
+    files: z.int().optional(),
+  }),
+);
 
-export const survivorShape = z.object({ pid: z.int(), command: z.string() });
+export const survivorShape = z.lazy(() => z.object({ pid: z.int(), command: z.string() }));
 
-export const runSummary = z.object({
-  run_id: z.string(),
-  tool: z.string(),
-  state: z.enum(['completed', 'failed', 'cancelled']),
-  code: z.string().nullable(),
-  message: z.string().nullable(),
-  hint: z.string().nullable(),
-  retryable: z.boolean(),
-  rc: z.int().nullable(),
-  signal: z.string().nullable(),
-  attempt: z.int(),
-  duration_s: z.number(),
-  events: z.int(),
-  artifacts: z.array(artifactShape),
-  survivors: z.array(survivorShape),
-  result: z.record(z.string(), z.unknown()).nullable(),
-  next: z.array(z.string()),
-  dir: z.string(),
-});
+export const runSummary = z.lazy(() =>
+  z.object({
+    run_id: z.string(),
+    tool: z.string(),
+    state: z.enum(['completed', 'failed', 'cancelled']),
+    code: z.string().nullable(),
+    message: z.string().nullable(),
+    hint: z.string().nullable(),
+    retryable: z.boolean(),
+    rc: z.int().nullable(),
+    signal: z.string().nullable(),
+    attempt: z.int(),
+    duration_s: z.number(),
+    events: z.int(),
+    artifacts: z.array(artifactShape),
+    survivors: z.array(survivorShape),
+    result: z.record(z.string(), z.unknown()).nullable(),
+    next: z.array(z.string()),
+    dir: z.string(),
+  }),
+);
 
 /** The two clocks of a run that is going on: since it last said anything, and since it last got on. Null once it is over. */
 export const clocks = {
@@ -39,13 +43,15 @@ export const clocks = {
 };
 
 /** A run in a list. */
-export const runLine = z.object({
-  run_id: z.string(),
-  tool: z.string(),
-  state: z.string(),
-  code: z.string().nullable(),
-  attempt: z.int(),
-  created_at: z.string(),
-  duration_s: z.number().nullable(),
-  ...clocks,
-});
+export const runLine = z.lazy(() =>
+  z.object({
+    run_id: z.string(),
+    tool: z.string(),
+    state: z.string(),
+    code: z.string().nullable(),
+    attempt: z.int(),
+    created_at: z.string(),
+    duration_s: z.number().nullable(),
+    ...clocks,
+  }),
+);

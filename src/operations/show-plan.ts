@@ -5,23 +5,25 @@ import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
 import { shellCommand } from '../util/shell-quote.ts';
 
 /** What `acor run --dry-run` answers: what would run, and nothing of it started. */
-export const shownPlan = z.object({
-  tool: z.string(),
-  version: z.string(),
-  argv: z.array(z.string()),
-  cwd: z.string(),
-  env: z.array(z.string()),
-  grants: z.array(z.object({ path: z.string(), access: z.enum(['read', 'write']), input: z.string() })),
-  staged: z.array(z.object({ input: z.string(), target: z.string() })),
-  limits: z.record(z.string(), z.unknown()),
-  retry: z.record(z.string(), z.unknown()),
-  isolation: z.record(z.string(), z.unknown()),
-  lowered: z.array(z.object({ what: z.string(), asked: z.number(), allowed: z.number() })),
-  token: z
-    .string()
-    .nullable()
-    .describe('Give it with --plan, and exactly this runs; null for a tool that only reads.'),
-});
+export const shownPlan = z.lazy(() =>
+  z.object({
+    tool: z.string(),
+    version: z.string(),
+    argv: z.array(z.string()),
+    cwd: z.string(),
+    env: z.array(z.string()),
+    grants: z.array(z.object({ path: z.string(), access: z.enum(['read', 'write']), input: z.string() })),
+    staged: z.array(z.object({ input: z.string(), target: z.string() })),
+    limits: z.record(z.string(), z.unknown()),
+    retry: z.record(z.string(), z.unknown()),
+    isolation: z.record(z.string(), z.unknown()),
+    lowered: z.array(z.object({ what: z.string(), asked: z.number(), allowed: z.number() })),
+    token: z
+      .string()
+      .nullable()
+      .describe('Give it with --plan, and exactly this runs; null for a tool that only reads.'),
+  }),
+);
 
 /** Plans a run as it would be started now. Ids that are made anew for each run are left out. */
 export async function showPlan(
