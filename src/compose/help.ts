@@ -2,9 +2,8 @@ import type { CliApp } from './app.ts';
 import type { Callee, CalleeInput } from './callee.ts';
 import { categoryOf, loadAll } from './catalog.ts';
 import { displayWidth, padToWidth } from './display-width.ts';
-import { GLOBAL_FLAGS } from './globals.ts';
+import { defaultText, globalRows, helpWords, type Row } from './help-words.ts';
 import type { OperationDescription } from './operation.ts';
-import { type Parameter, parametersOf } from './parameters.ts';
 import type { Screen } from './screen.ts';
 import { styled } from './style.ts';
 import { safeLine } from './terminal-text.ts';
@@ -17,39 +16,16 @@ const INDENT = 2;
 const MAX_EXAMPLES = 5;
 const MAX_TEXT = 300;
 
-type Row = readonly [left: string, right: string];
-
 /** Help of one command: its example first, then what it does, its usage and its flags. */
 export function commandHelp(op: OperationDescription, invocation: string, screen: Screen): string {
-  const parameters = parametersOf(op);
-  const places = parameters.filter((each) => each.isPositional);
-  const flags = parameters.filter((each) => !each.isPositional);
-  const ownNames = new Set(flags.map((each) => each.flag));
+  const { examples, about, usage, places, flags, globals } = helpWords(op, invocation);
   return sections(screen, [
-    [op.moreExamples?.length ? 'Examples' : 'Example', [op.example, ...(op.moreExamples ?? [])]],
-    [
-      'About',
-      prose(
-        [op.summary, character(op), ...(op.streams === undefined ? [] : [`Streams: ${op.streams}`])],
-        screen,
-      ),
-    ],
-    ['Usage', [usageLine(op, invocation, places, flags)]],
-    [
-      'Arguments',
-      columns(
-        places.map((each) => [placeName(each, op), describe(each)]),
-        screen,
-      ),
-    ],
-    [
-      'Flags',
-      columns(
-        flags.map((each) => [flagName(each), describe(each)]),
-        screen,
-      ),
-    ],
-    ['Global flags', columns(globalRows(ownNames), screen)],
+    [examples.length > 1 ? 'Examples' : 'Example', examples],
+    ['About', prose(about, screen)],
+    ['Usage', [usage]],
+    ['Arguments', columns(places, screen)],
+    ['Flags', columns(flags, screen)],
+    ['Global flags', columns(globals, screen)],
   ]);
 }
 
@@ -152,56 +128,4 @@ function calleeRow(input: CalleeInput): Row {
   const note = notes.length === 0 ? '' : `(${notes.join('; ')})`;
   const left = input.isPositional ? `<${input.label}>` : `${input.label}${value}`;
   return [bounded(left), [bounded(input.description), bounded(note)].filter(Boolean).join(' ')];
-}
-
-function character(op: OperationDescription): string {
-  const limits = op.rateLimit === null ? [] : [`rate limit ${op.rateLimit}`];
-  return [`Effect: ${op.effect}`, op.idempotent ? 'idempotent' : 'not idempotent', ...limits].join(', ');
-}
-
-function usageLine(
-  op: OperationDescription,
-  invocation: string,
-  places: readonly Parameter[],
-  flags: readonly Parameter[],
-): string {
-  const required = flags.filter((each) => each.isRequired).map(flagName);
-  const hasOptional = flags.length > required.length ? ['[flags]'] : [];
-  return [invocation, ...required, ...hasOptional, ...places.map((each) => placeName(each, op))].join(' ');
-}
-
-function placeName(parameter: Parameter, op: OperationDescription): string {
-  const repeated = parameter.isArray || parameter.key === op.passthrough ? '...' : '';
-  return parameter.isRequired ? `<${parameter.flag}>${repeated}` : `[${parameter.flag}${repeated}]`;
-}
-
-function flagName(parameter: Parameter): string {
-  if (parameter.kind !== 'boolean') return `--${parameter.flag} <${parameter.kind}>`;
-  return parameter.default === true ? `--[no-]${parameter.flag}` : `--${parameter.flag}`;
-}
-
-function describe(parameter: Parameter): string {
-  const notes: string[] = [];
-  if (parameter.enum !== undefined) notes.push(`one of ${parameter.enum.join(', ')}`);
-  if (parameter.isArray && !parameter.isPositional) notes.push('may be repeated');
-  if (parameter.isRequired) notes.push('required');
-  if (hasTellingDefault(parameter)) notes.push(`default ${defaultText(parameter.default)}`);
-  return [parameter.description, notes.length === 0 ? '' : `(${notes.join('; ')})`].filter(Boolean).join(' ');
-}
-
-function hasTellingDefault({ default: value }: Parameter): boolean {
-  if (value === undefined || value === false) return false;
-  return !(Array.isArray(value) && value.length === 0);
-}
-
-function defaultText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function globalRows(shadowed: ReadonlySet<string>): Row[] {
-  return GLOBAL_FLAGS.filter((flag) => !shadowed.has(flag.name)).map((flag) => {
-    const short = flag.short === undefined ? '' : `, -${flag.short}`;
-    const value = flag.type === 'boolean' ? '' : ` <${flag.type}>`;
-    return [`--${flag.name}${short}${value}`, flag.description];
-  });
 }

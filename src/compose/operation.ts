@@ -58,6 +58,8 @@ export type OperationResult<T> =
       /** How many there are in all, when the operation itself pages. */
       total?: number;
       hasMore?: boolean;
+      /** About how many tokens the text of the answer is for a language model. */
+      tokens?: number;
     }
   /** A failure that has data as well; the data goes into `error.details`. */
   | {

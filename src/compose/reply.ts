@@ -87,6 +87,7 @@ export class Reply<C> {
         meta.count = selected.count;
         meta.total = result.total ?? selected.total;
         meta.hasMore = result.hasMore ?? selected.hasMore;
+        meta.tokens = result.tokens;
         if (this.structured) await this.#envelope(success(selected.data, meta));
         else await this.#rendering(op, selected.data, meta);
         return result.exit ?? EXIT.done;
