@@ -1,5 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-import { editDistance } from '../../util/edit-distance.ts';
+import { editDistance } from '../../util/nearest.ts';
 
 const LEAST_BEGINNING = 'r-'.length + 2;
 const MAX_SLIPS = 2;
