@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { ACOR, dataFolder, type Envelope, parseLines, processesOf, TestProject } from '../support/project.ts';
+import { atTerminal, noTerminal } from '../support/terminal.ts';
 
 /** A tool that wants a decision and then makes a file. */
 const TOOL = `#!/bin/bash
@@ -111,5 +112,14 @@ describe('an agent that has read only acor explain', () => {
     const cancel = shown.meta.next.find((command: string) => command.startsWith('acor cancel'));
     assert.equal(ask(cancel).data.state, 'cancelled');
     assert.deepEqual(processesOf(data.run_id), []);
+  });
+
+  it('gets the same at a terminal, because its environment shows it; a person gets a table there', {
+    skip: noTerminal,
+  }, async () => {
+    const shown = await atTerminal(['list'], { cwd: project.root, env: { CODEX_SESSION_ID: '1' } });
+    assert.equal(JSON.parse(shown.text).ok, true);
+    const forPerson = await atTerminal(['list'], { cwd: project.root });
+    assert.match(forPerson.text, /^tool +version/);
   });
 });
