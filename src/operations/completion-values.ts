@@ -1,5 +1,6 @@
 import { loadAll } from '../compose/catalog.ts';
-import type { Candidate, ValuesOf } from '../compose/completion/complete-line.ts';
+import type { Candidate } from '../compose/completion/candidates.ts';
+import type { ValuesOf } from '../compose/completion/complete-line.ts';
 import { ERROR_CODES } from '../protocol/error-codes.ts';
 import type { AcorApp } from './acor-app.ts';
 import { ROUTES } from './index.ts';

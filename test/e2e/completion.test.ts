@@ -65,6 +65,8 @@ describe('a Tab', () => {
     assert.deepEqual((await complete('run', 'paints', '--colour=g')).values, ['--colour=green']);
     assert.deepEqual((await complete('runs', '--state', 'wai')).values, ['waiting_ai']);
     assert.deepEqual((await complete('run', 'paints', '--exit-code', '')).values, ['acor', 'tool']);
+    assert.deepEqual((await complete('run', 'paints', '--exit-code=t')).values, ['--exit-code=tool']);
+    assert.deepEqual(await complete('runs', '--limit', ''), { kind: 'words', values: [], lines: [] });
     assert.deepEqual((await complete('complete', '')).values, ['bash', 'zsh', 'fish']);
   });
 

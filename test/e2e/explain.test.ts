@@ -47,6 +47,11 @@ describe('explain', () => {
       '`meta.next`',
     ])
       assert.ok(text.includes(words), words);
+    assert.doesNotMatch(text, /## Examples/);
+    assert.match(
+      await markdown('--include-examples'),
+      /## Examples\n\n- `acor list[\s\S]*- `acor run [\s\S]*- `acor answer /,
+    );
     const { meta: own } = await project.envelope(['explain']);
     assert.equal(own.tokens, estimateTokens(text));
   });

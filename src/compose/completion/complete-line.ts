@@ -1,25 +1,14 @@
 import type { CliApp } from '../app.ts';
-import type { CalleeInput } from '../callee.ts';
 import { loadAll } from '../catalog.ts';
 import { cutToWidth } from '../display-width.ts';
 import { findCommand } from '../find-command.ts';
-import { GLOBAL_FLAGS, globalBehind } from '../globals.ts';
+import { globalBehind } from '../globals.ts';
 import type { Operation } from '../operation.ts';
 import { type Parameter, parametersOf } from '../parameters.ts';
 import { safeLine } from '../terminal-text.ts';
-
-/** A word that may stand where the cursor is. */
-export interface Candidate {
-  value: string;
-  /** A few words about it. */
-  about: string;
-}
-
-/** What may stand where the cursor is; with `files`, any path as well. */
-export interface Completion {
-  candidates: Candidate[];
-  files: boolean;
-}
+import { type Candidate, type Completion, globalFlags, ownFlags, prefixed, words } from './candidates.ts';
+import { completeBehind } from './complete-behind.ts';
+import { readSoFar } from './read-so-far.ts';
 
 /** What only the application knows: values of a parameter, by what stands before it. Undefined: nothing is known of them. */
 export type ValuesOf<C> = (
@@ -34,21 +23,20 @@ const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 /** Completes the last of the words after the program's name; it may be empty. */
 export async function completeLine<C>(
   app: CliApp<C>,
-  words: readonly string[],
+  line: readonly string[],
   open: () => Promise<C>,
   valuesOf: ValuesOf<C>,
 ): Promise<Completion> {
-  const typed = words.at(-1) ?? '';
-  const before = words.slice(0, -1);
-  const line = await completionOf(app, before, typed, { open, valuesOf });
+  const typed = line.at(-1) ?? '';
+  const found = await completionOf(app, line.slice(0, -1), typed, { open, valuesOf });
   const seen = new Set<string>();
-  const candidates = line.candidates.filter(({ value }) => {
+  const candidates = found.candidates.filter(({ value }) => {
     const fits = value.startsWith(typed) && PLAIN_WORD.test(value) && !seen.has(value);
     seen.add(value);
     return fits;
   });
   return {
-    files: line.files,
+    files: found.files,
     candidates: candidates.map(({ value, about }) => ({
       value,
       about: cutToWidth(safeLine(about), ABOUT_WIDTH, '...'),
@@ -121,11 +109,11 @@ async function completeArguments<C>(
     return completeBehind(
       op,
       { name: read.positionals[0]!, behind: read.behind, typed, flags, ask },
-      sources,
+      sources.open,
     );
   }
   if (read.open !== undefined)
-    return read.open === 'global' ? { candidates: [], files: true } : ask(read.open);
+    return read.open === 'global' ? { candidates: [], files: args.at(-1) === '--cwd' } : ask(read.open);
   const inline = /^--([^=]+)=/.exec(typed);
   if (inline !== null) {
     const flag = flags.find((each) => each.flag === inline[1]);
@@ -138,112 +126,9 @@ async function completeArguments<C>(
   return ask(place);
 }
 
-interface Behind {
-  /** The called program. */
-  name: string;
-  behind: readonly string[];
-  typed: string;
-  flags: readonly Parameter[];
-  ask: (parameter: Parameter) => Promise<Completion>;
-}
-
-/** Completes among the arguments of a called program: its own inputs first, then this program's flags. */
-async function completeBehind<C>(
-  op: Operation<C>,
-  { name, behind, typed, flags, ask }: Behind,
-  { open }: Sources<C>,
-): Promise<Completion> {
-  const callee = await op.callee?.(name, await open()).catch(() => undefined);
-  const inputs = callee?.inputs ?? [];
-  const isTheirs = behind.includes('--');
-  const last = behind.at(-1) ?? '';
-  const input = inputs.find((each) => !each.isPositional && each.label === last);
-  if (input !== undefined && !input.isSwitch) return inputValues(input);
-  if (!isTheirs) {
-    const own = flags.find((each) => `--${each.flag}` === last && each.kind !== 'boolean');
-    if (own !== undefined) return ask(own);
-  }
-  const inline = /^(--?[^=]+)=/.exec(typed);
-  const written = inputs.find((each) => each.label === inline?.[1]);
-  if (written !== undefined) return prefixed(inputValues(written), `${written.label}=`);
-  if (typed.startsWith('-')) {
-    const theirs = inputs
-      .filter((each) => !each.isPositional && (each.isRepeatable || !behind.includes(each.label)))
-      .map(({ label, description }) => ({ value: label, about: description }));
-    if (isTheirs) return words(theirs);
-    const globals = globalFlags(flags).filter(({ value }) => globalBehind(value) !== undefined);
-    return words([...theirs, ...ownFlags(flags, new Map()), ...globals]);
-  }
-  const place = inputs.find((each) => each.isPositional);
-  if (place !== undefined) return inputValues(place);
-  return { candidates: [], files: callee?.inputs === null };
-}
-
-function inputValues({ choices, isPath }: CalleeInput): Completion {
-  return { candidates: choices.map((value) => ({ value, about: '' })), files: isPath };
-}
-
-interface ReadSoFar {
-  flags: Map<string, string>;
-  positionals: string[];
-  /** The flag whose value comes next. */
-  open: Parameter | 'global' | undefined;
-  /** What stands after the name of a called program. */
-  behind: string[] | undefined;
-}
-
-function readSoFar(args: readonly string[], flags: readonly Parameter[], passes: boolean): ReadSoFar {
-  const read: ReadSoFar = { flags: new Map(), positionals: [], open: undefined, behind: undefined };
-  for (let index = 0; index < args.length; index++) {
-    const arg = args[index]!;
-    if (!arg.startsWith('-') || arg === '-') {
-      read.positionals.push(arg);
-      if (!passes) continue;
-      read.behind = args.slice(index + 1);
-      return read;
-    }
-    const [name, inline] = arg.slice(2).split('=', 2);
-    const flag = flags.find((each) => each.flag === name);
-    const global = flag === undefined ? GLOBAL_FLAGS.find((each) => each.name === name) : undefined;
-    const isSwitch =
-      flag === undefined ? global === undefined || global.type === 'boolean' : flag.kind === 'boolean';
-    if (inline !== undefined || isSwitch) {
-      if (flag !== undefined) read.flags.set(flag.key, inline ?? '');
-      continue;
-    }
-    if (index + 1 === args.length) read.open = flag ?? 'global';
-    else if (flag !== undefined) read.flags.set(flag.key, args[index + 1]!);
-    index++;
-  }
-  return read;
-}
-
 function valuesFor(parameter: Parameter, known: readonly Candidate[] | undefined): Completion {
   if (parameter.enum !== undefined)
     return words(parameter.enum.map((value) => ({ value: String(value), about: '' })));
   // A text of which nothing is known is most often a path.
   return known === undefined ? { candidates: [], files: parameter.kind === 'string' } : words([...known]);
-}
-
-function ownFlags(flags: readonly Parameter[], given: ReadonlyMap<string, string>): Candidate[] {
-  return flags
-    .filter((each) => each.isArray || !given.has(each.key))
-    .map((each) => ({
-      value: each.kind === 'boolean' && each.default === true ? `--no-${each.flag}` : `--${each.flag}`,
-      about: each.description,
-    }));
-}
-
-function globalFlags(own: readonly Parameter[] = []): Candidate[] {
-  return GLOBAL_FLAGS.filter(({ name }) => own.every((each) => each.flag !== name)).map(
-    ({ name, description }) => ({ value: `--${name}`, about: description }),
-  );
-}
-
-function prefixed({ candidates, files }: Completion, prefix: string): Completion {
-  return { files, candidates: candidates.map(({ value, about }) => ({ value: prefix + value, about })) };
-}
-
-function words(candidates: Candidate[]): Completion {
-  return { candidates, files: false };
 }

@@ -26,7 +26,19 @@ export function overview(facts: Facts): Section[] {
     decisionsInShort(),
     recovery(facts),
     commandNames(facts),
+    ...(facts.withExamples ? [session(facts)] : []),
   ];
+}
+
+/** The commands of a usual session, in their order. */
+const SESSION = ['list', 'describe', 'run', 'answer', 'wait', 'artifacts', 'retry', 'cancel'];
+
+function session({ commands }: Facts): Section {
+  const ops = SESSION.flatMap((word) => commands.find(({ command }) => command === word)?.op ?? []);
+  return section(
+    'Examples',
+    ops.map(({ example, summary }) => `- \`${example}\` ${summary}`),
+  );
 }
 
 function rootOf({ project }: Facts): string {
