@@ -39,6 +39,7 @@ type Given = { run: string; failed: string; failedToo: string; tool: string; sec
 const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   approve: () => ['--list'],
   clean: () => ['--keep', '100', '--dry-run'],
+  template: () => ['bash'],
   retry: ({ failedToo }) => [failedToo, '--no-stream'],
   resume: ({ failed }) => [failed, '--no-stream'],
   run: ({ tool }) => ['--no-stream', tool],

@@ -312,6 +312,7 @@ function callsOf(command: string, runId: string, word: string): string[][] {
       [word],
     ],
     errors: [[], ['E_EVIL'], [word]],
+    init: [[], ['--from-existing', '--dry-run'], ['--template', word]],
     list: [[], ['--format', 'table']],
     logs: [[runId], [runId, '--format', 'text'], [runId, '--type', 'error'], [word]],
     'policy check': [['evil'], ['root'], [word]],
@@ -320,6 +321,12 @@ function callsOf(command: string, runId: string, word: string): string[][] {
     run: [['quiet', word], ['evil', '--detach'], ['evil', '--dry-run'], ['root'], ['broken'], [word]],
     'secret delete': [[word]],
     'secret set': [[word]],
+    template: [
+      ['bash', '--name', 'safe', '--dry-run'],
+      ['bash', '--name', 'evil'],
+      ['bash', `--output=${word}`, '--dry-run'],
+      [word],
+    ],
     tools: [[], [word]],
   };
   return (own[command] ?? (TAKE_A_RUN.includes(command) ? [[runId], [word]] : [[]])).map((args) => [
