@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ACOR, TestProject } from '../support/project.ts';
@@ -150,6 +150,25 @@ describe('moving over', () => {
     const left = (await project.move()).filter(({ action }) => action === 'could_not');
     assert.match(by(left, 'tools/registry/chatty/tool.yaml')!.why!, /tool\.yaml:2:1: .*'timeout'/);
     assert.match(by(left, 'tools/registry/error_codes.yaml')!.why!, /E_RATE_LIMIT is built in as/);
+  });
+
+  it('leaves alone what only looks like the old runner or helper', async () => {
+    using project = new EmbeddedProject();
+    const own = '#!/bin/sh\necho mine\n';
+    project.write('tools/run.py', own, 0o755);
+    const source = 'from protocol import emit_start\n';
+    project.write('tools/apart/cli.py', source);
+    project.write('tools/apart/protocol/__init__.py', 'def emit_start(step): pass\n');
+    const told = await project.move();
+    assert.deepEqual([by(told, 'tools/run.py'), by(told, 'tools/apart/cli.py')], [undefined, undefined]);
+    assert.deepEqual([project.text('tools/run.py'), project.text('tools/apart/cli.py')], [own, source]);
+  });
+
+  it('keeps a runner that is in nobody’s way', async () => {
+    using project = new EmbeddedProject();
+    chmodSync(project.path('tools/run.py'), 0o644);
+    const kept = by(await project.move(), 'tools/run.py')!;
+    assert.deepEqual([kept.action, kept.by_hand], ['keep', 'Once nothing else calls it: rm tools/run.py']);
   });
 
   it('refuses a folder in which there is nothing to move', async () => {

@@ -9,6 +9,9 @@ import { planPython } from './plan-python.ts';
 /** The old shortcut is told by the runner that it starts. */
 export const OLD_SHORTCUT = /\brun\.py\b/;
 
+/** What such a runner gives its tools, and what tells it from a tool called run. */
+const OLD_RUNNER = /\bRUN_ID\b/;
+
 /**
  * Plans what has to change in a project of seed 000's shape (its `tools/`, registry and `_lib`) for its tools to run under ACOR: no
  * more than that. Manifests and error codes are read where they are. Throws E_USAGE where there is no such project.
@@ -44,7 +47,7 @@ function toolFolders(tools: string): string[] {
 
 /** The old runner is called by nobody any more. With the mode bit x it would itself be taken for a tool. */
 function planOldRunner(root: string, path: string): PlannedFile[] {
-  if (typeof textAt(path) !== 'string') return [];
+  if (!OLD_RUNNER.test(textAt(path) ?? '')) return [];
   if (statSync(path).mode & 0o111)
     return [
       { path, action: 'move', why: 'ACOR runs the tools now, and would take it for a tool called run' },

@@ -44,7 +44,7 @@ function plannedImports(
 
 /** The module that a file imports; undefined when it is another one of that name, or none. */
 function helperOf(path: string, tools: string, folder: string): string | undefined {
-  if (existsSync(join(dirname(path), 'protocol.py'))) return undefined;
+  if (['protocol.py', 'protocol'].some((name) => existsSync(join(dirname(path), name)))) return undefined;
   return [folder, tools].map((each) => join(each, '_lib', 'protocol.py')).find((each) => existsSync(each));
 }
 
