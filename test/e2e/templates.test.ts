@@ -94,10 +94,12 @@ describe('acor template', () => {
     project.write('tools/elsewhere/cli.sh', 'echo\n');
     project.write('tools/elsewhere/tool.yaml', 'name: taken\n');
     project.write('tools/file', 'text\n');
+    project.write('tools/notes/README.md', 'of somebody\n');
     for (const [name, there] of [
       ['mine', 'tools/mine/tool.yaml'],
       ['taken', 'tools/elsewhere/cli.sh'],
       ['file', 'tools/file'],
+      ['notes', 'tools/notes/README.md'],
     ] as const) {
       const { code, error, meta } = await project.envelope(['template', 'bash', '--name', name]);
       assert.deepEqual([code, error.code, error.details.file], [1, 'E_USAGE', project.path(there)]);
