@@ -22,6 +22,7 @@ const CORE = [
   'core/storage',
   'core/runner',
   'core/workflow',
+  'core/scaffold',
 ];
 
 /** Who may know whom (ARCHITECTURE.md). The order is from the bottom to the top: a layer names only layers above it in the list. */
@@ -124,6 +125,13 @@ export const LAYERS: readonly Layer[] = [
     packages: ['yaml', 'zod'],
     node: true,
     note: 'runs made of runs',
+  },
+  {
+    folder: 'core/scaffold',
+    folders: ['protocol', 'util', 'core/config', 'core/registry'],
+    packages: [],
+    node: true,
+    note: 'the files of a new project or tool, and of one that is moved over',
   },
   {
     folder: 'operations',

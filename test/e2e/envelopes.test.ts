@@ -44,6 +44,7 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   approve: () => ['--list'],
   complete: () => ['bash', '--json'],
   clean: () => ['--keep', '100', '--dry-run'],
+  template: () => ['bash'],
   retry: ({ failedToo }) => [failedToo, '--no-stream'],
   resume: ({ failed }) => [failed, '--no-stream'],
   run: ({ tool }) => ['--no-stream', tool],

@@ -322,6 +322,7 @@ function callsOf(command: string, runId: string, word: string): string[][] {
       ['--topic', 'security'],
       ['--topic', word],
     ],
+    init: [[], ['--from-existing', '--dry-run'], ['--template', word]],
     list: [[], ['--format', 'table']],
     logs: [[runId], [runId, '--format', 'text'], [runId, '--type', 'error'], [word]],
     'policy check': [['evil'], ['root'], [word]],
@@ -338,6 +339,12 @@ function callsOf(command: string, runId: string, word: string): string[][] {
     ],
     'secret delete': [[word]],
     'secret set': [[word]],
+    template: [
+      ['bash', '--name', 'safe', '--dry-run'],
+      ['bash', '--name', 'evil'],
+      ['bash', `--output=${word}`, '--dry-run'],
+      [word],
+    ],
     tools: [[], [word]],
   };
   return (own[command] ?? (TAKE_A_RUN.includes(command) ? [[runId], [word]] : [[]])).map((args) => [

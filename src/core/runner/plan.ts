@@ -14,7 +14,7 @@ import {
   type StagedOutput,
 } from '../registry/arguments.ts';
 import { checkJsonInputs } from '../registry/check-json-inputs.ts';
-import { commandOf, type ToolCommand } from '../registry/command.ts';
+import { commandOf, sharedLibraryOf, type ToolCommand } from '../registry/command.ts';
 import { assertCompatible } from '../registry/compatibility.ts';
 import { declaredGrants } from '../registry/declared-grants.ts';
 import type { ToolEntry } from '../registry/registry.ts';
@@ -142,7 +142,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     language: tool.language,
     toolDir: tool.dir,
     folders: foldersOf(layout),
-    libraries: librariesOf(sdk, tool),
+    libraries: [...librariesOf(sdk, tool), ...sharedLibraryOf(tool, services.config)],
     grants,
     hidden: hidden.filter((path) => existsSync(path)),
     commands: tool.manifest.permissions.commands,
