@@ -128,11 +128,11 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   const { budget } = services.config.config;
   const declared = declaredGrants(tool, { projectRoot: services.config.root, hidden });
   const grants = [...resolved.grants, ...declared];
-  const { resources } = settleResources({
+  const settled = settleResources({
     level: tool.manifest.permissions.level,
     manifest: tool.manifest.resources,
     config: services.config.config.security.resource_limits,
-    ceilings: {},
+    ceilings: budget.resources,
   });
   const sandboxed = await confine(services, tool, {
     runId,
@@ -147,10 +147,11 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     hidden: hidden.filter((path) => existsSync(path)),
     commands: tool.manifest.permissions.commands,
     path: request.env['PATH'] ?? '',
-    limits: resources,
+    limits: settled.resources,
   });
   const shownArgs = shownArguments(resolved, secrets);
   await guard.admitRun({ ...resolved, args: shownArgs, tier: sandboxed.isolation.tier });
+  const within = withinBudget(limitsOf(services, tool, request), retryOf(tool, request), budget);
   return {
     runId,
     again: request.again?.mode ?? null,
@@ -167,9 +168,11 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     secrets,
     grants,
     staged: resolved.staged,
-    ...withinBudget(limitsOf(services, tool, request), retryOf(tool, request), budget),
+    limits: within.limits,
+    retry: within.retry,
+    lowered: [...within.lowered, ...settled.lowered],
     budget: { maxRuns: budget.max_runs ?? null },
-    resources,
+    resources: settled.resources,
     answers: [...(request.answers ?? []), ...ruledAnswers(services, tool)],
     answerTimeoutS: services.config.config.environment.answer_timeout_s,
     onQuestion: request.onQuestion,
