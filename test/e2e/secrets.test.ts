@@ -26,6 +26,8 @@ import {
 
 const TOKEN = 'pa/ss "wörd" <it\'s> & $HOME; and so on until it is longer than a line of base64 is';
 const KEY = '-----BEGIN KEY-----\nQUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=\nshort\n-----END KEY-----';
+/** Secrets are files in the folder of the run where nothing takes them by descriptor. */
+const BY_FILE = { ACOR_SECURITY_ISOLATION: 'off' };
 const FILE_ID = 'file-name-77-of-it';
 
 describe('acor secret', () => {
@@ -240,13 +242,35 @@ describe('a tool that asks for secrets', () => {
 
   it('has lost them also when it is cancelled', async () => {
     tool('stays', `echo '{"type":"heartbeat"}'; sleep 600`, 'secrets: [API_TOKEN]\n');
-    const running = project.start(['run', 'stays']);
+    const running = project.start(['run', 'stays'], { env: BY_FILE });
     const { run_id } = await running.event('heartbeat');
     const { secrets } = foldersOf(project, run_id);
     assert.deepEqual(readdirSync(secrets), ['API_TOKEN']);
     await project.acor(['cancel', String(run_id)]);
     await running.finished;
     assert.deepEqual(readdirSync(secrets), []);
+  });
+
+  it('in a sandbox has them in no file of the machine while it runs; without one, in one file of its run', async () => {
+    tool(
+      'has_it',
+      `[ "$(wc -c < "$SECRETS_DIR/API_TOKEN")" = ${Buffer.byteLength(TOKEN)} ] && echo '{"type":"heartbeat"}'; sleep 600`,
+      'secrets: [API_TOKEN]\n',
+    );
+    const places = async (env: Record<string, string>) => {
+      const running = project.start(['run', 'has_it'], { env });
+      const runId = String((await running.event('heartbeat')).run_id);
+      const found = [...placesOf([TOKEN], project, ''), ...placesIn('/dev/shm', [TOKEN])];
+      await project.acor(['cancel', runId]);
+      await running.finished;
+      return { runId, found };
+    };
+    const inSandbox = await places({});
+    const isBubblewrap = project.events(inSandbox.runId)[0]!.isolation as { backend: string };
+    if (isBubblewrap.backend === 'bubblewrap') assert.deepEqual(inSandbox.found, []);
+    const control = await places(BY_FILE);
+    const file = join(foldersOf(project, control.runId).secrets, 'API_TOKEN');
+    assert.deepEqual(control.found, [`${TOKEN} in ${file}`]);
   });
 
   it('has lost them soon after its supervisor was killed', async () => {
@@ -514,8 +538,13 @@ describe('what a tool tells of its secrets', () => {
 
 /** Where in the store of runs, or in what was shown, one of the texts stands. The names of files are not looked at. */
 function placesOf(texts: readonly string[], project: TestProject, shown: string): string[] {
+  const inOutput = texts.filter((text) => shown.includes(text)).map((text) => `${text} in the output`);
+  return [...placesIn(project.runsDir, texts), ...inOutput];
+}
+
+function placesIn(folder: string, texts: readonly string[]): string[] {
   const files = (
-    readdirSync(project.runsDir, { recursive: true, withFileTypes: true }) as {
+    readdirSync(folder, { recursive: true, withFileTypes: true }) as {
       isFile(): boolean;
       parentPath: string;
       name: string;
@@ -526,9 +555,8 @@ function placesOf(texts: readonly string[], project: TestProject, shown: string)
       path: join(entry.parentPath, entry.name),
       bytes: readFileSync(join(entry.parentPath, entry.name)),
     }));
-  const all = [...files, { path: 'the output', bytes: Buffer.from(shown) }];
   return texts.flatMap((text) =>
-    all.filter(({ bytes }) => bytes.includes(text)).map(({ path }) => `${text} in ${path}`),
+    files.filter(({ bytes }) => bytes.includes(text)).map(({ path }) => `${text} in ${path}`),
   );
 }
 
@@ -554,7 +582,7 @@ async function killedSupervisor(
 ): Promise<{ runId: string; secrets: string }> {
   project.write('tools/lasts/tool.yaml', 'secrets: [API_TOKEN]\n');
   project.write('tools/lasts/cli.sh', `#!/bin/bash\necho '{"type":"heartbeat"}'\nsleep 600\n`, 0o755);
-  const running = project.start(['run', 'lasts']);
+  const running = project.start(['run', 'lasts'], { env: BY_FILE });
   const runId = String((await running.event('heartbeat')).run_id);
   const { secrets } = foldersOf(project, runId);
   assert.deepEqual(readdirSync(secrets), ['API_TOKEN']);

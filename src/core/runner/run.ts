@@ -188,7 +188,7 @@ export class Run {
       await this.#plan.guard.approved();
       this.#control.takeBack();
       prepareStaging(this.#plan.staged);
-      this.#plan.secrets?.deliver(this.layout);
+      if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(this.layout);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, {
         number,
         leftMs: () => this.#leftMs(),
