@@ -111,7 +111,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   checkEnvironment(tool, request);
   const runId = request.again?.runId ?? newRunId();
   const layout = layoutOf(services.store.root, runId);
-  const hidden = [services.store.root, join(services.config.root, '.acor'), ...userFolders(request.env)];
+  const hidden = ownFolders(services, request.env);
   const resolved = resolveArguments(tool, request.args, {
     cwd: request.cwd,
     roots: grantRoots(services.config, request.cwd),
@@ -184,6 +184,11 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     baseAllowlist: services.config.config.environment.base_allowlist,
     libraryDir: sdk.sdkBash,
   };
+}
+
+/** What no tool is granted: ACOR's own. */
+export function ownFolders({ store, config }: RunnerServices, env: RunRequest['env']): string[] {
+  return [store.root, join(config.root, '.acor'), ...userFolders(env)];
 }
 
 /** How the tool will be confined. Throws E_SANDBOX_UNAVAILABLE when that cannot be had here. */

@@ -102,6 +102,10 @@ export class Run {
       this.#announce();
       const tried = await this.#workInTurn();
       const { outcome, attempt } = tried;
+      if (outcome.state === 'failed' && attempt?.ending.kind === 'exited') {
+        const { explainFailure } = await import('./explain-failure.ts');
+        explainFailure(this.#services, this.#plan, this.#writer, outcome);
+      }
       const durationS = Math.round(performance.now() - this.#begunMs) / 1000;
       const told = summarise(this.#plan, this.layout, tried, { durationS, artifacts: this.#artifacts });
       const summary = this.#plan.secrets?.conclude(this.layout, told) ?? told;
