@@ -23,6 +23,7 @@ import {
   until,
   WITHOUT_SANDBOX,
 } from '../support/project.ts';
+import { atTerminal, KEYS, noTerminal } from '../support/terminal.ts';
 
 const TOKEN = 'pa/ss "wörd" <it\'s> & $HOME; and so on until it is longer than a line of base64 is';
 const KEY = '-----BEGIN KEY-----\nQUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=\nshort\n-----END KEY-----';
@@ -196,6 +197,38 @@ print(seen.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
     });
     assert.match(stdout, / 0\n$/, stdout + stderr);
     assert.equal(stdout.includes('hors'), false, stdout);
+    assert.equal(readFileSync(secretFile(project, 'TYPED'), 'utf8'), 'correct horse battery');
+  });
+});
+
+describe('the question for a value, at a terminal,', { skip: noTerminal }, () => {
+  const keys = { 'Ctrl-C': KEYS.ctrlC, 'Ctrl-D': KEYS.ctrlD };
+  for (const [name, key] of Object.entries(keys)) {
+    for (const typed of ['', 'correct horse battery']) {
+      it(`is left by ${name} ${typed === '' ? 'at once' : 'after something was typed'}, and nothing is stored`, async () => {
+        using project = new TestProject();
+        const { code, text } = await atTerminal(['secret', 'set', 'TYPED'], {
+          cwd: project.root,
+          when: /not shown/,
+          typed: `${typed}${key}`,
+        });
+        assert.equal(code, 1, text);
+        assert.match(text, /nothing was stored/);
+        assert.equal(text.includes('horse'), false);
+        const { data } = await project.envelope(['secret', 'list']);
+        assert.deepEqual(data.secrets, []);
+      });
+    }
+  }
+
+  it('is ended by Enter: the control', async () => {
+    using project = new TestProject();
+    const { code, text } = await atTerminal(['secret', 'set', 'TYPED'], {
+      cwd: project.root,
+      when: /not shown/,
+      typed: `correct horse battery${KEYS.enter}`,
+    });
+    assert.equal(code, 0, text);
     assert.equal(readFileSync(secretFile(project, 'TYPED'), 'utf8'), 'correct horse battery');
   });
 });
