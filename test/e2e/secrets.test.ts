@@ -165,6 +165,41 @@ describe('acor secret', () => {
     );
   });
 
+  it('is looked at by health, which says for each fault the command that mends it', async () => {
+    using own = new TestProject({ tools: ['tells_secret'] });
+    const checks = async () =>
+      (await own.envelope(['health'])).data.checks.filter(({ name }: { name: string }) =>
+        name.startsWith('secrets'),
+      );
+    const missing = (name: string) => ({
+      name: 'secrets.missing',
+      status: 'degraded',
+      detail: `${name} is not stored; asked for by: tells_secret`,
+      fix: `acor secret set ${name} --file FILE`,
+    });
+    assert.deepEqual(await checks(), ['API_TOKEN', 'FILE_ID', 'KEY'].map(missing));
+    own.write('FILE', TOKEN);
+    for (const { fix } of await checks()) await own.acor(fix.split(' ').slice(1));
+    assert.deepEqual(await checks(), [{ name: 'secrets', status: 'ok', detail: '3 stored, none missing' }]);
+    const path = secretFile(own, 'KEY');
+    chmodSync(path, 0o644);
+    chmodSync(join(path, '..'), 0o755);
+    const faults = await checks();
+    assert.deepEqual(
+      faults.map(({ name, fix }: { name: string; fix: string }) => [name, fix]),
+      [
+        ['secrets.mode', `chmod 700 ${join(path, '..')}`],
+        ['secrets.mode', `chmod 600 ${path}`],
+      ],
+    );
+    for (const { fix } of faults) spawnSync('sh', ['-c', fix]);
+    assert.equal((await checks())[0].status, 'ok');
+    const { data } = await own.envelope(['run', 'tells_secret', '--dry-run']);
+    assert.deepEqual(data.secrets, ['API_TOKEN', 'FILE_ID', 'KEY']);
+    const { words } = (await own.envelope(['describe', 'tells_secret', '--permissions'])).data;
+    assert.ok(words.includes('It is given these secrets: API_TOKEN, FILE_ID, KEY.'), words.join('\n'));
+  });
+
   it('asks a person for the value, and does not show what is typed', () => {
     const script = `
 import os, pty, sys
