@@ -150,7 +150,9 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     limits: settled.resources,
   });
   const shownArgs = shownArguments(resolved, secrets);
-  await guard.admitRun({ ...resolved, args: shownArgs, tier: sandboxed.isolation.tier });
+  const { tier } = sandboxed.isolation;
+  const hide = secrets === null ? {} : { hide: <T>(told: T) => secrets.redaction.data(told) };
+  await guard.admitRun({ ...resolved, args: shownArgs, tier, ...hide });
   const within = withinBudget(limitsOf(services, tool, request), retryOf(tool, request), budget);
   return {
     runId,
