@@ -93,7 +93,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'core/sandbox',
-    folders: ['protocol', 'util', 'core/process'],
+    folders: ['protocol', 'util', 'core/policy', 'core/process'],
     packages: [],
     node: true,
     note: 'a folder each backend, behind one interface',

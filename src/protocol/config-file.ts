@@ -78,6 +78,7 @@ const budget = z.strictObject({
   max_timeout_s: seconds.optional().describe('No manifest and no flag goes beyond it.'),
   max_output_size: z.int().positive().optional().describe('In bytes; no manifest goes beyond it.'),
   max_attempts: z.int().positive().optional().describe('No manifest and no flag goes beyond it.'),
+  resources: resourceLimits.prefault({}).describe('No manifest goes beyond these.'),
 });
 
 const storage = z.strictObject({

@@ -17,7 +17,7 @@ const root = z
 const host = z
   .string()
   .regex(
-    /^(?:\*|(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.)?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|\*):(?:\d{1,5}|\*))$/,
+    /^(?:\*|(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.)?[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)*|\*):(?:\d{1,5}|\*))$/u,
     'must be host:port, such as api.example.com:443, *.example.com:443 or *',
   );
 
