@@ -22,6 +22,8 @@ const CORE = [
   'core/storage',
   'core/runner',
   'core/workflow',
+  'core/validation',
+  'core/migrations',
 ];
 
 /** Who may know whom (ARCHITECTURE.md). The order is from the bottom to the top: a layer names only layers above it in the list. */
@@ -124,6 +126,20 @@ export const LAYERS: readonly Layer[] = [
     packages: ['yaml', 'zod'],
     node: true,
     note: 'runs made of runs',
+  },
+  {
+    folder: 'core/validation',
+    folders: ['protocol', 'util', ...CORE.slice(0, 9)],
+    packages: ['yaml', 'ajv'],
+    node: true,
+    note: 'what is wrong with the files of a project, and mends it where that is safe',
+  },
+  {
+    folder: 'core/migrations',
+    folders: ['protocol', 'util', 'core/config'],
+    packages: ['yaml'],
+    node: true,
+    note: 'how files of an earlier version become those of this one',
   },
   {
     folder: 'operations',

@@ -13,9 +13,15 @@ const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name 
 
 const project = z.strictObject({
   name: z.string().min(1).optional().describe("Left out, it is the folder's name."),
-  tools_dirs: z.array(folder).default(DEFAULTS.project.tools_dirs),
-  runs_dir: folder.default(DEFAULTS.project.runs_dir),
-  registry_dir: folder.default(DEFAULTS.project.registry_dir),
+  tools_dirs: z
+    .array(folder)
+    .default(DEFAULTS.project.tools_dirs)
+    .describe('Where tools are looked for, in this order.'),
+  tools_dir: folder.optional().meta({ deprecated: true, description: 'Write tools_dirs: […] instead.' }),
+  runs_dir: folder.default(DEFAULTS.project.runs_dir).describe('Where runs are kept.'),
+  registry_dir: folder
+    .default(DEFAULTS.project.registry_dir)
+    .describe('Where manifests are kept apart from their tools.'),
 });
 
 const discovery = z.strictObject({

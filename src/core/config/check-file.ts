@@ -1,15 +1,20 @@
 import type * as z from 'zod';
 import { nearestWords } from '../../util/nearest.ts';
+import { type Mend, renamingOf, retyped } from './mend.ts';
 import type { Problem } from './problem.ts';
 import type { KeyPath, YamlFile } from './yaml-file.ts';
 
 type Issue = z.core.$ZodIssue & { input?: unknown; params?: Record<string, unknown> };
 
-/** Holds a file against its schema. Every mistake is reported at once, with its place, its rule and its fix. */
+/**
+ * Holds a file against its schema. Every mistake is reported at once, with its place, its rule and its fix. What would put one
+ * right without a doubt is added to `mends`.
+ */
 export function checkFile<T>(
   schema: z.ZodType<T>,
   yaml: YamlFile,
   value: unknown = yaml.value,
+  mends: Mend[] = [],
 ): { data?: T; problems: Problem[] } {
   if (yaml.problems.length > 0) return { problems: yaml.problems };
   const knownKeys = new Map<string, string[]>();
@@ -23,7 +28,10 @@ export function checkFile<T>(
     },
   });
   if (checked.success) return { data: checked.data, problems: [] };
-  const problems = checked.error.issues.flatMap((issue) => problemsOf(issue as Issue, yaml, knownKeys));
+  const problems = checked.error.issues.flatMap((issue) => {
+    mends.push(...mendsOf(issue as Issue, yaml, value, knownKeys));
+    return problemsOf(issue as Issue, yaml, knownKeys);
+  });
   return { problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
 }
 
@@ -43,6 +51,22 @@ function problemsOf(issue: Issue, yaml: YamlFile, knownKeys: ReadonlyMap<string,
       ? yaml.placeOfKey(path.slice(0, -1), String(path.at(-1)))
       : yaml.placeOf(path);
   return [{ file: yaml.file, ...place, ...explain(issue, path, yaml.sourceOf(path)) }];
+}
+
+function mendsOf(
+  issue: Issue,
+  yaml: YamlFile,
+  value: unknown,
+  knownKeys: ReadonlyMap<string, string[]>,
+): Mend[] {
+  const path = issue.path as KeyPath;
+  if (issue.code === 'unrecognized_keys') {
+    const known = knownKeys.get(JSON.stringify(path)) ?? [];
+    return issue.keys.flatMap((key) => renamingOf(value, path, key, known) ?? []);
+  }
+  if (issue.code !== 'invalid_type') return [];
+  const text = retyped(issue.expected, issue.input, yaml.sourceOf(path));
+  return text === undefined ? [] : [{ kind: 'value', rule: 'type', path, text }];
 }
 
 function unknownKey(yaml: YamlFile, path: KeyPath, key: string, known: string[]): Problem {
