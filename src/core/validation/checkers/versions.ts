@@ -1,34 +1,40 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { withinRange } from '../../../protocol/semver.ts';
+import { SEMVER, withinRange } from '../../../protocol/semver.ts';
 import { versionFile } from '../../../protocol/version-file.ts';
 import { ACOR_VERSION } from '../../../util/version.ts';
 import { checkFile } from '../../config/check-file.ts';
-import { CONFIG_VERSION } from '../../config/config-version.ts';
+import { CONFIG_VERSION, otherVersion } from '../../config/config-version.ts';
 import { type KeyPath, readYamlFile, type YamlFile } from '../../config/yaml-file.ts';
 import { assertCompatible, SUPPORTED_PROTOCOLS } from '../../registry/compatibility.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import type { Checker } from '../checker.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { placesIn } from '../places-in.ts';
+import type { Subject } from '../subject.ts';
 
 /** Whether tools, configuration and `version.json` fit this ACOR. */
 export const versions: Checker = {
   name: 'versions',
   isAsked: (options) => options.versions,
-  async check({ configFiles, versionFiles, tools }) {
-    const found = [
-      ...configFiles.map(checkConfig),
-      ...versionFiles.map(checkVersionFile),
-      ...tools.map(checkTool),
-    ];
-    return (await Promise.all(found)).flat();
-  },
+  check: compatibilityOf,
 };
+
+/** The same without being asked. */
+export async function compatibilityOf({ configFiles, versionFiles, tools }: Subject): Promise<Finding[]> {
+  const found = [
+    ...configFiles.map(checkConfig),
+    ...versionFiles.map(checkVersionFile),
+    ...tools.map(checkTool),
+  ];
+  return (await Promise.all(found)).flat();
+}
 
 async function checkConfig(file: string): Promise<Finding[]> {
   const yaml = await readYamlFile(file);
+  const other = otherVersion(yaml);
+  if (other !== undefined) return [findingOf(other)];
   const wrote = (yaml.value as { acor_version?: unknown } | undefined)?.acor_version;
-  return typeof wrote === 'string' ? writtenBy(wrote, yaml, ['acor_version']) : [];
+  return typeof wrote === 'string' && SEMVER.test(wrote) ? writtenBy(wrote, yaml, ['acor_version']) : [];
 }
 
 async function checkVersionFile(file: string): Promise<Finding[]> {
