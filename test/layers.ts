@@ -130,7 +130,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/validation',
     folders: ['protocol', 'util', ...CORE.slice(0, 9)],
-    packages: ['yaml', 'ajv'],
+    packages: ['yaml', 'zod', 'ajv'],
     node: true,
     note: 'what is wrong with the files of a project, and mends it where that is safe',
   },

@@ -46,8 +46,8 @@ export async function versionDetails(surroundings: {
 
 async function projectDetails(subject: Subject): Promise<VersionDetails['project']> {
   const { config, versionFiles } = subject;
-  const written = config.file === null ? {} : await valueOf(config.file);
-  const made = versionFiles[0] === undefined ? {} : await valueOf(versionFiles[0]);
+  const written = config.file === null ? {} : await contentOf(config.file);
+  const made = versionFiles[0] === undefined ? {} : await contentOf(versionFiles[0]);
   const findings = await compatibilityOf(subject);
   const maker = made['created_by'] ?? written['acor_version'];
   return {
@@ -60,7 +60,7 @@ async function projectDetails(subject: Subject): Promise<VersionDetails['project
   };
 }
 
-async function valueOf(file: string): Promise<Record<string, unknown>> {
+async function contentOf(file: string): Promise<Record<string, unknown>> {
   const { value } = await readYamlFile(file);
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -1,13 +1,23 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { isInside } from '../registry/real-path.ts';
 import { type Finding, findingOf } from './finding.ts';
 
 const MODELINE = /^#\s*yaml-language-server:\s*\$schema=\S+/m;
 
-/** Whether a file names its schema, as editors look for it. */
-export function hasModeline(text: string): boolean {
-  return MODELINE.test(text);
+/**
+ * Whether a file should name its schema, as editors look for it, and does not. Only files of a project: the schema lies in its
+ * `.acor`, and none is made for it.
+ */
+export function lacksModeline(file: string, text: string, root: string): boolean {
+  return (
+    !MODELINE.test(text) &&
+    existsSync(join(root, '.acor')) &&
+    isInside(realpathSync(file), realpathSync(root))
+  );
 }
 
-/** What to do about a file that does not. */
+/** What to do about it. */
 export function noModeline(file: string): Finding {
   return findingOf({
     file,

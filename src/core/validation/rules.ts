@@ -51,7 +51,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   deprecated: warning('any file', 'Nothing is written the old way.', 'writes it the new way'),
   'no-modeline': warning(
     'any file',
-    'The first line names the schema for editors.',
+    'A configuration or manifest of the project names its schema for editors.',
     'adds it, and puts the schema into .acor/schemas/',
   ),
   'config-version': error('config', 'The file is of the version that this ACOR reads.'),

@@ -5,14 +5,14 @@ import type { KeyPath } from '../../config/yaml-file.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import type { Checker } from '../checker.ts';
 import { type Finding, findingOf } from '../finding.ts';
-import { hasModeline, noModeline } from '../modeline.ts';
+import { lacksModeline, noModeline } from '../modeline.ts';
 import { placesIn } from '../places-in.ts';
 
 /** What a manifest could say and does not, and what it asks for without need. */
 export const advice: Checker = {
   name: 'advice',
-  async check({ tools }) {
-    return (await Promise.all(tools.map(adviceOn))).flat();
+  async check({ tools, config }) {
+    return (await Promise.all(tools.map((tool) => adviceOn(tool, config.root)))).flat();
   },
 };
 
@@ -56,14 +56,10 @@ const WANTED: readonly { path: string[]; rule: string; message: string; fix: str
   },
 ];
 
-async function adviceOn({
-  manifest,
-  manifestPath,
-  entry,
-  dir,
-  name,
-  problems,
-}: ToolEntry): Promise<Finding[]> {
+async function adviceOn(
+  { manifest, manifestPath, entry, dir, name, problems }: ToolEntry,
+  root: string,
+): Promise<Finding[]> {
   if (manifestPath === null) {
     const file = entry ?? dir;
     const message = `the tool '${name}' has no manifest: its arguments are not checked`;
@@ -86,7 +82,8 @@ async function adviceOn({
       found(deprecation.path.split('.'), 'deprecated', message, deprecationFix(deprecation, value)),
     );
   }
-  if (!hasModeline(readFileSync(manifestPath, 'utf8'))) findings.push(noModeline(manifestPath));
+  if (lacksModeline(manifestPath, readFileSync(manifestPath, 'utf8'), root))
+    findings.push(noModeline(manifestPath));
   // Of a manifest that does not hold, the rest is not known.
   if (problems.length > 0) return findings;
 

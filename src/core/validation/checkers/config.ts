@@ -4,17 +4,17 @@ import { settingsOfEnvironment, settingsOfFile } from '../../config/layers.ts';
 import { readYamlFile } from '../../config/yaml-file.ts';
 import type { Checker } from '../checker.ts';
 import { type Finding, findingOf } from '../finding.ts';
-import { hasModeline, noModeline } from '../modeline.ts';
+import { lacksModeline, noModeline } from '../modeline.ts';
 import { problemsOf } from '../problems-of.ts';
 
 /** The configuration of the project and the user, and the variables that override it. */
 export const config: Checker = {
   name: 'config',
-  async check({ configFiles, env, whole }) {
+  async check({ config: { root }, configFiles, env, whole }) {
     const findings = await Promise.all(
       configFiles.map(async (file) => [
         ...(await problemsOf(() => settingsOfFile(file, env))),
-        ...(await adviceOn(file)),
+        ...(await adviceOn(file, root)),
       ]),
     );
     const variables = whole ? await problemsOf(() => settingsOfEnvironment(env)) : [];
@@ -22,7 +22,7 @@ export const config: Checker = {
   },
 };
 
-async function adviceOn(file: string): Promise<Finding[]> {
+async function adviceOn(file: string, root: string): Promise<Finding[]> {
   const yaml = await readYamlFile(file);
   if (yaml.problems.length > 0) return [];
   const findings = deprecatedIn('config', yaml.value).map(({ deprecation, value }) => {
@@ -47,6 +47,6 @@ async function adviceOn(file: string): Promise<Finding[]> {
       }),
     );
   }
-  if (!hasModeline(readFileSync(file, 'utf8'))) findings.push(noModeline(file));
+  if (lacksModeline(file, readFileSync(file, 'utf8'), root)) findings.push(noModeline(file));
   return findings;
 }

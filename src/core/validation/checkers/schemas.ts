@@ -3,6 +3,11 @@ import type { Checker } from '../checker.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { placesIn } from '../places-in.ts';
 
+const SCHEMA_KEYS = [
+  ['input_schema', 'input-schema'],
+  ['output_schema', 'output-schema'],
+] as const;
+
 /** Whether the JSON Schemas that a manifest gives can be compiled. */
 export const schemas: Checker = {
   name: 'schemas',
@@ -14,7 +19,7 @@ export const schemas: Checker = {
 async function checkTool({ manifest, manifestPath }: ToolEntry): Promise<Finding[]> {
   if (manifestPath === null) return [];
   const findings: Finding[] = [];
-  for (const key of ['input_schema', 'output_schema'] as const) {
+  for (const [key, rule] of SCHEMA_KEYS) {
     const schema = manifest[key];
     const why = schema === undefined ? undefined : await whyNoSchema(schema);
     if (why === undefined) continue;
@@ -23,7 +28,7 @@ async function checkTool({ manifest, manifestPath }: ToolEntry): Promise<Finding
       findingOf({
         file: manifestPath,
         ...placeOfKey([], key),
-        rule: key.replace('_', '-'),
+        rule,
         message: `'${key}' is no JSON Schema: ${why}`,
         fix: 'Mend the schema, as the message says.',
       }),

@@ -1,6 +1,6 @@
 import type { Document, Pair, Scalar } from 'yaml';
-import type { Mend } from '../../config/mend.ts';
 import type { KeyPath } from '../../config/yaml-file.ts';
+import type { Mend } from './mend.ts';
 
 interface Splice {
   from: number;

@@ -12,13 +12,13 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { writeAtomic } from '../../../util/atomic-write.ts';
 import { unifiedDiff } from '../../../util/line-diff.ts';
-import type { Mend } from '../../config/mend.ts';
 import { parseYaml } from '../../config/yaml-file.ts';
 import { isInside } from '../../registry/real-path.ts';
 import { sdkPaths } from '../../registry/sdk-paths.ts';
 import type { Subject } from '../subject.ts';
 import { applyMends } from './apply-mends.ts';
-import { type FileKind, mendsOf, schemaFolder, schemaName, schemaPathFrom } from './mends-of.ts';
+import type { Mend } from './mend.ts';
+import { type FileKind, mendsOf, schemaFolder, schemaName } from './mends-of.ts';
 
 /** A mend may bring another mistake to light, which the next round mends; more rounds than this never help. */
 const MAX_ROUNDS = 8;
@@ -82,7 +82,7 @@ function filesOf({ configFiles, tools, policyFiles, errorCodeFiles, config, whol
   ];
   const once = new Map(files.map((each) => [each.file, each]));
   return [...once.values()].filter(
-    ({ file }) => existsSync(file) && (!whole || isInside(realpathSync(file), config.root)),
+    ({ file }) => existsSync(file) && (!whole || isInside(realpathSync(file), realpathSync(config.root))),
   );
 }
 
@@ -94,7 +94,7 @@ async function mendedText(
 ): Promise<{ before: string; after: string; rules: string[] } | undefined> {
   const before = textOf(file);
   if (before === undefined) return undefined;
-  const options = { env, schemaPath: schemaPathFrom(file, config.root, kind) };
+  const options = { env, root: config.root };
   const look = async (text: string) => {
     const yaml = await parseYaml(file, text);
     const { mends, problems } = mendsOf(kind, yaml, text, options);

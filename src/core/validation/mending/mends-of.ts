@@ -1,4 +1,5 @@
 import { dirname, join, relative } from 'node:path';
+import type * as z from 'zod';
 import { configFile } from '../../../protocol/config-file.ts';
 import { deprecatedIn } from '../../../protocol/deprecations.ts';
 import { errorCodesFile } from '../../../protocol/error-codes-file.ts';
@@ -8,48 +9,52 @@ import { policyFile } from '../../../protocol/policy-file.ts';
 import { checkFile } from '../../config/check-file.ts';
 import { CONFIG_VERSION, otherVersion } from '../../config/config-version.ts';
 import { expandVariables } from '../../config/expand.ts';
-import type { Mend } from '../../config/mend.ts';
 import type { Problem } from '../../config/problem.ts';
 import type { YamlFile } from '../../config/yaml-file.ts';
-import { hasModeline } from '../modeline.ts';
+import { lacksModeline } from '../modeline.ts';
+import { type Mend, mendsOfIssue } from './mend.ts';
 
 export type FileKind = 'config' | 'manifest' | 'error-codes' | 'policy';
 
 /** What a new manifest begins with. */
 const FIRST_VERSION = '0.1.0';
 
-/** What can be mended in a file as it stands, and what is wrong with it in all. `schemaPath` is what its modeline is to name. */
+/** What can be mended in a file as it stands, and what is wrong with it in all. Modelines name schemas in `root`. */
 export function mendsOf(
   kind: FileKind,
   yaml: YamlFile,
   text: string,
-  { env, schemaPath }: { env: Readonly<Record<string, string | undefined>>; schemaPath: string },
+  { env, root }: { env: Readonly<Record<string, string | undefined>>; root: string },
 ): { mends: Mend[]; problems: Problem[] } {
   const mends: Mend[] = [];
+  const check = <T>(schema: z.ZodType<T>, value: unknown = yaml.value) =>
+    checkFile(schema, yaml, value, (issue, known) => {
+      mends.push(...mendsOfIssue(issue, { yaml, value, known }));
+    });
   if (yaml.problems.length > 0) return { mends, problems: yaml.problems };
   switch (kind) {
     case 'error-codes':
-      return { mends, problems: checkFile(errorCodesFile, yaml, yaml.value, mends).problems };
+      return { mends, problems: check(errorCodesFile).problems };
     case 'policy':
-      return { mends, problems: checkFile(policyFile, yaml, yaml.value, mends).problems };
+      return { mends, problems: check(policyFile).problems };
     case 'config': {
       const other = otherVersion(yaml);
       if (other !== undefined) return { mends, problems: [other] };
       const { value, problems } = expandVariables(yaml, env);
-      problems.push(...checkFile(configFile, yaml, value, mends).problems);
+      problems.push(...check(configFile, value).problems);
       mends.push(...renewals('config', yaml));
       if (lacks(yaml, 'version'))
         mends.push({ kind: 'add', rule: 'no-version', line: `version: ${CONFIG_VERSION}` });
-      mends.push(...modeline(text, schemaPath));
+      mends.push(...modeline(kind, yaml.file, text, root));
       return { mends, problems };
     }
     case 'manifest': {
-      const { data, problems } = checkFile(manifestFile, yaml, yaml.value, mends);
+      const { data, problems } = check(manifestFile);
       mends.push(...renewals('manifest', yaml));
       if (data !== undefined) mends.push(...narrowing(data));
       if (lacks(yaml, 'version'))
         mends.push({ kind: 'add', rule: 'no-version', line: `version: ${FIRST_VERSION}`, after: 'name' });
-      mends.push(...modeline(text, schemaPath));
+      mends.push(...modeline(kind, yaml.file, text, root));
       return { mends, problems };
     }
   }
@@ -90,19 +95,15 @@ function narrowing({ permissions }: { permissions: Parameters<typeof settlePermi
   return [{ kind: 'value', rule: 'level-too-high', path: ['permissions', 'level'], text: least }];
 }
 
-function modeline(text: string, schemaPath: string): Mend[] {
-  if (hasModeline(text)) return [];
-  return [{ kind: 'first-line', rule: 'no-modeline', line: `# yaml-language-server: $schema=${schemaPath}` }];
+function modeline(kind: FileKind, file: string, text: string, root: string): Mend[] {
+  if (!lacksModeline(file, text, root)) return [];
+  const schema = relative(dirname(file), join(schemaFolder(root), schemaName(kind)));
+  return [{ kind: 'first-line', rule: 'no-modeline', line: `# yaml-language-server: $schema=${schema}` }];
 }
 
 /** The folder of a project in which the schemas for editors lie. */
 export function schemaFolder(root: string): string {
   return join(root, '.acor', 'schemas');
-}
-
-/** The schema of a kind of file as a modeline in `file` names it. */
-export function schemaPathFrom(file: string, root: string, kind: FileKind): string {
-  return relative(dirname(file), join(schemaFolder(root), schemaName(kind)));
 }
 
 export function schemaName(kind: FileKind): string {

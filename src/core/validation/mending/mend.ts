@@ -1,6 +1,7 @@
-import { editDistance } from '../../util/edit-distance.ts';
-import { nearestWords } from '../../util/nearest.ts';
-import type { KeyPath } from './yaml-file.ts';
+import { editDistance } from '../../../util/edit-distance.ts';
+import { nearestWords } from '../../../util/nearest.ts';
+import type { Issue } from '../../config/check-file.ts';
+import type { KeyPath, YamlFile } from '../../config/yaml-file.ts';
 
 /** A change of a file that puts a mistake right without a doubt, by the rule that it serves. */
 export type Mend = { rule: string } & (
@@ -12,13 +13,21 @@ export type Mend = { rule: string } & (
   | { kind: 'first-line'; line: string }
 );
 
+/** What puts a mistake right; nothing where there is a doubt. */
+export function mendsOfIssue(
+  issue: Issue,
+  { yaml, value, known }: { yaml: YamlFile; value: unknown; known: readonly string[] },
+): Mend[] {
+  const path = issue.path as KeyPath;
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.flatMap((key) => renamingOf(value, path, key, known) ?? []);
+  if (issue.code !== 'invalid_type') return [];
+  const text = retyped(issue.expected, issue.input, yaml.sourceOf(path));
+  return text === undefined ? [] : [{ kind: 'value', rule: 'type', path, text }];
+}
+
 /** The new name of an unknown key, when one known key alone is nearest and is not there yet. */
-export function renamingOf(
-  value: unknown,
-  path: KeyPath,
-  key: string,
-  known: readonly string[],
-): Mend | undefined {
+function renamingOf(value: unknown, path: KeyPath, key: string, known: readonly string[]): Mend | undefined {
   const holder = at(value, path);
   if (typeof holder !== 'object' || holder === null) return undefined;
   const [to, second] = nearestWords(key, known, 2);
@@ -32,7 +41,7 @@ export function renamingOf(
 }
 
 /** A value of the wrong type as YAML of the right one, when there is only one way to read it. */
-export function retyped(expected: string, input: unknown, source: string | undefined): string | undefined {
+function retyped(expected: string, input: unknown, source: string | undefined): string | undefined {
   // What a variable has put in does not stand in the file.
   if (source?.includes('${')) return undefined;
   switch (expected) {
