@@ -1,14 +1,23 @@
+import { basename, dirname } from 'node:path';
 import * as z from 'zod';
 import { findProject } from '../core/config/find.ts';
 import { migrateConfig } from '../core/migrations/migrate-config.ts';
 import { updateVersionFile } from '../core/migrations/update-version-file.ts';
+import { sdkPaths } from '../core/registry/sdk-paths.ts';
 import { renewFiles } from '../core/validation/mending/mend-files.ts';
 import { openSubject } from '../core/validation/subject.ts';
+import { shellCommand } from '../util/shell-quote.ts';
 import { ACOR_VERSION } from '../util/version.ts';
 import { acorOperation } from './define.ts';
 
-/** What brings ACOR itself up to date. */
-const SELF_UPDATE = 'npm install --global acor@latest';
+/** What brings ACOR itself up to date, from where it came: a package of its name may be anybody's. */
+function selfUpdate(): string {
+  const { packageRoot } = sdkPaths();
+  const folder = dirname(packageRoot);
+  return basename(folder) === 'node_modules'
+    ? shellCommand(['npm', '--prefix', dirname(folder), 'update', basename(packageRoot)])
+    : shellCommand(['git', '-C', packageRoot, 'pull', '--ff-only']);
+}
 
 const change = z.object({
   file: z.string(),
@@ -68,7 +77,7 @@ export const projectUpgrade = acorOperation({
         changes,
         config_version: migrated === null ? null : { from: migrated.from, to: migrated.to },
         dry_run: dryRun,
-        acor: { version: ACOR_VERSION, update_with: SELF_UPDATE },
+        acor: { version: ACOR_VERSION, update_with: selfUpdate() },
       },
       next:
         changes.length > 0

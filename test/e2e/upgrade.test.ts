@@ -71,7 +71,7 @@ describe('acor upgrade', () => {
     const again = await project.envelope(['upgrade', '--config']);
     assert.deepEqual([again.data.changes, again.data.config_version], [[], { from: 1, to: 1 }]);
     assert.equal(readFileSync(file, 'utf8'), NEW);
-    assert.match(again.data.acor.update_with, /^npm /);
+    assert.match(again.data.acor.update_with, /^git -C \/.* pull --ff-only$/);
   });
 
   it('writes over no backup, and keeps the mode', async () => {

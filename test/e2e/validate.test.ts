@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { RULES } from '../../src/core/validation/rules.ts';
 import { TestProject } from '../support/project.ts';
@@ -293,7 +293,7 @@ describe('acor validate --fix', () => {
     project.write('tools/plain/tool.yaml', WHOLE.replace('name: whole', 'name: plain\nentry: go'));
     const entry = project.write('tools/plain/go', '#!/usr/bin/awk -f\nBEGIN {}\n', 0o644);
     const manifest = project.path('tools/mistaken/tool.yaml');
-    await import('node:fs').then(({ rmSync }) => rmSync(manifest));
+    rmSync(manifest);
     symlinkSync('real.yaml', manifest);
     const { code } = await project.envelope(['validate', '--fix']);
     assert.equal(code, 0);
@@ -315,6 +315,22 @@ describe('acor validate --fix', () => {
     const named = await elsewhere.envelope(['validate', '--fix', file], { env });
     assert.match(readFileSync(file, 'utf8'), /storage: \{ keep: 5 \}/);
     assert.equal(named.code, 0);
+  });
+
+  it('follows no link out of the project, whoever is named', async () => {
+    using outside = projectWith({ whole: WHOLE });
+    using project = projectWith({ whole: WHOLE });
+    const file = outside.write('mine/tool.yaml', 'command: [echo]\nstrict: "yes"\n');
+    mkdirSync(project.path('tools/lured'));
+    symlinkSync(file, project.path('tools/lured/tool.yaml'));
+    symlinkSync(outside.root, project.path('.acor/schemas'));
+    project.write('tools/plain/tool.yaml', 'command: [echo]\n');
+    for (const targets of [[], ['lured'], ['tools/lured/tool.yaml'], ['plain']])
+      await project.envelope(['validate', '--fix', ...targets]);
+    assert.equal(readFileSync(file, 'utf8'), 'command: [echo]\nstrict: "yes"\n');
+    assert.equal(existsSync(outside.path('manifest.schema.json')), false);
+    await project.envelope(['validate', '--fix', file]);
+    assert.match(readFileSync(file, 'utf8'), /strict: true/, 'the control: named itself, it is mended');
   });
 
   it('writes the new way what is written the old way, which every command reads and warns of once', async () => {

@@ -1,14 +1,14 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { configFile } from '../../protocol/config-file.ts';
-import { writeAtomic } from '../../util/atomic-write.ts';
 import { unifiedDiff } from '../../util/line-diff.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import { checkFile } from '../config/check-file.ts';
 import { CONFIG_VERSION } from '../config/config-version.ts';
 import { expandVariables } from '../config/expand.ts';
 import { refuse } from '../config/refuse.ts';
+import { replaceFile } from '../config/replace-file.ts';
 import { parseYaml, readYamlFile } from '../config/yaml-file.ts';
 import { MIGRATIONS } from './index.ts';
 import type { Migration } from './migration.ts';
@@ -39,8 +39,7 @@ export async function migrateConfig(
   const steps = stepsFrom(from, file);
   if (steps.length === 0) return { from, to: CONFIG_VERSION, steps: [], diff: '', backup: null };
 
-  const target = realpathSync(file);
-  const before = readFileSync(target, 'utf8');
+  const before = readFileSync(file, 'utf8');
   const after = await migrated(before, steps);
   const yaml = await parseYaml(file, after);
   refuse(yaml.problems);
@@ -52,10 +51,9 @@ export async function migrateConfig(
   const diff = unifiedDiff(relative(root, file), before, after);
   if (dryRun)
     return { from, to: CONFIG_VERSION, steps: steps.map(({ summary }) => summary), diff, backup: null };
-  const mode = statSync(target).mode & 0o777;
   const backup = freeName(`${file}.bak-${from}`);
-  writeAtomic(backup, before, { durable: true, mode });
-  writeAtomic(target, after, { durable: true, mode });
+  replaceFile(file, before, backup);
+  replaceFile(file, after);
   return { from, to: CONFIG_VERSION, steps: steps.map(({ summary }) => summary), diff, backup };
 }
 

@@ -1,15 +1,15 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import { versionFile } from '../../protocol/version-file.ts';
-import { writeAtomic } from '../../util/atomic-write.ts';
 import { unifiedDiff } from '../../util/line-diff.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import { checkFile } from '../config/check-file.ts';
 import { CONFIG_VERSION } from '../config/config-version.ts';
 import { isNamed } from '../config/find.ts';
 import { refuse } from '../config/refuse.ts';
+import { replaceFile } from '../config/replace-file.ts';
 import { readYamlFile } from '../config/yaml-file.ts';
 
 /** Brings the shapes that `version.json` names up to date. The diff is empty where nothing changes; null when there is no such file. */
@@ -34,9 +34,6 @@ export async function updateVersionFile(
   const schema_versions = { config: CONFIG_VERSION, protocol: PROTOCOL_VERSION };
   const isCurrent = config === CONFIG_VERSION && protocol === PROTOCOL_VERSION;
   const after = isCurrent ? before : `${JSON.stringify({ ...data, schema_versions }, null, 2)}\n`;
-  if (!dryRun && after !== before) {
-    const target = realpathSync(file);
-    writeAtomic(target, after, { durable: true, mode: statSync(target).mode & 0o777 });
-  }
+  if (!dryRun && after !== before) replaceFile(file, after);
   return { file, diff: unifiedDiff(relative(root, file), before, after) };
 }

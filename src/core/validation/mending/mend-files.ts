@@ -9,16 +9,17 @@ import {
   realpathSync,
   statSync,
 } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { writeAtomic } from '../../../util/atomic-write.ts';
+import { basename, dirname, join, relative } from 'node:path';
 import { unifiedDiff } from '../../../util/line-diff.ts';
+import { replaceFile } from '../../config/replace-file.ts';
 import { parseYaml } from '../../config/yaml-file.ts';
 import { isInside } from '../../registry/real-path.ts';
 import { sdkPaths } from '../../registry/sdk-paths.ts';
+import { schemaFolder } from '../modeline.ts';
 import type { Subject } from '../subject.ts';
 import { applyMends } from './apply-mends.ts';
 import type { Mend } from './mend.ts';
-import { type FileKind, mendsOf, schemaFolder, schemaName } from './mends-of.ts';
+import { type FileKind, mendsOf, schemaName } from './mends-of.ts';
 
 /** A mend may bring another mistake to light, which the next round mends; more rounds than this never help. */
 const MAX_ROUNDS = 8;
@@ -64,9 +65,9 @@ async function changeFiles(
     const { before, after, rules } = change;
     mended.push({ file, rules, diff: unifiedDiff(relative(root, file), before, after) });
     if (dryRun) continue;
-    const target = realpathSync(file);
-    writeAtomic(target, after, { mode: statSync(target).mode & 0o777 });
+    // First, so that no line leads to a schema that could not be written.
     if (rules.includes('no-modeline')) putSchema(root, kind);
+    replaceFile(file, after);
   }
   return mended;
 }
@@ -81,9 +82,14 @@ function filesOf({ configFiles, tools, policyFiles, errorCodeFiles, config, whol
     ...errorCodeFiles.map((file) => ({ file, kind: 'error-codes' as const })),
   ];
   const once = new Map(files.map((each) => [each.file, each]));
-  return [...once.values()].filter(
-    ({ file }) => existsSync(file) && (!whole || isInside(realpathSync(file), realpathSync(config.root))),
-  );
+  return [...once.values()].filter(({ file }) => existsSync(file) && isOurs(file, config.root, whole));
+}
+
+/** A link in a project that somebody else made must not lead to a file of the user's; a file that is named is meant itself. */
+function isOurs(file: string, root: string, whole: boolean): boolean {
+  const real = realpathSync(file);
+  if (isInside(real, realpathSync(root))) return true;
+  return !whole && !isInside(file, root) && real === join(realpathSync(dirname(file)), basename(file));
 }
 
 async function mendedText(
@@ -128,7 +134,7 @@ function putSchema(root: string, kind: FileKind): void {
   const from = join(sdkPaths().packageRoot, 'schemas', schemaName(kind));
   const to = join(schemaFolder(root), schemaName(kind));
   mkdirSync(dirname(to), { recursive: true });
-  writeAtomic(to, readFileSync(from, 'utf8'));
+  replaceFile(from, readFileSync(from, 'utf8'), to);
 }
 
 function isScript(file: string): boolean {

@@ -11,7 +11,7 @@ import { CONFIG_VERSION, otherVersion } from '../../config/config-version.ts';
 import { expandVariables } from '../../config/expand.ts';
 import type { Problem } from '../../config/problem.ts';
 import type { YamlFile } from '../../config/yaml-file.ts';
-import { lacksModeline } from '../modeline.ts';
+import { lacksModeline, schemaFolder } from '../modeline.ts';
 import { type Mend, mendsOfIssue } from './mend.ts';
 
 export type FileKind = 'config' | 'manifest' | 'error-codes' | 'policy';
@@ -99,11 +99,6 @@ function modeline(kind: FileKind, file: string, text: string, root: string): Men
   if (!lacksModeline(file, text, root)) return [];
   const schema = relative(dirname(file), join(schemaFolder(root), schemaName(kind)));
   return [{ kind: 'first-line', rule: 'no-modeline', line: `# yaml-language-server: $schema=${schema}` }];
-}
-
-/** The folder of a project in which the schemas for editors lie. */
-export function schemaFolder(root: string): string {
-  return join(root, '.acor', 'schemas');
 }
 
 export function schemaName(kind: FileKind): string {
