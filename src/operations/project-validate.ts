@@ -67,7 +67,7 @@ export const projectValidate = acorOperation({
       versions: input.check_versions,
       selftest: input.selftest,
       services: () => ctx.app.services(),
-      signal: ctx.signal,
+      onInterrupt: (listener) => ctx.app.interrupts.listen(listener),
     });
     const errors = findings.filter(({ severity }) => severity === 'error');
     const data = {

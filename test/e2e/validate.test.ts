@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { RULES } from '../../src/core/validation/rules.ts';
-import { TestProject } from '../support/project.ts';
+import { TestProject, until } from '../support/project.ts';
 
 interface Finding {
   file: string;
@@ -204,6 +204,29 @@ describe('acor validate', () => {
       [2, ['tools/whole/tool.yaml:8:21 error selftest']],
     );
     assert.ok(error.details.findings[0].fix.includes(`acor logs ${project.runIds()[0]}`));
+  });
+
+  it('stops a self-test in order when it is interrupted, begins no other, and still answers', async () => {
+    using project = projectWith(
+      { whole: WHOLE, zero: WHOLE.replace('name: whole', 'name: zero') },
+      `${WHOLE_CONFIG}environment: { cancel_grace_s: 0.3 }
+`,
+    );
+    project.write('tools/whole/cli.sh', 'sleep 300\n');
+    const running = project.start(['validate', '--selftest']);
+    running.child.stdin!.end();
+    await until(() => project.record(project.runIds()[0] ?? '')?.state === 'running');
+    running.child.kill('SIGINT');
+    const { code, stdout } = await running.finished;
+    const { error } = JSON.parse(stdout);
+    assert.deepEqual(
+      [code, placed(error.details.findings, project)],
+      [2, ['tools/whole/tool.yaml:8:21 error selftest']],
+    );
+    assert.deepEqual(
+      project.runIds().map((run) => project.record(run)?.state),
+      ['cancelled'],
+    );
   });
 
   it('tells what does not fit this version of ACOR when it is asked to', async () => {

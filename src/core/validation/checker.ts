@@ -8,7 +8,8 @@ export interface ValidateOptions {
   selftest: boolean;
   /** Opened when a self-test is to be run. */
   services: () => Promise<RunnerServices>;
-  signal: AbortSignal;
+  /** Listens to interrupts while a self-test runs, with how many there were; returns what ends the listening. */
+  onInterrupt(listener: (signal: string, count: number) => void): () => void;
 }
 
 /** One kind of check: it looks at the files of its kind and tells all that it finds. Only `selftest` starts anything. */

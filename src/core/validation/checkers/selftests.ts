@@ -1,6 +1,6 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
-import type { RunnerServices } from '../../runner/services.ts';
+import type { RunnerServices, RunRequest } from '../../runner/services.ts';
 import { startRun } from '../../runner/start-run.ts';
 import type { Checker } from '../checker.ts';
 import { type Finding, findingOf } from '../finding.ts';
@@ -10,18 +10,31 @@ import { placesIn } from '../places-in.ts';
 export const selftests: Checker = {
   name: 'selftests',
   isAsked: (options) => options.selftest,
-  async check({ tools, env, cwd }, { services, signal }) {
+  async check({ tools, env, cwd }, { services, onInterrupt }) {
     const findings: Finding[] = [];
-    for (const tool of tools) {
-      if (signal.aborted) break;
-      const args = tool.manifest.health?.selftest;
-      if (args === undefined || tool.problems.length > 0) continue;
-      const why = await whyFailed(
-        testing(await services(), tool),
-        { tool: tool.name, args, cwd, env },
-        signal,
-      );
-      if (why !== undefined) findings.push(await failed(tool, why));
+    let interrupt: { signal: string; count: number } | undefined;
+    let run: Awaited<ReturnType<typeof startRun>> | undefined;
+    const stop = () => {
+      if (interrupt !== undefined)
+        run?.cancel(`interrupted by ${interrupt.signal}`, { now: interrupt.count > 1 });
+    };
+    const stopListening = onInterrupt((signal, count) => {
+      interrupt = { signal, count };
+      stop();
+    });
+    try {
+      for (const tool of tools) {
+        const args = tool.manifest.health?.selftest;
+        if (interrupt !== undefined || args === undefined || tool.problems.length > 0) continue;
+        const request = { tool: tool.name, args, cwd, env };
+        const why = await whyFailed(testing(await services(), tool), request, (started) => {
+          run = started;
+          stop();
+        });
+        if (why !== undefined) findings.push(await failed(tool, why));
+      }
+    } finally {
+      stopListening();
     }
     return findings;
   },
@@ -43,16 +56,13 @@ function testing(services: RunnerServices, tool: ToolEntry): RunnerServices {
 
 async function whyFailed(
   services: RunnerServices,
-  request: { tool: string; args: string[]; cwd: string; env: Readonly<Record<string, string | undefined>> },
-  signal: AbortSignal,
+  request: RunRequest,
+  onStart: (run: Awaited<ReturnType<typeof startRun>>) => void,
 ): Promise<{ message: string; fix: string } | undefined> {
   try {
     const run = await startRun(services, request);
-    const cancel = () => run.cancel('the validation was interrupted');
-    signal.addEventListener('abort', cancel, { once: true });
-    const { state, message, hint, code } = await run.ended.finally(() =>
-      signal.removeEventListener('abort', cancel),
-    );
+    onStart(run);
+    const { state, message, hint, code } = await run.ended;
     if (state === 'completed') return undefined;
     return {
       message: `${code ?? state}${message === null ? '' : `: ${message}`}`,
