@@ -25,7 +25,7 @@ export const inputSpec = z
       .describe('Masked wherever the arguments are shown, and redacted in all that the tool writes.'),
     flag: z
       .string()
-      .regex(/^--?[A-Za-z0-9][A-Za-z0-9_-]*$/, 'must look like --name or -n')
+      .regex(/^--?[A-Za-z0-9][A-Za-z0-9_.-]*$/, 'must look like --name or -n')
       .optional()
       .describe("The tool's own spelling of the flag."),
     joined: z

@@ -48,7 +48,7 @@ export async function adopt(place: HelpPlace, request: AdoptRequest, signal: Abo
   const adopted: Adopted = { drafts: [], asked: [], passed_over: [] };
   const shown = basename(request.program);
   const root = await findHelp(place, [shown, ...request.subcommand]);
-  if (root === null) throw nothingRead(shown, request.subcommand);
+  if (typeof root === 'string') throw nothingRead(shown, request.subcommand, root);
   const seen = new Set<string>();
   const names = new Set<string>();
   const pending: { found: FoundHelp; subcommand: readonly string[]; depth: number }[] = [
@@ -62,8 +62,7 @@ export async function adopt(place: HelpPlace, request: AdoptRequest, signal: Abo
     const children = found.help.commands.map(({ name }) => [...subcommand, name]);
     // With its subcommands adopted each by itself, a program that only leads to them is no tool.
     const isGroup = request.recursive && children.length > 0 && depth < request.depth;
-    if (!isGroup || found.help.positionals.length > 0)
-      adopted.drafts.push(draftOf(request, found, words, subcommand, names));
+    if (!isGroup) adopted.drafts.push(draftOf(request, found, words, subcommand, names));
     if (!isGroup) continue;
     for (const child of children) {
       signal.throwIfAborted();
@@ -73,8 +72,7 @@ export async function adopt(place: HelpPlace, request: AdoptRequest, signal: Abo
         continue;
       }
       const help = await findHelp(place, [shown, ...child]);
-      if (help === null)
-        adopted.passed_over.push({ command: [shown, ...child], why: 'tells no help that could be read' });
+      if (typeof help === 'string') adopted.passed_over.push({ command: [shown, ...child], why: help });
       else if (seen.has(fingerprint(help)))
         adopted.passed_over.push({ command: [shown, ...child], why: 'tells the same help as another' });
       else {
@@ -83,6 +81,9 @@ export async function adopt(place: HelpPlace, request: AdoptRequest, signal: Abo
       }
     }
   }
+  // None of its subcommands tells anything: then it is adopted as it is.
+  if (adopted.drafts.length === 0)
+    adopted.drafts.push(draftOf(request, root, [shown, ...request.subcommand], request.subcommand, names));
   return adopted;
 }
 
@@ -135,9 +136,9 @@ function toolName(wanted: string, taken: Set<string>): string {
   }
 }
 
-function nothingRead(program: string, subcommand: readonly string[]): AcorError {
+function nothingRead(program: string, subcommand: readonly string[], why: string): AcorError {
   const words = [program, ...subcommand].join(' ');
-  return new AcorError('E_TOOL_FAILED', `'${words}' told no help that could be read`, {
+  return new AcorError('E_TOOL_FAILED', `'${words}' cannot be adopted: ${why}`, {
     hint: `Asked in the sandbox: ${words} --help, ${words} -h and ${[program, 'help', ...subcommand].join(' ')}. Write a manifest by hand, with command: [${[program, ...subcommand].join(', ')}].`,
     next: ['acor health'],
   });

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
 import { newRunId } from '../../util/ids.ts';
 import { ProcessTree } from '../process/kill-tree.ts';
 import type { Runtime, SpawnedProcess } from '../process/runtime.ts';
@@ -30,8 +31,8 @@ export interface HelpAnswer {
   /** The words behind the program. */
   args: readonly string[];
   text: string;
-  /** How it ended, when not by itself. */
-  trouble: 'deadline' | 'output-limit' | 'not-started' | null;
+  /** What kept it from being started, or from ending by itself. */
+  trouble: string | null;
 }
 
 /**
@@ -82,8 +83,8 @@ export async function askForHelp(place: HelpPlace, args: readonly string[]): Pro
       keepers: launch.keepers,
     });
     launch.release();
-    const late = new Promise<'deadline'>((resolve) => {
-      timer = setTimeout(() => resolve('deadline'), DEADLINE_MS);
+    const late = new Promise<string>((resolve) => {
+      timer = setTimeout(() => resolve(`it did not end within ${DEADLINE_MS / 1000} s`), DEADLINE_MS);
     });
     const output = new Gathered(child);
     const first = await Promise.race([child.exited, output.overflow, late]);
@@ -94,9 +95,8 @@ export async function askForHelp(place: HelpPlace, args: readonly string[]): Pro
     }
     return { args, text: output.text, trouble };
   } catch (error) {
-    if (tree === undefined && !(error instanceof TypeError))
-      return { args, text: '', trouble: 'not-started' };
-    throw error;
+    if (!(error instanceof AcorError) || error.code === 'E_SANDBOX_UNAVAILABLE') throw error;
+    return { args, text: '', trouble: error.message };
   } finally {
     clearTimeout(timer);
     await tree?.kill();
@@ -123,7 +123,7 @@ function environment(path: string, work: string): Record<string, string> {
 
 /** Both streams of a program, up to a limit; help that goes to standard error counts where standard output has none. */
 class Gathered {
-  readonly overflow: Promise<'output-limit'>;
+  readonly overflow: Promise<string>;
   readonly done: Promise<unknown>;
   readonly #streams: { chunks: Uint8Array[] }[] = [];
   #bytes = 0;
@@ -131,7 +131,7 @@ class Gathered {
 
   constructor(child: SpawnedProcess) {
     this.overflow = new Promise((resolve) => {
-      this.#tooMuch = () => resolve('output-limit');
+      this.#tooMuch = () => resolve(`it wrote more than ${MAX_BYTES} bytes`);
     });
     this.done = Promise.all([child.stdout, child.stderr].map((stream) => this.#follow(stream)));
   }

@@ -16,6 +16,7 @@ export function readCommands(lines: readonly string[]): FoundCommand[] {
   const found = new Map<string, FoundCommand>();
   let isInside = false;
   let column = Number.POSITIVE_INFINITY;
+  let isListOpen = false;
   for (const line of lines) {
     if (line === '') continue;
     if (indentOf(line) <= 1 && !isNames(line, isInside)) {
@@ -32,7 +33,8 @@ export function readCommands(lines: readonly string[]): FoundCommand[] {
     if (name !== undefined && indentOf(line) <= column) {
       column = Math.min(column, indentOf(line) + 2);
       if (!found.has(name)) found.set(name, { name, text: text ?? '' });
-    } else if (isNames(line, isInside)) {
+    } else if (isNames(line, isInside) || (isListOpen && NAME_ALONE.test(line.trim()))) {
+      isListOpen = line.endsWith(',');
       for (const each of line.split(/[,\s]+/)) if (each !== '') found.set(each, { name: each, text: '' });
     }
   }

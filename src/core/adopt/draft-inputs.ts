@@ -1,5 +1,5 @@
 import { flagOf, INPUT_NAME, type InputType } from '../../protocol/input-types.ts';
-import type { FoundOption, FoundPositional, ReadHelp } from './help-shape.ts';
+import type { FoundCommand, FoundOption, FoundPositional, ReadHelp } from './help-shape.ts';
 import { valueTypeOf } from './value-type.ts';
 import { typeOfWord } from './value-words.ts';
 
@@ -16,7 +16,7 @@ export interface DraftInputs {
   leftOut: string[];
 }
 
-const FLAG = /^--?[A-Za-z0-9][A-Za-z0-9_-]*$/;
+const FLAG = /^--?[A-Za-z0-9][A-Za-z0-9_.-]*$/;
 const REPEATS =
   /\b(?:may|can) be (?:repeated|used|given|specified|passed|provided)[^.]{0,20}(?:more than once|multiple|several|repeatedly|again)|\b(?:may|can) be repeated|repeatable|multiple times|more than once|\[array\]|several -\w's/i;
 const LISTS = /^(?:list|strings|stringArray|stringSlice|stringToString|ints|intSlice|array)$/;
@@ -26,7 +26,7 @@ const HIDDEN = /(?:^|[-_])(?:password|passwd|passphrase|secret|token|api[-_]?key
 const MAX_TEXT = 400;
 
 /** The inputs of a manifest for what a help text tells. */
-export function draftInputs({ options, positionals }: ReadHelp): DraftInputs {
+export function draftInputs({ options, positionals, commands }: ReadHelp): DraftInputs {
   const draft: DraftInputs = { inputs: [], leftOut: [] };
   const names = new Names(options.flatMap(({ spellings, negations }) => [...spellings, ...negations]));
   for (const option of options) {
@@ -37,7 +37,8 @@ export function draftInputs({ options, positionals }: ReadHelp): DraftInputs {
       addOption({ ...option, spellings: [negation], negations: [], value: null, text }, draft, names);
     }
   }
-  const operands = positionalsOf(positionals, names, draft);
+  const operands =
+    commands.length > 0 ? commandOperands(commands, names) : positionalsOf(positionals, names, draft);
   draft.inputs.push(...operands);
   return draft;
 }
@@ -84,11 +85,27 @@ function addOption(option: FoundOption, { inputs, leftOut }: DraftInputs, names:
     ...(multiple && { multiple: true }),
     ...(found.enum && { enum: found.enum }),
     ...(found.default !== undefined && { default: multiple ? [found.default] : found.default }),
-    ...accessOf(type, `${name} ${value?.name ?? ''}`, text, doubts),
+    ...accessOf(type, [name, value?.name ?? ''], text, doubts),
     ...(HIDDEN.test(name) && type === 'string' && { secret: true }),
     ...(text !== '' && { description: shortened(text) }),
   };
   inputs.push({ keys, doubts });
+}
+
+/** A program that leads to others takes the name of one, and its operands. */
+function commandOperands(commands: readonly FoundCommand[], names: Names): DraftInput[] {
+  return [
+    {
+      keys: {
+        name: names.forWord('command'),
+        positional: true,
+        enum: commands.map(({ name }) => name),
+        description: 'The subcommand.',
+      },
+      doubts: ['the options of a subcommand are not told here: adopt it by itself, or all with --recursive'],
+    },
+    { keys: { name: names.forWord('operands'), positional: true, multiple: true }, doubts: [] },
+  ];
 }
 
 /** How many values follow at least: words, each in brackets or not. */
@@ -124,7 +141,7 @@ function positionalsOf(
       ...(isNeeded && { required: true }),
       positional: true,
       ...(repeats && { multiple: true }),
-      ...accessOf(type, name, text, doubts),
+      ...accessOf(type, [name], text, doubts),
       ...(text !== '' && { description: shortened(text) }),
     };
     drafts.push({ keys, doubts });
@@ -134,12 +151,12 @@ function positionalsOf(
 
 function accessOf(
   type: InputType,
-  name: string,
+  names: readonly string[],
   text: string,
   doubts: string[],
 ): { access?: 'read' | 'write' } {
   if (type !== 'path') return {};
-  const writes = WRITES.test(name);
+  const writes = names.some((name) => WRITES.test(name));
   if (writes) doubts.push('taken for a path that is written');
   else if (/\b(?:write|save|output|store|create|log)s?\b/i.test(text))
     doubts.push('access: write, if the program writes there');

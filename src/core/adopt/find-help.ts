@@ -10,25 +10,30 @@ export interface FoundHelp {
   asked: string[][];
 }
 
+const NOTHING = 'it told no help that could be read';
+
 /** A page of the manual: not wrong, but the short help of the same program is easier to read. */
 const MANUAL = /^\s*[A-Z][A-Z0-9_.-]+\([0-9a-z]+\)\s/;
 
 /**
  * Asks a program, or one of its subcommands, for its help in the usual ways, until one of them tells of options, operands or
- * subcommands. Nothing but words that ask for help is ever given to it. Null when none of them tells anything.
+ * subcommands. Nothing but words that ask for help is ever given to it. What kept it from telling anything is the text instead.
  */
-export async function findHelp(place: HelpPlace, words: readonly string[]): Promise<FoundHelp | null> {
+export async function findHelp(place: HelpPlace, words: readonly string[]): Promise<FoundHelp | string> {
   const [, ...subcommand] = words;
   const asked: string[][] = [];
   let second: FoundHelp | null = null;
+  let trouble = NOTHING;
   for (const args of waysToAsk(subcommand)) {
     asked.push([words[0]!, ...args]);
-    const found = readAnswer(await askForHelp(place, args), words, asked);
+    const answer = await askForHelp(place, args);
+    trouble = answer.trouble ?? trouble;
+    const found = readAnswer(answer, words, asked);
     if (found === null) continue;
     if (found.help.options.length > 0 && !MANUAL.test(found.text)) return found;
     second = better(second, found);
   }
-  return second;
+  return second ?? trouble;
 }
 
 function waysToAsk(subcommand: readonly string[]): string[][] {

@@ -37,7 +37,7 @@ export function readHead(line: string, start: number): OptionHead | undefined {
     const word = match(SPELLING, line, at);
     // `--force-<thing>` is no option but a family of them.
     if (word?.endsWith('-') && line[at + word.length] === '<') return undefined;
-    if (word === undefined) break;
+    if (word === undefined || /^-(?:NUM|NUMBER|DIGIT|LEVEL)$/.test(word)) break;
     at = takeWord(line, at, word, head, isNegation);
     head.end = at;
     const separator = match(ALTERNATIVE, line, at) ?? pairOf(line, at, head);

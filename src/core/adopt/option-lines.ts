@@ -105,7 +105,7 @@ function manyHeads(line: string, indent: number): OptionHead[] | undefined {
     if (head === undefined) return undefined;
     // A description may begin with an option; then there is a gap, and words follow.
     found.push(head);
-    const rest = /^(?: *;| \{\} \+)? +(?=-[A-Za-z])/.exec(line.slice(head.end))?.[0];
+    const rest = /^(?: *;| (?:\{\} )?\+)? +(?=-[A-Za-z])/.exec(line.slice(head.end))?.[0];
     if (rest === undefined) {
       if (/^[ ;]*$/.test(line.slice(head.end))) break;
       return undefined;

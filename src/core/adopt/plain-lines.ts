@@ -5,12 +5,25 @@ const TAB_STOP = 8;
 
 /** The lines of a help text as a reader sees them: overstrikes, colours and tabs are resolved. */
 export function plainLines(text: string): string[] {
-  return text
+  const lines = text
     .replaceAll('\r\n', '\n')
     .replace(/[^\n]\x08/g, '')
     .replace(ESCAPES, '')
     .split('\n')
     .map((line) => withoutTabs(line).replace(OTHER_CONTROLS, '').trimEnd());
+  for (const [index, line] of lines.entries()) {
+    const next = lines[index + 1]?.trimStart() ?? '';
+    // The spellings of one option may stand on several lines.
+    if (
+      !/^\s+-.*[^ ],$/.test(line) ||
+      !next.startsWith('-') ||
+      line.includes('  -') !== /^\s{2,}-/.test(line)
+    )
+      continue;
+    lines[index + 1] = `${line} ${next}`;
+    lines[index] = '';
+  }
+  return lines;
 }
 
 function withoutTabs(line: string): string {

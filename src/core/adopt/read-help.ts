@@ -48,7 +48,11 @@ function mergedOptions(listed: readonly FoundOption[], called: readonly FoundOpt
       known.value ??= option.value;
       if (fresh.length === 0) continue;
     }
+    // `-C, --check=quiet` is -C, for one of the values of --check.
+    const isOneValue = option.value?.isJoined === true && /^[a-z]+(?:-[a-z]+)*$/.test(option.value.name);
     if (known === undefined) merged.push({ ...option });
+    else if (isOneValue && fresh.every((each) => /^-[^-]$/.test(each)))
+      merged.push({ ...option, spellings: fresh, value: null });
     else known.spellings.push(...fresh);
   }
   for (const option of called.flatMap((each) => lettersOf(each, merged))) {

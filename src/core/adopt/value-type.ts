@@ -15,7 +15,7 @@ const WORD = /^[A-Za-z0-9][\w.+-]*$/;
 const GENERAL = /^(?:string|strings|list|str|val|value|arg|text)$/i;
 /** Words that say what the program does when nothing is given, and are no value. */
 const NO_VALUE =
-  /^(?:none|null|nil|unset|auto-?detect(?:ed)?|stdin|stdout|current|varies|see|the|is|not|off by default|unlimited|\[\])$/i;
+  /^(?:none|null|undefined|nil|unset|auto-?detect(?:ed)?|stdin|stdout|current|varies|see|the|is|not|off by default|unlimited|\[\])$/i;
 
 /** Tells the type of an option from the name of its value, its own name and its description, in this order. */
 export function valueTypeOf(option: FoundOption): ValueType {
@@ -29,6 +29,16 @@ export function valueTypeOf(option: FoundOption): ValueType {
   const choices = choicesOf(value.name, text);
   const type = choices === undefined ? plainType({ ...option, value }, doubts) : 'string';
   const fallback = defaultOf(text, type, choices);
+  if (
+    type === 'string' &&
+    choices === undefined &&
+    GENERAL.test(value.name.replace(/[<>]/g, '')) &&
+    /^\d+$/.test(String(fallback)) &&
+    !/\[string\]/.test(text)
+  ) {
+    doubts.push('taken for a number by its default');
+    return { type: 'int', default: Number(fallback), doubts };
+  }
   return {
     type,
     ...(choices && { enum: choices }),
@@ -40,7 +50,9 @@ export function valueTypeOf(option: FoundOption): ValueType {
 /** Some name the type or the choices at the end of the description only. */
 function unsaidValue(text: string): FoundOption['value'] {
   const isSaid = /\[(?:string|number|array)\]|[[(]choices: |(?:^|\. |\n| )one (?:of|or more):/.test(text);
-  const hasDefault = /[[(][dD]efault: (?!true|false|on\b|off\b|yes|no\b|enabled|disabled)/i.test(text);
+  const fallback = /[[(]default: *("[^"]*"|[^\s\])]+)[\])]/i.exec(text)?.[1];
+  const hasDefault =
+    fallback !== undefined && !/^"?(?:true|false|on|off|yes|no|enabled|disabled)"?$/i.test(fallback);
   return isSaid || hasDefault ? { name: 'VALUE', isOptional: false, isJoined: false } : null;
 }
 
@@ -79,15 +91,19 @@ function choicesOf(name: string, text: string): string[] | undefined {
     /\[possible values: ([^\]]+)\]/,
     /[[(]choices: ([^\])]+)[\])]/,
     /(?:^|[\s(])one of:? \(?((?:[`'"]?[\w.+-]+[`'"]?(?:\*)?(?:, or |, | or |\||\/))+[`'"]?[\w.+-]+[`'"]?)/i,
-    /(?:must be|can be|may be|WHEN is|either) ((?:[`'"][\w.+-]+[`'"](?:, or |, | or ))+[`'"][\w.+-]+[`'"])/,
+    /(?:must be|can be|may be|either|\b[A-Z]+ is) ((?:[`'"][\w.+-]+[`'"](?:, or |, | or ))+[`'"][\w.+-]+[`'"])/,
     /\((?:can be )?((?:[`'"][\w.+-]+[`'"](?:, or |, | or |\|))+[`'"][\w.+-]+[`'"])\)/,
   ]) {
     const found = pattern.exec(text)?.[1];
     const words = found
       ?.split(/, or |, | or |\||\//)
       .map((each) => each.replace(/^[`'"]+|[`'"*]+$/g, '').trim());
-    if (words !== undefined && areChoices(words)) return words;
+    if (words !== undefined && words.length > 1 && words.every((word) => WORD.test(word))) return words;
   }
+  const quoted = /Possible values: ((?:"[\w-]+"(?: \([^)]*\))?(?:, )?){2,})/
+    .exec(text)?.[1]
+    ?.match(/(?<=")[\w-]+(?=")/g);
+  if (quoted) return [...quoted];
   const listed = /Possible values: (.*)/.exec(text)?.[1];
   const words = [...(listed?.matchAll(/(?:^| )- ([\w.+-]+)(?=:|$| -)/g) ?? [])].map(([, word]) => word!);
   return words.length > 1 ? words : undefined;
@@ -103,6 +119,8 @@ function areChoices(words: readonly string[]): boolean {
 function defaultOf(text: string, type: InputType, choices: string[] | undefined): ValueType['default'] {
   const [, quoted, bare] =
     /[[(]default(?:s to|:| is|=)? *(?:"([^"]*)"|'?`?([^\s"'`,;)\]]+)'?`?) *[\])]/i.exec(text) ??
+    /\bdefaults to `([^`\s]+)`()/i.exec(text) ??
+    /\bDefault: ()([\w.+-]*[\w+-])\.?$/.exec(text) ??
     /(?:\[default: |; ?default: |(?:^|\s)default: )()`?([\w.+:-]+?)`?(?:[\];,]|$)/.exec(text) ??
     [];
   const found = quoted || bare;
