@@ -9,7 +9,6 @@ import type { ChosenBackend } from '../sandbox/choose.ts';
 import { canGiveUsers } from '../sandbox/identity/can-give-users.ts';
 import type { RunUser, SandboxLaunch } from '../sandbox/sandbox.ts';
 
-const DEADLINE_MS = 10_000;
 const MAX_BYTES = 1_048_576;
 const COLUMNS = 120;
 /** Somebody whom no account stands for: root's programs are not root here either. */
@@ -24,6 +23,7 @@ export interface HelpPlace {
   folders: readonly string[];
   path: string;
   hidden: readonly string[];
+  deadlineMs: number;
 }
 
 /** What a program said. */
@@ -37,7 +37,7 @@ export interface HelpAnswer {
 
 /**
  * Starts a program that nobody knows with words that ask for its help: without a network, without anything that it could write but a folder
- * that is removed, without input, for ten seconds and a MiB of output at most. Everything that it started is ended.
+ * that is removed, without input, for a limited time and a MiB of output at most. Everything that it started is ended.
  */
 export async function askForHelp(place: HelpPlace, args: readonly string[]): Promise<HelpAnswer> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'acor-adopt-')));
@@ -64,7 +64,7 @@ export async function askForHelp(place: HelpPlace, args: readonly string[]): Pro
         commands: null,
         path: place.path,
         network: 'none',
-        limits: { cpu_seconds: DEADLINE_MS / 1000, file_mb: 1 },
+        limits: { cpu_seconds: Math.ceil(place.deadlineMs / 1000), file_mb: 1 },
       },
       place.sandbox.probe,
     );
@@ -84,7 +84,10 @@ export async function askForHelp(place: HelpPlace, args: readonly string[]): Pro
     });
     launch.release();
     const late = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`it did not end within ${DEADLINE_MS / 1000} s`), DEADLINE_MS);
+      timer = setTimeout(
+        () => resolve(`it did not end within ${place.deadlineMs / 1000} s`),
+        place.deadlineMs,
+      );
     });
     const output = new Gathered(child);
     const first = await Promise.race([child.exited, output.overflow, late]);

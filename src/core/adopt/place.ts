@@ -10,6 +10,8 @@ import { isInside } from '../registry/real-path.ts';
 import { chooseBackend } from '../sandbox/choose.ts';
 import type { HelpPlace } from './ask-for-help.ts';
 
+const DEADLINE_MS = 10_000;
+
 /** The caller, and the project. */
 export interface Surroundings {
   config: LoadedConfig;
@@ -42,7 +44,15 @@ export async function placeOf(
   const sandbox = await chooseBackend(config.config.security.isolation, join(runsDir, 'cache'));
   const inProject = isInside(found, config.root);
   return {
-    place: { runtime, sandbox, program: found, folders, path: env['PATH'] ?? '', hidden },
+    place: {
+      runtime,
+      sandbox,
+      program: found,
+      folders,
+      path: env['PATH'] ?? '',
+      hidden,
+      deadlineMs: DEADLINE_MS,
+    },
     programFor: (folder) => (!isPath ? program : inProject ? relativeTo(folder, found) : found),
     reads: folders.map((path) =>
       isInside(path, realpathSync(config.root))
