@@ -84,6 +84,23 @@ describe('a help text', () => {
     );
   });
 
+  it('may speak of options in the description of another, and in its examples', () => {
+    const text = [
+      'Examples:',
+      '  -z  is no option here',
+      '',
+      'Options:',
+      '  -a, --all      all of them, which',
+      '                 --some  would not be',
+      '      --big      large',
+    ].join('\n');
+    const { options } = readHelp(text, ['x']);
+    assert.deepEqual(
+      options.map(({ spellings }) => spellings.join(' ')),
+      ['-a --all', '--big'],
+    );
+  });
+
   it('tells of required options and of operands by its call', () => {
     const { options, positionals } = readHelp(
       'usage: x [-h] --input FILE [--level {1,2}] source [dest ...]\n\n  --input FILE  what to read\n  --level {1,2}\n',
