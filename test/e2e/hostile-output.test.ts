@@ -105,6 +105,11 @@ describe('what a stranger writes', () => {
         );
         write('tools/broken/cli.sh', '#!/bin/bash\n', 0o755);
         write(`tools/${hostile().replaceAll('/', '')}/cli.sh`, '#!/bin/bash\n', 0o755);
+        write(
+          'helping',
+          `#!/bin/bash\ncat <<'END'\n${hostile()}\nUsage: x [-v] FILE ${hostile()}\n  -v, --verbose  ${hostile()}\n  --x=${hostile()}  x\n  --y Y ${hostile()}\nEND\n`,
+          0o755,
+        );
         // Where a terminal has it that is opened there.
         const inRoot = { cwd: root, env: dataFolder(root) };
         await project.acor(['secret', 'set', 'KEY'], { ...inRoot, stdin: 'correct horse' });
@@ -299,6 +304,7 @@ function linesOf(hostile: () => string, ending = 'error'): string[] {
 function callsOf(command: string, runId: string, word: string): string[][] {
   const words = command.split(' ');
   const own: Record<string, string[][]> = {
+    adopt: [['./helping', '--dry-run'], ['./helping', '--output', 'adopted'], [word]],
     answer: [[runId, '--value', '1'], [word]],
     approve: [['root'], ['--list'], [word]],
     clean: [['--keep', '0', '--dry-run']],
