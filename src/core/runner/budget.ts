@@ -1,5 +1,5 @@
 import type { Config } from '../../protocol/config-file.ts';
-import type { RetryPlan, RunLimits } from './plan.ts';
+import type { RetryPlan, RunLimits } from './run-plan.ts';
 
 /** What a project lets its runs use at most (config `budget`); null is without a limit. */
 export interface Budget {
