@@ -218,8 +218,10 @@ function foldersOf(layout: RunLayout): RunFolders {
   };
 }
 
-/** What tools of any language may import without an install. */
-/** The SDKs, all in one folder: each further mount costs a fifth of a millisecond. What that of TypeScript leads to goes with tools that can load it. */
+/**
+ * What tools may import without an install: the SDKs, in one folder, because each further mount costs a fifth of a millisecond. What
+ * that of TypeScript leads to goes with the tools that can load it.
+ */
 function librariesOf({ packageRoot }: SdkPaths, { language, manifest }: ToolEntry): string[] {
   const isShellOrPython = language === 'bash' || language === 'python';
   const isAlone = isShellOrPython && manifest.permissions.commands.length === 0;
