@@ -132,7 +132,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/workflow',
     folders: ['protocol', 'util', ...CORE.slice(0, 9)],
-    packages: ['yaml', 'zod'],
+    packages: ['yaml', 'zod', '@marcbachmann/cel-js'],
     node: true,
     note: 'runs made of runs',
   },
