@@ -21,6 +21,7 @@ const NEEDED = {
   setpriv: 'util-linux',
   useradd: 'passwd',
   strace: 'strace',
+  tmux: 'tmux',
 };
 
 /** Whom the sandboxes and the limits are tried as when root runs the suite: for root itself they are others. */

@@ -6,6 +6,9 @@ import { acorOperation } from './define.ts';
 import { commandsForOpenQuestions, type FollowEnd, followRun } from './follow-run.ts';
 import { writeEvents } from './write-events.ts';
 
+/** What a shell expects of a program that Ctrl-C ended. */
+const EXIT_INTERRUPTED = 130;
+
 export const runAttach = acorOperation({
   name: 'run.attach',
   summary: 'Pick a run up again: stream its events until it ends or waits for an answer.',
@@ -28,6 +31,10 @@ export const runAttach = acorOperation({
       for (const command of await commandsForOpenQuestions(store, input.run)) ctx.note(command);
       return { kind: 'streamed', exit: 2 };
     }
+    if (ctx.signal.aborted) {
+      ctx.note(`acor: run ${input.run} goes on. Pick it up again with: acor attach ${input.run}`);
+      return { kind: 'streamed', exit: EXIT_INTERRUPTED };
+    }
     const { state } = await settleIfLost(store, store.read(input.run));
     return { kind: 'streamed', exit: state === 'failed' || state === 'cancelled' ? 1 : 0 };
   },
@@ -36,7 +43,13 @@ export const runAttach = acorOperation({
 async function follow(runId: string, since: number, ctx: OperationContext<AcorApp>): Promise<FollowEnd> {
   if (ctx.screen !== null) {
     const { followForPerson } = await import('./show-to-person.ts');
-    return followForPerson(runId, since, ctx.screen, ctx, ctx.signal);
+    // An interrupt ends the following, not the process in the middle of a line.
+    const stopListening = ctx.app.interrupts.listen(() => {});
+    try {
+      return await followForPerson(runId, since, ctx.screen, ctx, { signal: ctx.signal, cancels: false });
+    } finally {
+      stopListening();
+    }
   }
   const { store } = await ctx.app.project();
   const show = (lines: Uint8Array) => writeEvents(ctx.stdoutFd, lines);

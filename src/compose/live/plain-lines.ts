@@ -1,0 +1,35 @@
+import { writeAsync } from '../../util/write-async.ts';
+import type { Screen } from '../screen.ts';
+import type { LineOutput, Written } from './line-output.ts';
+
+/** Lines one after the other, all of them, as fast as they are read: for pipes and for terminals that cannot draw. */
+export class PlainLines implements LineOutput {
+  readonly screen: Screen;
+  readonly #fd: number;
+  #pending = '';
+
+  constructor(fd: number, screen: Screen) {
+    this.#fd = fd;
+    this.screen = screen;
+  }
+
+  print(text: string): void {
+    this.#pending += `${text}\n`;
+  }
+
+  async settle(): Promise<Written> {
+    const text = this.#pending;
+    this.#pending = '';
+    return text === '' ? 'written' : writeAsync(this.#fd, Buffer.from(text));
+  }
+
+  async putAside(): Promise<void> {
+    await this.settle();
+  }
+
+  takeUp(): void {}
+
+  async close(): Promise<void> {
+    await this.settle();
+  }
+}
