@@ -102,9 +102,19 @@ function describeView(data: Readonly<Record<string, unknown>>, screen: Screen): 
     // Indented, so that no line of it passes for one of what follows.
     String(description ?? '').replaceAll('\n', '\n  '),
     tableOf(rows, screen, ['input'], 'It declares no inputs; arguments pass as they are.'),
-    pairsOf(facts, screen),
+    pairsOf(flat(facts), screen),
     calls.length > 0 ? `${styled('examples', 'bold', screen)}\n${calls.join('\n')}` : '',
   ]
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+/** Facts within facts under dotted names; lists of plain values stay whole, and empty ones are left out. */
+function flat(facts: Readonly<Record<string, unknown>>, prefix = ''): Record<string, unknown> {
+  const entries = Object.entries(facts).flatMap(([key, value]) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !key.endsWith('_schema')
+      ? Object.entries(flat(value as Readonly<Record<string, unknown>>, `${prefix}${key}.`))
+      : [[`${prefix}${key}`, value] as const],
+  );
+  return Object.fromEntries(entries);
 }
