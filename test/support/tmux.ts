@@ -29,20 +29,10 @@ export class TmuxScreen {
     };
     const shell = ['env', '-i', ...Object.entries(set).map(([name, value]) => `${name}=${value}`)];
     const words = [...shell, 'bash', '--norc', '--noprofile', '-i'];
-    this.#tmux([
-      '-f',
-      '/dev/null',
-      'new-session',
-      '-d',
-      '-x',
-      `${columns}`,
-      '-y',
-      `${rows}`,
-      '-c',
-      root,
-      ...words,
-    ]);
-    this.#tmux(['set-option', '-g', 'history-limit', '50000']);
+    // The limit holds for screens that are opened later.
+    const limit = ['start-server', ';', 'set-option', '-g', 'history-limit', '50000', ';'];
+    const size = ['-x', `${columns}`, '-y', `${rows}`];
+    this.#tmux(['-f', '/dev/null', ...limit, 'new-session', '-d', ...size, '-c', root, ...words]);
   }
 
   /** Types a command line and Enter. */
