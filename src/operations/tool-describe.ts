@@ -4,7 +4,7 @@ import { styled } from '../compose/style.ts';
 import { cellText } from '../compose/table.ts';
 import { shellCommand } from '../util/shell-quote.ts';
 import { acorOperation } from './define.ts';
-import { pairsOf, tableOf } from './views.ts';
+import { hanging, pairsOf, tableOf } from './views.ts';
 
 const inputShape = z.looseObject({ name: z.string(), type: z.string(), required: z.boolean() });
 
@@ -100,7 +100,7 @@ function describeView(data: Readonly<Record<string, unknown>>, screen: Screen): 
   return [
     styled(usage, 'bold', screen),
     // Indented, so that no line of it passes for one of what follows.
-    String(description ?? '').replaceAll('\n', '\n  '),
+    hanging(String(description ?? ''), 2, screen),
     tableOf(rows, screen, ['input'], 'It declares no inputs; arguments pass as they are.'),
     pairsOf(flat(facts), screen),
     calls.length > 0 ? `${styled('examples', 'bold', screen)}\n${calls.join('\n')}` : '',

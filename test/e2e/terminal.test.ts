@@ -48,8 +48,9 @@ const RESULT = { type: 'result', status: 'ok', metrics: { files: 3 } };
 const step = (name: string, pct?: number, msg?: string) => ({ type: 'progress', step: name, pct, msg });
 const log = (msg: string, level = 'info') => ({ type: 'log', level, msg });
 
-function assertFits(text: string, columns: number): void {
-  for (const line of text.split('\n')) assert.ok(displayWidth(line) <= columns, `${columns}: ${line}`);
+/** That the terminal had to break no line; those that it has broken are joined in what is given here. */
+function assertFits(history: string, columns: number): void {
+  for (const line of history.split('\n')) assert.ok(displayWidth(line) <= columns, `${columns}: ${line}`);
 }
 
 describe('a run on a screen', { skip: noTmux }, () => {
@@ -61,6 +62,7 @@ describe('a run on a screen', { skip: noTmux }, () => {
         'wait',
         step('copy', 45, `part 3 of 7 ${WIDE}`),
         'err:to stderr',
+        log(`${'x'.repeat(columns)}✓ completed in 99 s`),
         log('take care', 'warn'),
         'wait',
         step('check'),
@@ -72,8 +74,13 @@ describe('a run on a screen', { skip: noTmux }, () => {
       await screen.shows(/^\S scan$/m);
       told.go();
       const text = await screen.shows(/45%[\s\S]*take care|take care[\s\S]*45%/);
-      assertFits(text, columns);
       assert.match(text, /^│ 漢字かな/m);
+      assert.match(text, /x✓ completed in 99 s$|│ x*✓ completed|│ ✓ completed|│ completed/m, 'the control');
+      assert.doesNotMatch(
+        text,
+        /^✓ completed/m,
+        'a line that is broken does not begin like one of the runner',
+      );
       assert.match(text, /^✓ scan {2}\d+\.\d s$/m);
       assert.match(text, /^│ warn: take care$/m);
       const [work, clock] = screen.lines.slice(-2);
@@ -93,7 +100,8 @@ describe('a run on a screen', { skip: noTmux }, () => {
         assert.equal(end.match(new RegExp(`^✓ ${name} {2}`, 'gm'))?.length, 1, end);
       assert.match(end, /^ {2}files 3$/m);
       assert.doesNotMatch(end, /45%|░/, 'nothing of the footer is left');
-      assertFits(end, columns);
+      const history = screen.text('history');
+      assertFits(history.slice(history.indexOf('says  r-')), columns);
       assert.ok(screen.cursor().isVisible);
     });
   }
@@ -119,6 +127,44 @@ describe('a run on a screen', { skip: noTmux }, () => {
     screen.enter('clear; acor runs --limit 1');
     await screen.shows(/^state[\s\S]*^✗ failed +says +(?:just now|\d s ago) .*E_TOOL_FAILED: no luck$/m);
   });
+
+  for (const columns of [40, 120]) {
+    it(`can be looked at afterwards on ${columns} columns`, async () => {
+      using other = new TestProject({ config: WITHOUT_SANDBOX });
+      other.write('tools/wide/cli.sh', '#!/bin/bash\necho words\nexit 30\n', 0o755);
+      other.write('tools/wide/tool.yaml', `name: wide\nversion: 1.0.0\ndescription: ${WIDE}\n`);
+      using screen = new TmuxScreen(other, { columns, rows: 60 });
+      screen.enter('acor runs; acor decisions; acor list');
+      const none = await screen.shows(/漢字かな[\s\S]*\n\$$/, 'history');
+      assert.match(
+        none.replaceAll(/\s+/g, ' '),
+        /No runs here\. .*: acor run <tool> No tool has asked anything/,
+      );
+      await other.acor(['run', 'wide']);
+      const runId = other.runIds()[0]!;
+      let commands = 0;
+      for (const [command, shows] of [
+        [
+          'runs',
+          columns === 40
+            ? /^✗ failed +wide\n {2}r-\S+\n {2}(?:just now|\d+ s ago), .*\n {2}E_TOOL_FAILED: /
+            : /^✗ failed +wide +(?:just now|\d+ s ago) .* r-\S+ +E_TOOL/m,
+        ],
+        ['list', columns === 40 ? /^description +漢字かな.*\n +\S/m : /^wide +1\.0\.0 .* 漢字かな.*do$/m],
+        [`show ${runId}`, /^✗ failed {2}wide 1\.0\.0\n\nrun +r-\S+\n[\s\S]*^why +E_TOOL_FAILED/m],
+        ['errors E_TOOL_FAILED', /^code +E_TOOL_FAILED\n[\s\S]*^hint +\S/m],
+        ['describe wide', /^acor run wide \[args…\]\n\n漢字/m],
+        ['run wide --timeout none', /^✗ E_USAGE: /m],
+      ] as const) {
+        const typed = `acor ${command}; echo END of $((${++commands}))`;
+        screen.enter(typed);
+        const text = await screen.shows(new RegExp(`^END of ${commands}$`, 'm'), 'history');
+        const shown = text.slice(text.indexOf(typed) + typed.length, text.lastIndexOf('END of')).trim();
+        assert.match(shown, shows);
+        assertFits(shown.replaceAll(/^.*\/.*$/gm, ''), columns);
+      }
+    });
+  }
 
   it('becomes narrower and wider without a torn line, and loses nothing that was said before', async () => {
     const told = script(
