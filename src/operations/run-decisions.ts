@@ -72,7 +72,8 @@ export const runDecisions = acorOperation({
         .filter((part) => part !== '')
         .join(': '),
     }));
-    const none = 'No tool has asked anything. A tool asks with ask(): see docs/decisions.md.';
+    const none =
+      'No tool has asked anything. Runs that wait for an answer are listed by: acor runs --state waiting_ai';
     return tableOf(rows, screen, ['run'], none, (column, text) =>
       column === 'answer' && text === '(open)' ? 'yellow' : undefined,
     );

@@ -32,8 +32,8 @@ export async function showToPerson(
       asks = (await putQuestions(view, run.runId, ctx, new AbortController().signal)) === 'settled';
       if (asks) continue;
       const { store } = await ctx.app.project();
-      ctx.note(`acor: run ${run.runId} waits for an answer from another shell; Ctrl-C cancels it`);
-      for (const command of await commandsForOpenQuestions(store, run.runId)) ctx.note(command);
+      view.tell(`acor: run ${run.runId} waits for an answer from another shell; Ctrl-C cancels it`);
+      for (const command of await commandsForOpenQuestions(store, run.runId)) view.tell(`  ${command}`);
     }
   } finally {
     stopListening();

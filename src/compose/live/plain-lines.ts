@@ -7,6 +7,7 @@ export class PlainLines implements LineOutput {
   readonly screen: Screen;
   readonly #fd: number;
   #pending = '';
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(fd: number, screen: Screen) {
     this.#fd = fd;
@@ -18,6 +19,13 @@ export class PlainLines implements LineOutput {
   }
 
   async settle(): Promise<Written> {
+    // One after the other, so that no line is written into another.
+    const turn = this.#turn.then(() => this.#write());
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #write(): Promise<Written> {
     const text = this.#pending;
     this.#pending = '';
     return text === '' ? 'written' : writeAsync(this.#fd, Buffer.from(text));

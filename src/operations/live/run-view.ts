@@ -75,10 +75,17 @@ export class RunView {
     return this.#out.settle();
   }
 
-  /** Says what is being done about a wish of the person. */
+  /** Says what is being done about a wish of the person, as long as it goes on. */
   say(word: string): void {
     if (this.#options.screen.live) this.#word = word;
-    else this.#out.print(word);
+    else this.tell(word);
+  }
+
+  /** Tells a line of the runner's own, for good. */
+  tell(line: string): void {
+    this.#out.print(safeLine(line), 'kept');
+    // A reader that is gone is told by the next lines.
+    void this.#out.settle().catch(() => {});
   }
 
   /** Leaves the screen to somebody else. */
