@@ -3,11 +3,9 @@ import type { OperationContext } from '../compose/operation.ts';
 import { settleIfLost } from '../core/runner/settle-lost.ts';
 import type { AcorApp } from './acor-app.ts';
 import { acorOperation } from './define.ts';
+import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
 import { commandsForOpenQuestions, type FollowEnd, followRun } from './follow-run.ts';
 import { writeEvents } from './write-events.ts';
-
-/** What a shell expects of a program that Ctrl-C ended. */
-const EXIT_INTERRUPTED = 130;
 
 export const runAttach = acorOperation({
   name: 'run.attach',

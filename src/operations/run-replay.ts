@@ -7,13 +7,11 @@ import type { RunRecord } from '../protocol/run-record.ts';
 import { isFinal } from '../protocol/run-state.ts';
 import type { AcorApp } from './acor-app.ts';
 import { acorOperation } from './define.ts';
+import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
 import { type Pace, playRecording } from './play-recording.ts';
 import { shownPlan } from './show-plan.ts';
 import { replayed } from './tell-comparison.ts';
 import { writeEvents } from './write-events.ts';
-
-/** What a shell expects of a program that Ctrl-C ended. */
-const EXIT_INTERRUPTED = 130;
 
 const input = z.object({
   run: z.string().describe('The id of the run.'),

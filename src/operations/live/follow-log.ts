@@ -3,10 +3,8 @@ import type { Screen } from '../../compose/screen.ts';
 import { followToEnd } from '../../core/runner/follow-to-end.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { eventAsText } from '../event-text.ts';
+import { EXIT_INTERRUPTED } from '../exit-interrupted.ts';
 import { logBytes, openView } from '../show-to-person.ts';
-
-/** What a shell expects of a program that Ctrl-C ended. */
-const EXIT_INTERRUPTED = 130;
 
 /** Follows the log of a run at a terminal: a line for each event that is wanted, and below them how far the run is. */
 export async function followLogForPerson(
