@@ -11,12 +11,13 @@ let opened = 0;
 
 /** A person's screen: a shell in a terminal that draws what it is sent, so that what stands on it can be read. */
 export class TmuxScreen {
-  readonly #socket = `acor-test-${process.pid}-${++opened}`;
+  readonly #socket: string;
 
   constructor(
     { root }: { root: string },
     { columns, rows = 30, env = {} }: { columns: number; rows?: number; env?: Record<string, string> },
   ) {
+    this.#socket = `${root}/tmux-${++opened}`;
     const set = {
       PATH: `${dirname(ACOR)}:${process.env.PATH ?? ''}`,
       HOME: process.env.HOME ?? '/',
@@ -87,6 +88,6 @@ export class TmuxScreen {
   }
 
   #tmux(args: readonly string[]): string {
-    return execFileSync('tmux', ['-L', this.#socket, ...args], { encoding: 'utf8' });
+    return execFileSync('tmux', ['-S', this.#socket, ...args], { encoding: 'utf8' });
   }
 }
