@@ -57,6 +57,20 @@ const security = z.strictObject({
   resource_limits: resourceLimits.prefault({}).describe('For tools whose manifest gives none.'),
   grant_roots: z.array(folder).default([]).describe('Further folders under which a path argument may lie.'),
   isolation: z.enum(['required', 'preferred', 'off']).default('preferred'),
+  container: z
+    .strictObject({
+      image: z
+        .string()
+        .regex(/^[^\s-]\S*$/)
+        .describe('The image that tools run in.'),
+      command: z
+        .array(z.string().regex(/^[^\n\0]+$/))
+        .default(['podman', 'run'])
+        .refine((words) => words.indexOf('run') > 0, { error: "holds no 'run' after the engine's name" })
+        .describe("How the engine's 'run' is called, with options of your own; ACOR's come after these."),
+    })
+    .optional()
+    .describe('Tools run in a container of this image, and nowhere else.'),
   allow_private_egress: z
     .array(z.string().min(1))
     .default([])

@@ -100,6 +100,7 @@ export class Run {
     let completed = false;
     try {
       this.#announce();
+      await this.#tellOfWeakerSandbox();
       const tried = await this.#workInTurn();
       const { outcome, attempt } = tried;
       const durationS = Math.round(performance.now() - this.#begunMs) / 1000;
@@ -139,6 +140,14 @@ export class Run {
       });
     }
     this.#writer.log.flush();
+  }
+
+  async #tellOfWeakerSandbox(): Promise<void> {
+    const { weaker } = this.#plan.sandboxed;
+    if (weaker === null) return;
+    const { tellOfWeaker } = await import('../sandbox/tell-of-weaker.ts');
+    const news = tellOfWeaker(weaker.chosen, weaker.cacheFolder);
+    if (news !== undefined) this.#warn(undefined, news.msg, { hint: news.hint });
   }
 
   /** Waits for a place among the runs of the project, and works there. */

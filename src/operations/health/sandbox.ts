@@ -19,7 +19,7 @@ const OFF = "Run only tools that you trust, or set security.isolation: 'preferre
 export async function checkSandbox({ config }: Project): Promise<HealthCheck[]> {
   const mode = config.config.security.isolation;
   try {
-    const chosen = await chooseBackend(mode, null);
+    const chosen = await chooseBackend(config.config.security, null);
     if (mode === 'off') {
       return [
         { name: 'sandbox', status: 'ok', detail: `off, as the configuration has it: ${chosen.probe.detail}` },
@@ -42,10 +42,12 @@ async function checkChosen({ backend, probe }: ChosenBackend, mode: IsolationMod
   const detail = `${backend.name}: ${probe.detail} (security.isolation: ${mode})`;
   if (backend.tier === 1) return { name: 'sandbox', status: 'ok', detail };
   const stronger = await Promise.all(
-    BACKENDS.filter(({ tier }) => tier < backend.tier).map(async ({ name, load }) => ({
-      name,
-      ...(await (await load()).probe()),
-    })),
+    BACKENDS.filter(({ tier, platform }) => tier < backend.tier && platform === process.platform).map(
+      async ({ name, load }) => ({
+        name,
+        ...(await (await load()).probe()),
+      }),
+    ),
   );
   const [first] = stronger;
   const why = stronger.map((each) => `${each.name}: ${each.detail}`).join('; ');
