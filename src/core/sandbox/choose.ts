@@ -95,7 +95,8 @@ function candidatesFor({ isolation, container }: SandboxWish): readonly Pick<Can
 
 function unavailable({ isolation }: SandboxWish, found: ChosenBackend['passedOver']): AcorError {
   const [first] = found;
-  const why = found.map(({ backend, probe }) => `${backend.name}: ${probe.detail}`).join('; ');
+  const tried = found.map(({ backend, probe }) => `${backend.name}: ${probe.detail}`).join('; ');
+  const why = tried || `none of this strength is for ${process.platform}`;
   const fix = first?.probe.fix ?? 'See: acor health';
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',

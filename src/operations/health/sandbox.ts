@@ -41,6 +41,15 @@ export async function checkSandbox({ config }: Project): Promise<HealthCheck[]> 
 async function checkChosen({ backend, probe }: ChosenBackend, mode: IsolationMode): Promise<HealthCheck> {
   const detail = `${backend.name}: ${probe.detail} (security.isolation: ${mode})`;
   if (backend.tier === 1) return { name: 'sandbox', status: 'ok', detail };
+  if (backend.name === 'seatbelt') {
+    const fix = 'Run ACOR on Linux, in a virtual machine or a container, for a sandbox that is tested.';
+    return {
+      name: 'sandbox',
+      status: 'degraded',
+      detail: `${detail}; processor, memory and programs are not limited`,
+      fix,
+    };
+  }
   const stronger = await Promise.all(
     BACKENDS.filter(({ tier, platform }) => tier < backend.tier && platform === process.platform).map(
       async ({ name, load }) => ({

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { planEgress } from '../egress/egress-plan.ts';
 import type { SandboxRequest } from '../sandbox.ts';
-import { seatbelt, seatbeltConfig } from './seatbelt.ts';
+import { harmless, seatbelt, seatbeltConfig } from './seatbelt.ts';
 import { loadSeatbelt } from './seatbelt-package.ts';
 
 describe('seatbelt, as far as it can be tried without a Mac,', () => {
@@ -71,6 +71,17 @@ describe('seatbelt, as far as it can be tried without a Mac,', () => {
     } as unknown as Parameters<typeof planEgress>[2]);
     const { network } = seatbeltConfig({ ...request, network: 'listed', egress });
     assert.deepEqual(network.allowedDomains, ['example.com:443']);
+  });
+
+  it('hands nothing of a tool’s environment to the shell outside that would act on it', () => {
+    const env = {
+      BASH_ENV: 'x',
+      'BASH_FUNC_env%%': '() { x; }',
+      DYLD_INSERT_LIBRARIES: 'x',
+      LANG: 'C',
+      RUN_ID: 'r-1',
+    };
+    assert.deepEqual(harmless(env), { LANG: 'C', RUN_ID: 'r-1' });
   });
 
   it('names the command that installs its package, which is not here', async () => {

@@ -15,6 +15,8 @@ const SYSTEM = [
 /** The package opens this to all that it starts. */
 const SHARED = ['/tmp/claude', '/private/tmp/claude'];
 
+const FOR_SHELLS = /^(BASH.*|ENV|SHELLOPTS|PS4|IFS|CDPATH|DYLD_.*|LD_.*)$/;
+
 /** The hosts that this process opens: the package keeps one list for all that it starts. */
 let openHosts: string | undefined;
 
@@ -53,7 +55,7 @@ export const seatbelt: SandboxBackend = {
         spawn: {
           argv,
           cwd: request.folders.work,
-          env,
+          env: { ...harmless(env), PATH: '/usr/bin:/bin' },
           ...(stdin !== undefined && { stdin }),
           stdout,
           stderr,
@@ -91,14 +93,14 @@ export function seatbeltConfig(request: SandboxRequest): SeatbeltConfig {
 export async function wrap(
   manager: SandboxManager,
   config: SeatbeltConfig,
-  { argv, folders, runId }: Pick<SandboxRequest, 'argv' | 'folders' | 'runId'>,
+  { argv, folders, runId, path }: Pick<SandboxRequest, 'argv' | 'folders' | 'runId' | 'path'>,
 ): Promise<[string, ...string[]]> {
   const hosts = JSON.stringify(config.network.allowedDomains);
   if (openHosts !== undefined && openHosts !== hosts) throw otherHosts();
   openHosts = hosts;
   await manager.initialize(config);
   const { work } = folders;
-  const line = `exec ${shellCommand(['/usr/bin/env', `TMPDIR=${work}`, ...argv])}`;
+  const line = `exec ${shellCommand(['/usr/bin/env', `TMPDIR=${work}`, `PATH=${path}`, ...argv])}`;
   const wrapped = await manager.wrapWithSandboxArgv(line, '/bin/bash', config, undefined, work, {
     // In place of the command itself, which everybody could read there.
     commandId: runId,
@@ -107,6 +109,11 @@ export async function wrap(
   if (program === undefined || !words.some((word) => word.includes('/usr/bin/sandbox-exec')))
     throw notWrapped();
   return [program, ...words];
+}
+
+/** Without what would act on the shell outside of the sandbox, through which the package starts a tool. */
+export function harmless(env: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !FOR_SHELLS.test(name)));
 }
 
 function otherHosts(): AcorError {
