@@ -65,9 +65,11 @@ const security = z.strictObject({
         .describe('The image that tools run in.'),
       command: z
         .array(z.string().regex(/^[^\n\0]+$/))
-        .default(['podman', 'run'])
         .refine((words) => words.indexOf('run') > 0, { error: "holds no 'run' after the engine's name" })
-        .describe("How the engine's 'run' is called, with options of your own; ACOR's come after these."),
+        .optional()
+        .describe(
+          "`podman run` unless it is given: how the engine's 'run' is called, with options of your own; ACOR's come after these.",
+        ),
     })
     .optional()
     .describe('Tools run in a container of this image, and nowhere else.'),

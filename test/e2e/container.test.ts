@@ -11,7 +11,9 @@ if ('reason' in here) it(`runs in containers are not tried here (${here.reason})
 else {
   const { command, image } = here.settings;
   const engine = new Engine(here.settings);
-  const security = `security: { container: { image: ${image}, command: [${command.join(', ')}] } }\n`;
+  // Podman is what is meant when no other is named.
+  const named = engine.isPodman ? '' : `, command: [${command.join(', ')}]`;
+  const security = `security: { container: { image: ${image}${named} } }\n`;
   const CONFIG = `version: 1\nenvironment: { cancel_grace_s: 0.3 }\n${security}`;
   const STUBBORN =
     "#!/bin/bash\ntrap '' TERM\nsetsid sleep 600 &\necho there\nwhile :; do sleep 0.01; done\n";
@@ -52,7 +54,8 @@ else {
 
     it('is gone when its supervisor is killed', async () => {
       using project = new TestProject({ config: CONFIG });
-      project.write('tools/stubborn', STUBBORN, 0o755);
+      // By its environment nobody finds it.
+      project.write('tools/stubborn', `#!/bin/bash\necho there\nexec env -i sleep 600\n`, 0o755);
       const running = project.start(['run', 'stubborn']);
       const { run_id: runId } = (await running.event('runner_log')) as unknown as { run_id: string };
       assert.equal(isKnown(runId), true);

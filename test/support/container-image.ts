@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type ContainerSettings, Engine } from '../../src/core/sandbox/backends/engine.ts';
+import { Engine } from '../../src/core/sandbox/backends/engine.ts';
 
 const IMAGE = 'localhost/acor-test-tools';
 /** What the contract's tools call. */
@@ -12,7 +12,9 @@ const PROGRAMS =
 const LINKED = ['bin', 'sbin', 'lib', 'lib64'];
 
 /** An engine that works here with an image made of this machine's own programs, without a network; or why there is none. */
-export function engineHere(): { settings: ContainerSettings } | { reason: string } {
+export function engineHere():
+  | { settings: { image: string; command: readonly string[] } }
+  | { reason: string } {
   const reasons: string[] = [];
   for (const name of ['podman', 'docker']) {
     const command = [name, 'run'];

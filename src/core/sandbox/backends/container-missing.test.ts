@@ -38,6 +38,7 @@ describe('the command of a container', () => {
     const engine = new Engine(SETTINGS);
     assert.deepEqual(engine.run('/e'), ['/e', '--flag', 'run', '--own']);
     assert.deepEqual(engine.other('/e', ['rm', 'x']), ['/e', '--flag', 'rm', 'x']);
+    assert.deepEqual(new Engine({}).run('/e'), ['/e', 'run'], 'podman, unless another one is named');
     const words = containerArguments(ORDER);
     assert.equal(words.at(-1), 'tools');
     const confining = [

@@ -6,8 +6,10 @@ import { trustedProgram } from '../trusted-program.ts';
 export interface ContainerSettings {
   image: string;
   /** The engine's `run` with options of one's own: everything up to the options that ACOR adds. */
-  command: readonly string[];
+  command?: readonly string[] | undefined;
 }
+
+const PODMAN = ['podman', 'run'];
 
 /** What an engine's client needs to find its engine and its images, and nothing else of the caller's environment. */
 const OWN_VARIABLES = [
@@ -20,7 +22,7 @@ const OWN_VARIABLES = [
 export class Engine {
   readonly #words: readonly string[];
 
-  constructor({ command }: Pick<ContainerSettings, 'command'>) {
+  constructor({ command = PODMAN }: Pick<ContainerSettings, 'command'>) {
     this.#words = command;
   }
 
