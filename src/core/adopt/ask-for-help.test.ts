@@ -21,7 +21,7 @@ describe('a program that is asked for its help', { skip: process.platform !== 'l
         const answer = await askForHelp(
           {
             runtime: await loadRuntime(),
-            sandbox: await chooseBackend(mode, null),
+            sandbox: await chooseBackend({ isolation: mode }, null),
             program,
             folders: [],
             path: '/usr/bin:/bin',

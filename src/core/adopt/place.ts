@@ -41,7 +41,7 @@ export async function placeOf(
   const hidden = [runsDir, join(config.root, '.acor'), ...userFolders(env)].filter((path) =>
     existsSync(path),
   );
-  const sandbox = await chooseBackend(config.config.security.isolation, join(runsDir, 'cache'));
+  const sandbox = await chooseBackend(config.config.security, join(runsDir, 'cache'));
   const inProject = isInside(found, config.root);
   return {
     place: {
