@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { watchdogsOf } from '../../src/core/process/watchdog.ts';
+import { placesOf } from '../support/places-of.ts';
 import {
   ACOR,
   parseLines,
@@ -511,26 +512,6 @@ describe('what a tool tells of its secrets', () => {
     assert.deepEqual([...found].sort(), [...new Set(plainForms)].sort());
   });
 });
-
-/** Where in the store of runs, or in what was shown, one of the texts stands. The names of files are not looked at. */
-function placesOf(texts: readonly string[], project: TestProject, shown: string): string[] {
-  const files = (
-    readdirSync(project.runsDir, { recursive: true, withFileTypes: true }) as {
-      isFile(): boolean;
-      parentPath: string;
-      name: string;
-    }[]
-  )
-    .filter((entry) => entry.isFile())
-    .map((entry) => ({
-      path: join(entry.parentPath, entry.name),
-      bytes: readFileSync(join(entry.parentPath, entry.name)),
-    }));
-  const all = [...files, { path: 'the output', bytes: Buffer.from(shown) }];
-  return texts.flatMap((text) =>
-    all.filter(({ bytes }) => bytes.includes(text)).map(({ path }) => `${text} in ${path}`),
-  );
-}
 
 function secretFile(project: TestProject, name: string): string {
   const root = project.path('data/acor/secrets');

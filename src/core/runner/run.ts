@@ -13,6 +13,7 @@ import { after } from './guards/guard.ts';
 import { isListedExit, judge, type Outcome, stopped } from './outcome.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { RunPlan } from './plan.ts';
+import type { TellOfProtected } from './protected/watch-protected.ts';
 import { backoffMs, nextStep } from './retry.ts';
 import { type RunSummary, summarise, type TriedOut } from './run-summary.ts';
 import type { RunnerServices } from './services.ts';
@@ -153,7 +154,17 @@ export class Run {
     } catch (error) {
       return { outcome: failureOf(error, this.layout.dir), number };
     }
-    return this.#tryUntilDone();
+    const tell = await this.#watchProtected();
+    const tried = await this.#tryUntilDone();
+    tell?.((msg, extra) => this.#warn(undefined, msg, extra));
+    return tried;
+  }
+
+  /** Most tools write nothing but their own folders, where there is nothing to protect. */
+  async #watchProtected(): Promise<TellOfProtected | undefined> {
+    if (!this.#plan.grants.some(({ access }) => access === 'write')) return undefined;
+    const { watchProtected } = await import('./protected/watch-protected.ts');
+    return watchProtected(this.#plan);
   }
 
   async #tryUntilDone(): Promise<TriedOut> {
