@@ -80,7 +80,11 @@ describe(`the attacks, as ${who === 'root' ? 'root' : 'an ordinary user'}`, () =
     const missing = committed.backends.filter((name) => !backends.some((backend) => backend.name === name));
     if (missing.length > 0) return t.skip(`${missing.join(', ')} is not to be had here`);
     const both = { root: committed.found('root'), user: committed.found('user'), [who]: found };
-    assert.equal(renderTable(both, committed.backends), block);
+    const [now, then] = [renderTable(both, committed.backends), block].map((text) => text.split('\n'));
+    assert.deepEqual(
+      now!.filter((line) => !then!.includes(line)),
+      then!.filter((line) => !now!.includes(line)),
+    );
   });
 
   /** Held where it must be, open only where the table says so; the control is harmed, or says why not. */
