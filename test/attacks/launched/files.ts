@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isConfined, type Payload } from './payload.ts';
+import { isConfined, type Payload, type Tried } from './payload.ts';
 
 /** A link where the next launch would mount something: bubblewrap follows it out of the sandbox. */
 const plantedMount: Payload = async ({ rig, open }, backend) => {
@@ -30,7 +30,7 @@ const plantedMount: Payload = async ({ rig, open }, backend) => {
 };
 
 /** As a launcher does it that mounts below what the tool may write. */
-function plainBubblewrap(writable: string, target: string) {
+function plainBubblewrap(writable: string, target: string): Tried {
   symlinkSync(`/oldroot${target}`, join(writable, 'sub'));
   const mounts = [
     '--ro-bind',
@@ -45,7 +45,9 @@ function plainBubblewrap(writable: string, target: string) {
   ];
   const inner = ['--bind', writable, '/work', '--ro-bind', '/etc/hostname', '/work/sub/planted'];
   const { stderr, error } = spawnSync('bwrap', [...mounts, ...inner, '/usr/bin/true'], { encoding: 'utf8' });
-  return { probe: 'link', harm: existsSync(join(target, 'planted')), word: error ? 'ENOENT' : stderr };
+  const harm = existsSync(join(target, 'planted'));
+  const cannot = error ? 'bubblewrap is not here' : 'the bubblewrap that is here follows no such link';
+  return { probe: 'link', harm, word: stderr, ...(!harm && { cannot }) };
 }
 
 const swappedGrant: Payload = async ({ rig }, backend) => {

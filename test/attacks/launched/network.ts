@@ -79,11 +79,22 @@ for call, request in [(0x8914, struct.pack('16sh22x', b'lo', 0)), (0x8916, struc
     try: fcntl.ioctl(s, call, request); say('harm')
     except OSError as e: say(errno.errorcode[e.errno])`;
 
+const NO_NAMESPACES = 'this user can have no namespaces here';
+
 const reconfigured: Talk = async (egress, backend) => {
   // Whoever is root in a network may change it.
   if (!isConfined(backend)) {
-    const { stdout } = spawnSync('unshare', ['-rn', 'python3', '-c', PRELUDE + IOCTLS], { encoding: 'utf8' });
-    return [{ probe: 'as root of a network', harm: stdout === 'harm\nharm\n', word: stdout }];
+    const { stdout, status } = spawnSync('unshare', ['-rn', 'python3', '-c', PRELUDE + IOCTLS], {
+      encoding: 'utf8',
+    });
+    return [
+      {
+        probe: 'as root of a network',
+        harm: stdout === 'harm\nharm\n',
+        word: stdout,
+        ...(status !== 0 && { cannot: NO_NAMESPACES }),
+      },
+    ];
   }
   const binds = `
 for reuse in [None, socket.SO_REUSEADDR, socket.SO_REUSEPORT]:
