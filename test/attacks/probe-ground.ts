@@ -107,7 +107,7 @@ export class ProbeGround {
     this.#owned = join(outside, 'owned');
     writeFileSync(this.#owned, 'owned\n');
     if (this.isRoot) chownSync(this.#owned, Number(SOMEBODY), Number(SOMEBODY));
-    const sleeper = ['-c', 'while :; do sleep 600; done', 'canary'];
+    const sleeper = ['-c', 'exec -a canary sleep 600'];
     const env = { PATH: '/usr/bin:/bin', AMBIENT: 'of the runner' };
     const as = ['--reuid', SOMEBODY, '--regid', SOMEBODY, '--clear-groups', 'bash', ...sleeper];
     const options = { env, cwd: outside, stdio: 'ignore' } as const;
