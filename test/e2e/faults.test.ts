@@ -25,7 +25,7 @@ describe('a store that is full', needsMounts, () => {
   for (const [what, limits, kinds] of [
     [
       'has no room for a write',
-      Array.from({ length: 20 }, (_, i) => `size=${(i + 3) * 4}k`),
+      Array.from({ length: 24 }, (_, i) => `size=${(i + 3) * 4}k`),
       [
         /write the record of the run/,
         /keep the output of the tool: .*\/logs\/std(out|err)\.log/,
