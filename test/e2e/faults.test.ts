@@ -146,7 +146,7 @@ describe('a store that is full', needsMounts, () => {
     const started = project.start(['run', 'asks_daemon', '--detach']);
     const runId = JSON.parse((await started.finished).stdout).data.run_id;
     await until(() => project.record(runId)?.state === 'waiting_ai');
-    assert.ok(processesOf(runId).length >= 2);
+    await until(() => processesOf(runId).length >= 2);
     project.fill('.runs');
     const { data } = await project.envelope(['cancel', runId]);
     assert.equal(data.state, 'cancelled');
