@@ -9,6 +9,7 @@ import { storageError } from '../storage/storage-error.ts';
 import { Questions } from './answers/questions.ts';
 import { type AttemptResult, runAttempt } from './attempt.ts';
 import { collectArtifacts } from './collect-artifacts.ts';
+import { hasEndedItself } from './ending.ts';
 import { after } from './guards/guard.ts';
 import { isListedExit, judge, type Outcome, stopped } from './outcome.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
@@ -162,7 +163,7 @@ export class Run {
       const { outcome, attempt } = tried;
       const step = nextStep(outcome, number - this.#firstAttempt + 1, this.#plan.retry, {
         manifest: this.#plan.tool.manifest,
-        wasKilled: attempt !== undefined && attempt.ending.kind !== 'exited',
+        wasKilled: attempt !== undefined && !hasEndedItself(attempt.ending),
       });
       if (step === 'unknown') return { ...tried, outcome: unknownOutcome(outcome) };
       if (step === 'end') return tried;
@@ -231,7 +232,7 @@ export class Run {
           this.#warn(undefined, `the tool has not written its output '${input}': ${target}`);
         }
       }
-      const artifacts = collectArtifacts(this.#plan, this.layout, attempt.message, outputs);
+      const artifacts = collectArtifacts(this.#plan, this.layout, attempt.message, outputs, attempt.files);
       placeOutputs(outputs);
       this.#artifacts = artifacts;
       for (const artifact of artifacts) this.#writer.log.append({ type: 'artifact', ...artifact });
