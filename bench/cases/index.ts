@@ -1,20 +1,24 @@
 import type { Bench } from '../support/bench.ts';
+import { adopt } from './adopt.ts';
 import { checkpoint } from './checkpoint.ts';
 import { discovery } from './discovery.ts';
 import { limits } from './limits.ts';
 import { memory } from './memory.ts';
 import { message } from './message.ts';
 import { redact } from './redact.ts';
+import { sandbox } from './sandbox.ts';
 import { startUp } from './start-up.ts';
 import { throughput } from './throughput.ts';
 
 /** The benchmarks, in the order in which they run. */
 export const BENCHES: readonly Bench[] = [
   message,
+  adopt,
   checkpoint,
   redact,
   discovery,
   startUp,
+  sandbox,
   memory,
   limits,
   throughput,

@@ -3,6 +3,7 @@ import type { AcorApp } from './acor-app.ts';
 
 /** What ACOR can do: each command, and the file that holds it. Loaded when it is called. */
 export const ROUTES: readonly Route<AcorApp>[] = [
+  { command: 'adopt', load: async () => (await import('./tool-adopt.ts')).toolAdopt },
   { command: 'answer', load: async () => (await import('./run-answer.ts')).runAnswer },
   { command: 'approve', load: async () => (await import('./tool-approve.ts')).toolApprove },
   { command: 'artifacts', load: async () => (await import('./run-artifacts.ts')).runArtifacts },
@@ -21,6 +22,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'errors', load: async () => (await import('./error-list.ts')).errorList },
   { command: 'explain', load: async () => (await import('./explain.ts')).explain },
   { command: 'health', load: async () => (await import('./health/health.ts')).health },
+  { command: 'init', load: async () => (await import('./project-init.ts')).projectInit },
   { command: 'list', load: async () => (await import('./tool-list.ts')).toolList },
   { command: 'logs', load: async () => (await import('./run-logs.ts')).runLogs },
   { command: 'policy check', load: async () => (await import('./policy-check.ts')).policyCheck },
@@ -34,7 +36,10 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'secret set', load: async () => (await import('./secret-set.ts')).secretSet },
   { command: 'show', load: async () => (await import('./run-show.ts')).runShow },
   { command: 'supervise', load: async () => (await import('./run-supervise.ts')).runSupervise, hidden: true },
+  { command: 'template', load: async () => (await import('./project-template.ts')).projectTemplate },
   { command: 'tools', load: async () => (await import('./tool-catalog.ts')).toolCatalog },
+  { command: 'upgrade', load: async () => (await import('./project-upgrade.ts')).projectUpgrade },
+  { command: 'validate', load: async () => (await import('./project-validate.ts')).projectValidate },
   { command: 'verify', load: async () => (await import('./run-verify.ts')).runVerify },
   { command: 'version', load: async () => (await import('./version.ts')).version },
   { command: 'wait', load: async () => (await import('./run-wait.ts')).runWait },

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { OperationResult } from '../compose/operation.ts';
-import type { RunPlan } from '../core/runner/plan.ts';
+import type { ToolPlan } from '../core/runner/plan.ts';
 import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
 import { shellCommand } from '../util/shell-quote.ts';
 
@@ -17,6 +17,7 @@ export const shownPlan = z.lazy(() =>
     limits: z.record(z.string(), z.unknown()),
     retry: z.record(z.string(), z.unknown()),
     isolation: z.record(z.string(), z.unknown()),
+    secrets: z.array(z.string()).describe('The stored secrets that it would be given, by name.'),
     lowered: z.array(z.object({ what: z.string(), asked: z.number(), allowed: z.number() })),
     token: z
       .string()
@@ -63,6 +64,7 @@ export async function showPlan(
       max_backoff_s: retry.maxBackoffS,
     },
     isolation: { ...plan.sandboxed.isolation },
+    secrets: plan.secrets?.delivered.map(({ name }) => name) ?? [],
     lowered: plan.lowered,
     token,
   };
@@ -70,7 +72,7 @@ export async function showPlan(
 }
 
 /** The command that does what was shown; none when a secret is among the arguments, which is not repeated. */
-function commandFor(plan: RunPlan, request: RunRequest, token: string | null): string[] {
+function commandFor(plan: ToolPlan, request: RunRequest, token: string | null): string[] {
   if (plan.givenArgs === null) return [];
   const flags = [
     ...(token === null ? [] : ['--plan', token]),

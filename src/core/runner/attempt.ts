@@ -6,11 +6,9 @@ import type { Exit, SpawnedProcess } from '../process/runtime.ts';
 import { Watchdog } from '../process/watchdog.ts';
 import type { SandboxLaunch, ToolExit } from '../sandbox/sandbox.ts';
 import type { MeasuredArtifact } from '../storage/artifacts.ts';
-import type { ControlFolder } from '../storage/control-folder.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { storageError } from '../storage/storage-error.ts';
 import { loadAdapter } from './adapters/index.ts';
-import type { Questions } from './answers/questions.ts';
 import { recordEgress } from './egress-events.ts';
 import { type Ending, EndingRace, hasEndedItself } from './ending.ts';
 import { environmentOf } from './environment.ts';
@@ -20,11 +18,12 @@ import { guardLiveness } from './guards/liveness.ts';
 import { guardStall } from './guards/stall.ts';
 import type { HandOver } from './hand-over.ts';
 import { type EndingMessage, Intake } from './intake.ts';
-import type { RunPlan } from './plan.ts';
+import type { ToolPlan } from './plan.ts';
 import { ResourceWatch } from './resources/resource-watch.ts';
 import type { RunnerServices } from './services.ts';
 import { endLeftovers, stopTool } from './stop-tool.ts';
 import { ToolOutput } from './tool-output.ts';
+import type { AttemptOptions } from './work.ts';
 
 /** What one try of a tool came to. */
 export interface AttemptResult {
@@ -37,25 +36,10 @@ export interface AttemptResult {
   files: readonly MeasuredArtifact[];
 }
 
-export interface AttemptOptions {
-  number: number;
-  /** When the time of the whole run is up, as things stand now. */
-  deadline: () => Date;
-  /** Whether an attempt before it has left checkpoints to go on from. */
-  isResumed: boolean;
-  /** Time left of the whole run. */
-  leftMs: () => number;
-  /** Settles when the caller wants the run to end, with the reason; `hurry` when without any grace. */
-  cancelled: Promise<string>;
-  hurry: Promise<void>;
-  questions: Questions;
-  control: ControlFolder;
-}
-
 /** Starts the tool once and sees it through to its end, whatever that is; when it returns, nothing of the tool is left alive. */
 export async function runAttempt(
   services: RunnerServices,
-  plan: RunPlan,
+  plan: ToolPlan,
   writer: RunWriter,
   options: AttemptOptions,
 ): Promise<AttemptResult> {
@@ -107,17 +91,21 @@ export async function runAttempt(
       user: handed?.user ?? null,
       scratch: writer.layout.control,
       groups: resources.groupFds,
+      ...(sandboxed.takesSecrets &&
+        plan.secrets && { secrets: plan.secrets.handed(services.runtime, writer.layout) }),
       tellOfEgress(note) {
         recordEgress(writer, note);
         output.store();
       },
     });
+    if (launch.lastResort !== undefined) watchdog.endBy(launch.lastResort);
     const child = await spawnTool(services, launch);
     tree = new ProcessTree(services.runtime, {
       rootPid: child.pid,
       runId: plan.runId,
       adopts: services.adoptsOrphans,
       keepers: launch.keepers,
+      ...(launch.relays && { relays: true }),
     });
     launch.release();
     race.watchExit(() => launch!.hasEnded());
@@ -245,7 +233,7 @@ async function spawnTool(services: RunnerServices, { spawn }: SandboxLaunch): Pr
 }
 
 function startGuards(
-  plan: RunPlan,
+  plan: ToolPlan,
   writer: RunWriter,
   intake: Intake,
   output: ToolOutput,
@@ -292,7 +280,7 @@ function startGuards(
 
 /** What goes with an answer when the wait for it has put the deadline off: the tool was told another one at its start. */
 function newsOfDeadline(
-  { limits }: RunPlan,
+  { limits }: ToolPlan,
   { questions, deadline, number }: AttemptOptions,
   waitedBeforeMs: number,
 ): Record<string, unknown> {

@@ -12,7 +12,7 @@ import { type EndingRace, hasEndedItself } from './ending.ts';
 import { after, type StopGuard } from './guards/guard.ts';
 import { OutputLimit } from './guards/output-limit.ts';
 import type { Intake } from './intake.ts';
-import type { RunPlan } from './plan.ts';
+import type { ToolPlan } from './plan.ts';
 import type { RunnerServices } from './services.ts';
 
 /** How the tool's output is read in this attempt, and the tool's standard input, which some adapters speak to. */
@@ -39,7 +39,7 @@ export class ToolOutput {
 
   constructor(
     services: RunnerServices,
-    plan: RunPlan,
+    plan: ToolPlan,
     writer: RunWriter,
     intake: Intake,
     race: EndingRace,
@@ -143,7 +143,7 @@ export class ToolOutput {
   }
 
   /** Puts a redactor in the way of a stream; a run that has no secrets has none. */
-  #redacting(plan: RunPlan, json: boolean, pass: (bytes: Uint8Array) => void): (bytes: Uint8Array) => void {
+  #redacting(plan: ToolPlan, json: boolean, pass: (bytes: Uint8Array) => void): (bytes: Uint8Array) => void {
     if (plan.secrets === null) return pass;
     const stream = plan.secrets.redaction.pipe({ json }, { pass, later: (work) => this.#later(work) });
     this.#redacted.push(stream);

@@ -52,6 +52,12 @@ export interface RunUser {
   gid: number;
 }
 
+/** The secrets of a tool, for a sandbox that makes a folder of its own for them. `open` gives a descriptor that holds the value, to be read once. */
+export interface SecretFiles {
+  folder: string;
+  files: readonly { name: string; open(): number }[];
+}
+
 /** What is only there when the tool starts. */
 export interface LaunchOptions {
   env: Readonly<Record<string, string>>;
@@ -64,6 +70,8 @@ export interface LaunchOptions {
   scratch: string;
   /** Descriptors by which the tool joins groups of processes before it starts; they stay the caller's to close. */
   groups?: readonly number[];
+  /** Only for a confinement that takes secrets. */
+  secrets?: SecretFiles;
   /** Hears of the tool's connections, where the network is `listed`. */
   tellOfEgress?(note: EgressNote): void;
 }
@@ -80,6 +88,10 @@ export interface SandboxLaunch {
   spawn: SpawnRequest;
   /** How many generations at the root of the process tree are the sandbox's own, and no part of the tool. */
   keepers: number;
+  /** The started process stands for a tool that is not below it: it hands signals on, and is asked alone. */
+  relays?: true;
+  /** A command that ends the tool wherever it runs, for whoever is left when the supervisor is gone. */
+  lastResort?: readonly string[];
   /** Whether the tool itself has ended, while its sandbox still ends what it left behind. */
   hasEnded(): boolean;
   /** Call it when the started process has ended. Throws when it was the sandbox that failed. */
@@ -95,6 +107,8 @@ export interface Confinement {
   isolation: Isolation;
   /** Whether the tool is given a user of its own. */
   changesUser: boolean;
+  /** Whether secrets are handed over by descriptor; else they are files in the folder of the run. */
+  takesSecrets?: boolean;
   /** What the tool's environment needs on top, to find its way out. */
   env?: Readonly<Record<string, string>>;
   launch(options: LaunchOptions): SandboxLaunch;
@@ -117,6 +131,8 @@ export interface SandboxBackend {
   readonly tier: number;
   /** Whether it can open the network host by host; one that cannot is never asked to. */
   readonly opensHosts?: boolean;
+  /** What else than the system its trial depends on. */
+  readonly identity?: string;
   /** Tries it out on this machine. May take some milliseconds; what it finds is kept by `choose.ts`. */
   probe(): Promise<SandboxProbe>;
   /** Throws E_SANDBOX_UNAVAILABLE for what it cannot give. */

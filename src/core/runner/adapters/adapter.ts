@@ -1,7 +1,7 @@
 import type { MeasuredArtifact } from '../../storage/artifacts.ts';
 import type { RunLayout } from '../../storage/layout.ts';
 import type { Intake } from '../intake.ts';
-import type { RunPlan } from '../plan.ts';
+import type { ToolPlan } from '../plan.ts';
 
 /** Turns what a program writes on stdout into protocol events. One for each attempt. */
 export interface Adapter {
@@ -20,7 +20,7 @@ export interface Adapter {
 /** What an adapter works with. */
 export interface AdapterContext {
   intake: Intake;
-  plan: RunPlan;
+  plan: ToolPlan;
   layout: RunLayout;
   /** Which attempt of the run this is, from 1. */
   attempt: number;

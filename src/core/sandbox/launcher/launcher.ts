@@ -23,8 +23,12 @@ export interface LaunchSteps {
   filter: Uint8Array;
   /** Stays as the first process of a PID namespace. */
   isInit: boolean;
+  /** As the first process it hands SIGTERM on to all that is in the namespace. */
+  handsOn?: boolean;
   /** Takes no rights away: only the limits are set. */
   isBare?: boolean;
+  /** A folder in memory whose files are root's, and are to be the user's to read. */
+  secrets?: string | undefined;
 }
 
 /** The launcher's process as it is to be started: what it reads, where its words go, and its further descriptors. */
@@ -34,6 +38,9 @@ export interface LauncherStreams {
   stderr: number | 'pipe';
   fds: number[];
 }
+
+/** What a launcher has to say is a few lines. */
+const MAX_WORDS_BYTES = 64 * 1024;
 
 /** Wherever the launcher runs, it is this program. */
 export const PERL_COMMAND = ['-'] as const;
@@ -49,8 +56,15 @@ export class Launcher {
   readonly #hasInit: boolean;
   readonly #program: string;
 
-  constructor(steps: LaunchSteps, options: LaunchOptions, architecture: Architecture) {
-    this.#status = scratchFile(options.scratch);
+  /** `makeFile` makes the files that the launcher reads and writes, which have no names unless it is told otherwise. */
+  constructor(
+    steps: LaunchSteps,
+    options: LaunchOptions,
+    architecture: Architecture,
+    makeFile: (use: 'orders' | 'status', text: string) => number = (_, text) =>
+      scratchFile(options.scratch, text),
+  ) {
+    this.#status = makeFile('status', '');
     this.#hasInit = steps.isInit;
     this.#program = steps.argv[0];
     const stdin = options.stdin ?? -1;
@@ -75,7 +89,7 @@ export class Launcher {
       status: layout.status,
       streams: `${stdin === -1 ? 'null' : stdinAt},${layout.streams}`,
     });
-    const script = scratchFile(options.scratch, `${perlScript(architecture)}__END__\n${orders}`);
+    const script = makeFile('orders', `${perlScript(architecture)}__END__\n${orders}`);
     this.streams = { stdin: script, stdout: layout.stdout, stderr: layout.stderr, fds: layout.fds };
   }
 
@@ -120,7 +134,7 @@ export class Launcher {
   }
 
   #words(): string {
-    const bytes = Buffer.alloc(fstatSync(this.#status).size);
+    const bytes = Buffer.alloc(Math.min(fstatSync(this.#status).size, MAX_WORDS_BYTES));
     return bytes.toString('utf8', 0, readSync(this.#status, bytes, 0, bytes.length, 0));
   }
 }
@@ -141,10 +155,12 @@ function encode(
     `cwd=${steps.cwd}`,
     `filter=${Buffer.from(steps.filter).toString('hex')}`,
     ...(steps.isInit ? ['init=1'] : []),
+    ...(steps.handsOn ? ['handson=1'] : []),
     ...(steps.user === null ? [] : [`uid=${steps.user.uid}`, `gid=${steps.user.gid}`]),
     ...steps.limits.map(([resource, value]) => `limit=${resource},${value}`),
     ...own.groups.map((fd) => `group=${fd}`),
     ...(steps.isBare ? ['bare=1'] : []),
+    ...(steps.secrets === undefined ? [] : [`secrets=${steps.secrets}`]),
     ...(steps.landlock === null ? [] : landlockRecords(steps.landlock)),
     ...Object.entries(steps.env).map(([name, value]) => `env=${name}=${value}`),
     ...steps.argv.map((word) => `arg=${word}`),

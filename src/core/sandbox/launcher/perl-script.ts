@@ -12,6 +12,7 @@ const CALLS = [
     'close_range',
     'execve',
     'getrusage',
+    'mount',
   ],
   ...['openat', 'close', 'seccomp', 'landlock_create_ruleset', 'landlock_add_rule', 'landlock_restrict_self'],
 ];
@@ -103,6 +104,16 @@ if ($one{handled}) {
   $allow->(4 | 2, $_, 0) for 0, 1, 2;
 }
 
+# Bubblewrap makes files for root alone: those of the secrets are given to the tool's user, and then nothing of them is changed any more.
+if ($one{secrets}) {
+  my ($folder, $none) = ($one{secrets}, 'none');
+  opendir(FOLDER, $folder) or fail($folder);
+  my @files = map { "$folder/$_" } grep { !/^\\.\\.?$/ } readdir FOLDER;
+  closedir FOLDER;
+  for (@files, $folder) { chown(0 + $one{uid}, 0 + $one{gid}, $_) or fail("chown $_") }
+  call('mount', $none, $folder, $none, 4096 | 32 | 4 | 2 | 1, 0);
+}
+
 if (defined $one{uid}) {
   call('setgroups', 0, 0);
   for (my $capability = 0; syscall($call{prctl}, 24, $capability, 0, 0, 0) == 0; $capability++) { }
@@ -152,9 +163,10 @@ unless ($one{init}) {
 
 # Nothing of this process may be read or used by the tool.
 call('prctl', 4, 0, 0, 0, 0);
+$SIG{TERM} = sub { kill 'TERM', -1 } if $one{handson};
 my $tool = fork;
 fail('fork') unless defined $tool;
-if ($tool == 0) { become_tool() }
+if ($tool == 0) { $SIG{TERM} = 'DEFAULT'; become_tool() }
 tell_status('up');
 open(STDIN, '<', '/dev/null');
 open(STDOUT, '>', '/dev/null');

@@ -1,0 +1,41 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { placeText } from '../../config/problem.ts';
+import type { CelProblem } from './cel.ts';
+import type { Expression, Scope } from './expression.ts';
+import type { Template } from './template.ts';
+
+/** What a template comes to. Throws an AcorError (E_USAGE) that names the expression and its place when it cannot be told. */
+export function evaluate(template: Template, scope: Scope): unknown {
+  switch (template.kind) {
+    case 'constant':
+      return template.value;
+    case 'expression':
+      return template.expression.evaluate(scope);
+    case 'text':
+      return template.parts
+        .map((part) => (typeof part === 'string' ? part : asText(part.evaluate(scope))))
+        .join('');
+    case 'list':
+      return template.items.map((item) => evaluate(item, scope));
+    case 'map':
+      return Object.fromEntries(
+        Object.entries(template.entries).map(([key, each]) => [key, evaluate(each, scope)]),
+      );
+  }
+}
+
+/** How a value stands in the middle of a text. */
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+}
+
+export function evaluationError(
+  file: string,
+  { source, at }: Expression,
+  { message }: CelProblem,
+): AcorError {
+  return new AcorError('E_USAGE', `${placeText({ file, ...at })}: \${${source}}: ${message}`, {
+    hint: 'Check what the step before it gives (acor show), or ask first: has(…) ? … : …',
+    details: { expression: source },
+  });
+}

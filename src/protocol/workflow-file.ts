@@ -1,0 +1,120 @@
+import * as z from 'zod';
+import { inputSpec } from './manifest-inputs.ts';
+
+/** What a step may be called: it becomes a task id and a name in expressions. */
+export const STEP_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+
+export const STEP_NAME_RULE = 'must start with a letter, then at most 63 letters, digits, _ or -';
+
+/** How many items a `foreach` takes without being told otherwise, and at most. */
+export const DEFAULT_MAX_ITEMS = 1000;
+export const MOST_ITEMS = 10_000;
+
+/** How many steps run at once when nothing is said. */
+export const DEFAULT_MAX_CONCURRENCY = 4;
+
+const ERROR_POLICIES = ['fail', 'continue', 'ask'] as const;
+
+const stepName = z.string().regex(STEP_NAME, STEP_NAME_RULE);
+const seconds = z.number().positive();
+const count = z.int().positive();
+const commandLine = z.string().min(1).describe('A tool and its arguments, as a shell would split them.');
+const template = z.string().describe('May hold ${…}: an expression.');
+/** A value in which every text may hold expressions. */
+const value = z.unknown().describe('Texts in it may hold ${…}: an expression.');
+const values = z.record(z.string(), value);
+/** Arguments by the names of the inputs, or word by word. */
+const args = z.union([values, z.array(z.union([z.string(), z.number(), z.boolean()]))]);
+
+const retry = z.strictObject({
+  max: z.int().min(0).describe('Tries after the first one.'),
+  on: z
+    .array(z.string().min(1))
+    .min(1)
+    .default(['retryable'])
+    .describe('Error classes (retryable, infra_error …) or codes (E_…).'),
+  backoff_s: z.number().nonnegative().default(1).describe('Before the first repetition; doubled each time.'),
+});
+
+const option = z.strictObject({
+  id: z.string().min(1),
+  label: z.string().optional(),
+  description: z.string().optional(),
+});
+
+/** What every step may have. */
+const common = {
+  name: stepName,
+  needs: z
+    .array(stepName)
+    .optional()
+    .describe('The steps before it. Left out, it is the step above; an empty list starts at once.'),
+  when: template.optional().describe('The step is skipped unless this is true.'),
+  foreach: z
+    .union([z.string(), z.array(z.unknown())])
+    .optional()
+    .describe('A list, or an expression that gives one; `item` and `index` stand for each.'),
+  max_items: z.int().positive().max(MOST_ITEMS).default(DEFAULT_MAX_ITEMS),
+  max_concurrency: count.optional().describe('How many items or tasks of this step run at once.'),
+  retry: retry.optional(),
+  on_error: z.enum(ERROR_POLICIES).optional(),
+  timeout_s: seconds.optional(),
+  description: z.string().optional(),
+};
+
+const workOfStep = {
+  type: z.enum(['tool', 'ai_decision', 'parallel', 'workflow', 'pipe']).optional(),
+  tool: z.string().min(1).optional(),
+  command: commandLine.optional(),
+  args: args.optional(),
+  decision_type: z.string().min(1).optional().describe('What is asked for: the `action` of the question.'),
+  instruction: template.optional(),
+  context: values.optional(),
+  options: z.array(option).min(1).optional(),
+  schema: z.record(z.string(), z.unknown()).optional().describe('A JSON Schema of the answer.'),
+  default: z.unknown().optional(),
+  tasks: z
+    .array(z.union([commandLine, z.record(z.string(), z.unknown())]))
+    .min(1)
+    .optional(),
+  workflow: z.string().min(1).optional().describe('Another workflow: its name, or a path from this file.'),
+  inputs: values.optional(),
+  pipe: z.array(commandLine).min(2).optional(),
+};
+
+/** A step as it is written; which of its keys belong together is checked apart, by its kind. */
+export const workflowStep = z.strictObject({ ...common, ...workOfStep });
+
+/** A task of a `parallel` step that is more than a command line. Its name may be left out. */
+export const parallelTask = z.strictObject({ ...common, name: stepName.optional(), ...workOfStep });
+
+/** What a workflow file may hold (contract §10). Unknown keys are errors. */
+export const workflowFile = z.strictObject({
+  $schema: z.string().optional(),
+  name: stepName.optional().describe("Left out, it is the file's name."),
+  version: z.literal(1).default(1),
+  description: z.string().optional(),
+  inputs: z
+    .record(z.string(), inputSpecWithoutName())
+    .default({})
+    .describe('What a caller gives, by name: the keys of an input of a manifest.'),
+  timeout_s: seconds.optional().describe('Of the whole workflow.'),
+  max_concurrency: count
+    .default(DEFAULT_MAX_CONCURRENCY)
+    .describe('How many children run at once, those of sub-workflows included.'),
+  on_error: z.enum(ERROR_POLICIES).default('fail').describe('For steps that do not say it themselves.'),
+  steps: z.array(workflowStep).min(1),
+  finally: z.array(workflowStep).default([]).describe('Run at the end, however it comes.'),
+  outputs: values.default({}).describe("The workflow's own result."),
+});
+
+export type WorkflowFile = z.output<typeof workflowFile>;
+export type WorkflowStepFile = z.output<typeof workflowStep>;
+export type ParallelTaskFile = z.output<typeof parallelTask>;
+export type OnError = (typeof ERROR_POLICIES)[number];
+
+function inputSpecWithoutName() {
+  const { name: _, ...shape } = inputSpec.shape;
+  const { flag: _flag, positional: _positional, multiple: _multiple, access: _access, ...rest } = shape;
+  return z.strictObject(rest);
+}
