@@ -2,8 +2,9 @@ import { realpathSync } from 'node:fs';
 import type { OperationContext } from '../compose/operation.ts';
 import { whyNotApproved } from '../core/guard/approval-state.ts';
 import type { ApprovalStore, StoredApproval } from '../core/guard/approvals.ts';
+import { pluginNamed } from '../core/plugins/find-plugins.ts';
 import { readPluginFiles } from '../core/plugins/plugin-files.ts';
-import { type Plugins, pluginNamed } from '../core/plugins/plugins.ts';
+import type { Plugins } from '../core/plugins/plugins.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { shellCommand } from '../util/shell-quote.ts';
 import type { AcorApp, Project } from './acor-app.ts';
@@ -24,7 +25,7 @@ export async function approvePlugin(
   approvalName: string,
   ctx: OperationContext<AcorApp>,
 ): Promise<ApprovalLine> {
-  const { file, standing } = pluginNamed(plugins, nameIn(approvalName));
+  const { file, standing } = pluginNamed(plugins?.found ?? [], nameIn(approvalName));
   if (standing.state === 'broken') {
     throw new AcorError('E_CONFIG_INVALID', `'${approvalName}' cannot be read: ${standing.why}`, {
       hint: `Mend ${file}, or take it out of 'plugins' in the configuration.`,

@@ -40,6 +40,7 @@ export class EventFeed {
 
   /** Waits until the plugin has had what there is, for a moment at most. Returns how many events it has missed. */
   async catchUp(): Promise<number> {
+    if (this.#isOver) return 0;
     const isThere = await this.#isIdle();
     const missed = this.#dropped + (isThere ? 0 : this.#inHand + this.#queue.length);
     // What hears of nothing in that time is not waited for again.

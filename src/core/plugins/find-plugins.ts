@@ -48,6 +48,20 @@ export async function findPlugins(loaded: LoadedConfig, env: Env): Promise<Found
   });
 }
 
+/** The plugin by this name. Throws E_USAGE when the configuration names none. */
+export function pluginNamed(plugins: readonly FoundPlugin[], name: string): FoundPlugin {
+  const found = plugins.find((each) => each.name === name);
+  if (found !== undefined) return found;
+  const names = plugins.map((each) => each.name);
+  throw new AcorError('E_USAGE', `the configuration names no plugin '${name}'`, {
+    hint:
+      names.length === 0
+        ? "It names none. List its file under 'plugins', such as plugins: [.acor/plugins/notify.ts]"
+        : `It names: ${names.join(', ')}`,
+    next: ['acor config show plugins'],
+  });
+}
+
 /** A policy that does not hold approves nothing; that it does not hold is told by each run, which it refuses. */
 async function policies({ root }: LoadedConfig, env: Env): Promise<PolicyLayer[]> {
   try {

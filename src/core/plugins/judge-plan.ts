@@ -77,7 +77,7 @@ function refused(tool: string, plugin: string, reason: string): AcorError {
 
 function shown(plan: ToolPlan): PluginPlan {
   const { manifest } = plan.tool;
-  return {
+  const told: PluginPlan = {
     tool: plan.name,
     version: plan.version,
     level: manifest.permissions.level,
@@ -91,4 +91,6 @@ function shown(plan: ToolPlan): PluginPlan {
     max_output_size: plan.limits.maxOutputBytes,
     max_attempts: plan.retry.maxAttempts,
   };
+  // A secret may stand in a path as well.
+  return plan.secrets === null ? told : plan.secrets.redaction.data(told);
 }

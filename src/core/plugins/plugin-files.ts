@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { DigestedFile } from '../guard/tool-digest.ts';
+import { foreignImport } from './foreign-imports.ts';
 
 /** A plugin is read by a person before it is approved. */
 const MAX_FILES = 100;
@@ -11,6 +12,8 @@ const MAX_BYTES = 2 << 20;
 const RELATIVE_PATH = /(["'`])(\.{1,2}\/[^"'`\n]*)\1/g;
 /** What may be left out at the end of such a path. */
 const ENDINGS = ['', '.ts', '.mts', '.js', '.mjs', '.json', '/index.ts', '/index.js'];
+
+const MODULE = /\.[mc]?[jt]s$/;
 
 /** The bytes of a plugin: its file, and the files that these name by relative paths. */
 export interface PluginFiles {
@@ -32,6 +35,12 @@ export function readPluginFiles(file: string, root: string): PluginFiles {
     if (bytes.size > MAX_FILES || total > MAX_BYTES) {
       throw new Error(
         `it is made of more than ${MAX_FILES} files or ${MAX_BYTES >> 20} MiB, which nobody can approve; bundle it, or make it smaller`,
+      );
+    }
+    const foreign = MODULE.test(path) ? foreignImport(content.toString('utf8')) : undefined;
+    if (foreign !== undefined) {
+      throw new Error(
+        `${nameOf(path, root)} imports '${foreign}', and only files of its own, named by relative paths, and what is built in can be approved; bundle it, and write 'import type' for types`,
       );
     }
     for (const named of pathsNamedIn(content)) {

@@ -41,6 +41,7 @@ export class PluginProcess {
       stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
     });
     const { pid } = this.#child;
+    // Else the end of a run would take its exit status for that of a tool's orphan.
     if (pid !== undefined) registerCompanion(pid);
     this.#child.once('error', (error) => this.#end(`could not be started: ${error.message}`));
     this.#child.once('exit', (code, signal) => {

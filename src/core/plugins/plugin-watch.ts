@@ -3,28 +3,25 @@ import type { RunWriter } from '../storage/run-store.ts';
 import { EventFeed } from './event-feed.ts';
 import type { LoadedPlugin, Trouble } from './plugins.ts';
 
-/** What a run knows of its project's plugins. */
-interface Surroundings {
-  /** What was told before the run. */
-  told: readonly Trouble[];
-  tell(plugin: string, why: string): void;
-  /** Hears of what is told from now on. Returns what ends that. */
-  listen(listener: (trouble: Trouble) => void): () => void;
-}
-
 /** Plugins at one run: its events go to them, and what they fail to do goes into its log. */
 export class PluginWatch implements RunWatch {
   readonly #log: RunWriter['log'];
-  readonly #surroundings: Surroundings;
+  /** Those of all plugins, which become more. */
+  readonly #troubles: readonly Trouble[];
   readonly #feeds: { plugin: string; feed: EventFeed }[];
-  #stopListening = () => {};
+  #told = 0;
 
-  constructor({ log }: RunWriter, plugins: readonly LoadedPlugin[], surroundings: Surroundings) {
+  constructor(
+    { log }: RunWriter,
+    plugins: readonly LoadedPlugin[],
+    troubles: readonly Trouble[],
+    onTrouble: (plugin: string, why: string) => void,
+  ) {
     this.#log = log;
-    this.#surroundings = surroundings;
+    this.#troubles = troubles;
     this.#feeds = plugins.map(({ name: plugin, process }) => ({
       plugin,
-      feed: new EventFeed(process, (why) => surroundings.tell(plugin, why)),
+      feed: new EventFeed(process, (why) => onTrouble(plugin, why)),
     }));
     if (plugins.length === 0) return;
     log.tell((lines) => {
@@ -33,14 +30,12 @@ export class PluginWatch implements RunWatch {
   }
 
   begun(): void {
-    for (const trouble of this.#surroundings.told) this.#warn(trouble);
-    // Gathered only, and stored with whatever comes next: nothing that fails there is for a plugin to handle.
-    this.#stopListening = this.#surroundings.listen((trouble) => this.#warn(trouble));
+    this.#tell();
   }
 
   async beforeEnd(): Promise<void> {
     const missed = await Promise.all(this.#feeds.map(({ feed }) => feed.catchUp()));
-    this.#stopListening();
+    this.#tell();
     this.#feeds.forEach(({ plugin }, index) => {
       const count = missed[index]!;
       if (count === 0) return;
@@ -51,6 +46,12 @@ export class PluginWatch implements RunWatch {
 
   async afterEnd(): Promise<void> {
     await Promise.all(this.#feeds.map(({ feed }) => feed.catchUp()));
+  }
+
+  /** Only at moments at which the run itself writes: a log that cannot be written is no matter for a plugin. */
+  #tell(): void {
+    for (const trouble of this.#troubles.slice(this.#told)) this.#warn(trouble);
+    this.#told = this.#troubles.length;
   }
 
   #warn({ plugin, code, text, next }: Trouble, more: Record<string, unknown> = {}): void {

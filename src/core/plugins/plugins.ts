@@ -1,4 +1,3 @@
-import { AcorError } from '../../protocol/acor-error.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -51,7 +50,6 @@ export class Plugins implements RegistryPlugins, RunPlugins {
   readonly #env: Env;
   /** Goes with their processes, in place of the id of a run. */
   readonly #owner = `plugins-${newSpanId()}`;
-  readonly #listeners = new Set<(trouble: Trouble) => void>();
   #ready: Promise<LoadedPlugin[]> | undefined;
   #loaded: readonly LoadedPlugin[] = [];
   #languages: Language[] = [];
@@ -99,14 +97,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     const watching = this.#loaded.filter(
       ({ hooks, process }) => hooks.includes('onEvent') && process.isAlive,
     );
-    return new PluginWatch(writer, watching, {
-      told: this.troubles,
-      tell: (plugin, why) => this.#trouble(plugin, why),
-      listen: (listener) => {
-        this.#listeners.add(listener);
-        return () => this.#listeners.delete(listener);
-      },
-    });
+    return new PluginWatch(writer, watching, this.troubles, (plugin, why) => this.#trouble(plugin, why));
   }
 
   async #having(hook: Hook): Promise<LoadedPlugin[]> {
@@ -172,9 +163,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
 
   /** The same is told once. */
   #add(trouble: Trouble): void {
-    if (this.troubles.some(({ text }) => text === trouble.text)) return;
-    this.troubles.push(trouble);
-    for (const listener of this.#listeners) listener(trouble);
+    if (!this.troubles.some(({ text }) => text === trouble.text)) this.troubles.push(trouble);
   }
 }
 
@@ -184,18 +173,4 @@ function isUnapproved({ standing }: FoundPlugin): boolean {
 
 function approveCommand({ name }: FoundPlugin): string {
   return shellCommand(['acor', 'approve', approvalName(name)]);
-}
-
-/** The plugin by this name. Throws E_USAGE when the configuration names none. */
-export function pluginNamed(plugins: Plugins | undefined, name: string): FoundPlugin {
-  const found = plugins?.found.find((each) => each.name === name);
-  if (found !== undefined) return found;
-  const names = plugins?.found.map((each) => each.name) ?? [];
-  throw new AcorError('E_USAGE', `the configuration names no plugin '${name}'`, {
-    hint:
-      names.length === 0
-        ? "It names none. List its file under 'plugins', such as plugins: [.acor/plugins/notify.ts]"
-        : `It names: ${names.join(', ')}`,
-    next: ['acor config show plugins'],
-  });
 }
