@@ -102,6 +102,10 @@ export class Run {
       this.#announce();
       const tried = await this.#workInTurn();
       const { outcome, attempt } = tried;
+      if (outcome.state === 'failed' && attempt?.ending.kind === 'exited') {
+        const { explainFailure } = await import('./explain-failure.ts');
+        explainFailure(this.#services, this.#plan, this.#writer, outcome);
+      }
       const durationS = Math.round(performance.now() - this.#begunMs) / 1000;
       const told = summarise(this.#plan, this.layout, tried, { durationS, artifacts: this.#artifacts });
       const summary = this.#plan.secrets?.conclude(this.layout, told) ?? told;
@@ -188,7 +192,7 @@ export class Run {
       await this.#plan.guard.approved();
       this.#control.takeBack();
       prepareStaging(this.#plan.staged);
-      this.#plan.secrets?.deliver(this.layout);
+      if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(this.layout);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, {
         number,
         leftMs: () => this.#leftMs(),
