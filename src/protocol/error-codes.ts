@@ -99,6 +99,13 @@ export const ERROR_CODES = {
     'Mend the manifest at the place named.',
     'See the list of mistakes in details.',
   ),
+  E_WORKFLOW_INVALID: row(
+    'user_error',
+    false,
+    2,
+    'Mend the workflow file at the place named.',
+    'See the list of mistakes with: acor workflow validate',
+  ),
   E_TOOL_NOT_FOUND: row('user_error', false, 1, 'Choose a tool that exists.', 'See: acor list'),
   E_INCOMPATIBLE: row(
     'user_error',
