@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
 import type { OperationContext, OperationResult } from '../compose/operation.ts';
-import type { RunPlan } from '../core/runner/plan.ts';
+import type { ToolPlan } from '../core/runner/plan.ts';
 import type { RunSummary } from '../core/runner/run-summary.ts';
 import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
 import type { MeasuredArtifact } from '../core/storage/artifacts.ts';
@@ -84,7 +84,7 @@ function isSummary(answer: RunSummary | Started): answer is RunSummary {
 }
 
 /** The outputs that stay in a run's folder, by their place in it, and where they would stand otherwise. */
-function targetsOf({ store }: RunnerServices, { runId, staged }: RunPlan): Map<string, string> {
+function targetsOf({ store }: RunnerServices, { runId, staged }: ToolPlan): Map<string, string> {
   const { dir } = store.layout(runId);
   return new Map(staged.map((output) => [relative(dir, output.staged), output.target]));
 }

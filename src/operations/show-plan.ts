@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { OperationResult } from '../compose/operation.ts';
-import type { RunPlan } from '../core/runner/plan.ts';
+import type { ToolPlan } from '../core/runner/plan.ts';
 import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
 import { shellCommand } from '../util/shell-quote.ts';
 
@@ -72,7 +72,7 @@ export async function showPlan(
 }
 
 /** The command that does what was shown; none when a secret is among the arguments, which is not repeated. */
-function commandFor(plan: RunPlan, request: RunRequest, token: string | null): string[] {
+function commandFor(plan: ToolPlan, request: RunRequest, token: string | null): string[] {
   if (plan.givenArgs === null) return [];
   const flags = [
     ...(token === null ? [] : ['--plan', token]),

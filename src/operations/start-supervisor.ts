@@ -1,14 +1,17 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import type { RunRequest } from '../core/runner/services.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 
 /** What a supervisor of its own is told on its standard input; `stdin` is what the caller had on its own. */
 export type SupervisorRequest = Omit<RunRequest, 'readStdin'> & { stdin?: string };
 
-/** What it says, in one line, before it goes on alone. */
+/** What it says, a line each: the run that has begun, or what kept it from beginning; and, once a run is over, that it can take the next one. */
 export type SupervisorReply =
   | { run_id: string }
+  | { free: true }
   | {
       error: {
         code: string;
@@ -27,31 +30,71 @@ const OWN_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'XDG_CACHE_HO
  * process, its terminal and its process group. Returns the id of the run once it has begun; throws what kept it from it.
  */
 export async function startSupervisor(request: SupervisorRequest): Promise<string> {
-  const [program, ...args] = ownCommand();
-  const env = Object.fromEntries(
-    OWN_VARIABLES.flatMap((name) => (request.env[name] === undefined ? [] : [[name, request.env[name]]])),
-  );
-  const child = spawn(program!, [...args, 'supervise'], {
-    cwd: '/',
-    env,
-    detached: true,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-  const failed = new Promise<never>((_, reject) => {
-    child.once('error', (error) => reject(lost(error.message)));
-  });
-  child.stdin.on('error', () => {});
-  child.stdin.end(JSON.stringify(request));
-  const reply = await Promise.race([firstLine(child.stdout), failed]);
-  child.stdout.destroy();
-  child.unref();
-  if ('run_id' in reply) return reply.run_id;
-  const { code, message, hint, details, next } = reply.error;
-  throw new AcorError(code, message, {
-    ...(hint && { hint }),
-    ...(details && { details }),
-    ...(next && { next }),
-  });
+  const supervisor = new Supervisor(request.env);
+  try {
+    return await supervisor.start(request);
+  } finally {
+    supervisor.leaveAlone();
+  }
+}
+
+/** A process that supervises runs, one after the other, in a session of its own. */
+export class Supervisor {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #replies: AsyncIterator<string>;
+  readonly #failed: Promise<never>;
+
+  /** Starts it with what it needs of an environment. */
+  constructor(callerEnv: RunRequest['env']) {
+    const [program, ...args] = ownCommand();
+    const env = Object.fromEntries(
+      OWN_VARIABLES.flatMap((name) => (callerEnv[name] === undefined ? [] : [[name, callerEnv[name]]])),
+    );
+    this.#child = spawn(program!, [...args, 'supervise'], {
+      cwd: '/',
+      env,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    this.#failed = new Promise((_, reject) => {
+      this.#child.once('error', (error) => reject(lost(error.message)));
+    });
+    this.#failed.catch(() => undefined);
+    this.#child.stdin.on('error', () => {});
+    this.#replies = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+  }
+
+  /** Has it supervise a run; returns the id of the run once it has begun, and throws what kept it from it. */
+  async start(request: SupervisorRequest): Promise<string> {
+    this.#child.stdin.write(`${JSON.stringify(request)}\n`);
+    const reply = await this.#reply();
+    if ('run_id' in reply) return reply.run_id;
+    if ('free' in reply) throw lost('it spoke out of turn');
+    const { code, message, hint, details, next } = reply.error;
+    throw new AcorError(code, message, {
+      ...(hint && { hint }),
+      ...(details && { details }),
+      ...(next && { next }),
+    });
+  }
+
+  /** Settles when the run is over and it can take the next one; throws when it is lost. */
+  async untilFree(): Promise<void> {
+    await this.#reply();
+  }
+
+  /** It goes on without whoever started it, to the end of its run. */
+  leaveAlone(): void {
+    this.#child.stdin.end();
+    this.#child.stdout.destroy();
+    this.#child.unref();
+  }
+
+  async #reply(): Promise<SupervisorReply> {
+    const { value, done } = await Promise.race([this.#replies.next(), this.#failed]);
+    if (done) throw lost('it ended without a word');
+    return JSON.parse(value);
+  }
 }
 
 /** How this very program is started: the compiled one by itself, the sources by the Bun that runs them. */
@@ -67,16 +110,6 @@ function ownCommand(): string[] {
     `--tsconfig-override=${join(root, 'tsconfig.json')}`,
     main,
   ];
-}
-
-async function firstLine(stream: NodeJS.ReadableStream): Promise<SupervisorReply> {
-  let text = '';
-  for await (const chunk of stream) {
-    text += chunk;
-    const end = text.indexOf('\n');
-    if (end !== -1) return JSON.parse(text.slice(0, end));
-  }
-  throw lost('it ended without a word');
 }
 
 function lost(why: string): AcorError {

@@ -46,6 +46,8 @@ export const runRecord = z.object({
   protocol_version: z.int(),
   /** The agent that called, when its environment names it. */
   caller: z.string().nullable(),
+  /** The run that this one is a part of: a step of a workflow. Absent in records of earlier builds. */
+  parent: z.object({ run_id: z.string(), task_id: z.string() }).nullable().default(null),
 });
 
 export type RunRecord = z.output<typeof runRecord>;

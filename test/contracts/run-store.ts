@@ -170,5 +170,6 @@ function newRun(nowMs = Date.now()): NewRun {
     acor_version: '0.1.0',
     protocol_version: 1,
     caller: null,
+    parent: null,
   };
 }

@@ -21,29 +21,39 @@ const KILL_ROUNDS = 400;
 /** Everything that a tool started, wherever it went: `setsid`, double forks and orphans included. */
 export class ProcessTree {
   readonly #rootPid: number;
+  /** Tells the root from a later process of the same pid; undefined when it had ended already. */
+  readonly #rootStart: number | undefined;
   readonly #runId: string;
   readonly #runtime: Runtime;
   readonly #adopts: boolean;
   readonly #keepers: number;
+  readonly #relays: boolean;
 
-  /** `keepers` is how many generations, from the root on, are a sandbox around the tool: they are only killed, and never asked. */
+  /**
+   * `relays` says that the root stands for a tool that is not below it: it is asked alone, and hands on what it is asked.
+   * `keepers` is how many generations, from the root on, are a sandbox around the tool: they are only killed, and never asked.
+   */
   constructor(
     runtime: Runtime,
-    options: { rootPid: number; runId: string; adopts: boolean; keepers?: number },
+    options: { rootPid: number; runId: string; adopts: boolean; keepers?: number; relays?: boolean },
   ) {
     this.#runtime = runtime;
     this.#rootPid = options.rootPid;
+    this.#rootStart = readProcess(options.rootPid)?.startTime;
     this.#runId = options.runId;
     this.#adopts = options.adopts;
     this.#keepers = options.keepers ?? 0;
+    this.#relays = options.relays ?? false;
     if (this.#adopts) ownChildren.add(options.rootPid);
   }
 
   /** The processes of the run that are alive now. */
   members(): ProcessInfo[] {
     const found = new Map<number, ProcessInfo>();
-    this.#collect(this.#rootPid, found);
-    const strays = this.#adopts ? this.#adopted() : processesWithEnvironment('RUN_ID', this.#runId);
+    if (this.#root() !== undefined) this.#collect(this.#rootPid, found);
+    // What a relay leaves to this process to adopt is the engine's, and no part of the tool.
+    const knows = this.#adopts && !this.#relays;
+    const strays = knows ? this.#adopted() : processesWithEnvironment('RUN_ID', this.#runId);
     for (const pid of strays) this.#collect(pid, found);
     return [...found.values()];
   }
@@ -53,10 +63,16 @@ export class ProcessTree {
     return this.#adopts && this.#keepers === 0 ? this.#adopted() : [];
   }
 
+  /** The process that the tool was started as, while the kernel knows it: its pid may have gone to somebody else since. */
+  #root(): ProcessInfo | undefined {
+    const info = readProcess(this.#rootPid);
+    return info?.startTime === this.#rootStart ? info : undefined;
+  }
+
   /** The sandbox's own processes around the tool: one a generation. */
   #keeperPids(): number[] {
     const pids: number[] = [];
-    for (let pid: number | undefined = this.#rootPid; pid !== undefined && pids.length < this.#keepers; ) {
+    for (let pid = this.#root()?.pid; pid !== undefined && pids.length < this.#keepers; ) {
       pids.push(pid);
       [pid] = childrenOf(pid);
     }
@@ -65,6 +81,10 @@ export class ProcessTree {
 
   /** Signals every member, and the tool's process group. */
   signal(name: NodeJS.Signals): void {
+    if (name !== 'SIGKILL' && this.#relays) {
+      send(this.#rootPid, name);
+      return;
+    }
     const keepers = this.#keeperPids();
     if (name !== 'SIGKILL' && this.#keepers > 0) {
       this.#ask(name, keepers);
@@ -73,7 +93,7 @@ export class ProcessTree {
     // With the innermost one dies all that is in the sandbox, at once.
     for (const pid of keepers.toReversed()) send(pid, name);
     const members = this.members();
-    const leader = readProcess(this.#rootPid);
+    const leader = this.#root();
     // A group may be recycled once its leader is gone, so only a living leader's group is signalled as a whole.
     if (leader !== undefined && isAlive(leader) && leader.groupId === this.#rootPid)
       send(-this.#rootPid, name);

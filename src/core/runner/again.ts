@@ -9,6 +9,7 @@ import { planRun } from './plan.ts';
 import { Run } from './run.ts';
 import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
 import { settled } from './settle-lost.ts';
+import { ToolWork } from './tool-work.ts';
 import { enterState } from './write-ending.ts';
 
 /** Endings after which nobody can say what the tool had done by then. */
@@ -34,8 +35,7 @@ export async function beginAgain(
     ...request,
     ...(replays !== null && { replays: { runId: replays, outputs: stagedBefore(record) } }),
   });
-  const isRepeatable = plan.tool.manifest.idempotent || plan.tool.manifest.effects === 'reads';
-  if (!isRepeatable && wasStoppedMidway(record) && !again.force) throw outcomeUnknown(record);
+  if (!plan.idempotent && wasStoppedMidway(record) && !again.force) throw outcomeUnknown(record);
   // Somebody else may have been quicker, and be at work or done already.
   const writer = services.store.takeOver(again.runId, checkState);
   try {
@@ -45,7 +45,7 @@ export async function beginAgain(
     writer.close();
     throw error;
   }
-  return Run.begin(services, plan, writer);
+  return Run.begin(services, plan, writer, new ToolWork(services, plan, writer));
 }
 
 async function giveBackAnswers({ layout }: RunWriter): Promise<void> {

@@ -5,10 +5,8 @@ import { forgetCompanion, ProcessTree, registerCompanion, type Survivor } from '
 import type { Exit, SpawnedProcess } from '../process/runtime.ts';
 import { Watchdog } from '../process/watchdog.ts';
 import type { SandboxLaunch, ToolExit } from '../sandbox/sandbox.ts';
-import type { ControlFolder } from '../storage/control-folder.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { storageError } from '../storage/storage-error.ts';
-import type { Questions } from './answers/questions.ts';
 import { recordEgress } from './egress-events.ts';
 import { type Ending, EndingRace } from './ending.ts';
 import { environmentOf } from './environment.ts';
@@ -18,11 +16,12 @@ import { guardLiveness } from './guards/liveness.ts';
 import { guardStall } from './guards/stall.ts';
 import type { HandOver } from './hand-over.ts';
 import { type EndingMessage, Intake } from './intake.ts';
-import type { RunPlan } from './plan.ts';
+import type { ToolPlan } from './plan.ts';
 import { ResourceWatch } from './resources/resource-watch.ts';
 import type { RunnerServices } from './services.ts';
 import { endLeftovers, stopTool } from './stop-tool.ts';
 import { ToolOutput } from './tool-output.ts';
+import type { AttemptOptions } from './work.ts';
 
 /** What one try of a tool came to. */
 export interface AttemptResult {
@@ -33,25 +32,10 @@ export interface AttemptResult {
   survivors: Survivor[];
 }
 
-export interface AttemptOptions {
-  number: number;
-  /** When the time of the whole run is up, as things stand now. */
-  deadline: () => Date;
-  /** Whether an attempt before it has left checkpoints to go on from. */
-  isResumed: boolean;
-  /** Time left of the whole run. */
-  leftMs: () => number;
-  /** Settles when the caller wants the run to end, with the reason; `hurry` when without any grace. */
-  cancelled: Promise<string>;
-  hurry: Promise<void>;
-  questions: Questions;
-  control: ControlFolder;
-}
-
 /** Starts the tool once and sees it through to its end, whatever that is; when it returns, nothing of the tool is left alive. */
 export async function runAttempt(
   services: RunnerServices,
-  plan: RunPlan,
+  plan: ToolPlan,
   writer: RunWriter,
   options: AttemptOptions,
 ): Promise<AttemptResult> {
@@ -104,12 +88,14 @@ export async function runAttempt(
         output.store();
       },
     });
+    if (launch.lastResort !== undefined) watchdog.endBy(launch.lastResort);
     const child = await spawnTool(services, launch);
     tree = new ProcessTree(services.runtime, {
       rootPid: child.pid,
       runId: plan.runId,
       adopts: services.adoptsOrphans,
       keepers: launch.keepers,
+      ...(launch.relays && { relays: true }),
     });
     launch.release();
     race.watchExit(() => launch!.hasEnded());
@@ -236,7 +222,7 @@ async function spawnTool(services: RunnerServices, { spawn }: SandboxLaunch): Pr
 }
 
 function startGuards(
-  plan: RunPlan,
+  plan: ToolPlan,
   writer: RunWriter,
   intake: Intake,
   output: ToolOutput,
@@ -283,7 +269,7 @@ function startGuards(
 
 /** What goes with an answer when the wait for it has put the deadline off: the tool was told another one at its start. */
 function newsOfDeadline(
-  { limits }: RunPlan,
+  { limits }: ToolPlan,
   { questions, deadline, number }: AttemptOptions,
   waitedBeforeMs: number,
 ): Record<string, unknown> {

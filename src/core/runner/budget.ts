@@ -1,6 +1,6 @@
 import type { Config } from '../../protocol/config-file.ts';
 import type { ResourceLimits } from '../../protocol/resource-limits.ts';
-import type { RetryPlan, RunLimits } from './plan.ts';
+import type { RetryPlan, RunLimits } from './run-plan.ts';
 
 /** What a project lets its runs use at most (config `budget`); null is without a limit. */
 export interface Budget {

@@ -5,14 +5,14 @@ import type { StagedOutput } from '../registry/arguments.ts';
 import { type MeasuredArtifact, measureArtifact } from '../storage/artifacts.ts';
 import type { RunLayout } from '../storage/layout.ts';
 import type { EndingMessage } from './intake.ts';
-import type { RunPlan } from './plan.ts';
+import type { ToolPlan } from './plan.ts';
 
 /**
  * Measures everything that a run made: what the result names, what lies in ARTIFACTS_DIR, and the staged outputs, under the
  * paths at which they will stand. Throws when the tool's word does not hold: a wrong hash, a missing file, a path out of bounds.
  */
 export function collectArtifacts(
-  plan: RunPlan,
+  plan: ToolPlan,
   layout: RunLayout,
   result: EndingMessage | undefined,
   outputs: readonly StagedOutput[],
@@ -30,7 +30,7 @@ export function collectArtifacts(
   return [...found.values()].map((artifact) => ({ ...artifact, path: finalPath(artifact.path, outputs) }));
 }
 
-function rootsOf(plan: RunPlan, layout: RunLayout): string[] {
+function rootsOf(plan: ToolPlan, layout: RunLayout): string[] {
   // Only the store's own folder is followed: the tool may have put a link in the place of anything below it.
   const run = join(realpathSync(dirname(layout.dir)), plan.runId);
   const own = [layout.work, layout.artifacts].map((path) => join(run, relative(layout.dir, path)));

@@ -1,11 +1,11 @@
 import { whyDenied } from '../../protocol/env-names.ts';
 import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import type { RunLayout } from '../storage/layout.ts';
-import type { RunPlan } from './plan.ts';
+import type { ToolPlan } from './plan.ts';
 
 /** The whole environment of a tool (contract §2): what is listed, and nothing of the caller's beyond it. */
 export function environmentOf(
-  plan: RunPlan,
+  plan: ToolPlan,
   layout: RunLayout,
   attempt: { number: number; deadline: Date; isResumed: boolean },
 ): Record<string, string> {
@@ -35,7 +35,7 @@ export function environmentOf(
 }
 
 /** The names of the caller's variables that a plan passes on, with their values. */
-function passedOn({ tool, callerEnv, baseAllowlist }: RunPlan): Record<string, string> {
+function passedOn({ tool, callerEnv, baseAllowlist }: ToolPlan): Record<string, string> {
   const names = new Set([...baseAllowlist, ...tool.manifest.env.require, ...tool.manifest.env.allow]);
   const passed: Record<string, string> = {};
   for (const name of names) {

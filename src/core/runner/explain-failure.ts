@@ -8,7 +8,7 @@ import { systemEntries } from '../sandbox/profile/system-folders.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import type { Outcome } from './outcome.ts';
-import { ownFolders, type RunPlan } from './plan.ts';
+import { ownFolders, type ToolPlan } from './plan.ts';
 import { lastWordsIn } from './resources/resource-watch.ts';
 import type { RunnerServices } from './services.ts';
 
@@ -32,7 +32,7 @@ interface Told {
  */
 export function explainFailure(
   services: RunnerServices,
-  plan: RunPlan,
+  plan: ToolPlan,
   { layout, log }: RunWriter,
   outcome: Outcome,
 ): void {
@@ -64,7 +64,7 @@ export function explainFailure(
 
 function toldOf(
   said: SaidDenial,
-  plan: RunPlan,
+  plan: ToolPlan,
   places: { own: readonly string[]; project: string },
 ): Told | undefined {
   switch (said.kind) {
@@ -81,7 +81,7 @@ function toldOf(
 
 function ofPath(
   { path: written, isWrite, said }: Extract<SaidDenial, { kind: 'path' }>,
-  plan: RunPlan,
+  plan: ToolPlan,
   { own, project }: { own: readonly string[]; project: string },
 ): Told | undefined {
   const path = normalize(written);
@@ -109,12 +109,12 @@ function ofPath(
 }
 
 /** A program that can be seen, as all of /usr can, and not started. */
-function ofProgram(path: string, said: string, plan: RunPlan): Told | undefined {
+function ofProgram(path: string, said: string, plan: ToolPlan): Told | undefined {
   const isOnPath = pathOf(plan).some((folder) => realOf(folder) === dirname(path));
   return isOnPath ? ofCommand(basename(path), said, plan) : undefined;
 }
 
-function ofCommand(command: string, said: string, plan: RunPlan): Told | undefined {
+function ofCommand(command: string, said: string, plan: ToolPlan): Told | undefined {
   const { commands, level } = plan.tool.manifest.permissions;
   const name = basename(command);
   const isFree = level === 'privileged' || plan.sandboxed.isolation.not_enforced.includes('commands');
@@ -125,7 +125,7 @@ function ofCommand(command: string, said: string, plan: RunPlan): Told | undefin
 
 function ofNetwork(
   { host, port, said }: Pick<Extract<SaidDenial, { kind: 'network' }>, 'host' | 'port' | 'said'>,
-  plan: RunPlan,
+  plan: ToolPlan,
 ): Told | undefined {
   const { level, network } = plan.tool.manifest.permissions;
   // Names that are not in a list are told of when they are asked for.
@@ -140,7 +140,7 @@ function ofNetwork(
 }
 
 /** Calls of the kernel are not in a manifest: a tool may have them with all else, or not at all. */
-function ofCall(call: string, said: string, plan: RunPlan): Told | undefined {
+function ofCall(call: string, said: string, plan: ToolPlan): Told | undefined {
   const { level } = plan.tool.manifest.permissions;
   if (call === 'socket' && plan.sandboxed.isolation.backend === 'landlock') {
     return ofNetwork({ host: null, port: null, said }, plan);
@@ -156,11 +156,11 @@ function granted(what: string, said: string, denial: Denial, project?: string): 
   return { what, said, allow, fix: remedySentence(allow) };
 }
 
-function grantsOf({ grants }: RunPlan, access: 'read' | 'write'): string[] {
+function grantsOf({ grants }: ToolPlan, access: 'read' | 'write'): string[] {
   return grants.filter((grant) => access === 'read' || grant.access === 'write').map(({ path }) => path);
 }
 
-function pathOf({ callerEnv }: RunPlan): string[] {
+function pathOf({ callerEnv }: ToolPlan): string[] {
   return (callerEnv['PATH'] ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
 }
 

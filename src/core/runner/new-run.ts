@@ -2,15 +2,15 @@ import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import { identify } from '../../util/process-table.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import type { NewRun } from '../storage/run-store.ts';
-import type { RunPlan } from './plan.ts';
+import type { RunPlan } from './run-plan.ts';
 
 /** The record with which a planned run begins. */
 export function newRunRecord(plan: RunPlan): NewRun {
-  const { tool, secrets } = plan;
+  const { secrets } = plan;
   const record: NewRun = {
     run_id: plan.runId,
-    tool: tool.name,
-    tool_version: tool.manifestPath === null ? null : tool.manifest.version,
+    tool: plan.name,
+    tool_version: plan.version,
     args: plan.shownArgs,
     given_args: plan.givenArgs,
     cwd: plan.cwd,
@@ -28,14 +28,15 @@ export function newRunRecord(plan: RunPlan): NewRun {
     duration_s: null,
     trace_id: plan.traceId,
     span_id: plan.spanId,
-    idempotent: tool.manifest.idempotent,
+    idempotent: plan.idempotent,
     idempotency_key: plan.idempotencyKey,
     replays: plan.replays,
     supervisor: identify(process.pid),
-    isolation: plan.sandboxed.isolation,
+    isolation: plan.isolation,
     acor_version: ACOR_VERSION,
     protocol_version: PROTOCOL_VERSION,
     caller: plan.caller,
+    parent: plan.parent,
   };
   // It is written before anything else is done about secrets, and stays as it is for as long as the run is queued.
   return secrets?.redaction.data(record) ?? record;

@@ -2,6 +2,7 @@ import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
 import { unreachable } from '../../util/unreachable.ts';
 import type { Exit } from '../process/runtime.ts';
+import { storageError } from '../storage/storage-error.ts';
 import type { Ending } from './ending.ts';
 import type { EndingMessage } from './intake.ts';
 import { describeOverLimit } from './resources/over-limit.ts';
@@ -160,6 +161,12 @@ export function stopped(code: string, message: string): Outcome {
     retryable: info?.retryable ?? false,
     byRunner: true,
   };
+}
+
+/** What an error of the runner itself makes of the run. */
+export function failureOf(error: unknown, dir: string): Outcome {
+  const { code, message, hint } = storageError(error, 'run the tool', dir);
+  return { ...stopped(code, message), ...(hint && { hint }), retryable: false };
 }
 
 function text(value: unknown): string | undefined {

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Config } from '../../protocol/config-file.ts';
 import type { Manifest } from '../../protocol/manifest.ts';
-import type { RunPlan } from './plan.ts';
+import type { ToolPlan } from './plan.ts';
 
 /** When a run must name the plan that its caller was shown: never, for tools that destroy, or for all but those that only read. */
 export type RequirePlan = Config['security']['require_plan'];
@@ -12,7 +12,7 @@ export type RequirePlan = Config['security']['require_plan'];
  * Stands for what a dry run has shown: the program, its resolved arguments, the grants with what lies there now, the outputs.
  * Whatever of it changes makes another token. It is no signature: it proves that what runs is what was shown.
  */
-export function planToken(plan: RunPlan): string {
+export function planToken(plan: ToolPlan): string {
   const { tool, runId } = plan;
   const shown = {
     tool: tool.name,
@@ -36,7 +36,7 @@ export function isWorthAPlan({ effects }: Manifest): boolean {
 }
 
 /** Refuses a run that names a stale plan, or none where the project demands one (E_POLICY_DENIED). */
-export function checkPlanToken(plan: RunPlan, given: string | undefined, required: RequirePlan): void {
+export function checkPlanToken(plan: ToolPlan, given: string | undefined, required: RequirePlan): void {
   const { name, manifest } = plan.tool;
   if (given === undefined) {
     const isDemanded =

@@ -4,7 +4,6 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import type { ResourceLimits } from '../../protocol/resource-limits.ts';
 import { newRunId, newSpanId, newTraceId } from '../../util/ids.ts';
 import { userFolders } from '../config/find.ts';
-import type { Approval } from '../guard/approval-state.ts';
 import { RunGuard } from '../guard/run-guard.ts';
 import {
   type Grant,
@@ -19,77 +18,37 @@ import { assertCompatible } from '../registry/compatibility.ts';
 import { declaredGrants } from '../registry/declared-grants.ts';
 import type { ToolEntry } from '../registry/registry.ts';
 import { type SdkPaths, sdkPaths } from '../registry/sdk-paths.ts';
-import { chooseBackend } from '../sandbox/choose.ts';
+import { type ChosenBackend, chooseBackend, forgettingWhenBroken } from '../sandbox/choose.ts';
 import { type GroupPlace, usefulGroups } from '../sandbox/groups/group-places.ts';
 import type { Confinement, RunFolders, SandboxBackend, SandboxRequest } from '../sandbox/sandbox.ts';
 import { layoutOf, type RunLayout } from '../storage/layout.ts';
 import { ADAPTER_NAMES } from './adapters/index.ts';
-import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
-import { type Budget, type Lowered, withinBudget } from './budget.ts';
+import type { PreparedAnswer } from './answers/questions.ts';
+import { withinBudget } from './budget.ts';
 import { heldLimits } from './resources/held-limits.ts';
 import { settleResources } from './resources/settle-resources.ts';
+import type { RetryPlan, RunLimits, RunPlan } from './run-plan.ts';
 import type { RunSecrets } from './secrets/run-secrets.ts';
-import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
-
-/** The clocks and limits of a run. */
-export interface RunLimits {
-  timeoutS: number;
-  heartbeatGraceS: number;
-  stallS: number | null;
-  maxOutputBytes: number;
-  cancelGraceS: number;
-  /** Whether the deadline stands still while the run waits for an answer. */
-  waitingStopsDeadline: boolean;
-}
-
-/** How failures that may pass are tried again: tries in all, and the wait before the second one, doubled each time. */
-export interface RetryPlan {
-  maxAttempts: number;
-  backoffS: number;
-  maxBackoffS: number;
-}
+import type { RunnerServices, RunRequest } from './services.ts';
 
 /** How a tool is confined, and where groups of processes are made for it. */
-type Confined = Confinement & { groups: readonly GroupPlace[] };
+type Confined = Confinement & {
+  groups: readonly GroupPlace[];
+  /** Stronger sandboxes could not be had. */
+  weaker: { chosen: ChosenBackend; cacheFolder: string } | null;
+};
 
-/** All that is decided before anything starts. `acor run --dry-run` shows it. */
-export interface RunPlan {
-  runId: string;
-  /** Set when this is the next attempt of a run that has ended. */
-  again: AgainMode | null;
-  traceId: string;
-  spanId: string;
+/** What is decided of a tool's run before anything starts. `acor run --dry-run` shows it. */
+export interface ToolPlan extends RunPlan {
   tool: ToolEntry;
-  /** By which a privileged tool runs. */
-  approval: Approval | null;
   guard: RunGuard;
   command: ToolCommand;
   sandboxed: Confined & { argv: [string, ...string[]] };
-  /** The tool's arguments, and how they are shown: values of secret inputs are masked. */
+  /** The tool's arguments. */
   args: string[];
-  shownArgs: string[];
-  /** The arguments as the caller gave them, to be given again; null when a secret is among them. */
-  givenArgs: string[] | null;
-  /** What is to be kept from everybody but the tool; null when there is nothing. */
-  secrets: RunSecrets | null;
   grants: Grant[];
   staged: StagedOutput[];
-  limits: RunLimits;
   resources: ResourceLimits;
-  retry: RetryPlan;
-  budget: Budget;
-  /** What was asked for beyond the project's ceilings. */
-  lowered: Lowered[];
-  /** Answers known beforehand: those of the caller, then those of the configuration's rules. */
-  answers: PreparedAnswer[];
-  answerTimeoutS: number;
-  /** Asked when nothing was prepared. */
-  onQuestion: AnswerHandler | undefined;
-  cwd: string;
-  idempotencyKey: string | null;
-  /** The run that this one is to be compared with. */
-  replays: string | null;
-  caller: string | null;
   callerEnv: RunRequest['env'];
   baseAllowlist: readonly string[];
   libraryDir: string;
@@ -98,7 +57,7 @@ export interface RunPlan {
 const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** Checks everything that can be checked before a run, in the order in which a caller would want to hear of it. Starts and writes nothing. */
-export async function planRun(services: RunnerServices, request: RunRequest): Promise<RunPlan> {
+export async function planRun(services: RunnerServices, request: RunRequest): Promise<ToolPlan> {
   const found = await services.registry.find(request.tool);
   assertCompatible(found.manifest);
   checkAdapter(found);
@@ -159,11 +118,14 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     again: request.again?.mode ?? null,
     traceId: TRACEPARENT.exec(request.env.TRACEPARENT ?? '')?.[1] ?? newTraceId(),
     spanId: newSpanId(),
+    name: tool.name,
+    version: tool.manifestPath === null ? null : tool.manifest.version,
     tool,
     approval,
     guard,
     command,
     sandboxed: { ...sandboxed, argv },
+    isolation: sandboxed.isolation,
     args: resolved.args,
     shownArgs,
     givenArgs: hasSecretAmong(request.args, resolved, secrets) ? null : request.args,
@@ -173,7 +135,10 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     limits: within.limits,
     retry: within.retry,
     lowered: [...within.lowered, ...settled.lowered],
+    idempotent: tool.manifest.idempotent || tool.manifest.effects === 'reads',
     budget: { maxRuns: budget.max_runs ?? null },
+    takesPlace: tool.manifest.role === 'leaf',
+    rate: rateOf(tool),
     resources: settled.resources,
     answers: [...(request.answers ?? []), ...ruledAnswers(services, tool)],
     answerTimeoutS: services.config.config.environment.answer_timeout_s,
@@ -182,6 +147,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     idempotencyKey: request.idempotencyKey ?? null,
     replays: request.replays?.runId ?? null,
     caller: request.caller ?? null,
+    parent: request.parent ?? null,
     callerEnv: request.env,
     baseAllowlist: services.config.config.environment.base_allowlist,
     libraryDir: sdk.sdkBash,
@@ -200,12 +166,20 @@ async function confine(
   request: Omit<SandboxRequest, 'network'>,
 ): Promise<Confined> {
   const cacheFolder = join(services.store.root, 'cache');
-  const { backend, probe } = await chooseBackend(services.config.config.security.isolation, cacheFolder);
+  const chosen = await chooseBackend(services.config.config.security, cacheFolder);
+  const { backend, probe } = chosen;
   const network = await networkFor(services, tool, backend);
-  const confinement = await backend.confine({ ...request, ...network }, probe);
-  const groups = usefulGroups(backend.tier);
-  const limits = heldLimits(request.limits, { backend: backend.name, places: groups });
-  return { ...confinement, groups, isolation: { ...confinement.isolation, limits } };
+  const confined = await backend.confine({ ...request, ...network }, probe);
+  const confinement = forgettingWhenBroken(confined, chosen.forget);
+  // The processes of a container are its engine's to group.
+  const groups = backend.name === 'container' ? [] : usefulGroups(backend.tier);
+  const limits = heldLimits(request.limits, {
+    backend: backend.name,
+    places: groups,
+    features: probe.features,
+  });
+  const weaker = chosen.passedOver.length > 0 ? { chosen, cacheFolder } : null;
+  return { ...confinement, groups, weaker, isolation: { ...confinement.isolation, limits } };
 }
 
 /** None for most tools; the hosts that a manifest names, or all of them for a privileged tool. */
@@ -278,6 +252,10 @@ function retryOf({ manifest }: ToolEntry, { retries }: RunRequest): RetryPlan {
     backoffS: backoff_s,
     maxBackoffS: max_backoff_s,
   };
+}
+
+function rateOf({ manifest: { rate_limit } }: ToolEntry): RunPlan['rate'] {
+  return rate_limit === undefined ? null : { calls: rate_limit.calls, perS: rate_limit.per_s };
 }
 
 function ruledAnswers({ config }: RunnerServices, { name }: ToolEntry): PreparedAnswer[] {

@@ -1,17 +1,15 @@
-import type { Manifest } from '../../protocol/manifest.ts';
 import type { Outcome } from './outcome.ts';
-import type { RetryPlan } from './plan.ts';
+import type { RetryPlan } from './run-plan.ts';
 
 /** Whether a failed attempt is tried again; `unknown` when it would be, but nobody can say what the stopped tool had already done. */
 export function nextStep(
   outcome: Outcome,
   attempt: number,
   retry: RetryPlan,
-  facts: { manifest: Manifest; wasKilled: boolean },
+  facts: { idempotent: boolean; wasStopped: boolean },
 ): 'retry' | 'end' | 'unknown' {
   if (outcome.state !== 'failed' || !outcome.retryable || attempt >= retry.maxAttempts) return 'end';
-  const repeatable = facts.manifest.idempotent || facts.manifest.effects === 'reads';
-  return facts.wasKilled && !repeatable ? 'unknown' : 'retry';
+  return facts.wasStopped && !facts.idempotent ? 'unknown' : 'retry';
 }
 
 /** The wait before the next try: doubled each time, with chance in it so that many do not come back at once. In milliseconds. */

@@ -288,5 +288,6 @@ function newRun(runId: string): NewRun {
     acor_version: '0.1.0',
     protocol_version: 1,
     caller: null,
+    parent: null,
   };
 }

@@ -1,22 +1,16 @@
-import { AcorError } from '../../protocol/acor-error.ts';
-import type { Exit } from '../process/runtime.ts';
-import type { MeasuredArtifact } from '../storage/artifacts.ts';
 import { ControlFolder } from '../storage/control-folder.ts';
 import { followEvents } from '../storage/follow.ts';
 import type { RunLayout } from '../storage/layout.ts';
 import type { RunWriter } from '../storage/run-store.ts';
-import { storageError } from '../storage/storage-error.ts';
 import { Questions } from './answers/questions.ts';
-import { type AttemptResult, runAttempt } from './attempt.ts';
-import { collectArtifacts } from './collect-artifacts.ts';
 import { after } from './guards/guard.ts';
-import { isListedExit, judge, type Outcome, stopped } from './outcome.ts';
-import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
-import type { RunPlan } from './plan.ts';
+import { failureOf, type Outcome, stopped } from './outcome.ts';
 import { backoffMs, nextStep } from './retry.ts';
+import type { RunPlan } from './run-plan.ts';
 import { type RunSummary, summarise, type TriedOut } from './run-summary.ts';
 import type { RunnerServices } from './services.ts';
 import { Turn } from './turn.ts';
+import { notBegun, type Tried, type Work } from './work.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 /** The last moment that RFC 3339 can write: a limit may be given that lies beyond it. */
@@ -28,9 +22,9 @@ export class Run {
   readonly layout: RunLayout;
   /** Settles when the run is over, its ending is on disk, and nothing of it is alive. */
   readonly ended: Promise<RunSummary>;
-  readonly #services: RunnerServices;
   readonly #plan: RunPlan;
   readonly #writer: RunWriter;
+  readonly #work: Work;
   readonly #firstAttempt: number;
   /** How many events there were before this supervisor. */
   readonly #since: number;
@@ -43,13 +37,12 @@ export class Run {
   readonly #hurry: Promise<void>;
   readonly #questions: Questions;
   readonly #control: ControlFolder;
-  #artifacts: MeasuredArtifact[] = [];
   #isOver = false;
 
-  private constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter) {
-    this.#services = services;
+  private constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, work: Work) {
     this.#plan = plan;
     this.#writer = writer;
+    this.#work = work;
     this.#firstAttempt = writer.record.attempt;
     // The step back to `queued` belongs to what this supervisor tells.
     this.#since = plan.again === null ? 0 : writer.log.events - 1;
@@ -72,9 +65,9 @@ export class Run {
     this.ended = this.#live();
   }
 
-  /** Begins to supervise what was planned; `writer` is the right to write the run. */
-  static begin(services: RunnerServices, plan: RunPlan, writer: RunWriter): Run {
-    return new Run(services, plan, writer);
+  /** Begins to supervise what was planned; `writer` is the right to write the run, `work` what it does. */
+  static begin(services: RunnerServices, plan: RunPlan, writer: RunWriter, work: Work): Run {
+    return new Run(services, plan, writer, work);
   }
 
   /** Asks the run to end: by the ladder, or at once. */
@@ -101,17 +94,15 @@ export class Run {
     try {
       this.#announce();
       const tried = await this.#workInTurn();
-      const { outcome, attempt } = tried;
-      if (outcome.state === 'failed' && attempt?.ending.kind === 'exited') {
-        const { explainFailure } = await import('./explain-failure.ts');
-        explainFailure(this.#services, this.#plan, this.#writer, outcome);
-      }
+      // Words that cannot be said must not keep the run from ending.
+      await this.#work.conclude(tried).catch(() => undefined);
+      const { outcome, exit } = tried;
       const durationS = Math.round(performance.now() - this.#begunMs) / 1000;
-      const told = summarise(this.#plan, this.layout, tried, { durationS, artifacts: this.#artifacts });
+      const told = summarise(this.#plan, this.layout, tried, durationS);
       const summary = this.#plan.secrets?.conclude(this.layout, told) ?? told;
       summary.events = await writeEnding(this.#writer, outcome, {
         ...summary,
-        usage: attempt?.exit.usage ?? UNKNOWN_USAGE,
+        usage: exit?.usage ?? UNKNOWN_USAGE,
       });
       completed = outcome.state === 'completed';
       return summary;
@@ -124,16 +115,16 @@ export class Run {
   }
 
   #announce(): void {
-    const { tool, shownArgs, limits, sandboxed, approval } = this.#plan;
+    const { name, shownArgs, limits, isolation, approval } = this.#plan;
     this.#writer.log.append({
       type: 'runner_start',
-      tool: tool.name,
+      tool: name,
       args: shownArgs,
       attempt: this.#firstAttempt,
       timeout_s: limits.timeoutS,
       trace_id: this.#plan.traceId,
       span_id: this.#plan.spanId,
-      isolation: sandboxed.isolation,
+      isolation,
       ...(approval !== null && { approval }),
     });
     for (const { what, asked, allowed } of this.#plan.lowered) {
@@ -149,13 +140,13 @@ export class Run {
   async #workInTurn(): Promise<TriedOut> {
     const number = this.#firstAttempt;
     try {
-      if (!(await this.#turn.take())) return { outcome: await this.#cancellation(), number };
+      if (!(await this.#turn.take())) return { ...notBegun(await this.#cancellation()), number };
       this.#begunMs = performance.now();
       enterState(this.#writer, 'running');
       this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
       this.#writer.log.flush();
     } catch (error) {
-      return { outcome: failureOf(error, this.layout.dir), number };
+      return { ...notBegun(failureOf(error, this.layout.dir)), number };
     }
     return this.#tryUntilDone();
   }
@@ -163,10 +154,11 @@ export class Run {
   async #tryUntilDone(): Promise<TriedOut> {
     for (let number = this.#firstAttempt; ; number++) {
       const tried = { ...(await this.#tryOnce(number)), number };
-      const { outcome, attempt } = tried;
+      const { outcome, wasStopped } = tried;
+      const { idempotent } = this.#plan;
       const step = nextStep(outcome, number - this.#firstAttempt + 1, this.#plan.retry, {
-        manifest: this.#plan.tool.manifest,
-        wasKilled: attempt !== undefined && attempt.ending.kind !== 'exited',
+        idempotent,
+        wasStopped,
       });
       if (step === 'unknown') return { ...tried, outcome: unknownOutcome(outcome) };
       if (step === 'end') return tried;
@@ -186,71 +178,18 @@ export class Run {
     return timeoutS * 1000 + waitedMs - (performance.now() - this.#begunMs);
   }
 
-  async #tryOnce(number: number): Promise<Omit<TriedOut, 'number'>> {
-    const { manifest } = this.#plan.tool;
-    try {
-      await this.#plan.guard.approved();
-      this.#control.takeBack();
-      prepareStaging(this.#plan.staged);
-      if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(this.layout);
-      const attempt = await runAttempt(this.#services, this.#plan, this.#writer, {
-        number,
-        leftMs: () => this.#leftMs(),
-        deadline: () => new Date(Math.min(Date.now() + this.#leftMs(), LAST_DEADLINE_MS)),
-        isResumed: number > this.#firstAttempt || this.#plan.again === 'resume',
-        cancelled: this.#cancelled,
-        hurry: this.#hurry,
-        questions: this.#questions,
-        control: this.#control,
-      });
-      this.#warnOfExitCode(attempt.exit);
-      const outcome = judge({
-        ...attempt,
-        adapter: this.#plan.tool.adapter,
-        strict: manifest.strict,
-        exitCodes: manifest.exit_codes,
-        extraCodes: await this.#services.registry.errorCodes(),
-      });
-      return { outcome: this.#withOutputs(outcome, attempt), attempt };
-    } catch (error) {
-      return { outcome: failureOf(error, this.layout.dir) };
-    } finally {
-      this.#plan.secrets?.withdraw(this.#writer);
-    }
-  }
-
-  /** A completed attempt only counts when what it made is there, is what the tool says, and stands where it belongs. */
-  #withOutputs(outcome: Outcome, attempt: AttemptResult): Outcome {
-    if (outcome.state !== 'completed') return outcome;
-    if (attempt.message === undefined && this.#plan.tool.adapter !== 'plain') {
-      this.#warn(
-        'E_NO_RESULT',
-        'the tool exited with 0 and had written no result; it counts as completed, as strict is false',
-      );
-    }
-    try {
-      const outputs = writtenOutputs(this.#plan.staged);
-      for (const { input, target } of this.#plan.staged) {
-        if (!outputs.some((output) => output.target === target)) {
-          this.#warn(undefined, `the tool has not written its output '${input}': ${target}`);
-        }
-      }
-      const artifacts = collectArtifacts(this.#plan, this.layout, attempt.message, outputs);
-      placeOutputs(outputs);
-      this.#artifacts = artifacts;
-      for (const artifact of artifacts) this.#writer.log.append({ type: 'artifact', ...artifact });
-      this.#plan.secrets?.warnOfArtifacts(this.#writer, artifacts);
-      return outcome;
-    } catch (error) {
-      if (!(error instanceof AcorError)) throw error;
-      return failureOf(error, this.layout.dir);
-    }
-  }
-
-  #warnOfExitCode({ rc }: Exit): void {
-    const expected = this.#plan.tool.manifest.exit_codes;
-    if (rc === null || isListedExit(rc, expected)) return;
-    this.#warn(undefined, `exit code ${rc} is not in the manifest's exit_codes`, { expected, actual: rc });
+  #tryOnce(number: number): Promise<Tried> {
+    this.#control.takeBack();
+    return this.#work.attempt({
+      number,
+      leftMs: () => this.#leftMs(),
+      deadline: () => new Date(Math.min(Date.now() + this.#leftMs(), LAST_DEADLINE_MS)),
+      isResumed: number > this.#firstAttempt || this.#plan.again === 'resume',
+      cancelled: this.#cancelled,
+      hurry: this.#hurry,
+      questions: this.#questions,
+      control: this.#control,
+    });
   }
 
   #warn(code: string | undefined, msg: string, extra: Record<string, unknown> = {}): void {
@@ -287,12 +226,6 @@ export class Run {
     const message = await this.#cancelled;
     return { state: 'cancelled', code: null, message, hint: null, retryable: false, byRunner: false };
   }
-}
-
-/** What an error of the runner itself makes of the run. */
-function failureOf(error: unknown, dir: string): Outcome {
-  const { code, message, hint } = storageError(error, 'run the tool', dir);
-  return { ...stopped(code, message), ...(hint && { hint }), retryable: false };
 }
 
 function unknownOutcome(outcome: Outcome): Outcome {

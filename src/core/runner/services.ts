@@ -19,6 +19,12 @@ export interface RunnerServices {
 /** `resume` goes on from the checkpoints of the attempts before; `retry` begins anew. */
 export type AgainMode = 'resume' | 'retry';
 
+/** The run that another one is a part of, and as which of its tasks. */
+export interface RunParent {
+  run_id: string;
+  task_id: string;
+}
+
 /** What a caller asks for. */
 export interface RunRequest {
   tool: string;
@@ -48,4 +54,6 @@ export interface RunRequest {
   planToken?: string;
   /** The agent that calls, for the record. */
   caller?: string;
+  /** Set for the children of a workflow. */
+  parent?: RunParent;
 }

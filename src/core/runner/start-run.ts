@@ -8,6 +8,7 @@ import { planRun } from './plan.ts';
 import { checkPlanToken } from './plan-token.ts';
 import { Run } from './run.ts';
 import type { RunnerServices, RunRequest } from './services.ts';
+import { ToolWork } from './tool-work.ts';
 
 const MAX_KEY_CHARS = 200;
 
@@ -29,7 +30,8 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   checkPlanToken(plan, request.planToken, config.config.security.require_plan);
   const record = newRunRecord(plan);
   const made = keyed === undefined ? store.create(record) : await store.createOnce(record, keyed);
-  return typeof made === 'string' ? knownRun(store, made) : Run.begin(services, plan, made);
+  if (typeof made === 'string') return knownRun(store, made);
+  return Run.begin(services, plan, made, new ToolWork(services, plan, made));
 }
 
 async function knownRun(store: RunStore, runId: string): Promise<KnownRun> {

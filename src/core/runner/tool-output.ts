@@ -11,7 +11,7 @@ import type { EndingRace } from './ending.ts';
 import { OutputLimit } from './guards/output-limit.ts';
 import type { Intake } from './intake.ts';
 import { isOkExit } from './outcome.ts';
-import type { RunPlan } from './plan.ts';
+import type { ToolPlan } from './plan.ts';
 import type { RunnerServices } from './services.ts';
 
 /** The way of the tool's bytes: counted, kept raw in the logs, cut into lines, turned into events, stored in bursts. */
@@ -27,7 +27,7 @@ export class ToolOutput {
   readonly #redacted: RedactedStream[] = [];
   #failure: AcorError | undefined;
 
-  constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, intake: Intake, race: EndingRace) {
+  constructor(services: RunnerServices, plan: ToolPlan, writer: RunWriter, intake: Intake, race: EndingRace) {
     this.#writer = writer;
     this.#race = race;
     const { manifest } = plan.tool;
@@ -100,7 +100,7 @@ export class ToolOutput {
   }
 
   /** Puts a redactor in the way of a stream; a run that has no secrets has none. */
-  #redacting(plan: RunPlan, json: boolean, pass: (bytes: Uint8Array) => void): (bytes: Uint8Array) => void {
+  #redacting(plan: ToolPlan, json: boolean, pass: (bytes: Uint8Array) => void): (bytes: Uint8Array) => void {
     if (plan.secrets === null) return pass;
     const later = (work: () => void) => {
       this.#guarded(work);

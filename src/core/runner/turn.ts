@@ -1,6 +1,6 @@
 import type { QueuePlace } from '../storage/run-queue.ts';
 import type { RunWriter } from '../storage/run-store.ts';
-import type { RunPlan } from './plan.ts';
+import type { RunPlan } from './run-plan.ts';
 import type { RunnerServices } from './services.ts';
 
 /** A run's turn among the runs of its project: it works only while it has a place in the queue (contract §3). */
@@ -20,14 +20,10 @@ export class Turn {
 
   /** Waits for a place; false when the run was cancelled meanwhile. Throws E_STORAGE. */
   async take(): Promise<boolean> {
-    const { runId, tool, budget } = this.#plan;
-    const { rate_limit, role } = tool.manifest;
+    const { runId, name, budget, takesPlace, rate } = this.#plan;
     this.#place = await this.#services.queue.enter(
-      { run_id: runId, tool: tool.name, takesPlace: role === 'leaf' },
-      {
-        maxRuns: budget.maxRuns,
-        rate: rate_limit === undefined ? null : { calls: rate_limit.calls, perS: rate_limit.per_s },
-      },
+      { run_id: runId, tool: name, takesPlace },
+      { maxRuns: budget.maxRuns, rate },
       {
         signal: this.#cancelled.signal,
         onWait: ({ why, working }) => {
