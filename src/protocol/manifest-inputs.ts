@@ -43,8 +43,9 @@ export type InputSpec = z.output<typeof inputSpec>;
 /** What workflows declare of an input (contract §10): its name is a key there, and it is given by that name alone. */
 export const namedInput = z
   .strictObject(
-    z.object(inputSpec.shape).omit({ name: true, flag: true, positional: true, multiple: true, access: true })
-      .shape,
+    z
+      .object(inputSpec.shape)
+      .omit({ name: true, flag: true, positional: true, multiple: true, joined: true, access: true }).shape,
   )
   .superRefine(tellMistakes);
 
@@ -60,7 +61,7 @@ function tellMistakes(input: InputLimits, context: z.core.$RefinementCtx): void 
 }
 
 type InputLimits = Pick<InputSpec, 'type' | 'min' | 'max' | 'pattern' | 'default'> &
-  Partial<Pick<InputSpec, 'access' | 'flag' | 'positional' | 'multiple'>>;
+  Partial<Pick<InputSpec, 'access' | 'flag' | 'positional' | 'multiple' | 'joined'>>;
 
 interface KeyMistake {
   key: string;

@@ -2,10 +2,7 @@ import * as z from 'zod';
 import { INPUT_NAME, INPUT_NAME_RULE } from './input-types.ts';
 import { namedInput } from './manifest-inputs.ts';
 
-/**
- * What a step may be called: it becomes a task id, and a name in expressions. Any text of one line will do, as in seed 000; what
- * could be taken for the task of another step is found by the checks.
- */
+/** What a step may be called: any text of one line, as in seed 000. It becomes a task id, and a name in expressions. */
 export const STEP_NAME = /^(?!__proto__$)(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,100}(?<!\s)$/u;
 
 export const STEP_NAME_RULE = 'must be 1 to 100 visible characters on one line';

@@ -13,6 +13,11 @@ export function workflowFolders(config: LoadedConfig): string[] {
   return [projectPath(config, '.acor/workflows'), projectPath(config, 'workflows')];
 }
 
+/** The name by which a workflow is asked for: that of its file. */
+export function workflowNameOf(file: string): string {
+  return basename(file, extname(file));
+}
+
 /** The workflow files of a project, by folder and name. */
 export function workflowFiles(config: LoadedConfig): string[] {
   return workflowFolders(config).flatMap((folder) => {
@@ -35,7 +40,7 @@ export function findWorkflow(
   { config, cwd, roots }: { config: LoadedConfig; cwd: string; roots: readonly string[] },
 ): string {
   const files = workflowFiles(config);
-  const named = isPath(wanted) ? [] : files.filter((file) => basename(file, extname(file)) === wanted);
+  const named = isPath(wanted) ? [] : files.filter((file) => workflowNameOf(file) === wanted);
   if (named.length > 1) {
     throw new AcorError('E_USAGE', `more than one workflow is called '${wanted}': ${named.join(', ')}`, {
       hint: 'Give the path of the one that is meant.',
@@ -84,7 +89,7 @@ function readFolder(folder: string): string[] {
 }
 
 function notFound(wanted: string, files: readonly string[]): AcorError {
-  const names = files.map((file) => basename(file, extname(file)));
+  const names = files.map(workflowNameOf);
   const nearest = nearestWords(wanted, names);
   return new AcorError('E_INPUT_NOT_FOUND', `there is no workflow called '${wanted}'`, {
     hint:

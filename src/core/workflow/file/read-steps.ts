@@ -112,7 +112,8 @@ function readTask(
   const plain = {
     name: String(index),
     retry: { max: 0, on: ['retryable'], backoffS: 1 },
-    onError: reader.onError,
+    // The step's own `on_error` says what its failure comes to.
+    onError: 'fail' as const,
   };
   if (typeof task === 'string') {
     const command = readCommand(reader, task, path);
@@ -140,7 +141,7 @@ function readTask(
     });
     return [];
   }
-  const { retry, onError, timeoutS } = commonOf(reader, data, '', path, []);
+  const { retry, onError, timeoutS } = commonOf({ ...reader, onError: 'fail' }, data, '', path, []);
   return [{ name: data.name ?? String(index), path, retry, onError, timeoutS, at, ...work }];
 }
 
