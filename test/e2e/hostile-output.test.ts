@@ -109,7 +109,11 @@ describe('what a stranger writes', () => {
         );
         write('tools/broken/cli.sh', '#!/bin/bash\n', 0o755);
         write(`tools/${hostile().replaceAll('/', '')}/cli.sh`, '#!/bin/bash\n', 0o755);
-        const step = (name: string) => ({ name, tool: hostile(), when: `\${${JSON.stringify(hostile())} == "x"}` });
+        const step = (name: string) => ({
+          name,
+          tool: hostile(),
+          when: `\${${JSON.stringify(hostile())} == "x"}`,
+        });
         write(
           '.acor/workflows/flow.json',
           JSON.stringify({ description: hostile(), steps: [step('a'), step('b')] }),
@@ -249,7 +253,13 @@ function callsOf(command: string, runId: string, word: string): string[][] {
     clean: [['--keep', '0', '--dry-run']],
     complete: [['bash'], [word]],
     'config show': [[], [word]],
-    'workflow graph': [['flow'], ['flow', '--format', 'mermaid'], ['flow', '--format', 'dot'], ['bad'], [word]],
+    'workflow graph': [
+      ['flow'],
+      ['flow', '--format', 'mermaid'],
+      ['flow', '--format', 'dot'],
+      ['bad'],
+      [word],
+    ],
     'workflow list': [[]],
     'workflow validate': [[], ['bad'], [word]],
     describe: [

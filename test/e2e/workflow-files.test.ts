@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync, rmSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { TestProject } from '../support/project.ts';
 import { atTerminal } from '../support/terminal.ts';
@@ -17,7 +18,10 @@ describe('the files of workflows', () => {
   before(() => {
     project = new TestProject({ tools: ['quick'] });
     project.write('workflows/nightly.yaml', GOOD);
-    project.write('.acor/workflows/seed.json', '{"steps":[{"name":"One step","type":"tool","command":"quick"}]}');
+    project.write(
+      '.acor/workflows/seed.json',
+      '{"steps":[{"name":"One step","type":"tool","command":"quick"}]}',
+    );
     project.write('elsewhere/warned.yml', 'steps: [{ name: a, tool: quick, when: true }]\n');
   });
   after(() => project[Symbol.dispose]());
@@ -46,10 +50,19 @@ describe('the files of workflows', () => {
     const good = await project.envelope(['workflow', 'validate', 'nightly', 'elsewhere/warned.yml']);
     assert.deepEqual([good.code, good.data.errors, good.data.warnings, good.data.workflows], [0, 0, 1, 2]);
     const { rule, severity, line, col, fix } = good.data.findings[0];
-    assert.deepEqual([rule, severity, line, col, fix], ['when-constant', 'warning', 1, 39, 'Leave `when` out.']);
+    assert.deepEqual(
+      [rule, severity, line, col, fix],
+      ['when-constant', 'warning', 1, 39, 'Leave `when` out.'],
+    );
     const strict = await project.envelope(['workflow', 'validate', 'elsewhere/warned.yml', '--strict']);
-    assert.deepEqual([strict.code, strict.error.code, strict.error.details.errors], [2, 'E_WORKFLOW_INVALID', 1]);
-    project.write('workflows/broken.yaml', 'steps: [{ name: a, tool: quik }, { name: b, tool: nope, needs: [c] }]\n');
+    assert.deepEqual(
+      [strict.code, strict.error.code, strict.error.details.errors],
+      [2, 'E_WORKFLOW_INVALID', 1],
+    );
+    project.write(
+      'workflows/broken.yaml',
+      'steps: [{ name: a, tool: quik }, { name: b, tool: nope, needs: [c] }]\n',
+    );
     const all = await project.envelope(['workflow', 'validate']);
     assert.deepEqual([all.code, all.error.code], [2, 'E_WORKFLOW_INVALID']);
     assert.deepEqual(
@@ -66,6 +79,18 @@ describe('the files of workflows', () => {
     assert.match(whole.error.message, /broken\.yaml:1:26: there is no tool called 'quik'/);
     const one = await project.envelope(['validate', 'workflows/nightly.yaml']);
     assert.deepEqual([one.code, one.data.findings], [0, []]);
+  });
+
+  it('are mended where that is safe, when they are YAML', async () => {
+    project.write('workflows/broken.yaml', '# kept\nsteps:\n  - { name: a, tool: quick, timout_s: "5" }\n');
+    project.write('workflows/other.json', '{"steps":[{"name":"a","tool":"quick","timout_s":5}]}');
+    const { error } = await project.envelope(['validate', '--fix']);
+    assert.equal(
+      readFileSync(project.path('workflows/broken.yaml'), 'utf8'),
+      '# kept\nsteps:\n  - { name: a, tool: quick, timeout_s: 5 }\n',
+    );
+    assert.match(error.message, /other\.json:1:\d+: unknown key 'timout_s'/);
+    rmSync(project.path('workflows/other.json'));
   });
 
   it('are drawn as a document where one is asked for, and as data elsewhere', async () => {
@@ -92,7 +117,13 @@ describe('the files of workflows', () => {
 
   it('that hold mistakes are not drawn, and say why', async () => {
     project.write('workflows/broken.yaml', 'steps: [{ name: a }]\n');
-    const { code, error, meta } = await project.envelope(['workflow', 'graph', 'broken', '--format', 'mermaid']);
+    const { code, error, meta } = await project.envelope([
+      'workflow',
+      'graph',
+      'broken',
+      '--format',
+      'mermaid',
+    ]);
     assert.deepEqual([code, error.code], [2, 'E_WORKFLOW_INVALID']);
     assert.deepEqual(meta.next, ['acor workflow validate broken']);
   });

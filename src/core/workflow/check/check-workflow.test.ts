@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../../test/support/project-folder.ts';
 import { loadConfig } from '../../config/load.ts';
@@ -325,6 +327,21 @@ describe('the checks of a workflow', () => {
     });
     const { workflow, errors } = await found(`{"steps":[${steps.join(',')}]}`);
     assert.deepEqual([errors, workflow?.steps.length], [[], 10_000]);
+  });
+
+  it('find the example of the page on workflows to be one, but for its tools', async () => {
+    const page = readFileSync(join(import.meta.dirname, '../../../../docs/workflows.md'), 'utf8');
+    const [, example] = /```yaml\n(.*?)```/s.exec(page)!;
+    const { errors, warnings } = await found(example!, {
+      'publish.yaml': 'inputs: { date: { required: true } }\nsteps: [{ name: a, tool: free }]\n',
+    });
+    assert.deepEqual(warnings, []);
+    assert.deepEqual([...new Set(errors.map(({ rule }) => rule))], ['unknown-tool', 'argument']);
+    const ofLoader = errors.filter(({ rule }) => rule === 'argument').map(({ message }) => message);
+    assert.deepEqual(
+      ofLoader.map((message) => /'from', which is no input/.test(message)),
+      [true],
+    );
   });
 
   it('throw all that they find when a workflow is to be run', async () => {
