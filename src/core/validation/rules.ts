@@ -66,7 +66,6 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'optional-is-last': error('manifest', 'Required positional inputs come first.'),
   'input-name': error('manifest', 'A property of `input_schema` can be a flag.'),
   'access-needs-path': error('manifest', '`access` is for inputs of type path.'),
-  'joined-needs-flag': error('manifest', '`joined` is for inputs that are given by a flag.'),
   'flag-or-positional': error('manifest', 'An input is given by a flag or by position.'),
   'joined-needs-flag': error('manifest', '`joined` is for inputs that are given by a flag.'),
   'bool-is-a-flag': error('manifest', 'A bool is a single flag.'),
@@ -115,6 +114,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
   engine: error('policy', '`command` and `cedar` go with their engines.'),
   absolute: error('policy', 'The program of an engine is named by its whole path.'),
   expression: error('workflow', 'What stands in ${…} is an expression of the language, and its types fit.'),
+  'secret-input': error(
+    'workflow',
+    'No input is secret: what a workflow is given is kept, so that it can be resumed.',
+  ),
   'what-a-step-does': error('workflow', 'A step does one thing, with the keys that go with it.'),
   command: error('workflow', 'A command begins with the name of a tool, and its quotes are closed.'),
   'task-is-no-step': error(
