@@ -44,4 +44,13 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'verify', load: async () => (await import('./run-verify.ts')).runVerify },
   { command: 'version', load: async () => (await import('./version.ts')).version },
   { command: 'wait', load: async () => (await import('./run-wait.ts')).runWait },
+  {
+    command: 'workflow graph',
+    load: async () => (await import('./workflow-graph.ts')).workflowGraph,
+  },
+  { command: 'workflow list', load: async () => (await import('./workflow-list.ts')).workflowList },
+  {
+    command: 'workflow validate',
+    load: async () => (await import('./workflow-validate.ts')).workflowValidate,
+  },
 ];
