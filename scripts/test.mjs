@@ -21,6 +21,9 @@ const NEEDED = {
   setpriv: 'util-linux',
   useradd: 'passwd',
   strace: 'strace',
+  zsh: 'zsh',
+  fish: 'fish',
+  groff: 'groff-base',
 };
 
 /** Whom the sandboxes and the limits are tried as when root runs the suite: for root itself they are others. */

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { RULES } from '../src/core/validation/rules.ts';
 import { ERROR_CODES, type ErrorInfo } from '../src/protocol/error-codes.ts';
 import { isFinal, RUN_STATES, type RunState } from '../src/protocol/run-state.ts';
 
@@ -17,6 +18,7 @@ const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
 const TABLES: readonly Table[] = [
   { file: 'errors.md', name: 'error-codes', text: errorTable },
   { file: 'protocol.md', name: 'run-states', text: stateTable },
+  { file: 'validate.md', name: 'rules', text: ruleTable },
 ];
 
 const check = process.argv.includes('--check');
@@ -64,6 +66,19 @@ function stateTable(): string {
       const next = RUN_STATES[state].map((name) => `\`${name}\``).join(', ');
       return [`\`${state}\``, isFinal(state) ? 'nothing: the run has ended' : next];
     }),
+  );
+}
+
+function ruleTable(): string {
+  return markdown(
+    ['rule', 'about', 'severity', 'what is asked for', 'what `--fix` does'],
+    Object.entries(RULES).map(([rule, { about, severity, asks, mended = '' }]) => [
+      `\`${rule}\``,
+      about,
+      severity,
+      asks,
+      mended,
+    ]),
   );
 }
 

@@ -2,12 +2,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { configFile } from '../src/protocol/config-file.ts';
+import { errorCodesFile } from '../src/protocol/error-codes-file.ts';
 import { manifestFile } from '../src/protocol/manifest.ts';
 import { policyFile } from '../src/protocol/policy-file.ts';
 import { envelope } from '../src/protocol/v1/envelope.ts';
 import { RUNNER_EVENTS } from '../src/protocol/v1/runner-events.ts';
 import { TASK_MESSAGES } from '../src/protocol/v1/task-messages.ts';
 import { TOOL_MESSAGES } from '../src/protocol/v1/tool-messages.ts';
+import { versionFile } from '../src/protocol/version-file.ts';
 
 // Writes schemas/ from the zod schemas. With --check it writes nothing, and exits 1 naming what is stale.
 
@@ -49,6 +51,18 @@ const SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
       'ACOR configuration (.acor/config.yaml)',
       'The settings of a project; all of them may be left out. Values may hold ${VAR} and ${VAR:-default}.',
     ),
+  'error-codes.schema.json': () =>
+    fileSchema(
+      errorCodesFile,
+      'ACOR error codes (error_codes.yaml)',
+      'Error codes of a project, beside the built-in ones.',
+    ),
+  'version.schema.json': () =>
+    fileSchema(
+      versionFile,
+      'ACOR project version (.acor/version.json)',
+      'Which ACOR made a project, and by which shapes.',
+    ),
 };
 
 const stale = process.argv.includes('--check') ? staleFiles() : writeFiles();
@@ -62,7 +76,7 @@ function staleFiles(): string[] {
   const wrong = Object.entries(SCHEMAS).flatMap(([file, schema]) => {
     const text = readText(file);
     if (text === undefined) return [`${file} is missing`];
-    return text === toText(schema()) ? [] : [`${file} is stale`];
+    return text === textOf(file, schema()) ? [] : [`${file} is stale`];
   });
   const strangers = listFolder().filter((file) => !Object.hasOwn(SCHEMAS, file));
   return [...wrong, ...strangers.map((file) => `${file} is not written by this script`)];
@@ -71,7 +85,7 @@ function staleFiles(): string[] {
 function writeFiles(): string[] {
   mkdirSync(FOLDER, { recursive: true });
   for (const [file, schema] of Object.entries(SCHEMAS)) {
-    const text = toText(schema());
+    const text = textOf(file, schema());
     if (readText(file) !== text) writeFileSync(FOLDER + file, text);
   }
   return [];
@@ -121,8 +135,10 @@ function toJsonSchema(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, { target: 'draft-7', io: 'input' }) as JsonSchema;
 }
 
-function toText(schema: JsonSchema): string {
-  return `${JSON.stringify(schema, null, 2)}\n`;
+/** The name of a schema is no address, so that nobody fetches it: editors are led to the file by a modeline. */
+function textOf(file: string, { $schema, ...rest }: JsonSchema): string {
+  const $id = `urn:acor:schema:${file.replace('.schema.json', '')}`;
+  return `${JSON.stringify({ $schema, $id, ...rest }, null, 2)}\n`;
 }
 
 function readText(file: string): string | undefined {

@@ -22,6 +22,9 @@ const CORE = [
   'core/storage',
   'core/runner',
   'core/workflow',
+  'core/scaffold',
+  'core/validation',
+  'core/migrations',
 ];
 
 /** Who may know whom (ARCHITECTURE.md). The order is from the bottom to the top: a layer names only layers above it in the list. */
@@ -92,7 +95,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'core/sandbox',
-    folders: ['protocol', 'util', 'core/process'],
+    folders: ['protocol', 'util', 'core/policy', 'core/process'],
     packages: [],
     node: true,
     note: 'a folder each backend, behind one interface',
@@ -124,6 +127,27 @@ export const LAYERS: readonly Layer[] = [
     packages: ['yaml', 'zod', '@marcbachmann/cel-js'],
     node: true,
     note: 'runs made of runs',
+  },
+  {
+    folder: 'core/scaffold',
+    folders: ['protocol', 'util', 'core/config', 'core/registry'],
+    packages: [],
+    node: true,
+    note: 'the files of a new project or tool, and of one that is moved over',
+  },
+  {
+    folder: 'core/validation',
+    folders: ['protocol', 'util', ...CORE.slice(0, 9)],
+    packages: ['yaml', 'zod', 'ajv'],
+    node: true,
+    note: 'what is wrong with the files of a project, and mends it where that is safe',
+  },
+  {
+    folder: 'core/migrations',
+    folders: ['protocol', 'util', 'core/config'],
+    packages: ['yaml'],
+    node: true,
+    note: 'how files of an earlier version become those of this one',
   },
   {
     folder: 'operations',

@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { Callee } from './callee.ts';
 import { type FoundCommand, findCommand } from './find-command.ts';
 import { type CommandLine, readFlags } from './flags.ts';
-import type { GlobalFlags } from './globals.ts';
+import { type GlobalFlags, globalBehind } from './globals.ts';
 import { readInput } from './input.ts';
 import type { Operation } from './operation.ts';
 import { type Parameter, parametersOf } from './parameters.ts';
@@ -74,15 +75,50 @@ async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply
   reply.tool = op.name;
   const parameters = parametersOf(op);
   const line = readFlags(parameters, found.args, op);
+  const { callee, refusal } = await settleGlobals(app, op, line, io);
   reply.globals = line.globals;
   reply.repeatable = { words: [app.name, ...found.words], args: found.args, line };
   if (line.globals.help) {
-    const { commandHelp } = await import('./help.ts');
-    return reply.text(commandHelp(op, reply.invocation, reply.screen()));
+    if (refusal !== undefined) throw refusal;
+    const { calleeHelp, commandHelp } = await import('./help.ts');
+    const screen = reply.helpScreen();
+    return reply.text(
+      callee === undefined
+        ? commandHelp(op, reply.invocation, screen)
+        : calleeHelp(callee, reply.invocation, screen),
+    );
   }
   if (line.globals.version) return reply.text(versionLine(app));
   reply.format = formatOf(parameters, line);
   return perform(app, op, parameters, line, io, reply);
+}
+
+/**
+ * Global flags may stand among the arguments of a called program that declares none of that name. Whether it does is asked only
+ * when there are some; where there is no such program, the operation itself says so.
+ */
+async function settleGlobals<C>(
+  app: CliApp<C>,
+  op: Operation<C>,
+  line: CommandLine,
+  io: CliIo,
+): Promise<{ callee?: Callee; refusal?: unknown }> {
+  const name = line.given.get(op.positionals?.[0] ?? '')?.[0];
+  if (op.callee === undefined || line.passthrough === undefined || typeof name !== 'string') return {};
+  const end = line.passthrough.indexOf('--');
+  const mine = end === -1 ? line.passthrough : line.passthrough.slice(0, end);
+  if (!line.globals.help && !mine.some((arg) => globalBehind(arg) !== undefined)) return {};
+  const find = async () => {
+    const cwd = resolve(io.cwd, line.globals.cwd ?? '');
+    return op.callee?.(name, await app.openContext(line.globals, { ...io, cwd }));
+  };
+  const found = await find().then(
+    (callee) => (callee === undefined ? {} : { callee }),
+    (refusal: unknown) => ({ refusal }),
+  );
+  const { takeGlobals } = await import('./globals-behind.ts');
+  takeGlobals(line, 'callee' in found ? found.callee : undefined);
+  return found;
 }
 
 async function perform<C>(
@@ -125,7 +161,7 @@ async function answerWithoutCommand<C>(
   if (line.globals.version && !line.globals.help) return reply.text(versionLine(app));
   if (line.globals.help || (isBare && !reply.structured)) {
     const { overviewHelp } = await import('./help.ts');
-    return reply.text(await overviewHelp(app, found.words, reply.screen()));
+    return reply.text(await overviewHelp(app, found.words, reply.helpScreen()));
   }
   throw unknownCommand(app, found, line);
 }

@@ -1,28 +1,37 @@
 /** Who reads stdout: a program (an envelope) or a person at a terminal (a rendering). */
 export type Audience = 'agent' | 'person';
 
-/** Variables that agents set for the commands they start. `CI` alone is no agent. */
-const AGENT_VARIABLES = [
-  'AI_AGENT',
-  'AGENT',
-  'CLAUDECODE',
-  'CLAUDE_CODE_SESSION_ID',
-  'CODEX_THREAD_ID',
-  'CODEX_CI',
-  'CODEX_SANDBOX',
-  'GEMINI_CLI',
-  'CURSOR_AGENT',
-  'OPENCODE',
-] as const;
+/** Variables that agents set for the commands they start, and whose they are; null: the value is the agent's name. `CI` alone is no agent. */
+const AGENT_VARIABLES: Readonly<Record<string, string | null>> = {
+  AI_AGENT: null,
+  CLAUDECODE: 'claude-code',
+  CLAUDE_CODE_SESSION_ID: 'claude-code',
+  CODEX_THREAD_ID: 'codex',
+  CODEX_SESSION_ID: 'codex',
+  CODEX_CI: 'codex',
+  CODEX_SANDBOX: 'codex',
+  GEMINI_CLI: 'gemini',
+  CURSOR_AGENT: 'cursor',
+  OPENCODE: 'opencode',
+  AGENT: null,
+};
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Which agent's environment this is; undefined when none shows itself. */
+export function agentOf(env: Env): string | undefined {
+  const variable = Object.keys(AGENT_VARIABLES).find((name) => isSet(env[name]));
+  return variable === undefined ? undefined : (AGENT_VARIABLES[variable] ?? env[variable]);
+}
 
 /** Tells the audience from the terminal, the flags and the environment. */
 export function detectAudience(facts: {
   stdoutIsTTY: boolean;
   asksForEnvelope: boolean;
-  env: Readonly<Record<string, string | undefined>>;
+  env: Env;
 }): Audience {
   if (!facts.stdoutIsTTY || facts.asksForEnvelope) return 'agent';
-  return AGENT_VARIABLES.some((name) => isSet(facts.env[name])) ? 'agent' : 'person';
+  return agentOf(facts.env) === undefined ? 'person' : 'agent';
 }
 
 function isSet(value: string | undefined): boolean {

@@ -9,6 +9,8 @@ export interface EnvelopeMeta {
   /** How many there are in all. */
   total?: number | undefined;
   hasMore?: boolean | undefined;
+  /** About how many tokens the text of the answer is. */
+  tokens?: number | undefined;
   /** Exact commands that lead on. */
   next?: readonly string[] | undefined;
 }
@@ -64,6 +66,7 @@ function orderedMeta(meta: EnvelopeMeta): EnvelopeMeta {
   if (meta.count !== undefined) ordered.count = meta.count;
   if (meta.total !== undefined) ordered.total = meta.total;
   if (meta.hasMore !== undefined) ordered.hasMore = meta.hasMore;
+  if (meta.tokens !== undefined) ordered.tokens = meta.tokens;
   if (meta.next !== undefined && meta.next.length > 0) ordered.next = meta.next;
   return ordered;
 }

@@ -52,3 +52,13 @@ export const NO_GLOBAL_FLAGS: GlobalFlags = {
   version: false,
   cwd: undefined,
 };
+
+// `--input-json` is the called program's own input, and nobody asks for this program's version behind another one's name.
+const NOT_BEHIND = ['input-json', 'version'];
+
+/** The global flag that an argument of a called program would be, if that program does not declare it. */
+export function globalBehind(arg: string): GlobalFlag | undefined {
+  const name = /^--([a-z-]+)(?:=|$)/.exec(arg)?.[1];
+  if (name === undefined || NOT_BEHIND.includes(name)) return undefined;
+  return GLOBAL_FLAGS.find((flag) => flag.name === name);
+}

@@ -1,27 +1,52 @@
 import type { CliApp } from './app.ts';
+import type { Callee, CalleeInput } from './callee.ts';
 import { categoryOf, loadAll } from './catalog.ts';
-import { padToWidth } from './display-width.ts';
-import { GLOBAL_FLAGS } from './globals.ts';
+import { displayWidth, padToWidth } from './display-width.ts';
+import { defaultText, globalRows, helpWords, type Row } from './help-words.ts';
 import type { OperationDescription } from './operation.ts';
-import { type Parameter, parametersOf } from './parameters.ts';
 import type { Screen } from './screen.ts';
 import { styled } from './style.ts';
+import { safeLine } from './terminal-text.ts';
+import { wrap } from './wrap.ts';
 
-type Row = readonly [left: string, right: string];
+// What is left beside a column of names below this is too little to read: the text goes below the name then.
+const LEAST_TEXT_WIDTH = 30;
+const INDENT = 2;
+/** How much of a stranger's list is shown. */
+const MAX_EXAMPLES = 5;
+const MAX_TEXT = 300;
 
 /** Help of one command: its example first, then what it does, its usage and its flags. */
 export function commandHelp(op: OperationDescription, invocation: string, screen: Screen): string {
-  const parameters = parametersOf(op);
-  const places = parameters.filter((each) => each.isPositional);
-  const flags = parameters.filter((each) => !each.isPositional);
-  const ownNames = new Set(flags.map((each) => each.flag));
+  const { examples, about, usage, places, flags, globals } = helpWords(op, invocation);
   return sections(screen, [
-    [op.moreExamples?.length ? 'Examples' : 'Example', [op.example, ...(op.moreExamples ?? [])]],
-    ['About', [op.summary, character(op), ...(op.streams === undefined ? [] : [`Streams: ${op.streams}`])]],
-    ['Usage', [usageLine(op, invocation, places, flags)]],
-    ['Arguments', columns(places.map((each) => [placeName(each, op), describe(each)]))],
-    ['Flags', columns(flags.map((each) => [flagName(each), describe(each)]))],
-    ['Global flags', globalRows(ownNames)],
+    [examples.length > 1 ? 'Examples' : 'Example', examples],
+    ['About', prose(about, screen)],
+    ['Usage', [usage]],
+    ['Arguments', columns(places, screen)],
+    ['Flags', columns(flags, screen)],
+    ['Global flags', columns(globals, screen)],
+  ]);
+}
+
+/** Help of a program that a command passes arguments on to: what it declares, and how its own help is reached. */
+export function calleeHelp(callee: Callee, invocation: string, screen: Screen): string {
+  const inputs = callee.inputs ?? [];
+  const places = inputs.filter((each) => each.isPositional);
+  const flags = inputs.filter((each) => !each.isPositional);
+  const examples = callee.examples.slice(0, MAX_EXAMPLES).map(bounded);
+  const takesAnything = [
+    'It declares no inputs; arguments pass as they are.',
+    `Its own help, if it has any: ${invocation} ${safeLine(callee.name)} -- --help`,
+  ];
+  return sections(screen, [
+    [examples.length > 1 ? 'Examples' : 'Example', examples],
+    ['About', prose(callee.summary === '' ? [] : [bounded(callee.summary)], screen)],
+    ['Usage', [bounded(callee.usage)]],
+    ['Arguments', columns(places.map(calleeRow), screen)],
+    ['Flags', columns(flags.map(calleeRow), screen)],
+    ['Inputs', callee.inputs === null ? takesAnything : []],
+    ['More', [`${invocation} --help`]],
   ]);
 }
 
@@ -38,15 +63,18 @@ export async function overviewHelp<C>(
   const first = loaded.find(({ command }) => command === 'tools') ?? loaded[0];
   return sections(screen, [
     ['Example', first === undefined ? [] : [first.op.example]],
-    ['About', prefix === '' ? [`${app.name} ${app.version}: ${app.summary}`] : []],
+    ['About', prefix === '' ? prose([`${app.name} ${app.version}: ${app.summary}`], screen) : []],
     ['Usage', [`${app.name} ${prefix}<command> [flags]`]],
     ...[...groups].map(
       ([category, group]): Section => [
         category,
-        group.map(({ command, op }) => `${padToWidth(command, width)}  ${op.summary}`),
+        columns(
+          group.map(({ command, op }): Row => [padToWidth(command, width), op.summary]),
+          screen,
+        ),
       ],
     ),
-    ['Global flags', globalRows(new Set())],
+    ['Global flags', columns(globalRows(new Set()), screen)],
     ['More', [`${app.name} <command> --help`]],
   ]);
 }
@@ -62,62 +90,42 @@ function sections(screen: Screen, all: readonly Section[]): string {
   return texts.map((lines) => `${lines.join('\n')}\n`).join('\n');
 }
 
-function columns(rows: readonly Row[]): string[] {
-  const width = Math.max(0, ...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`.trimEnd());
-}
-
-function character(op: OperationDescription): string {
-  const limits = op.rateLimit === null ? [] : [`rate limit ${op.rateLimit}`];
-  return [`Effect: ${op.effect}`, op.idempotent ? 'idempotent' : 'not idempotent', ...limits].join(', ');
-}
-
-function usageLine(
-  op: OperationDescription,
-  invocation: string,
-  places: readonly Parameter[],
-  flags: readonly Parameter[],
-): string {
-  const required = flags.filter((each) => each.isRequired).map(flagName);
-  const hasOptional = flags.length > required.length ? ['[flags]'] : [];
-  return [invocation, ...required, ...hasOptional, ...places.map((each) => placeName(each, op))].join(' ');
-}
-
-function placeName(parameter: Parameter, op: OperationDescription): string {
-  const repeated = parameter.isArray || parameter.key === op.passthrough ? '...' : '';
-  return parameter.isRequired ? `<${parameter.flag}>${repeated}` : `[${parameter.flag}${repeated}]`;
-}
-
-function flagName(parameter: Parameter): string {
-  if (parameter.kind !== 'boolean') return `--${parameter.flag} <${parameter.kind}>`;
-  return parameter.default === true ? `--[no-]${parameter.flag}` : `--${parameter.flag}`;
-}
-
-function describe(parameter: Parameter): string {
-  const notes: string[] = [];
-  if (parameter.enum !== undefined) notes.push(`one of ${parameter.enum.join(', ')}`);
-  if (parameter.isArray && !parameter.isPositional) notes.push('may be repeated');
-  if (parameter.isRequired) notes.push('required');
-  if (hasTellingDefault(parameter)) notes.push(`default ${defaultText(parameter.default)}`);
-  return [parameter.description, notes.length === 0 ? '' : `(${notes.join('; ')})`].filter(Boolean).join(' ');
-}
-
-function hasTellingDefault({ default: value }: Parameter): boolean {
-  if (value === undefined || value === false) return false;
-  return !(Array.isArray(value) && value.length === 0);
-}
-
-function defaultText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function globalRows(shadowed: ReadonlySet<string>): string[] {
-  const shown = GLOBAL_FLAGS.filter((flag) => !shadowed.has(flag.name));
-  return columns(
-    shown.map((flag): Row => {
-      const short = flag.short === undefined ? '' : `, -${flag.short}`;
-      const value = flag.type === 'boolean' ? '' : ` <${flag.type}>`;
-      return [`--${flag.name}${short}${value}`, flag.description];
-    }),
+/** Names and texts in two columns; on a narrow screen each text below its name. */
+function columns(rows: readonly Row[], screen: Screen): string[] {
+  const width = Math.max(0, ...rows.map(([left]) => displayWidth(left)));
+  const room = screen.width - INDENT - width - 2;
+  if (room < LEAST_TEXT_WIDTH) {
+    return rows.flatMap(([left, right]) => [
+      left.trimEnd(),
+      ...(right === '' ? [] : wrap(right, screen.width - 2 * INDENT - 2).map((line) => `    ${line}`)),
+    ]);
+  }
+  return rows.flatMap(([left, right]) =>
+    wrap(right, room).map((line, index) =>
+      `${padToWidth(index === 0 ? left : '', width)}  ${line}`.trimEnd(),
+    ),
   );
+}
+
+function prose(lines: readonly string[], screen: Screen): string[] {
+  return lines.flatMap((line) => wrap(line, screen.width - INDENT));
+}
+
+/** A stranger's text, on one line that is not too long. */
+function bounded(text: string): string {
+  const safe = safeLine(text);
+  return safe.length > MAX_TEXT ? `${safe.slice(0, MAX_TEXT)}...` : safe;
+}
+
+function calleeRow(input: CalleeInput): Row {
+  const value = input.isPositional || input.isSwitch ? '' : ` <${input.type}>`;
+  const notes = [
+    ...(input.choices.length > 0 ? [`one of ${input.choices.join(', ')}`] : []),
+    ...(input.isRepeatable ? ['may be repeated'] : []),
+    ...(input.isRequired ? ['required'] : []),
+    ...(input.default === undefined ? [] : [`default ${defaultText(input.default)}`]),
+  ];
+  const note = notes.length === 0 ? '' : `(${notes.join('; ')})`;
+  const left = input.isPositional ? `<${input.label}>` : `${input.label}${value}`;
+  return [bounded(left), [bounded(input.description), bounded(note)].filter(Boolean).join(' ')];
 }

@@ -1,8 +1,12 @@
 export { type AppErrorInfo, type CliApp, type CliIo, type Route, runCli } from './app.ts';
 export { AppError, type AppErrorOptions } from './app-error.ts';
-export { type Audience, detectAudience } from './audience.ts';
+export { type Audience, agentOf, detectAudience } from './audience.ts';
+export type { Callee, CalleeInput } from './callee.ts';
 export { buildCatalog, type Catalog, type CatalogEntry, catalogSchema } from './catalog.ts';
 export { renderCatalog } from './catalog-view.ts';
+export type { Candidate, Completion } from './completion/candidates.ts';
+export { completeLine, type ValuesOf } from './completion/complete-line.ts';
+export { completionScript, SHELLS, type Shell } from './completion/scripts.ts';
 export { cutToWidth, displayWidth, padToWidth } from './display-width.ts';
 export {
   type Envelope,

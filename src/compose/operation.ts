@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { AppError } from './app-error.ts';
 import type { Audience } from './audience.ts';
+import type { Callee } from './callee.ts';
 import type { Screen } from './screen.ts';
 
 /** What calling an operation does to the world. */
@@ -12,6 +13,8 @@ export interface Operation<C = unknown, I extends z.ZodObject = z.ZodObject, O e
   run(input: z.output<I>, ctx: OperationContext<C>): Promise<OperationResult<z.output<O>>>;
   /** Shows `data` to a person at a terminal; without it a general rendering is used. The strings are already safe to print. */
   render?(data: z.output<O>, screen: Screen): string;
+  /** For an operation that passes arguments through: the program that gets them, by the first positional. Throws when there is none. */
+  callee?(name: string, app: C): Promise<Callee>;
 }
 
 /** What is said about an operation, without what it does. */
@@ -46,6 +49,8 @@ export type OperationResult<T> =
   | {
       kind: 'data';
       data: T;
+      /** The text that is the product itself: printed as it is, unless an envelope is asked for by a flag. */
+      document?: string;
       /** 0 unless said otherwise; a code that is none of `EXIT` only where the caller asked for another program's own. */
       exit?: number;
       /** Exact commands that lead on. */
@@ -53,6 +58,8 @@ export type OperationResult<T> =
       /** How many there are in all, when the operation itself pages. */
       total?: number;
       hasMore?: boolean;
+      /** About how many tokens the text of the answer is for a language model. */
+      tokens?: number;
     }
   /** A failure that has data as well; the data goes into `error.details`. */
   | {

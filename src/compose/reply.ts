@@ -50,6 +50,13 @@ export class Reply<C> {
     return detectScreen({ isTTY: this.#io.stdoutIsTTY, columns: this.#io.columns, env: this.#io.env });
   }
 
+  /** Help is laid out for a terminal; what reads it from a pipe gets whole lines. */
+  helpScreen(): Screen {
+    const { stdoutIsTTY, env } = this.#io;
+    const isSized = stdoutIsTTY || Number(env.COLUMNS) > 0;
+    return isSized ? this.screen() : { ...this.screen(), width: Number.POSITIVE_INFINITY };
+  }
+
   /** Writes a document that is the product itself. */
   async text(text: string): Promise<number> {
     await writeOut(this.#io.stdoutFd, text);
@@ -71,11 +78,16 @@ export class Reply<C> {
         return this.#failure(result.exit === undefined ? told : { ...told, exit: result.exit });
       }
       case 'data': {
+        if (result.document !== undefined && !this.globals.json && !this.globals.toon) {
+          await this.text(result.document);
+          return result.exit ?? EXIT.done;
+        }
         const selected = await this.#select(op, result.data);
         const meta = this.#meta([...(await this.#nextPage(op, selected)), ...(result.next ?? [])]);
         meta.count = selected.count;
         meta.total = result.total ?? selected.total;
         meta.hasMore = result.hasMore ?? selected.hasMore;
+        meta.tokens = result.tokens;
         if (this.structured) await this.#envelope(success(selected.data, meta));
         else await this.#rendering(op, selected.data, meta);
         return result.exit ?? EXIT.done;

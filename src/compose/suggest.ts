@@ -1,4 +1,4 @@
-import { editDistance } from '../util/edit-distance.ts';
+import { editDistance } from '../util/nearest.ts';
 
 // What a stranger typed may be of any length; no name is.
 const MAX_LENGTH = 64;

@@ -20,13 +20,21 @@ export class AcorApp {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly interrupts: Interrupts;
+  readonly #note: (line: string) => void;
   #project: Promise<Project> | undefined;
   #codes: Readonly<Record<string, ErrorInfo>> = {};
 
-  constructor(options: { cwd: string; env: AcorApp['env']; interrupts: Interrupts }) {
+  /** `note` writes a line for people to stderr. */
+  constructor(options: {
+    cwd: string;
+    env: AcorApp['env'];
+    interrupts: Interrupts;
+    note?: (line: string) => void;
+  }) {
     this.cwd = options.cwd;
     this.env = options.env;
     this.interrupts = options.interrupts;
+    this.#note = options.note ?? (() => {});
   }
 
   project(): Promise<Project> {
@@ -58,6 +66,7 @@ export class AcorApp {
       import('../core/storage/file-run-queue.ts'),
     ]);
     const config = await loadConfig({ cwd: this.cwd, env: this.env });
+    for (const warning of config.warnings) this.#note(`acor: ${warning}`);
     const runsDir = resolve(config.root, config.config.project.runs_dir);
     return {
       config,

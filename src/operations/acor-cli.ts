@@ -1,4 +1,6 @@
 import type { CliApp } from '../compose/app.ts';
+import { safeLine } from '../compose/terminal-text.ts';
+import { writeOut } from '../compose/write-out.ts';
 import { errorInfo } from '../protocol/error-codes.ts';
 import { ACOR_VERSION } from '../util/version.ts';
 import { AcorApp } from './acor-app.ts';
@@ -15,7 +17,8 @@ export function acorCli(interrupts: Interrupts): CliApp<AcorApp> {
     routes: ROUTES,
     errorInfo: (code) => opened?.errorInfo(code) ?? errorInfo(code),
     openContext(_globals, io) {
-      opened = new AcorApp({ cwd: io.cwd, env: io.env, interrupts });
+      const note = (line: string) => void writeOut(io.stderrFd, `${safeLine(line)}\n`).catch(() => false);
+      opened = new AcorApp({ cwd: io.cwd, env: io.env, interrupts, note });
       return opened;
     },
   };

@@ -4,6 +4,7 @@ import type { OperationContext } from '../compose/operation.ts';
 import { MAX_SECRET_BYTES } from '../core/secrets/secret.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { errorMessage } from '../util/error-code.ts';
+import { shellCommand } from '../util/shell-quote.ts';
 import type { AcorApp } from './acor-app.ts';
 
 const LF = 10;
@@ -26,7 +27,13 @@ async function bytesFrom(
   if (file !== undefined) return readUpToLimit(resolve(ctx.cwd, file));
   if (ctx.interactive) {
     const { askHidden } = await import('./ask-hidden.ts');
-    return Buffer.from(await askHidden(`The value of ${name} (it is not shown): `));
+    const typed = await askHidden(`The value of ${name} (it is not shown): `);
+    if (typed !== undefined) return Buffer.from(typed);
+    const command = shellCommand(['acor', 'secret', 'set', name]);
+    throw new AcorError('E_USAGE', `the question for ${name} was left: nothing was stored`, {
+      hint: `Ask again with: ${command}; or give the value in a file: ${command} --file FILE`,
+      next: [command],
+    });
   }
   const text = await ctx.readStdin();
   if (!text.includes('\uFFFD')) return Buffer.from(text);

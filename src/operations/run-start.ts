@@ -16,7 +16,7 @@ const input = z.object({
     .array(z.string())
     .default([])
     .describe(
-      "The tool's arguments. ACOR's own flags may stand among them where the tool declares none of that name.",
+      "The tool's arguments. ACOR's own flags may stand among them where the tool declares none of that name; -- ends them.",
     ),
   timeout: z.number().positive().optional().describe('Seconds until the deadline of the whole run.'),
   retries: z.int().min(0).optional().describe('How many more times a retryable failure is tried.'),
@@ -81,6 +81,7 @@ const description = {
 
 export const runStart = acorOperation({
   ...description,
+  callee: async (name, app) => (await import('./callee-of-tool.ts')).calleeOfTool(name, app),
   async run(given, ctx) {
     const services = await ctx.app.services();
     const { manifest } = await services.registry.find(given.tool);

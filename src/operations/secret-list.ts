@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { SecretStore } from '../core/secrets/secret-store.ts';
 import { shellCommand } from '../util/shell-quote.ts';
+import { askedSecrets } from './asked-secrets.ts';
 import { acorOperation } from './define.ts';
 import { tableOf } from './views.ts';
 
@@ -27,7 +28,7 @@ export const secretList = acorOperation({
   example: 'acor secret list',
   async run(_input, ctx) {
     const { config, registry } = await ctx.app.project();
-    const asked = askedBy(await registry.list());
+    const asked = askedSecrets(await registry.list());
     const stored = new SecretStore(config.root, ctx.env).list();
     const lines: SecretLine[] = stored.map((secret) => ({
       ...secret,
@@ -52,14 +53,3 @@ export const secretList = acorOperation({
     return tableOf(rows, screen, ['name'], 'There are no secrets in this project, and no tool asks for one.');
   },
 });
-
-/** Which tools ask for which secret. */
-function askedBy(
-  tools: readonly { name: string; manifest: { secrets: readonly string[] } }[],
-): Map<string, string[]> {
-  const asked = new Map<string, string[]>();
-  for (const { name: tool, manifest } of tools) {
-    for (const name of new Set(manifest.secrets)) asked.set(name, [...(asked.get(name) ?? []), tool]);
-  }
-  return asked;
-}

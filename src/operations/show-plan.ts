@@ -17,6 +17,7 @@ export const shownPlan = z.lazy(() =>
     limits: z.record(z.string(), z.unknown()),
     retry: z.record(z.string(), z.unknown()),
     isolation: z.record(z.string(), z.unknown()),
+    secrets: z.array(z.string()).describe('The stored secrets that it would be given, by name.'),
     lowered: z.array(z.object({ what: z.string(), asked: z.number(), allowed: z.number() })),
     token: z
       .string()
@@ -63,6 +64,7 @@ export async function showPlan(
       max_backoff_s: retry.maxBackoffS,
     },
     isolation: { ...plan.sandboxed.isolation },
+    secrets: plan.secrets?.delivered.map(({ name }) => name) ?? [],
     lowered: plan.lowered,
     token,
   };

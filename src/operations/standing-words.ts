@@ -1,7 +1,10 @@
 import type { Standing } from './standing.ts';
 
 /** What the policy and the approvals say of a tool, in sentences for a person. */
-export function standingWords({ allowed, violations, files, approval }: Standing, tool: string): string[] {
+export function standingWords(
+  { allowed, violations, files, approval, masked = [] }: Standing,
+  tool: string,
+): string[] {
   const names = files.map(({ file }) => file).join(', ');
   const policy =
     files.length === 0 && allowed
@@ -11,6 +14,9 @@ export function standingWords({ allowed, violations, files, approval }: Standing
     policy,
     ...violations.flatMap(({ path, rule, by, fix }) => [`- ${path}: ${rule} (${by})`, `  ${fix}`]),
     ...approvalWords(approval, tool),
+    ...(masked.length === 0
+      ? []
+      : [`Masked, here and for the programs of the policy: ${masked.join(', ')}.`]),
   ];
 }
 

@@ -39,6 +39,12 @@ export const standingShape = z.object({
     z.object({ source: z.enum(['system', 'user', 'project']), file: z.string(), engine: z.string() }),
   ),
   approval: approvalShape,
+  masked: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'Of a call: the secret inputs and the secrets in it, which neither an engine nor this answer shows.',
+    ),
 });
 
 export type Standing = z.output<typeof standingShape>;
@@ -52,8 +58,8 @@ export async function standingOf(
   const { config, store } = project;
   const caller = callerOf(ask.env);
   const guard = await RunGuard.open(tool, { ...ask, config, runsDir: store.root, caller });
-  const run = await settle(project, tool, ask);
-  const violations: Violation[] = [...(await guard.violations(run)), ...(await guard.engineViolations(run))];
+  const { masked, ...run } = await settle(project, tool, ask);
+  const violations: Violation[] = await guard.allViolations(run);
   return {
     allowed: violations.length === 0,
     violations,
@@ -63,14 +69,15 @@ export async function standingOf(
       engine: policy.engine ?? 'builtin',
     })),
     approval: flat(await guard.approval()),
+    ...(masked && { masked }),
   };
 }
 
 async function settle(
   { config, store }: Project,
   tool: ToolEntry,
-  { cwd, args }: { cwd: string; args?: readonly string[] },
-): Promise<SettledRun> {
+  { cwd, env, args }: Parameters<typeof standingOf>[2],
+): Promise<SettledRun & { masked?: string[] }> {
   const tier = await tierHere(config.config.security.isolation, join(store.root, 'cache'));
   if (args === undefined) return { args: [], grants: [], staged: [], tier };
   const resolved = resolveArguments(tool, [...args], {
@@ -80,7 +87,14 @@ async function settle(
     stagingDir: layoutOf(store.root, 'r-0000000000000000').staging,
   });
   const shown = resolved.args.map((arg, index) => (resolved.secretArgs.includes(index) ? '[secret]' : arg));
-  return { ...resolved, args: shown, tier };
+  const inputs = Object.keys(resolved.values).filter((name) => resolved.values[name] === '[secret]');
+  const { callRedaction } = await import('../core/runner/secrets/call-redaction.ts');
+  const redaction = callRedaction(config, tool, resolved, env);
+  if (redaction === null) return { ...resolved, args: shown, tier, masked: inputs };
+  const told = Buffer.from(JSON.stringify([shown, resolved.grants, resolved.staged, cwd]));
+  const masked = [...new Set([...inputs, ...redaction.search()(told)])];
+  const hide = <T>(data: T): T => redaction.data(data);
+  return { ...resolved, args: hide(shown), tier, hide, masked };
 }
 
 /** How strong the sandbox is that a run would get; null where it would get none at all and be refused for that. */

@@ -2,6 +2,8 @@ import * as z from 'zod';
 import type { Screen } from '../compose/screen.ts';
 import { styled } from '../compose/style.ts';
 import { cellText } from '../compose/table.ts';
+import { inputsOf } from '../core/registry/input-schema.ts';
+import { usageLine } from '../core/registry/usage-line.ts';
 import { shellCommand } from '../util/shell-quote.ts';
 import { acorOperation } from './define.ts';
 import { pairsOf, tableOf } from './views.ts';
@@ -53,35 +55,13 @@ export const toolDescribe = acorOperation({
       idempotent: manifest.idempotent,
       effects: manifest.effects ?? null,
       actions: manifest.actions,
-      usage: usageOf(tool.name, manifest.inputs),
+      usage: usageLine(tool.name, inputsOf(manifest)),
       examples: manifest.examples,
     };
     return { kind: 'data', data };
   },
   render: describeView,
 });
-
-type Inputs =
-  | readonly {
-      name: string;
-      type: string;
-      required: boolean;
-      positional: boolean;
-      flag?: string | undefined;
-    }[]
-  | undefined;
-
-/** How the tool is called, in one line. */
-function usageOf(tool: string, inputs: Inputs): string {
-  if (inputs === undefined) return `acor run ${tool} [args…]`;
-  const words = inputs.map((spec) => {
-    const flag = spec.flag ?? `--${spec.name.replaceAll('_', '-')}`;
-    const value = `<${spec.type}>`;
-    const word = spec.positional ? `<${spec.name}>` : spec.type === 'bool' ? flag : `${flag} ${value}`;
-    return spec.required ? word : `[${word}]`;
-  });
-  return ['acor run', tool, ...words].join(' ');
-}
 
 function describeView(data: Readonly<Record<string, unknown>>, screen: Screen): string {
   const { usage, description, inputs, examples, name: _name, ...facts } = data;

@@ -1,10 +1,28 @@
 import * as z from 'zod';
-import { PROTOCOL_VERSION } from '../protocol/v1/wire.ts';
 import { ACOR_VERSION } from '../util/version.ts';
 import { acorOperation } from './define.ts';
 
-/** The version of the configuration file that this ACOR reads. */
-const CONFIG_VERSION = 1;
+const found = z.object({ name: z.string(), available: z.boolean(), detail: z.string() });
+
+const details = z.object({
+  config_schema: z.int().describe('The version of the configuration file that is read.'),
+  protocols: z.array(z.int()),
+  schemas: z.array(z.string()).describe('The JSON Schemas for editors.'),
+  runtime: z.string(),
+  platform: z.string(),
+  features: z.object({
+    sandboxes: z.array(found).describe('The strongest first.'),
+    peers: z.array(found).describe('Optional packages.'),
+  }),
+  project: z.object({
+    root: z.string(),
+    config_version: z.int(),
+    created_by: z.string().nullable(),
+    version_file: z.string().nullable(),
+    compatible: z.boolean(),
+    problems: z.array(z.string()).describe('What does not fit this ACOR.'),
+  }),
+});
 
 export const version = acorOperation({
   name: 'system.version',
@@ -16,37 +34,18 @@ export const version = acorOperation({
     detailed: z
       .boolean()
       .default(false)
-      .describe('Also the protocol, the configuration, the runtime and the project.'),
+      .describe('Also protocol, configuration, schemas, runtime, sandboxes and whether the project fits.'),
   }),
-  output: z.object({
-    version: z.string(),
-    config_schema: z.int().optional(),
-    protocols: z.array(z.int()).optional(),
-    runtime: z.string().optional(),
-    platform: z.string().optional(),
-    project: z
-      .object({ root: z.string(), config_version: z.int(), created_by: z.string().nullable() })
-      .optional(),
-  }),
+  output: z.object({ version: z.string(), ...details.partial().shape }),
   example: 'acor version --detailed',
   async run(input, ctx) {
     if (!input.detailed) return { kind: 'data', data: { version: ACOR_VERSION } };
-    const { config } = await ctx.app.project();
-    const { bun, node } = process.versions;
+    const { versionDetails } = await import('./version-details.ts');
     return {
       kind: 'data',
-      data: {
-        version: ACOR_VERSION,
-        config_schema: CONFIG_VERSION,
-        protocols: [PROTOCOL_VERSION],
-        runtime: bun === undefined ? `node ${node}` : `bun ${bun}`,
-        platform: `${process.platform}-${process.arch}`,
-        project: {
-          root: config.root,
-          config_version: config.config.version,
-          created_by: config.config.acor_version ?? null,
-        },
-      },
+      data: { version: ACOR_VERSION, ...(await versionDetails({ cwd: ctx.cwd, env: ctx.env })) },
     };
   },
 });
+
+export type VersionDetails = z.output<typeof details>;

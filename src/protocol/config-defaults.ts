@@ -42,7 +42,7 @@ export const CONFIG_DEFAULTS = {
     egress_hosts: {} as Record<string, string>,
     require_plan: 'never' as const,
   },
-  budget: {},
+  budget: { resources: {} },
   storage: {},
   answers: [] as {
     action: string;

@@ -13,9 +13,15 @@ const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name 
 
 const project = z.strictObject({
   name: z.string().min(1).optional().describe("Left out, it is the folder's name."),
-  tools_dirs: z.array(folder).default(DEFAULTS.project.tools_dirs),
-  runs_dir: folder.default(DEFAULTS.project.runs_dir),
-  registry_dir: folder.default(DEFAULTS.project.registry_dir),
+  tools_dirs: z
+    .array(folder)
+    .default(DEFAULTS.project.tools_dirs)
+    .describe('Where tools are looked for, in this order.'),
+  tools_dir: folder.optional().meta({ deprecated: true, description: 'Write tools_dirs: […] instead.' }),
+  runs_dir: folder.default(DEFAULTS.project.runs_dir).describe('Where runs are kept.'),
+  registry_dir: folder
+    .default(DEFAULTS.project.registry_dir)
+    .describe('Where manifests are kept apart from their tools.'),
 });
 
 const discovery = z.strictObject({
@@ -35,12 +41,21 @@ const discovery = z.strictObject({
 });
 
 const environment = z.strictObject({
-  base_allowlist: z.array(variable.superRefine(mayBePassed)).default(DEFAULTS.environment.base_allowlist),
-  timeout_s: seconds.default(DEFAULTS.environment.timeout_s),
-  heartbeat_grace_s: seconds.default(DEFAULTS.environment.heartbeat_grace_s),
+  base_allowlist: z
+    .array(variable.superRefine(mayBePassed))
+    .default(DEFAULTS.environment.base_allowlist)
+    .describe('Variables that every tool gets.'),
+  timeout_s: seconds.default(DEFAULTS.environment.timeout_s).describe('Seconds until a run is stopped.'),
+  heartbeat_grace_s: seconds
+    .default(DEFAULTS.environment.heartbeat_grace_s)
+    .describe('Seconds of silence until a run is stopped.'),
   stall_s: seconds.optional().describe('Left out, a lack of progress is not watched.'),
   max_output_size: z.int().positive().default(DEFAULTS.environment.max_output_size).describe('In bytes.'),
-  cancel_grace_s: z.number().nonnegative().default(DEFAULTS.environment.cancel_grace_s),
+  cancel_grace_s: z
+    .number()
+    .nonnegative()
+    .default(DEFAULTS.environment.cancel_grace_s)
+    .describe('Seconds between the steps of stopping a tool.'),
   answer_timeout_s: seconds
     .default(DEFAULTS.environment.answer_timeout_s)
     .describe('How long a tool that stands still waits for an answer, when its question does not say.'),
@@ -51,12 +66,24 @@ const environment = z.strictObject({
 });
 
 const security = z.strictObject({
-  allow_network_egress: z.boolean().default(DEFAULTS.security.allow_network_egress),
-  workspace_isolation: z.boolean().default(DEFAULTS.security.workspace_isolation),
-  drop_privileges: z.boolean().default(DEFAULTS.security.drop_privileges),
+  allow_network_egress: z
+    .boolean()
+    .default(DEFAULTS.security.allow_network_egress)
+    .describe('When true, a manifest may ask for hosts with a *.'),
+  workspace_isolation: z
+    .boolean()
+    .default(DEFAULTS.security.workspace_isolation)
+    .describe('Each run has a workspace of its own.'),
+  drop_privileges: z
+    .boolean()
+    .default(DEFAULTS.security.drop_privileges)
+    .describe('Tools have no privileges of whoever runs ACOR.'),
   resource_limits: resourceLimits.prefault({}).describe('For tools whose manifest gives none.'),
   grant_roots: z.array(folder).default([]).describe('Further folders under which a path argument may lie.'),
-  isolation: z.enum(['required', 'preferred', 'off']).default('preferred'),
+  isolation: z
+    .enum(['required', 'preferred', 'off'])
+    .default('preferred')
+    .describe('The sandbox: the strongest kind, the strongest there is, or none.'),
   allow_private_egress: z
     .array(z.string().min(1))
     .default([])
@@ -78,6 +105,7 @@ const budget = z.strictObject({
   max_timeout_s: seconds.optional().describe('No manifest and no flag goes beyond it.'),
   max_output_size: z.int().positive().optional().describe('In bytes; no manifest goes beyond it.'),
   max_attempts: z.int().positive().optional().describe('No manifest and no flag goes beyond it.'),
+  resources: resourceLimits.prefault({}).describe('No manifest goes beyond these.'),
 });
 
 const storage = z.strictObject({
@@ -93,18 +121,21 @@ const answerRule = z.strictObject({
 
 /** What `.acor/config.yaml` may hold (contract §6). All of it may be left out; unknown keys are errors. */
 export const configFile = z.strictObject({
-  version: z.literal(1, 'must be 1, the only version of the file so far').default(1),
+  version: z
+    .literal(1, 'must be 1, the only version of the file so far')
+    .default(1)
+    .describe('The version of the file.'),
   acor_version: z
     .string()
     .regex(SEMVER, 'must be a version such as 1.2.3')
     .optional()
     .describe('The ACOR that wrote the file.'),
-  project: project.prefault({}),
-  discovery: discovery.prefault({}),
-  environment: environment.prefault({}),
-  security: security.prefault({}),
-  budget: budget.prefault({}),
-  storage: storage.prefault({}),
+  project: project.prefault({}).describe('The project and its folders.'),
+  discovery: discovery.prefault({}).describe('How tools are found.'),
+  environment: environment.prefault({}).describe('What tools get, and how long they may take.'),
+  security: security.prefault({}).describe('What holds tools.'),
+  budget: budget.prefault({}).describe('Ceilings that neither a manifest nor a flag can raise.'),
+  storage: storage.prefault({}).describe('How runs are kept.'),
   answers: z.array(answerRule).default([]).describe('Answers given by rule, the first that fits.'),
 });
 

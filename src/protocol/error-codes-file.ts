@@ -2,13 +2,18 @@ import * as z from 'zod';
 
 /** What `error_codes.yaml` may hold (contract §7): a project's own codes, in the manner of seed 000's table. */
 export const errorCodesFile = z.strictObject({
-  version: z.literal(1, 'must be 1, the only version of the file so far').default(1),
+  version: z
+    .literal(1, 'must be 1, the only version of the file so far')
+    .default(1)
+    .describe('The version of the file.'),
   codes: z
     .record(
       z.string().regex(/^E_[A-Z0-9_]+$/, 'must look like E_SOMETHING'),
       z.strictObject({
-        class: z.enum(['user_error', 'retryable', 'infra_error', 'policy_error', 'unknown']),
-        retryable: z.boolean(),
+        class: z
+          .enum(['user_error', 'retryable', 'infra_error', 'policy_error', 'unknown'])
+          .describe('Who has to act.'),
+        retryable: z.boolean().describe('Whether the same call may go well when it is tried again.'),
         exit: z
           .union([z.literal(1), z.literal(2)], 'must be 1 or 2')
           .default(1)
@@ -17,7 +22,8 @@ export const errorCodesFile = z.strictObject({
         hint: z.string().min(1).optional().describe('How a person puts it right.'),
       }),
     )
-    .default({}),
+    .default({})
+    .describe('By code, such as E_QUOTA.'),
 });
 
 export type ErrorCodesFile = z.output<typeof errorCodesFile>;

@@ -7,17 +7,17 @@ const ORDERED: readonly InputType[] = ['string', 'int', 'number', 'duration'];
 export const inputSpec = z
   .strictObject({
     name: z.string().regex(INPUT_NAME, INPUT_NAME_RULE).describe('The flag is --name, with _ written as -.'),
-    type: z.enum(INPUT_TYPES).default('string'),
-    required: z.boolean().default(false),
+    type: z.enum(INPUT_TYPES).default('string').describe('What the value is.'),
+    required: z.boolean().default(false).describe('It must be given.'),
     default: z.unknown().optional().describe('Passed to the tool when the caller gives nothing.'),
-    description: z.string().optional(),
+    description: z.string().optional().describe('What it is for.'),
     enum: z
       .array(z.union([z.string(), z.number()]))
       .min(1)
       .optional()
       .describe('The only values allowed.'),
-    min: z.number().optional(),
-    max: z.number().optional(),
+    min: z.number().optional().describe('The least value, or length of a string.'),
+    max: z.number().optional().describe('The greatest value, or length of a string.'),
     pattern: z.string().optional().describe('A regular expression that the text must match somewhere.'),
     secret: z
       .boolean()
@@ -28,7 +28,7 @@ export const inputSpec = z
       .regex(/^--?[A-Za-z0-9][A-Za-z0-9_-]*$/, 'must look like --name or -n')
       .optional()
       .describe("The tool's own spelling of the flag."),
-    positional: z.boolean().default(false),
+    positional: z.boolean().default(false).describe('Given by position, not by a flag.'),
     multiple: z.boolean().default(false).describe('May be given several times; the value is a list.'),
     access: z.enum(['read', 'write']).optional().describe('What a path is granted for.'),
   })

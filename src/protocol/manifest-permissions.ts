@@ -21,14 +21,22 @@ const egressRule = z
 export const permissionsSpec = z.strictObject({
   level: z.enum(PERMISSION_LEVELS).optional().describe('Left out, it is the least that covers the rest.'),
   filesystem: z
-    .strictObject({ read: z.array(path).default([]), write: z.array(path).default([]) })
-    .prefault({}),
+    .strictObject({
+      read: z.array(path).default([]).describe('Paths that it may read.'),
+      write: z.array(path).default([]).describe('Paths that it may write.'),
+    })
+    .prefault({})
+    .describe('Paths beyond its workspace.'),
   network: z
     .strictObject({
-      egress_allow: z.union([z.array(egressRule), z.literal('*')], 'must be a list of host:port').default([]),
+      egress_allow: z
+        .union([z.array(egressRule), z.literal('*')], 'must be a list of host:port')
+        .default([])
+        .describe('Hosts that it may reach, as host:port.'),
     })
-    .prefault({}),
-  commands: z.array(z.string().min(1)).default([]),
+    .prefault({})
+    .describe('What it may reach.'),
+  commands: z.array(z.string().min(1)).default([]).describe('Programs that it may start.'),
 });
 
 /** The checked permissions: the level is settled, and the hosts are a list. */

@@ -29,9 +29,9 @@ export const manifestFile = z
       .regex(TOOL_NAME, TOOL_NAME_RULE)
       .optional()
       .describe("Left out, it is the folder's name."),
-    version: semver.default('0.0.0'),
-    description: z.string().optional(),
-    category: z.string().optional(),
+    version: semver.default('0.0.0').describe('The version of the tool, such as 1.2.3.'),
+    description: z.string().optional().describe('What the tool does; an agent chooses it by this.'),
+    category: z.string().optional().describe('Groups tools in lists.'),
     entry: z.string().min(1).optional().describe("The program's file, inside the tool's folder."),
     command: commandLine.optional().describe('A program and its first arguments, instead of an entry.'),
     language: z.string().optional().describe('Left out, it is told from the entry.'),
@@ -40,55 +40,91 @@ export const manifestFile = z
       .enum(['text', 'json'])
       .default('text')
       .describe('For adapter plain: the whole of stdout is one JSON value.'),
-    role: z.enum(['leaf', 'orchestrator']).default('leaf'),
-    protocol_version: count.default(1),
-    min_acor_version: semver.optional(),
-    inputs: z.array(inputSpec).optional(),
+    role: z
+      .enum(['leaf', 'orchestrator'])
+      .default('leaf')
+      .describe('An orchestrator runs other tools and may tell of their tasks.'),
+    protocol_version: count.default(1).describe('The wire protocol that the tool speaks.'),
+    min_acor_version: semver.optional().describe('The oldest ACOR that will do.'),
+    inputs: z.array(inputSpec).optional().describe('The arguments; left out, they pass unchecked.'),
     input_schema: jsonSchema.optional().describe('A JSON Schema of an object, instead of inputs.'),
     output_schema: jsonSchema.optional().describe("A JSON Schema of the result's data."),
-    permissions: permissionsSpec.prefault({}),
-    resources: resourceLimits.prefault({}),
+    permissions: permissionsSpec.prefault({}).describe('What the tool may do beyond its workspace.'),
+    resources: resourceLimits.prefault({}).describe('Limits on what all its processes use.'),
     env: z
       .strictObject({
-        require: z.array(variable).default([]),
-        allow: z.array(variable).default([]),
-        set: z.record(variable, z.string()).default({}),
+        require: z.array(variable).default([]).describe('Passed on; without them it does not start.'),
+        allow: z.array(variable).default([]).describe('Passed on where they are set.'),
+        set: z.record(variable, z.string()).default({}).describe('Given these values.'),
       })
-      .prefault({}),
-    secrets: z.array(z.string().regex(SECRET_NAME, SECRET_NAME_RULE)).default([]),
-    timeout_s: seconds.optional(),
-    heartbeat_grace_s: seconds.optional(),
-    stall_s: seconds.optional(),
+      .prefault({})
+      .describe('Environment variables beyond the base list.'),
+    secrets: z
+      .array(z.string().regex(SECRET_NAME, SECRET_NAME_RULE))
+      .default([])
+      .describe('Secrets that the tool is given as files.'),
+    timeout_s: seconds.optional().describe('Seconds until a run is stopped.'),
+    heartbeat_grace_s: seconds.optional().describe('Seconds of silence until a run is stopped.'),
+    stall_s: seconds.optional().describe('Seconds without progress until a warning.'),
     max_output_size: count.optional().describe('In bytes.'),
     strict: z.boolean().default(false).describe('No result at the end is an error.'),
     exit_codes: z
       .object({
-        ok: exitCode.default(0),
-        retryable_error: exitCode.optional(),
-        fatal_error: exitCode.optional(),
+        ok: exitCode.default(0).describe('All went well.'),
+        retryable_error: exitCode.optional().describe('It may go well when it is tried again.'),
+        fatal_error: exitCode.optional().describe('Trying again is of no use.'),
       })
       .catchall(exitCode)
-      .default({ ok: 0, retryable_error: 20, fatal_error: 30 }),
+      .default({ ok: 0, retryable_error: 20, fatal_error: 30 })
+      .describe('What the tool exits with: a name and a number for each ending.'),
     retry: z
       .strictObject({
-        max_attempts: count.default(3),
-        backoff_s: z.number().nonnegative().default(1),
-        max_backoff_s: z.number().nonnegative().default(30),
+        max_attempts: count.default(3).describe('Tries in all.'),
+        backoff_s: z
+          .number()
+          .nonnegative()
+          .default(1)
+          .describe('Seconds before the second try; doubled each time.'),
+        max_backoff_s: z.number().nonnegative().default(30).describe('Seconds between two tries at most.'),
       })
-      .optional(),
-    idempotent: z.boolean().default(false),
+      .optional()
+      .describe('How failures that may pass are tried again.'),
+    idempotent: z.boolean().default(false).describe('Running it twice does no harm.'),
     actions: z.array(z.string().min(1)).default([]).describe('The questions that the tool may ask.'),
-    effects: z.enum(['reads', 'writes', 'destroys']).optional(),
-    rate_limit: z.strictObject({ calls: count, per_s: seconds }).optional(),
+    effects: z.enum(['reads', 'writes', 'destroys']).optional().describe('What a call does to the world.'),
+    rate_limit: z
+      .strictObject({
+        calls: count.describe('So many calls'),
+        per_s: seconds.describe('in so many seconds.'),
+      })
+      .optional()
+      .describe('How often the tool may be run.'),
     health: z
-      .strictObject({ selftest: z.array(z.string()).optional(), describe: z.array(z.string()).optional() })
-      .optional(),
+      .strictObject({
+        selftest: z
+          .array(z.string())
+          .optional()
+          .describe('Arguments with which it tests itself; exit code 0 is good.'),
+        describe: z.array(z.string()).optional().describe('Arguments with which it describes itself.'),
+      })
+      .optional()
+      .describe('How the tool can be asked about itself.'),
     examples: z
-      .array(z.strictObject({ description: z.string().optional(), args: z.array(z.string()) }))
-      .default([]),
+      .array(
+        z.strictObject({
+          description: z.string().optional().describe('What the call is for.'),
+          args: z.array(z.string()).describe('The arguments, a word each.'),
+        }),
+      )
+      .default([])
+      .describe('Calls of the tool.'),
     cost: z
-      .strictObject({ per_run: z.number().nonnegative(), currency: z.string().default('USD') })
-      .optional(),
+      .strictObject({
+        per_run: z.number().nonnegative().describe('What one run costs, about.'),
+        currency: z.string().default('USD').describe('Such as USD.'),
+      })
+      .optional()
+      .describe('What running the tool costs.'),
   })
   .superRefine(
     (file, context) => {

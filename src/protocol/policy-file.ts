@@ -17,14 +17,14 @@ const root = z
 const host = z
   .string()
   .regex(
-    /^(?:\*|(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.)?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|\*):(?:\d{1,5}|\*))$/,
+    /^(?:\*|(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.)?[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)*|\*):(?:\d{1,5}|\*))$/u,
     'must be host:port, such as api.example.com:443, *.example.com:443 or *',
   );
 
 const limits = z
   .strictObject({
     ...resourceLimits.shape,
-    timeout_s: z.number().positive().optional(),
+    timeout_s: z.number().positive().optional().describe('In seconds.'),
     max_output_size: z.int().positive().optional().describe('In bytes.'),
   })
   .describe('Ceilings: a manifest may ask for less, and what it leaves open is cut to them.');
@@ -33,13 +33,16 @@ const limits = z
 const rules = {
   max_level: z.enum(PERMISSION_LEVELS).optional().describe('The highest level that a tool may have.'),
   filesystem: z
-    .strictObject({ read: z.array(root).optional(), write: z.array(root).optional() })
+    .strictObject({
+      read: z.array(root).optional().describe('Folders that a tool may read.'),
+      write: z.array(root).optional().describe('Folders that a tool may write.'),
+    })
     .optional()
     .describe(
       'Folders under which a tool may read and write, beyond its workspace: by manifest or by argument.',
     ),
   network: z
-    .strictObject({ egress_allow: z.array(host).optional() })
+    .strictObject({ egress_allow: z.array(host).optional().describe('As host:port.') })
     .optional()
     .describe('Hosts that a tool may ask for, with * for any host, any subdomain or any port.'),
   commands: z.array(text).optional().describe('Programs that a tool may ask for; * for all.'),
@@ -60,11 +63,19 @@ const toolRules = z.strictObject({
 
 /** What `policy.yaml` may hold (contract §9). Unknown keys are errors. */
 export const policyFile = z.strictObject({
-  version: z.literal(1, 'must be 1, the only version of the file so far').default(1),
+  version: z
+    .literal(1, 'must be 1, the only version of the file so far')
+    .default(1)
+    .describe('The version of the file.'),
   ...rules,
   tools: z.record(toolName, toolRules).optional().describe('Further restrictions of single tools.'),
   approved: z
-    .array(z.strictObject({ tool: toolName, digest: sha256 }))
+    .array(
+      z.strictObject({
+        tool: toolName.describe('The name of the tool.'),
+        digest: sha256.describe('What `acor approve` shows of manifest and entry.'),
+      }),
+    )
     .optional()
     .describe('Privileged tools that may run; in the files of the user and the system only.'),
   engine: z
@@ -79,7 +90,7 @@ export const policyFile = z.strictObject({
       'For engine command: the program that decides, absolute, and its arguments. Not in the file of a project.',
     ),
   cedar: z
-    .strictObject({ policies: text })
+    .strictObject({ policies: text.describe('A file, relative to this one.') })
     .optional()
     .describe('For engine cedar: the file of Cedar policies, relative to this one.'),
 });

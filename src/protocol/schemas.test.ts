@@ -11,7 +11,7 @@ import { RUNNER_EVENTS } from './v1/runner-events.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUN = join(ROOT, 'node_modules/.bin/bun');
-const NAMES = ['message-v1', 'event-v1', 'manifest', 'policy', 'config'];
+const NAMES = ['message-v1', 'event-v1', 'manifest', 'policy', 'config', 'error-codes', 'version'];
 
 describe('the published JSON Schemas', () => {
   it('are those that the code describes', () => {
@@ -46,13 +46,30 @@ describe('the published JSON Schemas', () => {
     }
   });
 
-  it('are draft-07 with a title and a description, and without an $id', () => {
+  it('are draft-07 with a name, a title and a description, and the name is no address', () => {
     for (const name of NAMES) {
       const schema = readSchema(name);
       assert.equal(schema['$schema'], 'http://json-schema.org/draft-07/schema#', name);
       assert.ok(schema['title'] && schema['description'], name);
-      assert.equal(schema['$id'], undefined, name);
+      assert.equal(schema['$id'], `urn:acor:schema:${name}`, name);
     }
+  });
+});
+
+describe('the schemas of the files that people write', () => {
+  it('say of every key what it is for, since editors show it', () => {
+    const silent: string[] = [];
+    const walk = (schema: Node, path: string): void => {
+      for (const [key, each] of Object.entries(schema.properties ?? {})) {
+        if (!each.description) silent.push(`${path} ${key}`);
+        walk(each, `${path} ${key}`);
+      }
+      for (const inner of [schema.items, schema.additionalProperties])
+        if (typeof inner === 'object') walk(inner, path);
+    };
+    for (const name of ['manifest', 'policy', 'config', 'error-codes', 'version'])
+      walk(readSchema(name), name);
+    assert.deepEqual(silent, []);
   });
 });
 
@@ -132,6 +149,13 @@ describe('the schemas of the files, in the hands of another validator', () => {
     assert.equal(validate({ enviroment: {} }), false);
   });
 });
+
+interface Node {
+  description?: string;
+  properties?: Record<string, Node>;
+  items?: Node | boolean;
+  additionalProperties?: Node | boolean;
+}
 
 function checkIn(folder: string): { status: number | null; stderr: string } {
   return spawnSync(BUN, ['scripts/write-schemas.ts', '--check'], { cwd: folder, encoding: 'utf8' });

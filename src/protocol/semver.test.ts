@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { compareVersions, SEMVER } from './semver.ts';
+import { compareVersions, SEMVER, withinRange } from './semver.ts';
 
 describe('versions', () => {
   it('come in the order of semver 2.0.0 §11', () => {
@@ -32,5 +32,21 @@ describe('versions', () => {
     for (const text of ['1', '1.0', 'v1.0.0', '01.0.0', '1.0.0-', '1.0.0 ', '1.0.0.0'])
       assert.ok(!SEMVER.test(text), text);
     assert.ok(SEMVER.test('1.0.0-rc.1+build.5'));
+  });
+});
+
+describe('a range of versions', () => {
+  it('is what is at least as new, or what promises the same', () => {
+    for (const [version, range, isIn] of [
+      ['1.2.3', '>=1.2.3', true],
+      ['2.0.0', '>=1.2.3', true],
+      ['1.2.3-rc.1', '>=1.2.3', false],
+      ['1.9.0', '^1.2.3', true],
+      ['2.0.0', '^1.2.3', false],
+      ['1.2.2', '^1.2.3', false],
+      ['0.1.9', '^0.1.0', true],
+      ['0.2.0', '^0.1.0', false],
+    ] as const)
+      assert.equal(withinRange(version, range), isIn, `${version} in ${range}`);
   });
 });

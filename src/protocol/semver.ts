@@ -12,6 +12,18 @@ export function compareVersions(a: string, b: string): number {
   return comparePreRelease(left.preRelease, right.preRelease);
 }
 
+/**
+ * Whether a version lies in a range: `>=1.2.3`, or `^1.2.3` for what the same major number promises (below 1.0.0, the same minor
+ * number).
+ */
+export function withinRange(version: string, range: `>=${string}` | `^${string}`): boolean {
+  const base = range.replace(/^(>=|\^)/, '');
+  if (compareVersions(version, base) < 0) return false;
+  if (!range.startsWith('^')) return true;
+  const [left, right] = [partsOf(version).numbers, partsOf(base).numbers];
+  return left[0] === right[0] && (left[0] !== 0 || left[1] === right[1]);
+}
+
 function comparePreRelease(a: string[], b: string[]): number {
   // A version without a pre-release part comes after all of its pre-releases.
   if (a.length === 0 || b.length === 0) return b.length - a.length;

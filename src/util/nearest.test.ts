@@ -28,5 +28,7 @@ describe('the edit distance', () => {
     assert.equal(editDistance('', 'abc'), 3);
     assert.equal(editDistance('kitten', 'sitting'), 3);
     assert.equal(editDistance('same', 'same'), 0);
+    assert.equal(editDistance('lst', 'list'), editDistance('list', 'lst'));
+    assert.equal(editDistance('run', 'verify'), 5);
   });
 });

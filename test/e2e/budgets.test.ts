@@ -108,6 +108,26 @@ describe('a ceiling of the project', () => {
     assert.equal(data.limits.timeout_s, 0.4);
   });
 
+  it('holds against the resources of a manifest, and where nobody has set a limit', async () => {
+    using limited = project('{ resources: { open_files: 40, disk_mb: 5 } }', ['quick']);
+    limited.write(
+      'tools/quick/tool.yaml',
+      'name: quick\nversion: 1.0.0\npermissions: { level: standard }\nresources: { open_files: 4000 }\n',
+    );
+    limited.write('tools/quick/cli.sh', '#!/bin/bash\nulimit -n\n', 0o755);
+    const { of } = await limited.run(['quick']);
+    const warnings = of('runner_warning').filter(({ asked }) => asked !== undefined);
+    assert.deepEqual(
+      warnings.map(({ msg, asked, allowed }) => [msg, asked, allowed]),
+      [["the project's budget allows resources.open_files 40, not 4000", 4000, 40]],
+    );
+    assert.match(JSON.stringify(of('runner_log')), /"40"/);
+    const { data } = await limited.envelope(['run', 'quick', '--dry-run']);
+    assert.deepEqual(data.lowered, [{ what: 'resources.open_files', asked: 4000, allowed: 40 }]);
+    const { open_files, disk_mb } = data.limits.resources;
+    assert.deepEqual([open_files, disk_mb], [40, 5]);
+  });
+
   it('is not there by itself: the same tool gets its third attempt', async () => {
     using free = project('{}', ['needs_three_tries']);
     assert.equal((await free.run(['needs_three_tries'])).end.state, 'completed');

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import * as z from 'zod';
 import type { Operation } from '../../src/compose/operation.ts';
 import type { AcorApp } from '../../src/operations/acor-app.ts';
 import { ROUTES } from '../../src/operations/index.ts';
 import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
-import { parseLines, TestProject } from '../support/project.ts';
+import { ACOR, type Finished, parseLines, TestProject } from '../support/project.ts';
 
 const meta = z.strictObject({
   tool: z.string(),
@@ -13,6 +16,7 @@ const meta = z.strictObject({
   count: z.int().min(0).optional(),
   total: z.int().min(0).optional(),
   hasMore: z.boolean().optional(),
+  tokens: z.int().min(1).optional(),
   next: z.array(z.string().regex(/^\S/)).min(1).optional(),
 });
 
@@ -38,7 +42,9 @@ type Given = { run: string; failed: string; failedToo: string; tool: string; sec
 /** Arguments for commands that need more, or other, than a run or a tool by position. */
 const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   approve: () => ['--list'],
+  complete: () => ['bash', '--json'],
   clean: () => ['--keep', '100', '--dry-run'],
+  template: () => ['bash'],
   retry: ({ failedToo }) => [failedToo, '--no-stream'],
   resume: ({ failed }) => [failed, '--no-stream'],
   run: ({ tool }) => ['--no-stream', tool],
@@ -51,8 +57,10 @@ const ELSEWHERE = ['answer'];
 
 describe('every command', () => {
   let project: TestProject;
+  let broken: TestProject;
   let given: Given;
   before(async () => {
+    broken = new TestProject({ config: 'version: 1\nno_such_key: 1\n' });
     project = new TestProject({ tools: ['right_hash', 'quick', 'needs_three_tries'] });
     project.write(
       'tools/fails_once/cli.sh',
@@ -71,7 +79,18 @@ describe('every command', () => {
     };
     await project.acor(['secret', 'set', 'API_TOKEN', '--file', given.secretFile]);
   });
-  after(() => project[Symbol.dispose]());
+  after(() => {
+    project[Symbol.dispose]();
+    broken[Symbol.dispose]();
+  });
+
+  /** The positionals that the command cannot do without. */
+  function argumentsFor(op: Operation<AcorApp>, textFor: (name: string) => string): string[] {
+    const needed = (op.positionals ?? []).filter(
+      (name) => !op.input.shape[name]?.safeParse(undefined).success,
+    );
+    return needed.map(textFor);
+  }
 
   function argumentsOf(command: string, op: Operation<AcorApp>): string[] {
     const own = ARGUMENTS[command];
@@ -88,10 +107,11 @@ describe('every command', () => {
     const words = command.split(' ');
 
     if (!ELSEWHERE.includes(command)) {
-      it(`'${command}' answers with an envelope whose data is what its output schema says`, async () => {
+      it(`'${command}' answers with an envelope whose data is what its output schema says, and leaves stdin alone`, async () => {
         const op = await load();
         const args = [...words, ...argumentsOf(command, op)];
-        const { stdout, stderr, code } = await project.acor(args);
+        // Nobody ends its stdin: what reads it without being asked hangs here.
+        const { stdout, stderr, code } = await project.start(args).finished;
         const about = `acor ${args.join(' ')}: ${stdout}${stderr}`;
         assert.equal(code, 0, about);
         const lines = parseLines(stdout);
@@ -126,6 +146,27 @@ describe('every command', () => {
       assert.ok(envelope.meta.next?.includes(`acor ${command} --help`), JSON.stringify(envelope.meta));
     });
 
+    it(`'${command}' answers with an envelope when what it is to work on is not there`, async () => {
+      const op = await load();
+      const missing = argumentsFor(op, (name) => (name === 'run' ? 'r-0000000000000000' : 'no-such-thing'));
+      if (missing.length === 0) return;
+      assertRefused(await project.acor([...words, ...missing]), op);
+    });
+
+    it(`'${command}' answers with an envelope in a project that is broken, with exit code 2 where it needs it`, async () => {
+      const op = await load();
+      const args = ELSEWHERE.includes(command) ? argumentsFor(op, () => given.run) : argumentsOf(command, op);
+      const answered = await broken.start([...words, ...args]).finished;
+      const envelope = JSON.parse(answered.stdout);
+      if (envelope.ok) {
+        assert.ok(z.safeParse(op.output, success.parse(envelope).data).success, answered.stdout);
+        assert.equal(answered.code, envelope.data.status === 'blocked' ? 2 : 0);
+        return;
+      }
+      const { error, meta: about } = failure.parse(envelope);
+      assert.deepEqual([error.code, answered.code, about.tool], ['E_CONFIG_INVALID', 2, op.name]);
+    });
+
     it(`'${command}' shows help that begins with its example, which is a call of itself`, async () => {
       const op = await load();
       const { stdout, stderr, code } = await project.acor([...words, '--help']);
@@ -157,4 +198,62 @@ describe('every command', () => {
       assert.equal(code, ERROR_CODES[error.code as keyof typeof ERROR_CODES].exit, args.join(' '));
     }
   });
+
+  it('does wait for stdin where it is asked to read it (the control of those that leave it alone)', async () => {
+    const asked = project.start(['list', '--input-json', '-']);
+    await project.envelope(['version']);
+    assert.equal(asked.child.exitCode, null);
+    asked.child.stdin!.end('{"filter":"quick"}');
+    const { data } = JSON.parse((await asked.finished).stdout);
+    assert.deepEqual(
+      data.tools.map(({ name }: { name: string }) => name),
+      ['quick'],
+    );
+  });
+
+  for (const { command, load, hidden } of ROUTES) {
+    if (hidden) continue;
+    it(`'${command}' answers with an envelope when a run's record is not what it should be`, async () => {
+      const op = await load();
+      if (op.positionals?.[0] !== 'run' || op.input.shape.run?.safeParse(undefined).success) return;
+      using damaged = new TestProject();
+      for (const record of ['null', '{"state":7}']) {
+        damaged.write('.runs/r-0000000000000000/metadata.json', record);
+        assertRefused(await damaged.start([...command.split(' '), 'r-0000000000000000']).finished, op);
+      }
+    });
+  }
+
+  it('that crashes answers with an envelope: E_UNKNOWN, exit code 1, no stack unless it is asked for', async () => {
+    using checkout = new TestProject();
+    const root = dirname(ACOR);
+    for (const name of ['node_modules', 'bunfig.toml', 'tsconfig.json', 'package.json'])
+      symlinkSync(join(root, name), checkout.path(name));
+    cpSync(join(root, 'src'), checkout.path('src'), { recursive: true });
+    // An installation of which a file was lost.
+    rmSync(checkout.path('src/core/config/load.ts'));
+    for (const env of [{}, { DEBUG: '1' }]) {
+      const program = join(root, 'node_modules/.bin/bun');
+      const { stdout, status } = spawnSync(program, [checkout.path('src/cli/main.ts'), 'list'], {
+        cwd: checkout.root,
+        env: { PATH: process.env.PATH ?? '', HOME: checkout.root, ...env },
+        encoding: 'utf8',
+      });
+      const { error } = failure.parse(JSON.parse(stdout));
+      assert.deepEqual(
+        [status, error.code, typeof error.details?.stack],
+        [1, 'E_UNKNOWN', 'DEBUG' in env ? 'string' : 'undefined'],
+      );
+      assert.match(error.message, /load\.ts/);
+    }
+  });
 });
+
+/** An envelope of a failure, alone on stdout, with the exit code of its code. */
+function assertRefused({ stdout, stderr, code }: Finished, op: Operation<AcorApp>): void {
+  const lines = stdout.split('\n');
+  assert.deepEqual([lines.length, lines[1]], [2, ''], stdout + stderr);
+  const { error, meta: about } = failure.parse(JSON.parse(lines[0]!));
+  assert.equal(about.tool, op.name);
+  assert.equal(code, ERROR_CODES[error.code as keyof typeof ERROR_CODES].exit, stdout);
+}

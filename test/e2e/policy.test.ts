@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -225,6 +234,37 @@ describe('acor policy check', () => {
     assert.deepEqual(project.runIds(), []);
     project.write('data/in.txt', 'x\n');
     assert.equal((await project.run(['reads_file', 'data/in.txt'], { env })).end.state, 'completed');
+  });
+
+  it('hides secrets of a call from the engine and from its answer, as a run does, and names what it hid', async () => {
+    const log = join(home, 'asked');
+    project.write(
+      'engine.py',
+      `#!/usr/bin/python3\nimport json, sys\nasked = sys.stdin.read()\nopen('${log}', 'a').write(asked)\nprint(json.dumps({"allow": False, "violations": [{"rule": "no " + " ".join(json.loads(asked)["args"]), "asked": "correct horse"}]}))\n`,
+      0o755,
+    );
+    const policy = join('.config', 'acor', 'policy.yaml');
+    mkdirSync(join(home, '.config', 'acor'), { recursive: true });
+    writeFileSync(join(home, policy), `engine: command\ncommand: [${project.path('engine.py')}]\n`);
+    project.write(
+      'tools/sends/tool.yaml',
+      'name: sends\nsecrets: [KEY]\ninputs: [{ name: password, secret: true }, { name: note }, { name: file, type: path }]\n',
+    );
+    project.write('tools/sends/cli.sh', SCRIPT, 0o755);
+    const file = project.write('of correct horse', '');
+    const args = ['--password', 'battery staple', '--note', 'battery staple, correct horse', '--file', file];
+    const checked = await project.acor(['policy', 'check', 'sends', ...args], { env });
+    const run = await project.acor(['run', 'sends', ...args], { env });
+    const asked = readFileSync(log, 'utf8');
+    for (const text of [checked.stdout, run.stdout, asked]) {
+      assert.match(text, /\[redacted:KEY\]/);
+      assert.doesNotMatch(text, /correct horse|battery staple/);
+    }
+    const { data } = JSON.parse(checked.stdout);
+    assert.deepEqual([data.allowed, data.masked.sort()], [false, ['KEY', 'password']]);
+    const plain = await project.envelope(['policy', 'check', 'sends', '--note', 'nothing of it'], { env });
+    assert.deepEqual(plain.data.masked, []);
+    assert.match(readFileSync(log, 'utf8'), /nothing of it/, 'the control: what is no secret is told');
   });
 
   it('asks for the missing approval with exit code 2', async () => {

@@ -23,9 +23,12 @@ import {
   until,
   WITHOUT_SANDBOX,
 } from '../support/project.ts';
+import { atTerminal, KEYS, noTerminal } from '../support/terminal.ts';
 
 const TOKEN = 'pa/ss "wörd" <it\'s> & $HOME; and so on until it is longer than a line of base64 is';
 const KEY = '-----BEGIN KEY-----\nQUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=\nshort\n-----END KEY-----';
+/** Secrets are files in the folder of the run where nothing takes them by descriptor. */
+const BY_FILE = { ACOR_SECURITY_ISOLATION: 'off' };
 const FILE_ID = 'file-name-77-of-it';
 
 describe('acor secret', () => {
@@ -162,6 +165,41 @@ describe('acor secret', () => {
     );
   });
 
+  it('is looked at by health, which says for each fault the command that mends it', async () => {
+    using own = new TestProject({ tools: ['tells_secret'] });
+    const checks = async () =>
+      (await own.envelope(['health'])).data.checks.filter(({ name }: { name: string }) =>
+        name.startsWith('secrets'),
+      );
+    const missing = (name: string) => ({
+      name: 'secrets.missing',
+      status: 'degraded',
+      detail: `${name} is not stored; asked for by: tells_secret`,
+      fix: `acor secret set ${name} --file FILE`,
+    });
+    assert.deepEqual(await checks(), ['API_TOKEN', 'FILE_ID', 'KEY'].map(missing));
+    own.write('FILE', TOKEN);
+    for (const { fix } of await checks()) await own.acor(fix.split(' ').slice(1));
+    assert.deepEqual(await checks(), [{ name: 'secrets', status: 'ok', detail: '3 stored, none missing' }]);
+    const path = secretFile(own, 'KEY');
+    chmodSync(path, 0o644);
+    chmodSync(join(path, '..'), 0o755);
+    const faults = await checks();
+    assert.deepEqual(
+      faults.map(({ name, fix }: { name: string; fix: string }) => [name, fix]),
+      [
+        ['secrets.mode', `chmod 700 ${join(path, '..')}`],
+        ['secrets.mode', `chmod 600 ${path}`],
+      ],
+    );
+    for (const { fix } of faults) spawnSync('sh', ['-c', fix]);
+    assert.equal((await checks())[0].status, 'ok');
+    const { data } = await own.envelope(['run', 'tells_secret', '--dry-run']);
+    assert.deepEqual(data.secrets, ['API_TOKEN', 'FILE_ID', 'KEY']);
+    const { words } = (await own.envelope(['describe', 'tells_secret', '--permissions'])).data;
+    assert.ok(words.includes('It is given these secrets: API_TOKEN, FILE_ID, KEY.'), words.join('\n'));
+  });
+
   it('asks a person for the value, and does not show what is typed', () => {
     const script = `
 import os, pty, sys
@@ -194,6 +232,38 @@ print(seen.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
     });
     assert.match(stdout, / 0\n$/, stdout + stderr);
     assert.equal(stdout.includes('hors'), false, stdout);
+    assert.equal(readFileSync(secretFile(project, 'TYPED'), 'utf8'), 'correct horse battery');
+  });
+});
+
+describe('the question for a value, at a terminal,', { skip: noTerminal }, () => {
+  const keys = { 'Ctrl-C': KEYS.ctrlC, 'Ctrl-D': KEYS.ctrlD };
+  for (const [name, key] of Object.entries(keys)) {
+    for (const typed of ['', 'correct horse battery']) {
+      it(`is left by ${name} ${typed === '' ? 'at once' : 'after something was typed'}, and nothing is stored`, async () => {
+        using project = new TestProject();
+        const { code, text } = await atTerminal(['secret', 'set', 'TYPED'], {
+          cwd: project.root,
+          when: /not shown/,
+          typed: `${typed}${key}`,
+        });
+        assert.equal(code, 1, text);
+        assert.match(text, /nothing was stored/);
+        assert.equal(text.includes('horse'), false);
+        const { data } = await project.envelope(['secret', 'list']);
+        assert.deepEqual(data.secrets, []);
+      });
+    }
+  }
+
+  it('is ended by Enter: the control', async () => {
+    using project = new TestProject();
+    const { code, text } = await atTerminal(['secret', 'set', 'TYPED'], {
+      cwd: project.root,
+      when: /not shown/,
+      typed: `correct horse battery${KEYS.enter}`,
+    });
+    assert.equal(code, 0, text);
     assert.equal(readFileSync(secretFile(project, 'TYPED'), 'utf8'), 'correct horse battery');
   });
 });
@@ -240,13 +310,35 @@ describe('a tool that asks for secrets', () => {
 
   it('has lost them also when it is cancelled', async () => {
     tool('stays', `echo '{"type":"heartbeat"}'; sleep 600`, 'secrets: [API_TOKEN]\n');
-    const running = project.start(['run', 'stays']);
+    const running = project.start(['run', 'stays'], { env: BY_FILE });
     const { run_id } = await running.event('heartbeat');
     const { secrets } = foldersOf(project, run_id);
     assert.deepEqual(readdirSync(secrets), ['API_TOKEN']);
     await project.acor(['cancel', String(run_id)]);
     await running.finished;
     assert.deepEqual(readdirSync(secrets), []);
+  });
+
+  it('in a sandbox has them in no file of the machine while it runs; without one, in one file of its run', async () => {
+    tool(
+      'has_it',
+      `[ "$(wc -c < "$SECRETS_DIR/API_TOKEN")" = ${Buffer.byteLength(TOKEN)} ] && echo '{"type":"heartbeat"}'; sleep 600`,
+      'secrets: [API_TOKEN]\n',
+    );
+    const places = async (env: Record<string, string>) => {
+      const running = project.start(['run', 'has_it'], { env });
+      const runId = String((await running.event('heartbeat')).run_id);
+      const found = [...placesOf([TOKEN], project, ''), ...placesIn('/dev/shm', [TOKEN])];
+      await project.acor(['cancel', runId]);
+      await running.finished;
+      return { runId, found };
+    };
+    const inSandbox = await places({});
+    const isBubblewrap = project.events(inSandbox.runId)[0]!.isolation as { backend: string };
+    if (isBubblewrap.backend === 'bubblewrap') assert.deepEqual(inSandbox.found, []);
+    const control = await places(BY_FILE);
+    const file = join(foldersOf(project, control.runId).secrets, 'API_TOKEN');
+    assert.deepEqual(control.found, [`${TOKEN} in ${file}`]);
   });
 
   it('has lost them soon after its supervisor was killed', async () => {
@@ -514,8 +606,13 @@ describe('what a tool tells of its secrets', () => {
 
 /** Where in the store of runs, or in what was shown, one of the texts stands. The names of files are not looked at. */
 function placesOf(texts: readonly string[], project: TestProject, shown: string): string[] {
+  const inOutput = texts.filter((text) => shown.includes(text)).map((text) => `${text} in the output`);
+  return [...placesIn(project.runsDir, texts), ...inOutput];
+}
+
+function placesIn(folder: string, texts: readonly string[]): string[] {
   const files = (
-    readdirSync(project.runsDir, { recursive: true, withFileTypes: true }) as {
+    readdirSync(folder, { recursive: true, withFileTypes: true }) as {
       isFile(): boolean;
       parentPath: string;
       name: string;
@@ -526,9 +623,8 @@ function placesOf(texts: readonly string[], project: TestProject, shown: string)
       path: join(entry.parentPath, entry.name),
       bytes: readFileSync(join(entry.parentPath, entry.name)),
     }));
-  const all = [...files, { path: 'the output', bytes: Buffer.from(shown) }];
   return texts.flatMap((text) =>
-    all.filter(({ bytes }) => bytes.includes(text)).map(({ path }) => `${text} in ${path}`),
+    files.filter(({ bytes }) => bytes.includes(text)).map(({ path }) => `${text} in ${path}`),
   );
 }
 
@@ -554,7 +650,7 @@ async function killedSupervisor(
 ): Promise<{ runId: string; secrets: string }> {
   project.write('tools/lasts/tool.yaml', 'secrets: [API_TOKEN]\n');
   project.write('tools/lasts/cli.sh', `#!/bin/bash\necho '{"type":"heartbeat"}'\nsleep 600\n`, 0o755);
-  const running = project.start(['run', 'lasts']);
+  const running = project.start(['run', 'lasts'], { env: BY_FILE });
   const runId = String((await running.event('heartbeat')).run_id);
   const { secrets } = foldersOf(project, runId);
   assert.deepEqual(readdirSync(secrets), ['API_TOKEN']);

@@ -15,8 +15,15 @@ import { dirname, join } from 'node:path';
 import { ProcessTree } from '../../src/core/process/kill-tree.ts';
 import { loadRuntime, type Runtime } from '../../src/core/process/runtime.ts';
 import type { EgressNote } from '../../src/core/sandbox/egress/journal.ts';
+import { heldValue } from '../../src/core/sandbox/held-value.ts';
 import { canGiveUsers, ROOT } from '../../src/core/sandbox/identity/can-give-users.ts';
-import type { RunUser, SandboxBackend, SandboxRequest, ToolExit } from '../../src/core/sandbox/sandbox.ts';
+import type {
+  RunUser,
+  SandboxBackend,
+  SandboxRequest,
+  SecretFiles,
+  ToolExit,
+} from '../../src/core/sandbox/sandbox.ts';
 
 /** A user that no account stands for. */
 const SOMEBODY = { uid: 61_300, gid: 61_300 };
@@ -29,6 +36,8 @@ export interface RigOptions {
   beforeLaunch?: () => void;
   /** Hears of the connections of a tool whose network is `listed`. */
   tellOfEgress?: (note: EgressNote) => void;
+  /** By name; handed over by descriptor. */
+  secrets?: Readonly<Record<string, string>>;
   /** As a supervisor that takes over nothing of what the sandbox hands to it. */
   isDeaf?: boolean;
 }
@@ -82,7 +91,7 @@ export class SandboxRig {
   async start(
     backend: SandboxBackend,
     script: string,
-    { env = {}, request = {}, groups = [], beforeLaunch, tellOfEgress, isDeaf }: RigOptions = {},
+    { env = {}, request = {}, groups = [], beforeLaunch, tellOfEgress, secrets, isDeaf }: RigOptions = {},
   ) {
     const probe = await backend.probe();
     const confinement = await backend.confine({ ...this.#request(script), ...request }, probe);
@@ -96,6 +105,7 @@ export class SandboxRig {
     const launch = confinement.launch({
       env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', RUN_ID: this.runId, ...confinement.env, ...env },
       ...(tellOfEgress && { tellOfEgress }),
+      ...(secrets && { secrets: this.#handed(secrets) }),
       stdout,
       stderr,
       user: confinement.changesUser ? SOMEBODY : null,
@@ -142,6 +152,14 @@ export class SandboxRig {
 
   remove(): void {
     rmSync(this.root, { recursive: true, force: true });
+  }
+
+  #handed(secrets: Readonly<Record<string, string>>): SecretFiles {
+    const files = Object.entries(secrets).map(([name, value]) => ({
+      name,
+      open: () => heldValue(this.#runtime, join(this.run, 'control'), Buffer.from(value)),
+    }));
+    return { folder: join(this.run, 'secrets'), files };
   }
 
   #request(script: string): SandboxRequest {

@@ -3,13 +3,18 @@ import { nearestWords } from '../../util/nearest.ts';
 import type { Problem } from './problem.ts';
 import type { KeyPath, YamlFile } from './yaml-file.ts';
 
-type Issue = z.core.$ZodIssue & { input?: unknown; params?: Record<string, unknown> };
+/** A mistake as the schema tells it. */
+export type Issue = z.core.$ZodIssue & { input?: unknown; params?: Record<string, unknown> };
 
-/** Holds a file against its schema. Every mistake is reported at once, with its place, its rule and its fix. */
+/**
+ * Holds a file against its schema. Every mistake is reported at once, with its place, its rule and its fix. `onIssue` is told
+ * of each as the schema has it, and of the keys that are known at its place.
+ */
 export function checkFile<T>(
   schema: z.ZodType<T>,
   yaml: YamlFile,
   value: unknown = yaml.value,
+  onIssue: (issue: Issue, knownKeys: readonly string[]) => void = () => {},
 ): { data?: T; problems: Problem[] } {
   if (yaml.problems.length > 0) return { problems: yaml.problems };
   const knownKeys = new Map<string, string[]>();
@@ -23,7 +28,11 @@ export function checkFile<T>(
     },
   });
   if (checked.success) return { data: checked.data, problems: [] };
-  const problems = checked.error.issues.flatMap((issue) => problemsOf(issue as Issue, yaml, knownKeys));
+  const problems = checked.error.issues.flatMap((issue) => {
+    const known = knownKeys.get(JSON.stringify(issue.path)) ?? [];
+    onIssue(issue as Issue, known);
+    return problemsOf(issue as Issue, yaml, known);
+  });
   return { problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
 }
 
@@ -32,10 +41,9 @@ function keysOf(schema: unknown): string[] {
   return shape === undefined ? [] : Object.keys(shape);
 }
 
-function problemsOf(issue: Issue, yaml: YamlFile, knownKeys: ReadonlyMap<string, string[]>): Problem[] {
+function problemsOf(issue: Issue, yaml: YamlFile, known: string[]): Problem[] {
   const path = issue.path as KeyPath;
   if (issue.code === 'unrecognized_keys') {
-    const known = knownKeys.get(JSON.stringify(path)) ?? [];
     return issue.keys.map((key) => unknownKey(yaml, path, key, known));
   }
   const place =

@@ -34,6 +34,13 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'budget.max_timeout_s': 'number',
   'budget.max_output_size': 'number',
   'budget.max_attempts': 'number',
+  'budget.resources.cpu_seconds': 'number',
+  'budget.resources.memory_mb': 'number',
+  'budget.resources.processes': 'number',
+  'budget.resources.open_files': 'number',
+  'budget.resources.file_mb': 'number',
+  'budget.resources.disk_mb': 'number',
+  'budget.resources.tmp_mb': 'number',
   'storage.keep': 'number',
 };
 

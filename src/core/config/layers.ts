@@ -14,6 +14,8 @@ export interface Setting {
   path: string[];
   value: unknown;
   where: string;
+  /** The outdated key by which it was written, and what to write instead. */
+  deprecated?: { key: string; fix: string };
 }
 
 /** The settings of a file, checked. Throws E_CONFIG_INVALID with every mistake at once. */
@@ -24,11 +26,14 @@ export async function settingsOfFile(file: string, env: Env): Promise<Setting[]>
   const yaml = await readYamlFile(file);
   const { value, problems } = yaml.problems.length > 0 ? yaml : expandVariables(yaml, env);
   await check(yaml, value, problems);
-  const settings = leavesOf(value as Tree).map(({ path, value: leaf }) => ({
-    path,
-    value: leaf,
-    where: placeText({ file, ...yaml.placeOf(path) }),
-  }));
+  const { upToDate } = await import('./up-to-date.ts');
+  const settings = upToDate(
+    leavesOf(value as Tree).map(({ path, value: leaf }) => ({
+      path,
+      value: leaf,
+      where: placeText({ file, ...yaml.placeOf(path) }),
+    })),
+  );
   // What a variable has put in differs from start to start.
   if (value === yaml.value || JSON.stringify(value) === JSON.stringify(yaml.value)) cache.write(settings);
   return settings;
@@ -95,7 +100,12 @@ async function check(yaml: YamlFile, value: unknown, problems: Problem[]): Promi
 
 async function mistakesOf(yaml: YamlFile, value: unknown): Promise<Problem[]> {
   // Loaded late: a project without any setting needs no schema.
-  const { configFile } = await import('../../protocol/config-file.ts');
+  const [{ configFile }, { otherVersion }] = await Promise.all([
+    import('../../protocol/config-file.ts'),
+    import('./config-version.ts'),
+  ]);
+  const version = otherVersion(yaml);
+  if (version !== undefined) return [version];
   return checkFile(configFile, yaml, value).problems;
 }
 

@@ -28,6 +28,8 @@ export interface LoadedConfig {
   file: string | null;
   /** By dotted key. */
   origins: Record<string, Origin>;
+  /** Keys of the files that are still read and no longer to be written, in words. */
+  warnings: string[];
 }
 
 /**
@@ -47,6 +49,7 @@ export async function loadConfig(options: {
   const origins: Record<string, Origin> = {};
   for (const { path } of leavesOf(config)) origins[path.join('.')] = { source: 'default' };
 
+  const warnings: string[] = [];
   const layers: [ConfigSource, Setting[]][] = [
     ['user', userFile ? await settingsOfFile(userFile, env) : []],
     ['project', file ? await settingsOfFile(file, env) : []],
@@ -57,7 +60,11 @@ export async function loadConfig(options: {
     for (const setting of settings) {
       applySetting(config, setting);
       origins[setting.path.join('.')] = { source, where: setting.where };
+      if (setting.deprecated !== undefined) {
+        const { key, fix } = setting.deprecated;
+        warnings.push(`${setting.where}: '${key}' is deprecated. ${fix}`);
+      }
     }
   }
-  return { config, root, file, origins };
+  return { config, root, file, origins, warnings };
 }

@@ -6,7 +6,8 @@ import type { Violation } from '../policy/violation.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
 import { type EngineQuestion, engineViolation } from './engine.ts';
 
-const PACKAGE = '@cedar-policy/cedar-wasm';
+/** The optional package that decides. */
+export const CEDAR_PACKAGE = '@cedar-policy/cedar-wasm';
 
 /** As much of the package as is used here. */
 interface Cedar {
@@ -73,7 +74,7 @@ export async function askCedar(
 }
 
 function installed(packageRoot: string): string {
-  return `Install it: npm install --prefix '${packageRoot}' ${PACKAGE}`;
+  return `Install it: npm install --prefix '${packageRoot}' ${CEDAR_PACKAGE}`;
 }
 
 function decide(
@@ -135,15 +136,20 @@ function decide(
 }
 
 /**
- * Loaded from where ACOR itself lies: a project could bring a package of this name along. It is looked for by hand, because a
- * compiled program finds no package by its name.
+ * The package's own module, looked for from where ACOR itself lies: a project could bring a package of this name along. It is
+ * looked for by hand, because a compiled program finds no package by its name.
  */
-function load(packageRoot: string): Cedar | undefined {
+export function findCedar(packageRoot: string): string | undefined {
   for (let dir = packageRoot; ; dir = dirname(dir)) {
-    const file = join(dir, 'node_modules', PACKAGE, 'nodejs', 'cedar_wasm.js');
-    if (existsSync(file)) return createRequire(file)(file) as Cedar;
+    const file = join(dir, 'node_modules', CEDAR_PACKAGE, 'nodejs', 'cedar_wasm.js');
+    if (existsSync(file)) return file;
     if (dir === dirname(dir)) return undefined;
   }
+}
+
+function load(packageRoot: string): Cedar | undefined {
+  const file = findCedar(packageRoot);
+  return file === undefined ? undefined : (createRequire(file)(file) as Cedar);
 }
 
 /** A policy by its `@id`, or else by its place in the file. */

@@ -180,6 +180,19 @@ describe('an approval', () => {
     assert.match(String(approval?.digest), /^[0-9a-f]{64}$/);
   });
 
+  it('of a tool that is built holds for the program that runs, too', async () => {
+    folder.write('tools/g/cli.go', 'package main\n');
+    const built = folder.program('tools/g/bin/cli', '#!/bin/sh\n');
+    const config = await loadConfig({ cwd: folder.root, env });
+    const before = digestOf(await Registry.open(config).find('g'));
+    assert.deepEqual(
+      before.files.map(({ name }) => name),
+      ['cli.go', 'bin/cli'],
+    );
+    folder.program('tools/g/bin/cli', '#!/bin/sh\nexit 1\n');
+    assert.notEqual(digestOf(await Registry.open(config).find('g')).digest, before.digest, built);
+  });
+
   for (const [what, change, changed] of [
     [
       'the manifest',

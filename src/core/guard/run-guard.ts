@@ -31,6 +31,8 @@ export interface SettledRun {
   grants: Asked['grants'];
   staged: readonly { target: string; input: string }[];
   tier: number | null;
+  /** Hides the secrets among what others are told; left out, there are none. */
+  hide?: <T>(told: T) => T;
 }
 
 /** Stands between a tool and its start (contract §9): the policy files, their engines, and the approval of what is privileged. */
@@ -79,10 +81,13 @@ export class RunGuard {
   /** Refuses what the arguments ask for, a sandbox that is too weak, and what an engine of the policy refuses. */
   async admitRun(run: SettledRun): Promise<void> {
     if (this.layers.length === 0) return;
-    refuseViolations(this.#tool.name, [
-      ...(await this.violations(run)),
-      ...(await this.engineViolations(run)),
-    ]);
+    refuseViolations(this.#tool.name, await this.allViolations(run));
+  }
+
+  /** What the rules and the engines have against a call; no secret of it is in there. */
+  async allViolations(run: SettledRun): Promise<Violation[]> {
+    const violations = [...(await this.violations(run)), ...(await this.#engineViolations(run))];
+    return run.hide?.(violations) ?? violations;
   }
 
   /** All that the rules of the files, and those that are built in, have against it. */
@@ -106,11 +111,12 @@ export class RunGuard {
   }
 
   /** What the engines of the files have against it. */
-  async engineViolations({ args, ...run }: SettledRun): Promise<Violation[]> {
+  async #engineViolations(run: SettledRun): Promise<Violation[]> {
     const { askEngines } = await import('./ask-engines.ts');
     const { cwd, caller, env } = this.#request;
     const { name, manifest } = this.#tool;
-    const question = { tool: name, manifest, args, grants: grantsOf(run), cwd, caller: caller ?? null };
+    const call = { args: run.args, grants: grantsOf(run), cwd };
+    const question = { tool: name, manifest, ...(run.hide?.(call) ?? call), caller: caller ?? null };
     return askEngines(this.layers, question, env);
   }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
+import { builtPathOf } from '../registry/languages/compiled.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 
 const CHUNK_BYTES = 1 << 20;
@@ -25,9 +26,10 @@ export function digestOf(tool: ToolEntry): { digest: string; files: DigestedFile
   };
 }
 
-/** The entry; for a tool that is a command, the files of its folder that the command names. */
-function programsOf({ entry, command, dir }: ToolEntry): string[] {
-  if (entry !== null) return [entry];
+/** The entry, and what was built of it; for a tool that is a command, the files of its folder that the command names. */
+function programsOf({ entry, command, dir, language }: ToolEntry): string[] {
+  const built = builtPathOf({ language, dir });
+  if (entry !== null) return built !== undefined && isFile(built) ? [entry, built] : [entry];
   return (command ?? [])
     .map((word) => resolve(dir, word))
     .filter((path) => path.startsWith(`${dir}/`) && isFile(path));

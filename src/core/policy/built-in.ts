@@ -1,5 +1,5 @@
 import type { Manifest } from '../../protocol/manifest.ts';
-import { explainDenial } from './explain-denial.ts';
+import { explainDenial, remedySentence } from './explain-denial.ts';
 import { coversHost, isWildcard } from './hosts.ts';
 import type { Violation } from './violation.ts';
 
@@ -17,7 +17,7 @@ export function builtInViolations({ permissions }: Manifest, rules: BuiltInRules
   const hosts = permissions.network.egress_allow.flatMap((host, index): Violation[] => {
     if (!isWildcard(host) || rules.allowsWildcardHosts) return [];
     if (rules.named.hosts.some((pattern) => coversHost(pattern, host))) return [];
-    const { text } = explainDenial({ kind: 'host', host: 'api.example.com', port: 443 });
+    const text = remedySentence(explainDenial({ kind: 'host', host: 'api.example.com', port: 443 }));
     return [
       {
         path: `permissions.network.egress_allow[${index}]`,
@@ -31,7 +31,7 @@ export function builtInViolations({ permissions }: Manifest, rules: BuiltInRules
   });
   const commands = permissions.commands.flatMap((command, index): Violation[] => {
     if (command !== '*' || rules.named.commands.includes('*')) return [];
-    const { text } = explainDenial({ kind: 'command', command: 'git' });
+    const text = remedySentence(explainDenial({ kind: 'command', command: 'git' }));
     return [
       {
         path: `permissions.commands[${index}]`,

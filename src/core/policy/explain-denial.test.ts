@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { manifestFile } from '../../protocol/manifest.ts';
-import { type Denial, explainDenial, listEntry } from './explain-denial.ts';
+import { type Denial, explainDenial, listEntry, remedySentence } from './explain-denial.ts';
 
 describe('what was denied', () => {
   const cases: [Denial, path: string, line: string][] = [
@@ -34,7 +34,7 @@ describe('what was denied', () => {
     it(`is allowed by the line that is given for it: ${JSON.stringify(denial)}`, () => {
       const remedy = explainDenial(denial, '/p');
       assert.deepEqual([remedy.path, remedy.line], [path, line]);
-      assert.equal(remedy.text, `In tool.yaml, under ${path}, write: ${line}`);
+      assert.equal(remedySentence(remedy), `In tool.yaml, under ${path}, write: ${line}`);
       const keys = path.split('.');
       const yaml = `${keys.map((key, depth) => `${'  '.repeat(depth)}${key}:\n`).join('')}${'  '.repeat(keys.length)}${line}\n`;
       assert.equal(manifestFile.safeParse(parse(yaml)).success, true, yaml);

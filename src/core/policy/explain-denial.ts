@@ -4,14 +4,18 @@ export type Denial =
   | { kind: 'host'; host: string; port: number }
   | { kind: 'command'; command: string };
 
-/** The line of a manifest that would allow it. */
+/** The line of a file that would allow it. */
 export interface Remedy {
+  file: 'tool.yaml' | '.acor/config.yaml';
   /** The list that the line goes into, such as `permissions.network.egress_allow`. */
   path: string;
   /** The line itself, a list entry in YAML. */
   line: string;
-  /** Both in a sentence. */
-  text: string;
+}
+
+/** The one wording of it, whoever has refused something. */
+export function remedySentence({ file, path, line }: Remedy): string {
+  return `In ${file}, under ${path}, write: ${line}`;
 }
 
 /** Says which line of `tool.yaml` would have allowed what was denied. A path in the project is written so that it travels with it. */
@@ -39,8 +43,7 @@ export function listEntry(value: string): string {
 }
 
 function remedy(path: string, entry: string): Remedy {
-  const line = listEntry(entry);
-  return { path, line, text: `In tool.yaml, under ${path}, write: ${line}` };
+  return { file: 'tool.yaml', path, line: listEntry(entry) };
 }
 
 function pathEntry(

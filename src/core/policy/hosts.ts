@@ -17,7 +17,16 @@ export function isWildcard(host: string): boolean {
 
 function parts(text: string): [host: string, port: string] {
   const colon = text.lastIndexOf(':');
-  return [text.slice(0, colon).toLowerCase(), text.slice(colon + 1)];
+  return [asAscii(text.slice(0, colon)), text.slice(colon + 1)];
+}
+
+/** In lower case and punycode, in which names are looked up: a name in its own script and its punycode are one host. */
+function asAscii(host: string): string {
+  if (/^[!-~]*$/.test(host)) return host.toLowerCase();
+  const wildcard = host.startsWith('*.') ? '*.' : '';
+  const url = `http://${host.slice(wildcard.length)}/`;
+  // What is no host is equal to itself alone.
+  return URL.canParse(url) ? `${wildcard}${new URL(url).hostname}` : host;
 }
 
 function isAddress(host: string): boolean {

@@ -1,4 +1,5 @@
-import { isAbsolute, resolve } from 'node:path';
+import { lstatSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { toolsDirsOf } from '../config/paths.ts';
@@ -27,7 +28,15 @@ export async function commandOf(tool: ToolEntry, config: LoadedConfig, env: Env)
     env,
     sdk: sdkPaths(),
   };
-  return language.command(language.runtime(context), context);
+  return language.command(await language.runtime(context), context);
+}
+
+/** What the tools of a folder share, and each may read: `_lib/` beside them (seed 000). A link could have been put there to lead elsewhere. */
+export function sharedLibraryOf(tool: ToolEntry, config: LoadedConfig): string[] {
+  const folder = toolsDirOf(tool, config);
+  if (folder === null) return [];
+  const library = join(folder, '_lib');
+  return lstatSync(library, { throwIfNoEntry: false })?.isDirectory() ? [library] : [];
 }
 
 function ownCommand(

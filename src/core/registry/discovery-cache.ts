@@ -4,7 +4,7 @@ import { writeAtomic } from '../../util/atomic-write.ts';
 import { signatureOf, WatchedFiles } from './watched-files.ts';
 
 /** To be raised when what the cache holds changes its shape or its meaning. */
-const CACHE_VERSION = 1;
+const CACHE_VERSION = 2;
 
 /** Something concluded from files, and what these looked like; without signatures it does not outlive its round. */
 interface Unit {

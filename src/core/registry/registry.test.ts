@@ -377,7 +377,7 @@ describe('a tool that is not there', () => {
     assert.equal(error.code, 'E_TOOL_NOT_FOUND');
     assert.equal(error.hint, "Did you mean 'data_migrator'?");
     assert.deepEqual(error.details?.['nearest'], ['data_migrator']);
-    assert.deepEqual(error.next, ['acor list']);
+    assert.deepEqual(error.next, ['acor describe data_migrator', 'acor list']);
   });
 
   it('is refused with where tools are looked for, when there are none', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { ErrorInfo } from '../../protocol/error-codes.ts';
 import { nearestWords } from '../../util/nearest.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { registryDirsOf, runsDirOf, toolsDirsOf } from '../config/paths.ts';
@@ -90,7 +91,7 @@ export class Registry {
     return new AcorError('E_TOOL_NOT_FOUND', `there is no tool called '${name}'`, {
       hint,
       details: { tool: name, nearest, tools_dirs: folders },
-      next: ['acor list'],
+      next: [...nearest.map((each) => shellCommand(['acor', 'describe', each])), 'acor list'],
     });
   }
 }

@@ -81,6 +81,8 @@ export async function runAttempt(
       user: handed?.user ?? null,
       scratch: writer.layout.control,
       groups: resources.groupFds,
+      ...(sandboxed.takesSecrets &&
+        plan.secrets && { secrets: plan.secrets.handed(services.runtime, writer.layout) }),
       tellOfEgress(note) {
         recordEgress(writer, note);
         output.store();

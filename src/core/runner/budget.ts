@@ -1,4 +1,5 @@
 import type { Config } from '../../protocol/config-file.ts';
+import type { ResourceLimits } from '../../protocol/resource-limits.ts';
 import type { RetryPlan, RunLimits } from './run-plan.ts';
 
 /** What a project lets its runs use at most (config `budget`); null is without a limit. */
@@ -9,7 +10,7 @@ export interface Budget {
 
 /** A limit that was asked for, by the manifest or the caller, and what the project allows instead. */
 export interface Lowered {
-  what: 'timeout_s' | 'max_output_size' | 'retry.max_attempts';
+  what: 'timeout_s' | 'max_output_size' | 'retry.max_attempts' | `resources.${keyof ResourceLimits}`;
   asked: number;
   allowed: number;
 }

@@ -13,7 +13,7 @@ import {
   type StagedOutput,
 } from '../registry/arguments.ts';
 import { checkJsonInputs } from '../registry/check-json-inputs.ts';
-import { commandOf, type ToolCommand } from '../registry/command.ts';
+import { commandOf, sharedLibraryOf, type ToolCommand } from '../registry/command.ts';
 import { assertCompatible } from '../registry/compatibility.ts';
 import { declaredGrants } from '../registry/declared-grants.ts';
 import type { ToolEntry } from '../registry/registry.ts';
@@ -66,7 +66,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   checkEnvironment(tool, request);
   const runId = request.again?.runId ?? newRunId();
   const layout = layoutOf(services.store.root, runId);
-  const hidden = [services.store.root, join(services.config.root, '.acor'), ...userFolders(request.env)];
+  const hidden = ownFolders(services, request.env);
   const resolved = resolveArguments(tool, request.args, {
     cwd: request.cwd,
     roots: grantRoots(services.config, request.cwd),
@@ -83,11 +83,11 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   const { budget } = services.config.config;
   const declared = declaredGrants(tool, { projectRoot: services.config.root, hidden });
   const grants = [...resolved.grants, ...declared];
-  const { resources } = settleResources({
+  const settled = settleResources({
     level: tool.manifest.permissions.level,
     manifest: tool.manifest.resources,
     config: services.config.config.security.resource_limits,
-    ceilings: {},
+    ceilings: budget.resources,
   });
   const sandboxed = await confine(services, tool, {
     runId,
@@ -97,15 +97,18 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     language: tool.language,
     toolDir: tool.dir,
     folders: foldersOf(layout),
-    libraries: librariesOf(sdk, tool),
+    libraries: [...librariesOf(sdk, tool), ...sharedLibraryOf(tool, services.config)],
     grants,
     hidden: hidden.filter((path) => existsSync(path)),
     commands: tool.manifest.permissions.commands,
     path: request.env['PATH'] ?? '',
-    limits: resources,
+    limits: settled.resources,
   });
   const shownArgs = shownArguments(resolved, secrets);
-  await guard.admitRun({ ...resolved, args: shownArgs, tier: sandboxed.isolation.tier });
+  const { tier } = sandboxed.isolation;
+  const hide = secrets === null ? {} : { hide: <T>(told: T) => secrets.redaction.data(told) };
+  await guard.admitRun({ ...resolved, args: shownArgs, tier, ...hide });
+  const within = withinBudget(limitsOf(services, tool, request), retryOf(tool, request), budget);
   return {
     runId,
     again: request.again?.mode ?? null,
@@ -125,12 +128,14 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     secrets,
     grants,
     staged: resolved.staged,
-    ...withinBudget(limitsOf(services, tool, request), retryOf(tool, request), budget),
+    limits: within.limits,
+    retry: within.retry,
+    lowered: [...within.lowered, ...settled.lowered],
     idempotent: tool.manifest.idempotent || tool.manifest.effects === 'reads',
     budget: { maxRuns: budget.max_runs ?? null },
     takesPlace: tool.manifest.role === 'leaf',
     rate: rateOf(tool),
-    resources,
+    resources: settled.resources,
     answers: [...(request.answers ?? []), ...ruledAnswers(services, tool)],
     answerTimeoutS: services.config.config.environment.answer_timeout_s,
     onQuestion: request.onQuestion,
@@ -143,6 +148,11 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     baseAllowlist: services.config.config.environment.base_allowlist,
     libraryDir: sdk.sdkBash,
   };
+}
+
+/** What no tool is granted: ACOR's own. */
+export function ownFolders({ store, config }: RunnerServices, env: RunRequest['env']): string[] {
+  return [store.root, join(config.root, '.acor'), ...userFolders(env)];
 }
 
 /** How the tool will be confined. Throws E_SANDBOX_UNAVAILABLE when that cannot be had here. */

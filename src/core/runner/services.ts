@@ -8,7 +8,7 @@ import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
 /** What the runner works with. */
 export interface RunnerServices {
   config: LoadedConfig;
-  registry: Registry;
+  registry: Pick<Registry, 'find' | 'errorCodes'>;
   store: RunStore;
   queue: RunQueue;
   runtime: Runtime;

@@ -9,7 +9,7 @@ import type { RunSummary } from './run-summary.ts';
 /** How a run ended, read from the store: for a run that another process supervised. `record` is it with the truth about its supervisor. */
 export function summaryOf(store: RunStore, runId: string, record: RunRecord = store.read(runId)): RunSummary {
   const layout = store.layout(runId);
-  const { end, ending, failure } = summariseLog(layout.events);
+  const { end, ending, failure, denial } = summariseLog(layout.events);
   const told = failure ?? (ending?.type === 'error' ? ending : undefined);
   const code = (end?.code ?? record.code) as string | null;
   return {
@@ -18,7 +18,10 @@ export function summaryOf(store: RunStore, runId: string, record: RunRecord = st
     state: (end?.state ?? record.state) as FinalState,
     code,
     message: record.message ?? textOrNull(told?.msg),
-    hint: textOrNull(told?.hint) ?? (code === null ? null : (errorInfo(code)?.hint ?? null)),
+    hint:
+      textOrNull(told?.hint) ??
+      textOrNull(denial?.hint) ??
+      (code === null ? null : (errorInfo(code)?.hint ?? null)),
     retryable: told?.retryable === true,
     rc: (end?.rc ?? record.rc) as number | null,
     signal: (end?.signal ?? record.signal) as string | null,

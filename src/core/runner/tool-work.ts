@@ -28,7 +28,7 @@ export class ToolWork implements Work {
     try {
       await this.#plan.guard.approved();
       prepareStaging(this.#plan.staged);
-      this.#plan.secrets?.deliver(layout);
+      if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(layout);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options);
       this.#warnOfExitCode(attempt.exit);
       const outcome = judge({
@@ -50,6 +50,12 @@ export class ToolWork implements Work {
     } finally {
       this.#plan.secrets?.withdraw(this.#writer);
     }
+  }
+
+  async beforeEnd({ outcome, exit, wasStopped }: Tried): Promise<void> {
+    if (outcome.state !== 'failed' || exit === null || wasStopped) return;
+    const { explainFailure } = await import('./explain-failure.ts');
+    explainFailure(this.#services, this.#plan, this.#writer, outcome);
   }
 
   /** A completed attempt only counts when what it made is there, is what the tool says, and stands where it belongs. */

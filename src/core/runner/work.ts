@@ -9,6 +9,8 @@ import type { Outcome } from './outcome.ts';
 export interface Work {
   /** Sees one attempt through to its end, whatever that is; when it returns, nothing of it is left alive. It does not throw. */
   attempt(options: AttemptOptions): Promise<Tried>;
+  /** The last attempt is over, and its end is about to be written: what is still to be said of it. */
+  beforeEnd?(tried: Tried): Promise<void>;
 }
 
 export interface AttemptOptions {

@@ -52,6 +52,12 @@ export interface RunUser {
   gid: number;
 }
 
+/** The secrets of a tool, for a sandbox that makes a folder of its own for them. `open` gives a descriptor that holds the value, to be read once. */
+export interface SecretFiles {
+  folder: string;
+  files: readonly { name: string; open(): number }[];
+}
+
 /** What is only there when the tool starts. */
 export interface LaunchOptions {
   env: Readonly<Record<string, string>>;
@@ -64,6 +70,8 @@ export interface LaunchOptions {
   scratch: string;
   /** Descriptors by which the tool joins groups of processes before it starts; they stay the caller's to close. */
   groups?: readonly number[];
+  /** Only for a confinement that takes secrets. */
+  secrets?: SecretFiles;
   /** Hears of the tool's connections, where the network is `listed`. */
   tellOfEgress?(note: EgressNote): void;
 }
@@ -95,6 +103,8 @@ export interface Confinement {
   isolation: Isolation;
   /** Whether the tool is given a user of its own. */
   changesUser: boolean;
+  /** Whether secrets are handed over by descriptor; else they are files in the folder of the run. */
+  takesSecrets?: boolean;
   /** What the tool's environment needs on top, to find its way out. */
   env?: Readonly<Record<string, string>>;
   launch(options: LaunchOptions): SandboxLaunch;

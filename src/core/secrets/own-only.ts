@@ -7,6 +7,7 @@ export function checkOwnOnly(path: string, stats: Stats, wanted: string): void {
   if (process.getuid !== undefined && stats.uid !== process.getuid()) {
     throw new AcorError('E_PERMISSION', `${path} belongs to another user (${stats.uid})`, {
       hint: 'Only the user who starts ACOR may own it: remove it, and store the secret anew.',
+      next: [shellCommand(['rm', '-r', path])],
     });
   }
   if ((stats.mode & 0o077) === 0) return;

@@ -21,6 +21,7 @@ import { SECRET_NAME, SECRET_NAME_RULE } from '../../protocol/secret-name.ts';
 import { syncFolder, writeFully } from '../../util/atomic-write.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
 import { checkOwnOnly, modeOf } from './own-only.ts';
 import { MAX_SECRET_BYTES, problemOfSecret } from './secret.ts';
 
@@ -109,6 +110,25 @@ export class SecretStore {
       });
   }
 
+  /** What would have a run refused that reads them: each file or folder that somebody else could get at, with the fix. */
+  problems(): AcorError[] {
+    const files = this.list().map(({ name }) => [join(this.#folder, name), '600'] as const);
+    return [[this.#root, '700'] as const, [this.#folder, '700'] as const, ...files].flatMap(
+      ([path, mode]) => {
+        const stats = statOf(path);
+        if (stats === undefined) return [];
+        try {
+          if (mode === '600' && !stats.isFile()) throw notASecret(path);
+          checkOwnOnly(path, stats, mode);
+          return [];
+        } catch (error) {
+          if (error instanceof AcorError) return [error];
+          throw error;
+        }
+      },
+    );
+  }
+
   has(name: string): boolean {
     return statOf(this.#pathOf(name)) !== undefined;
   }
@@ -166,6 +186,7 @@ function refusedValue(name: string, problem: string): AcorError {
 function notASecret(path: string): AcorError {
   return new AcorError('E_STORAGE', `${path} is no secret that ACOR has stored`, {
     hint: 'Remove it, and store the secret anew with: acor secret set',
+    next: [shellCommand(['rm', '-r', path])],
   });
 }
 

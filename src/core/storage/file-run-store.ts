@@ -22,6 +22,7 @@ import { EventLog, type RedactLine } from './event-log.ts';
 import { IdempotencyKeys, type KeyedCall } from './idempotency-keys.ts';
 import { layoutOf, type RunLayout } from './layout.ts';
 import { Ledger } from './ledger.ts';
+import { runNotFound } from './run-not-found.ts';
 import type { NewRun, RunStore, RunWriter } from './run-store.ts';
 import { storageError } from './storage-error.ts';
 
@@ -93,11 +94,13 @@ export class FileRunStore implements RunStore {
     try {
       text = readFileSync(metadata, 'utf8');
     } catch (error) {
-      if (errorCode(error) === 'ENOENT') throw notFound(runId, this.root);
+      if (errorCode(error) === 'ENOENT') throw runNotFound(runId, this.root, this.list());
       throw storageError(error, 'read the record of the run', metadata);
     }
     try {
-      return JSON.parse(text) as RunRecord;
+      const record: RunRecord = JSON.parse(text);
+      if (record.run_id === runId && typeof record.state === 'string') return record;
+      throw new TypeError('it is not the record of this run');
     } catch (error) {
       throw new AcorError('E_STORAGE', `the record of run ${runId} is not readable: ${metadata}`, {
         hint: 'The file was changed from outside; its events are still in events.jsonl beside it.',
@@ -289,11 +292,4 @@ function putReserve(layout: RunLayout): void {
 
 function reservePath(layout: RunLayout): string {
   return join(layout.control, 'reserve');
-}
-
-function notFound(runId: string, root: string): AcorError {
-  return new AcorError('E_RUN_NOT_FOUND', `there is no run ${runId} in ${root}`, {
-    hint: 'List the runs with: acor runs',
-    next: ['acor runs'],
-  });
 }

@@ -15,6 +15,8 @@ export interface LogSummary {
   ending: Event | undefined;
   /** The runner's own last word on a failure. */
   failure: Event | undefined;
+  /** What the sandbox may have refused it. */
+  denial: Event | undefined;
   progress: Event | undefined;
   lastEvent: Event | undefined;
 }
@@ -25,6 +27,7 @@ export function summariseLog(path: string): LogSummary {
     end: undefined,
     ending: undefined,
     failure: undefined,
+    denial: undefined,
     progress: undefined,
     lastEvent: undefined,
   };
@@ -32,6 +35,7 @@ export function summariseLog(path: string): LogSummary {
     summary.lastEvent ??= event;
     if (event.type === 'runner_end' && event === summary.lastEvent) summary.end = event;
     if (event.type === 'runner_error') summary.failure ??= event;
+    if (event.type === 'runner_warning' && Array.isArray(event.denied)) summary.denial ??= event;
     if (event.type === 'progress') summary.progress ??= event;
     if (event.type === 'result' || event.type === 'error' || event.type === 'cancelled')
       summary.ending ??= event;

@@ -7,6 +7,7 @@ import { checkLimits } from './limits.ts';
 import { checkPolicy } from './policy.ts';
 import { checkRuntimes } from './runtimes.ts';
 import { checkSandbox } from './sandbox.ts';
+import { checkSecrets } from './secrets.ts';
 import { checkStore } from './store.ts';
 import { checkTools } from './tools.ts';
 
@@ -28,6 +29,7 @@ export const health = acorOperation({
       checks.push({ name: 'config', status: 'ok', detail: where });
       checks.push(...(await checkPolicy(project, ctx.env)));
       checks.push(...(await checkTools(project)));
+      checks.push(...(await checkSecrets(project, ctx.env)));
       checks.push(...(await checkRuntimes(project, ctx.env)));
       checks.push(...(await checkSandbox(project)));
       checks.push(await checkLimits());

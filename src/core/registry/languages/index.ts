@@ -6,8 +6,27 @@ import { python } from './python.ts';
 import { typescript } from './typescript.ts';
 
 /** The languages, in the order in which they are asked. The last one takes what can be started by itself. */
-export const LANGUAGES: readonly Language[] = [python, bash, node, typescript, executable];
+export const LANGUAGES: readonly Language[] = [
+  python,
+  bash,
+  node,
+  typescript,
+  compiled('go', '.go'),
+  compiled('rust', '.rs'),
+  executable,
+];
 
 export function languageNamed(name: string): Language | undefined {
   return LANGUAGES.find((language) => language.name === name);
+}
+
+/** A language whose sources are built first. How, is loaded late: most runs have nothing to do with it. */
+function compiled(name: string, extension: string): Language {
+  return {
+    name,
+    extensions: [extension],
+    detect: (file) => file.extension === extension,
+    runtime: async (context) => (await import('./compiled.ts')).builtProgram(name, context),
+    command: (runtime) => ({ argv: [runtime], runtime, env: {} }),
+  };
 }

@@ -37,6 +37,6 @@ export interface Language {
   extensions: readonly string[];
   detect(file: EntryFile): boolean;
   /** The absolute path of the program that runs the entry. Throws E_RUNTIME_MISSING with how to get it. */
-  runtime(context: RuntimeContext): string;
+  runtime(context: RuntimeContext): string | Promise<string>;
   command(runtime: string, context: RuntimeContext): ToolCommand;
 }

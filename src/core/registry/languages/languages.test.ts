@@ -11,7 +11,7 @@ describe('the languages', () => {
     )?.name;
 
   it('are told by extension', () => {
-    const extensions = ['.py', '.sh', '.bash', '.js', '.mjs', '.cjs', '.ts', '.mts', '.rb', ''];
+    const extensions = ['.py', '.sh', '.bash', '.js', '.mjs', '.cjs', '.ts', '.mts', '.go', '.rs', '.rb', ''];
     const expected = [
       'python',
       'bash',
@@ -21,6 +21,8 @@ describe('the languages', () => {
       'node',
       'typescript',
       'typescript',
+      'go',
+      'rust',
       undefined,
       undefined,
     ];

@@ -58,7 +58,7 @@ function described(over: Measured, code: BuiltinErrorCode, unit: string) {
       ? `the tool ${over.how}; it may use ${amount(allowed)} ${unit}`
       : `the tool used ${amount(used)} ${unit}, and may use ${amount(allowed)}`;
   const more = limit === 'processes' || limit === 'open_files' ? allowed * 2 : amount(allowed * 2);
-  const hint = `If it needs more, write in its tool.yaml: resources: { ${limit}: ${more} }, or for all tools in .acor/config.yaml: security: { resource_limits: { ${limit}: ${more} } }.`;
+  const hint = `If it needs more, write in its tool.yaml: resources: { ${limit}: ${more} }, or for all tools in .acor/config.yaml: security: { resource_limits: { ${limit}: ${more} } }; a ceiling there, under budget: { resources }, must allow it as well.`;
   return { code, message, hint };
 }
 

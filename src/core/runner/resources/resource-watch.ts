@@ -124,11 +124,12 @@ function saysWhy(message: EndingMessage | undefined): boolean {
   return message?.type === 'error' && !['E_TOOL_FAILED', 'E_UNKNOWN'].includes(String(message.code));
 }
 
-function lastWordsIn(path: string): string {
+/** The end of a tool's words. */
+export function lastWordsIn(path: string, maxBytes = LAST_WORDS_BYTES): string {
   const fd = openSync(path, 'r');
   try {
     const { size } = fstatSync(fd);
-    const bytes = Buffer.alloc(Math.min(size, LAST_WORDS_BYTES));
+    const bytes = Buffer.alloc(Math.min(size, maxBytes));
     return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, size - bytes.length));
   } finally {
     closeSync(fd);

@@ -34,7 +34,7 @@ describe('the limits of a run', () => {
       processes: 100,
       disk_mb: 50,
     });
-    assert.deepEqual(lowered, [{ what: 'memory_mb', asked: 2000, allowed: 1000 }]);
+    assert.deepEqual(lowered, [{ what: 'resources.memory_mb', asked: 2000, allowed: 1000 }]);
   });
 
   it('are not hidden by a key without a value', () => {

@@ -1,5 +1,6 @@
 import type { PermissionLevel } from '../../../protocol/manifest-permissions.ts';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
+import type { Lowered } from '../budget.ts';
 
 /** What a tool may use when neither its manifest nor the configuration says so (contract §9). What is not named has no limit. */
 export const LEVEL_LIMITS: Readonly<Record<PermissionLevel, Readonly<ResourceLimits>>> = {
@@ -15,13 +16,6 @@ export const LEVEL_LIMITS: Readonly<Record<PermissionLevel, Readonly<ResourceLim
   privileged: { processes: 4096, open_files: 4096 },
 };
 
-/** A limit that was asked for, and what is allowed instead. */
-export interface LoweredResource {
-  what: keyof ResourceLimits;
-  asked: number;
-  allowed: number;
-}
-
 /**
  * The limits of a run: the manifest's, else the configuration's, else those of the tool's level; none above its ceiling. What has no
  * limit and has a ceiling is held to the ceiling.
@@ -31,15 +25,17 @@ export function settleResources(wanted: {
   manifest: Readonly<ResourceLimits>;
   config: Readonly<ResourceLimits>;
   ceilings: Readonly<ResourceLimits>;
-}): { resources: ResourceLimits; lowered: LoweredResource[] } {
+}): { resources: ResourceLimits; lowered: Lowered[] } {
   const { level, manifest, config, ceilings } = wanted;
   const resources: ResourceLimits = { ...LEVEL_LIMITS[level], ...stated(config), ...stated(manifest) };
-  const lowered: LoweredResource[] = [];
+  const lowered: Lowered[] = [];
   for (const [what, allowed] of Object.entries(stated(ceilings)) as [keyof ResourceLimits, number][]) {
     const asked = resources[what];
     if (asked !== undefined && asked <= allowed) continue;
     resources[what] = allowed;
-    if (manifest[what] !== undefined) lowered.push({ what, asked: manifest[what], allowed });
+    if (manifest[what] !== undefined) {
+      lowered.push({ what: `resources.${what}`, asked: manifest[what], allowed });
+    }
   }
   return { resources, lowered };
 }

@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { Runtime } from '../../process/runtime.ts';
+import { heldValue } from '../../sandbox/held-value.ts';
+import type { SecretFiles } from '../../sandbox/sandbox.ts';
 import { Redaction } from '../../secrets/redaction.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { MeasuredArtifact } from '../../storage/artifacts.ts';
@@ -26,9 +29,18 @@ export class RunSecrets {
     writer.redactWith((line) => this.redaction.line(line));
   }
 
-  /** Gives the tool its secrets, for one attempt. */
+  /** Puts the tool's secrets into its folder, for one attempt in a sandbox that cannot take them from `handed`. */
   deliver(layout: RunLayout): void {
     if (this.delivered.length > 0) fillSecrets(layout, this.delivered);
+  }
+
+  /** The same for a sandbox that makes the files itself: no file of the machine ever holds them. */
+  handed(runtime: Runtime, layout: RunLayout): SecretFiles {
+    const files = this.delivered.map(({ name, bytes }) => ({
+      name,
+      open: () => heldValue(runtime, layout.control, bytes),
+    }));
+    return { folder: layout.secrets, files };
   }
 
   /** The attempt is over, however it ended. */

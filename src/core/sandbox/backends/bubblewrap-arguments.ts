@@ -1,11 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorMessage } from '../../../util/error-code.ts';
 import type { EgressLayout } from '../egress/layout.ts';
 import { grantChanged } from '../launcher/grant-changed.ts';
 import { enclosing, type Mount, parentsOf } from '../profile/mounts.ts';
 import type { Profile } from '../profile/profile.ts';
-import type { SandboxRequest } from '../sandbox.ts';
+import type { SandboxRequest, SecretFiles } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 
 /** Only names the object; Node has no name for it. */
@@ -36,6 +37,8 @@ export interface BubblewrapOrder {
   ids: { uid: number; gid: number };
   scratch: string;
   tmpMb: number | undefined;
+  /** `areGivenAway` leaves it to the launcher to give them to the tool's user, and to make them unchangeable. */
+  secrets: (SecretFiles & { areGivenAway: boolean }) | undefined;
 }
 
 /** The options of one start, without the command, and the descriptors that go with them; `firstFd` is the number of the first one. */
@@ -58,6 +61,7 @@ export function bubblewrapArguments(
       ...(profile.sees === 'all' ? [] : accounts(order, give)),
       ...mountPoints(profile),
       ...profile.mounts.flatMap((mount) => bind(mount, order, give)),
+      ...secretFiles(order, give),
       ...(profile.sees === 'all' ? [] : ['--remount-ro', '/']),
     ];
     return { args, fds };
@@ -67,14 +71,17 @@ export function bubblewrapArguments(
   }
 }
 
-function namespaces({ asRoot, network, features, ids }: BubblewrapOrder): string[] {
+function namespaces({ asRoot, network, features, ids, secrets }: BubblewrapOrder): string[] {
   const user = asRoot
     ? []
     : ['--unshare-user', ...(features.canDisableNamespaces ? ['--disable-userns'] : [])];
   // Around a listed network everybody is root.
   const asOneself = asRoot || network !== 'listed' ? [] : ['--uid', `${ids.uid}`, '--gid', `${ids.gid}`];
   // The launcher gives these up for the tool; without any it could not.
-  const forLauncher = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'].flatMap((name) => ['--cap-add', name]);
+  const forLauncher = [
+    ...['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'],
+    ...(secrets?.areGivenAway ? ['CAP_CHOWN', 'CAP_SYS_ADMIN'] : []),
+  ].flatMap((name) => ['--cap-add', name]);
   return [
     ...user,
     ...asOneself,
@@ -135,6 +142,19 @@ function accounts(
   return Object.entries(files).flatMap(([path, text]) => [
     ...['--perms', '0444', '--ro-bind-data', give(scratchFile(scratch, text)), path],
   ]);
+}
+
+/** A folder in memory over that of the run, which is empty: no file of the machine ever holds what is in it. */
+function secretFiles({ secrets, profile }: BubblewrapOrder, give: (fd: number) => string): string[] {
+  if (secrets === undefined) return [];
+  const { folder, files, areGivenAway } = secrets;
+  if (enclosing(folder, profile.mounts)?.access === 'write')
+    throw new Error(`Internal: ${folder} lies where the tool may write`);
+  return [
+    ...['--perms', '0700', '--tmpfs', folder],
+    ...files.flatMap(({ name, open }) => ['--perms', '0600', '--file', give(open()), join(folder, name)]),
+    ...(areGivenAway ? [] : ['--remount-ro', folder]),
+  ];
 }
 
 /** The folders above a mount, where nothing stands yet. Without this bubblewrap makes them for root alone. */

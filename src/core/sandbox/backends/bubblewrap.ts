@@ -51,6 +51,7 @@ export const bubblewrap: SandboxBackend = {
     return {
       isolation: { backend: 'bubblewrap', tier: 1, level: request.level, ...held, ...egress },
       changesUser: isRoot && request.level !== 'privileged',
+      takesSecrets: true,
       ...(entry && { env: entry.layout.env }),
       launch: (options) => launchInBubblewrap(request, profile, found, options, entry),
     };
@@ -88,6 +89,7 @@ export function launchInBubblewrap(
           },
     filter: seccompFilter(profile.seccomp),
     isInit: true,
+    secrets: options.user === null ? undefined : options.secrets?.folder,
   };
   const launcher = new Launcher(steps, options, profile.seccomp.architecture);
   const opened: number[] = [];
@@ -99,7 +101,8 @@ export function launchInBubblewrap(
     const tmpMb = limits.tmp_mb;
     const { scratch } = options;
     const names = entry?.layout ?? null;
-    const order = { profile, features, network, names, asRoot, ids, scratch, tmpMb };
+    const secrets = options.secrets && { ...options.secrets, areGivenAway: options.user !== null };
+    const order = { profile, features, network, names, asRoot, ids, scratch, tmpMb, secrets };
     const built = bubblewrapArguments(order, argsFd + 1);
     opened.push(...built.fds);
     const args = scratchFile(scratch, built.args.map((word) => `${word}\0`).join(''));

@@ -1,20 +1,12 @@
+import { explainDenial, listEntry, type Remedy, remedySentence } from '../../policy/explain-denial.ts';
 import { type Host, nameOf, withPort } from './host.ts';
 
 /** What is told of a connection: once for each kind of it, and in sums at the end. */
 export type EgressNote =
   | { kind: 'allowed'; msg: string; host: string; port: number; address: string }
   | { kind: 'failed'; msg: string; host: string; port: number }
-  | { kind: 'denied'; msg: string; host: string; port: number | null; address?: string; allow?: EgressRemedy }
+  | { kind: 'denied'; msg: string; host: string; port: number | null; address?: string; allow?: Remedy }
   | { kind: 'total'; msg: string; allowed: number; denied: number; failed: number; egress: EgressCount[] };
-
-/** The line of a file that would allow what was denied. */
-export interface EgressRemedy {
-  file: 'tool.yaml' | '.acor/config.yaml';
-  /** The list that the line goes into. */
-  path: string;
-  /** The line itself, a list entry in YAML. */
-  line: string;
-}
 
 /** The connections of one kind. Bytes are those of the tool: what it sent, and what it got. */
 export interface EgressCount {
@@ -36,7 +28,7 @@ export interface Refusal {
   port: number | null;
   why: string;
   address?: string;
-  allow?: EgressRemedy;
+  allow?: Remedy;
 }
 
 /** Keeps count of a run's connections, and tells of each kind once. */
@@ -65,7 +57,7 @@ export class EgressJournal {
 
   denied({ why, allow, ...where }: Refusal): void {
     const { isNew } = this.#count({ verdict: 'denied', ...where });
-    const fix = allow === undefined ? '' : `. In ${allow.file}, under ${allow.path}, write: ${allow.line}`;
+    const fix = allow === undefined ? '' : `. ${remedySentence(allow)}`;
     const at = where.port === null ? where.host : withPort(where.host, where.port);
     if (!isNew) return;
     this.#tell({
@@ -105,24 +97,15 @@ export class EgressJournal {
 }
 
 /** The line of the manifest that would allow a host and port. */
-export function inManifest(host: Host, port: number | string): EgressRemedy {
-  return {
-    file: 'tool.yaml',
-    path: 'permissions.network.egress_allow',
-    line: entry(withPort(nameOf(host), port)),
-  };
+export function inManifest(host: Host, port: number): Remedy {
+  return explainDenial({ kind: 'host', host: nameOf(host), port });
 }
 
 /** The line of the configuration that opens what is not public. */
-export function inConfiguration(host: string, port: number): EgressRemedy {
+export function inConfiguration(host: string, port: number): Remedy {
   return {
     file: '.acor/config.yaml',
     path: 'security.allow_private_egress',
-    line: entry(withPort(host, port)),
+    line: listEntry(withPort(host, port)),
   };
-}
-
-/** Quoted where YAML could take it for something else. */
-function entry(text: string): string {
-  return /^[A-Za-z][\w.-]*:\d+$/.test(text) ? `- ${text}` : `- ${JSON.stringify(text)}`;
 }

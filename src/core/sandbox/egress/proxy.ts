@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { remedySentence } from '../../policy/explain-denial.ts';
 import { nameOf, withPort } from './host.ts';
 import { inManifest } from './journal.ts';
 import { type ProxyRequest, readProxyRequest } from './proxy-request.ts';
@@ -42,10 +43,7 @@ export function answerProxy(inner: Socket, way: WayOut): void {
     if (!way.plan.rules.some((rule) => covers(rule, host, port))) {
       const allow = inManifest(host, port);
       way.journal.denied({ host: nameOf(host), port, why: 'it is not in egress_allow', allow });
-      answer(
-        403,
-        `${withPort(nameOf(host), port)} is not allowed. In ${allow.file}, under ${allow.path}, write: ${allow.line}`,
-      );
+      answer(403, `${withPort(nameOf(host), port)} is not allowed. ${remedySentence(allow)}`);
       return;
     }
     const reached = await way.reach(host, port);

@@ -25,6 +25,8 @@ export interface LaunchSteps {
   isInit: boolean;
   /** Takes no rights away: only the limits are set. */
   isBare?: boolean;
+  /** A folder in memory whose files are root's, and are to be the user's to read. */
+  secrets?: string | undefined;
 }
 
 /** The launcher's process as it is to be started: what it reads, where its words go, and its further descriptors. */
@@ -145,6 +147,7 @@ function encode(
     ...steps.limits.map(([resource, value]) => `limit=${resource},${value}`),
     ...own.groups.map((fd) => `group=${fd}`),
     ...(steps.isBare ? ['bare=1'] : []),
+    ...(steps.secrets === undefined ? [] : [`secrets=${steps.secrets}`]),
     ...(steps.landlock === null ? [] : landlockRecords(steps.landlock)),
     ...Object.entries(steps.env).map(([name, value]) => `env=${name}=${value}`),
     ...steps.argv.map((word) => `arg=${word}`),

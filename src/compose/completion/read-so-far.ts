@@ -1,0 +1,39 @@
+import { GLOBAL_FLAGS } from '../globals.ts';
+import type { Parameter } from '../parameters.ts';
+
+/** What stands before the cursor, behind the words of the command. */
+export interface ReadSoFar {
+  flags: Map<string, string>;
+  positionals: string[];
+  /** The flag whose value comes next. */
+  open: Parameter | 'global' | undefined;
+  /** What stands after the name of a called program. */
+  behind: string[] | undefined;
+}
+
+/** Reads it; whatever is wrong in it is left to the command. */
+export function readSoFar(args: readonly string[], flags: readonly Parameter[], passes: boolean): ReadSoFar {
+  const read: ReadSoFar = { flags: new Map(), positionals: [], open: undefined, behind: undefined };
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index]!;
+    if (!arg.startsWith('-') || arg === '-') {
+      read.positionals.push(arg);
+      if (!passes) continue;
+      read.behind = args.slice(index + 1);
+      return read;
+    }
+    const [name, inline] = arg.slice(2).split('=', 2);
+    const flag = flags.find((each) => each.flag === name);
+    const global = flag === undefined ? GLOBAL_FLAGS.find((each) => each.name === name) : undefined;
+    const isSwitch =
+      flag === undefined ? global === undefined || global.type === 'boolean' : flag.kind === 'boolean';
+    if (inline !== undefined || isSwitch) {
+      if (flag !== undefined) read.flags.set(flag.key, inline ?? '');
+      continue;
+    }
+    if (index + 1 === args.length) read.open = flag ?? 'global';
+    else if (flag !== undefined) read.flags.set(flag.key, args[index + 1]!);
+    index++;
+  }
+  return read;
+}

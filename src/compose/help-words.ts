@@ -1,0 +1,86 @@
+import { GLOBAL_FLAGS } from './globals.ts';
+import type { OperationDescription } from './operation.ts';
+import { type Parameter, parametersOf } from './parameters.ts';
+
+/** A name, and what is said of it. */
+export type Row = readonly [left: string, right: string];
+
+/** What help says of an operation, before it is laid out: for a terminal, a manual page, or an agent. */
+export interface HelpWords {
+  examples: readonly string[];
+  /** What it does, its effect, and what it streams. */
+  about: readonly string[];
+  usage: string;
+  places: readonly Row[];
+  flags: readonly Row[];
+  globals: readonly Row[];
+}
+
+/** The words about an operation; `invocation` is the program and its command. */
+export function helpWords(op: OperationDescription, invocation: string): HelpWords {
+  const parameters = parametersOf(op);
+  const places = parameters.filter((each) => each.isPositional);
+  const flags = parameters.filter((each) => !each.isPositional);
+  return {
+    examples: [op.example, ...(op.moreExamples ?? [])],
+    about: [op.summary, character(op), ...(op.streams === undefined ? [] : [`Streams: ${op.streams}`])],
+    usage: usageLine(op, invocation, places, flags),
+    places: places.map((each) => [placeName(each, op), describe(each)]),
+    flags: flags.map((each) => [flagName(each), describe(each)]),
+    globals: globalRows(new Set(flags.map((each) => each.flag))),
+  };
+}
+
+/** The global flags, but those of whose name there is an own one. */
+export function globalRows(shadowed: ReadonlySet<string>): Row[] {
+  return GLOBAL_FLAGS.filter((flag) => !shadowed.has(flag.name)).map((flag) => {
+    const short = flag.short === undefined ? '' : `, -${flag.short}`;
+    const value = flag.type === 'boolean' ? '' : ` <${flag.type}>`;
+    return [`--${flag.name}${short}${value}`, flag.description];
+  });
+}
+
+function character(op: OperationDescription): string {
+  const limits = op.rateLimit === null ? [] : [`rate limit ${op.rateLimit}`];
+  return [`Effect: ${op.effect}`, op.idempotent ? 'idempotent' : 'not idempotent', ...limits].join(', ');
+}
+
+function usageLine(
+  op: OperationDescription,
+  invocation: string,
+  places: readonly Parameter[],
+  flags: readonly Parameter[],
+): string {
+  const required = flags.filter((each) => each.isRequired).map(flagName);
+  const hasOptional = flags.length > required.length ? ['[flags]'] : [];
+  return [invocation, ...required, ...hasOptional, ...places.map((each) => placeName(each, op))].join(' ');
+}
+
+function placeName(parameter: Parameter, op: OperationDescription): string {
+  const repeated = parameter.isArray || parameter.key === op.passthrough ? '...' : '';
+  return parameter.isRequired ? `<${parameter.flag}>${repeated}` : `[${parameter.flag}${repeated}]`;
+}
+
+function flagName(parameter: Parameter): string {
+  if (parameter.kind !== 'boolean') return `--${parameter.flag} <${parameter.kind}>`;
+  return parameter.default === true ? `--[no-]${parameter.flag}` : `--${parameter.flag}`;
+}
+
+function describe(parameter: Parameter): string {
+  const notes: string[] = [];
+  if (parameter.enum !== undefined) notes.push(`one of ${parameter.enum.join(', ')}`);
+  if (parameter.isArray && !parameter.isPositional) notes.push('may be repeated');
+  if (parameter.isRequired) notes.push('required');
+  if (hasTellingDefault(parameter)) notes.push(`default ${defaultText(parameter.default)}`);
+  return [parameter.description, notes.length === 0 ? '' : `(${notes.join('; ')})`].filter(Boolean).join(' ');
+}
+
+function hasTellingDefault({ default: value }: Parameter): boolean {
+  if (value === undefined || value === false) return false;
+  return !(Array.isArray(value) && value.length === 0);
+}
+
+/** A default as help writes it. */
+export function defaultText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

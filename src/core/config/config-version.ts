@@ -1,0 +1,22 @@
+import type { Problem } from './problem.ts';
+import type { YamlFile } from './yaml-file.ts';
+
+/** The version of the configuration file that this ACOR reads and writes. */
+export const CONFIG_VERSION = 1;
+
+/** A file of another version. It is told alone: what else is wrong with it is wrong by rules that it was not written by. */
+export function otherVersion(yaml: YamlFile): Problem | undefined {
+  const version = (yaml.value as { version?: unknown } | null | undefined)?.version;
+  if (typeof version !== 'number' || !Number.isSafeInteger(version) || version === CONFIG_VERSION)
+    return undefined;
+  const isOlder = version >= 0 && version < CONFIG_VERSION;
+  return {
+    file: yaml.file,
+    ...yaml.placeOf(['version']),
+    rule: 'config-version',
+    message: `the file is of version ${version}, and this ACOR reads version ${CONFIG_VERSION}`,
+    fix: isOlder
+      ? 'Bring it up to date: acor upgrade --config'
+      : `Use an ACOR that reads version ${version}, or write version: ${CONFIG_VERSION} and what that has.`,
+  };
+}

@@ -1,0 +1,29 @@
+import { realpathSync, statSync } from 'node:fs';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { writeAtomic } from '../../util/atomic-write.ts';
+import { errorCode } from '../../util/error-code.ts';
+
+/**
+ * Puts a new text in the place of a file that a person wrote, whole or not at all: its mode is kept, and a link to it stays one.
+ * With `as` it is written beside it, under that name. Throws E_PERMISSION and E_DISK_FULL.
+ */
+export function replaceFile(file: string, text: string, as?: string): void {
+  try {
+    const mode = statSync(file).mode & 0o777;
+    writeAtomic(as ?? realpathSync(file), text, { durable: true, mode });
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+    throw new AcorError(
+      isFull ? 'E_DISK_FULL' : 'E_PERMISSION',
+      `${as ?? file} cannot be written (${code})`,
+      {
+        hint: isFull
+          ? 'Free space, then run it again.'
+          : 'Make the file and its folder writable, then run it again.',
+        cause: error,
+      },
+    );
+  }
+}

@@ -1,0 +1,105 @@
+/** What a tool's words say it was refused: `said` is the line. All of it is a stranger's word, to be checked before anybody is told. */
+export type SaidDenial = { said: string } & (
+  | { kind: 'path'; path: string; isWrite: boolean }
+  | { kind: 'command'; command: string }
+  /** Null where the words do not name it. */
+  | { kind: 'network'; host: string | null; port: number | null }
+  /** The kernel refused a call by name. */
+  | { kind: 'call'; call: string }
+);
+
+/** A tool can say as much as it likes. */
+const MAX_LINES = 200;
+const MAX_LINE_CHARS = 2000;
+const MAX_PATH_CHARS = 1024;
+const MAX_DENIALS = 20;
+
+const REFUSED =
+  /No such file or directory|Permission denied|Operation not permitted|Read-only file system|\b(?:ENOENT|EACCES|EPERM|EROFS)\b/i;
+const READ_ONLY = /Read-only file system|\bEROFS\b/i;
+const NOT_PERMITTED = /Operation not permitted|\bEPERM\b/i;
+const NO_NETWORK =
+  /\/dev\/tcp\/\S+ (?:Operation not permitted|Permission denied)|Network is unreachable|\bENETUNREACH\b|could not resolve|unable to resolve|name resolution|Name or service not known|\bEAI_AGAIN\b|\bENOTFOUND\b|nodename nor servname|no such host/i;
+
+/** Paths as programs write them: in quotes, before the words of the error, or by themselves. */
+const PATHS = [
+  /['"`‘“](\/[^'"`’”]+)['"`’”]/g,
+  /(?:^|: )(\/[^:]+): (?=No such file|Permission denied|Operation not|Read-only)/g,
+  /(?:^|[\s=(])(\/[^\s:;,'"`()]+)/g,
+];
+
+const COMMANDS = [
+  /(?:^|: )([\w.+-]+): (?:command )?not found/,
+  /\[Errno (?:2|13)\][^']*'([\w.+-]+)'$/,
+  /\bspawn(?:Sync)? ([\w.+/-]+) (?:ENOENT|EACCES|EPERM)/,
+];
+
+const HOSTS = [
+  /host='([\w.-]+)', port=(\d+)/,
+  /\/dev\/tcp\/([\w.-]+)\/(\d+)/,
+  /\bconnect \w+ \[?([\da-f.:]+?)\]?:(\d+)\b/,
+  /resolve host(?: address|name)?:? ['"‘“]?([\w.-]+\w)/i,
+  /getaddrinfo \w+ ([\w.-]+)(?::(\d+))?/,
+  /lookup ([\w.-]+\w)/,
+  /\bhttps?:\/\/([\w.-]+)(?::(\d+))?/,
+  /(?:^|: )([\w-]+(?:\.[\w-]+)+): (?:Temporary failure|Name or service)/,
+];
+
+/**
+ * Reads from a tool's last words what it was refused, the last first: missing files, programs, hosts. `calls` are the names of
+ * system calls that a sandbox may have refused. Pure: whether it was so is for the caller to find out.
+ */
+export function saidDenials(words: string, calls: readonly string[]): SaidDenial[] {
+  const lines = words
+    .split('\n')
+    .slice(-MAX_LINES)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && line.length <= MAX_LINE_CHARS && !hasControl(line))
+    .toReversed();
+  const found: SaidDenial[] = [];
+  for (const line of lines) found.push(...deniedIn(line, lines, calls));
+  const seen = new Set<string>();
+  return found
+    .filter(({ said, ...what }) => {
+      const key = JSON.stringify(what);
+      return !seen.has(key) && seen.add(key);
+    })
+    .slice(0, MAX_DENIALS);
+}
+
+function deniedIn(line: string, lines: readonly string[], calls: readonly string[]): SaidDenial[] {
+  const said = line.slice(0, 200);
+  if (NO_NETWORK.test(line)) return [{ said, kind: 'network', ...hostIn([line, ...lines]) }];
+  const command = COMMANDS.map((pattern) => pattern.exec(line)?.[1]).find((each) => each !== undefined);
+  if (command !== undefined) return [{ said, kind: 'command', command }];
+  if (!REFUSED.test(line)) return [];
+  const paths = PATHS.flatMap((pattern) => [...line.matchAll(pattern)].map((match) => match[1]!));
+  const isWrite = READ_ONLY.test(line);
+  const denied: SaidDenial[] = [...new Set(paths)]
+    .filter((path) => path.length <= MAX_PATH_CHARS)
+    .map((path) => ({ said, kind: 'path', path, isWrite }));
+  if (denied.length > 0 || !NOT_PERMITTED.test(line)) return denied;
+  // A traceback names the call in another line than the error.
+  const call = calls.find((name) => [line, ...lines].some((each) => namesCall(each, name)));
+  return call === undefined ? [] : [{ said, kind: 'call', call }];
+}
+
+function namesCall(line: string, call: string): boolean {
+  return new RegExp(`(?<![\\w/-])${call}(?![\\w-])`).test(line);
+}
+
+function hostIn(lines: readonly string[]): { host: string | null; port: number | null } {
+  for (const line of lines) {
+    for (const pattern of HOSTS) {
+      const [match, host, port] = pattern.exec(line) ?? [];
+      if (match === undefined || host === undefined) continue;
+      const usual = match.startsWith('http:') ? 80 : null;
+      return { host, port: port === undefined ? usual : Number(port) };
+    }
+  }
+  return { host: null, port: null };
+}
+
+function hasControl(text: string): boolean {
+  return /\p{Cc}/u.test(text.replaceAll('\t', ' '));
+}

@@ -1,0 +1,72 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { shellCommand } from '../../../util/shell-quote.ts';
+import { findProgram, isProgram } from '../find-program.ts';
+import { go } from './go.ts';
+import type { RuntimeContext } from './language.ts';
+import type { Recipe } from './recipe.ts';
+import { rust } from './rust.ts';
+
+/** Folders that hold no sources of the tool's own, or too many to look at. */
+const NO_SOURCES = new Set(['bin', 'target', 'vendor', 'node_modules']);
+const MAX_DEPTH = 8;
+
+const RECIPES: Readonly<Record<string, Recipe>> = { go, rust };
+
+/** How a language is built; undefined for one that runs its sources. */
+export function recipeOf(language: string): Recipe | undefined {
+  return RECIPES[language];
+}
+
+/** The program that runs in place of a tool's entry, whether it is there or not; undefined where the entry itself runs. */
+export function builtPathOf({ language, dir }: { language: string; dir: string }): string | undefined {
+  const recipe = recipeOf(language);
+  return recipe && join(dir, recipe.built);
+}
+
+/** The exact command that builds a tool. */
+export function buildCommand(recipe: Recipe, toolDir: string): string {
+  return `(cd ${shellCommand([toolDir])} && ${shellCommand(recipe.build)})`;
+}
+
+/**
+ * The built program of a tool, unless its sources are newer. Building runs what the sources say, outside of any sandbox, so it is
+ * for a person or an agent to do, and not for a run: throws E_RUNTIME_MISSING with the command.
+ */
+export function builtProgram(language: string, { tool, toolDir, env }: RuntimeContext): string {
+  const recipe = recipeOf(language)!;
+  const built = join(toolDir, recipe.built);
+  const isThere = isProgram(built);
+  const newer = isThere ? newerSource(recipe, toolDir, statSync(built).mtimeMs) : undefined;
+  if (isThere && newer === undefined) return built;
+  const what =
+    newer === undefined
+      ? `is written in ${recipe.title} and has not been built`
+      : `was built before ${relative(toolDir, newer)} was changed`;
+  const command = buildCommand(recipe, toolDir);
+  const hasToolchain = findProgram(recipe.toolchain, env) !== undefined;
+  throw new AcorError(
+    'E_RUNTIME_MISSING',
+    `tool '${tool}' ${what}${hasToolchain ? '' : `, and there is no ${recipe.toolchain} on the PATH`}`,
+    {
+      hint: hasToolchain ? `Build it: ${command}` : `${recipe.install}. Then build it: ${command}`,
+      details: { runtime: hasToolchain ? recipe.built : recipe.toolchain },
+      next: [command],
+    },
+  );
+}
+
+function newerSource(recipe: Recipe, folder: string, builtMs: number, depth = 0): string | undefined {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      if (depth === MAX_DEPTH || entry.name.startsWith('.') || NO_SOURCES.has(entry.name)) continue;
+      const found = newerSource(recipe, path, builtMs, depth + 1);
+      if (found !== undefined) return found;
+    } else if (recipe.isSource(entry.name)) {
+      if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) > builtMs) return path;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,78 @@
+import type { ChangedLine } from '../planned-file.ts';
+import type { Signatures } from './python-vocabulary.ts';
+
+/** Imports of a tool's own `protocol` module, moved to the SDK where that offers the same. */
+export interface MovedImports {
+  text: string;
+  lines: ChangedLine[];
+  /** Imports that stay as they are, and why. */
+  kept: { line: number; text: string; why: string }[];
+}
+
+const FROM =
+  /^([ \t]*from[ \t]+)((?:_lib\.)?protocol)([ \t]+import[ \t]+)(\([^)]*\)|(?:[^\n\\#]|\\\r?\n)+)/gm;
+const WHOLE =
+  /^([ \t]*)(from[ \t]+_lib[ \t]+import[ \t]+protocol|import[ \t]+(?:_lib\.)?protocol)((?:[ \t]+as[ \t]+(\w+))?)(?=[ \t]*(?:#.*)?\r?$)/gm;
+
+/**
+ * Moves `from _lib.protocol import …` and its like to `acor.protocol` (seed 001). Only the name of the module changes, and only where
+ * every function that is used takes the same arguments: in `theirs`, the tool's own module, and in the SDK.
+ */
+export function moveImports(source: string, theirs: Signatures, sdk: Signatures): MovedImports {
+  const lines: ChangedLine[] = [];
+  const kept: MovedImports['kept'] = [];
+  const move = (whole: string, offset: number, before: string, after: string, used: readonly string[]) => {
+    const line = whole.slice(0, offset).split('\n').length;
+    const why = used.map((name) => difference(name, theirs, sdk)).find((each) => each !== undefined);
+    if (why === undefined) lines.push({ line, before: shown(before), after: shown(after) });
+    else kept.push({ line, text: shown(before), why });
+    return why === undefined ? after : before;
+  };
+  const first = source.replaceAll(FROM, (all, from, _module, imports, names, offset) =>
+    move(source, offset, all, `${from}acor.protocol${imports}${names}`, namesIn(names)),
+  );
+  const text = first.replaceAll(WHOLE, (all, indent, _statement, alias, name, offset) => {
+    const word = name ?? 'protocol';
+    const after = `${indent}from acor import protocol${alias}`;
+    return move(first, offset, all, after, isDotted(all, name) ? ['_lib'] : attributesOf(word, source));
+  });
+  lines.sort((a, b) => a.line - b.line);
+  return { text, lines, kept: kept.sort((a, b) => a.line - b.line) };
+}
+
+/** Why a function may not be had from the SDK in its place. */
+function difference(name: string, theirs: Signatures, sdk: Signatures): string | undefined {
+  if (name === '*') return 'it imports everything; name what it uses';
+  if (name === '_lib') return 'the module is used by its long name; import it with a name of its own';
+  const offered = sdk.get(name);
+  if (offered === undefined || name.startsWith('_')) return `acor.protocol has no '${name}'`;
+  const own = theirs.get(name);
+  if (own === undefined) return `its module does not define '${name}' in a way that can be compared`;
+  return own.every((parameter, index) => offered[index] === parameter)
+    ? undefined
+    : `'${name}' takes (${own.join(', ')}), that of acor.protocol (${offered.join(', ')})`;
+}
+
+function namesIn(list: string): string[] {
+  return list
+    .replaceAll(/#[^\n]*|[()\\]/g, '')
+    .split(',')
+    .map((each) => each.trim().split(/\s+as\s+/)[0]!)
+    .filter((each) => each !== '');
+}
+
+function attributesOf(module: string, source: string): string[] {
+  return [
+    ...new Set([...source.matchAll(new RegExp(`\\b${module}\\.(\\w+)`, 'g'))].map(([, name]) => name!)),
+  ].filter((name) => name !== 'protocol');
+}
+
+/** `import _lib.protocol` alone binds `_lib`, not `protocol`. */
+function isDotted(statement: string, alias: string | undefined): boolean {
+  return alias === undefined && /import[ \t]+_lib\.protocol/.test(statement);
+}
+
+/** The line on which a statement begins. */
+function shown(statement: string): string {
+  return statement.trim().split('\n', 1)[0]!.trimEnd();
+}

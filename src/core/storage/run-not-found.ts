@@ -1,0 +1,33 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import { editDistance } from '../../util/nearest.ts';
+
+const LEAST_BEGINNING = 'r-'.length + 2;
+const MAX_SLIPS = 2;
+const SHOWN = 3;
+
+/**
+ * E_RUN_NOT_FOUND, with the runs that were probably meant. A beginning is not taken for a run, even where there is only one: ids
+ * sort by time, so that what names one run now may name another a moment later.
+ */
+export function runNotFound(runId: string, root: string, ids: readonly string[]): AcorError {
+  const nearest = nearRuns(runId, ids);
+  const hint =
+    nearest.length === 0 ? 'List the runs with: acor runs' : `Did you mean ${nearest.join(' or ')}?`;
+  return new AcorError('E_RUN_NOT_FOUND', `there is no run ${runId} in ${root}`, {
+    hint,
+    ...(nearest.length > 0 && { details: { run: runId, nearest } }),
+    next: [...nearest.map((id) => `acor show ${id}`), 'acor runs'],
+  });
+}
+
+/** The newest first: those of which it is the beginning, or else those that are a slip or two away. */
+function nearRuns(typed: string, ids: readonly string[]): string[] {
+  const newestFirst = [...ids].reverse();
+  const begun = typed.length < LEAST_BEGINNING ? [] : newestFirst.filter((id) => id.startsWith(typed));
+  const near = begun.length > 0 ? begun : newestFirst.filter((id) => isSlip(typed, id));
+  return near.slice(0, SHOWN);
+}
+
+function isSlip(typed: string, id: string): boolean {
+  return Math.abs(typed.length - id.length) <= MAX_SLIPS && editDistance(typed, id) <= MAX_SLIPS;
+}

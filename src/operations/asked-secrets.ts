@@ -1,0 +1,10 @@
+/** Which tools ask for which secret. */
+export function askedSecrets(
+  tools: readonly { name: string; manifest: { secrets: readonly string[] } }[],
+): Map<string, string[]> {
+  const asked = new Map<string, string[]>();
+  for (const { name: tool, manifest } of tools) {
+    for (const name of new Set(manifest.secrets)) asked.set(name, [...(asked.get(name) ?? []), tool]);
+  }
+  return asked;
+}

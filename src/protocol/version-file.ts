@@ -1,0 +1,18 @@
+import * as z from 'zod';
+import { SEMVER } from './semver.ts';
+
+const version = z.string().regex(SEMVER, 'must be a version such as 1.2.3');
+
+/** What `.acor/version.json` holds (seed 001): which ACOR made the project, and by which shapes. */
+export const versionFile = z.strictObject({
+  created_at: z.string().describe('When, as an ISO 8601 time.'),
+  created_by: version.describe('The ACOR that made the project.'),
+  schema_versions: z
+    .strictObject({
+      config: z.int().nonnegative().describe('The version of .acor/config.yaml.'),
+      protocol: z.int().positive().describe('The wire protocol of the tools.'),
+    })
+    .describe('The shapes of the project.'),
+});
+
+export type VersionFile = z.output<typeof versionFile>;

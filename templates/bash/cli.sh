@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Speaks the protocol: one JSON object a line on stdout. stderr is for people.
+set -euo pipefail
+source "$ACOR_LIB/acor.sh"
+source "${BASH_SOURCE[0]%/*}/greeting.sh"
+
+main() {
+  local who=world times=1
+  while (($# > 0)); do
+    case $1 in
+      --who) who=$2 ;;
+      --times) times=$2 ;;
+      --selftest) selftest && return ;;
+      *) fail E_USAGE "unknown argument: $1" 'Use --who and --times.' ;;
+    esac
+    shift 2
+  done
+  greet "$who" "$times"
+}
+
+greet() {
+  local who=$1 times=$2 number greetings=()
+  emit_start greet who="$who" times="$times"
+  for ((number = 1; number <= times; number++)); do
+    check_cancel
+    greetings+=("$(greeting "$who")")
+    emit_progress greet "$((100 * number / times))" "$number of $times"
+  done
+  emit_result ok data:="{\"greetings\":$(json_array "${greetings[@]}")}"
+}
+
+selftest() {
+  [[ $(greeting x) == 'Hello, x!' ]] || fail E_TOOL_FAILED 'the greeting is wrong' 'Mend greeting.sh.'
+  emit_result ok data:='{"selftest":"ok"}'
+}
+
+fail() {
+  emit_error "$@"
+  exit 30
+}
+
+main "$@"

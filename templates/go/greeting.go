@@ -1,0 +1,6 @@
+package main
+
+// The work itself. It knows nothing of ACOR, so that it can be tested and used by itself.
+func greeting(who string) string {
+	return "Hello, " + who + "!"
+}

@@ -1,0 +1,36 @@
+// Speaks the protocol: one JSON object a line on stdout. stderr is for people.
+import { parseArgs } from 'node:util';
+import { checkCancel, emitError, emitProgress, emitResult, emitStart } from 'acor/tool';
+import { greeting } from './greeting.ts';
+
+const EXIT_FATAL = 30;
+
+const { values } = parseArgs({
+  options: {
+    who: { type: 'string', default: 'world' },
+    times: { type: 'string', default: '1' },
+    selftest: { type: 'boolean' },
+  },
+});
+if (values.selftest) selftest();
+else greet(values.who, Number(values.times));
+
+function greet(who: string, times: number): void {
+  emitStart('greet', { who, times });
+  const greetings: string[] = [];
+  for (let done = 1; done <= times; done++) {
+    checkCancel();
+    greetings.push(greeting(who));
+    emitProgress('greet', (100 * done) / times, `${done} of ${times}`);
+  }
+  emitResult({ data: { greetings } });
+}
+
+function selftest(): void {
+  if (greeting('x') === 'Hello, x!') {
+    emitResult({ data: { selftest: 'ok' } });
+    return;
+  }
+  emitError('E_TOOL_FAILED', 'the greeting is wrong', { hint: 'Mend greeting.ts.' });
+  process.exitCode = EXIT_FATAL;
+}

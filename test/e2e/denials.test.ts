@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { TestProject } from '../support/project.ts';
+
+describe('a tool that fails because its sandbox refused it something', () => {
+  let project: TestProject;
+  let outside: string;
+  before(() => {
+    project = new TestProject();
+    outside = mkdtempSync(join(tmpdir(), 'acor-outside-'));
+    writeFileSync(join(outside, 'in.csv'), 'a,b\n', { mode: 0o644 });
+  });
+  after(() => {
+    project[Symbol.dispose]();
+    rmSync(outside, { recursive: true, force: true });
+  });
+
+  function tool(name: string, script: string, permissions = '', language = 'sh'): void {
+    project.write(`tools/${name}/tool.yaml`, `adapter: plain\n${permissions}`);
+    const first = language === 'py' ? '' : '#!/bin/bash\n';
+    project.write(`tools/${name}/cli.${language}`, `${first}${script}\n`, 0o755);
+  }
+
+  async function denied(name: string, args: string[] = [], env: Record<string, string> = {}) {
+    const { of, end } = await project.run([name, ...args], { env });
+    const warnings = of('runner_warning').filter((event) => 'denied' in event);
+    assert.ok(warnings.length <= 1, JSON.stringify(warnings));
+    const [warning] = warnings as unknown as {
+      msg: string;
+      hint: string;
+      denied: { what: string; allow?: { path: string; line: string } }[];
+    }[];
+    return { end, warning, lines: warning?.denied.map(({ allow }) => allow && [allow.path, allow.line]) };
+  }
+
+  /** The manifest with the lines that were told, as a person would write them. */
+  function grant(name: string, lines: [string, string][]): void {
+    const yaml = lines.map(([path, line]) => {
+      const keys = path.split('.');
+      return `${keys.map((key, depth) => `${'  '.repeat(depth)}${key}:\n`).join('')}${'  '.repeat(keys.length)}${line}\n`;
+    });
+    project.write(`tools/${name}/tool.yaml`, `adapter: plain\n${yaml.join('')}`);
+  }
+
+  it('is told the line for a file that it could not read, and with that line it can', async () => {
+    const file = join(outside, 'in.csv');
+    tool('reads', `print(open("${file}").read())`, '', 'py');
+    const { end, warning, lines } = await denied('reads');
+    assert.equal(end.state, 'failed');
+    assert.deepEqual(lines, [['permissions.filesystem.read', `- ${file}`]]);
+    assert.match(warning!.msg, /may have kept the tool from reading .*A guess: it said 'FileNotFoundError/);
+    const { error } = await project.envelope(['run', 'reads', '--no-stream']);
+    assert.ok(error.hint.includes(`In tool.yaml, under permissions.filesystem.read, write: - ${file}`));
+    grant('reads', lines as [string, string][]);
+    assert.equal((await denied('reads')).end.state, 'completed');
+  });
+
+  it('is told so also when it speaks of an error itself, and whoever reads the run later is told', async () => {
+    const file = join(outside, 'in.csv');
+    tool('says', `cat ${file} || echo '{"type":"error","code":"E_TOOL_FAILED","msg":"no input"}'; exit 30`);
+    project.write('tools/says/tool.yaml', 'name: says\n');
+    const here = await project.envelope(['run', 'says', '--no-stream']);
+    assert.ok(here.error.hint.includes(`write: - ${file}`), here.error.hint);
+    // A tool that may ask is supervised by another process, and what is told of it is read from the log.
+    project.write('tools/says/tool.yaml', 'name: says\nactions: [ask]\n');
+    const apart = await project.envelope(['run', 'says', '--no-stream']);
+    assert.equal(apart.error.hint, here.error.hint);
+  });
+
+  it('is told the line for a folder of the project that it could not write to', async () => {
+    mkdirSync(project.path('out'));
+    tool('writes', `echo x > ${project.path('out', 'made')}`);
+    const { lines } = await denied('writes');
+    assert.deepEqual(lines, [['permissions.filesystem.write', '- "${PROJECT}/out/**"']]);
+    grant('writes', lines as [string, string][]);
+    assert.equal((await denied('writes')).end.state, 'completed');
+    tool(
+      'only_reads',
+      `echo x > ${project.path('out', 'made')}`,
+      'permissions: { filesystem: { read: ["out/**"] } }\n',
+    );
+    assert.deepEqual((await denied('only_reads')).lines, [
+      ['permissions.filesystem.write', '- "${PROJECT}/out/**"'],
+    ]);
+  });
+
+  it('is told the line for a program that it could not start', async () => {
+    tool('starts', 'perl -e 1');
+    const { lines } = await denied('starts');
+    assert.deepEqual(lines, [['permissions.commands', '- perl']]);
+    grant('starts', lines as [string, string][]);
+    assert.equal((await denied('starts')).end.state, 'completed');
+    tool(
+      'starts_from_python',
+      'import subprocess; subprocess.run(["perl", "-e", "1"], check=True)',
+      '',
+      'py',
+    );
+    assert.deepEqual((await denied('starts_from_python')).lines, [['permissions.commands', '- perl']]);
+  });
+
+  it('is told the line for a host, where its words name it, and what to write where they do not', async () => {
+    tool('dials', 'exec 3<>/dev/tcp/192.0.2.1/8080');
+    assert.deepEqual((await denied('dials')).lines, [
+      ['permissions.network.egress_allow', '- "192.0.2.1:8080"'],
+    ]);
+    tool('asks', 'import urllib.request; urllib.request.urlopen("https://api.example.com/x")', '', 'py');
+    assert.deepEqual((await denied('asks')).lines, [
+      ['permissions.network.egress_allow', '- api.example.com:443'],
+    ]);
+    tool(
+      'connects',
+      'import socket; host = "192.0.2" + ".1"; socket.create_connection((host, 80))',
+      '',
+      'py',
+    );
+    const { warning, lines } = await denied('connects');
+    assert.deepEqual(lines, [undefined]);
+    assert.match(warning!.hint, /egress_allow, name each host with its port/);
+  });
+
+  it('is told of a system call that no line allows', async () => {
+    const call = 'libc.unshare(0x10000000); number = ctypes.get_errno()';
+    tool(
+      'unshares',
+      `import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n${call}\nraise OSError(number, os.strerror(number) + " in unshare")`,
+      '',
+      'py',
+    );
+    const { warning } = await denied('unshares');
+    assert.match(warning!.msg, /the system call unshare/);
+    assert.match(warning!.hint, /permissions\.level: privileged/);
+  });
+
+  it('is told nothing where the sandbox had no part in it', async () => {
+    const file = join(outside, 'in.csv');
+    tool('is_missing', `cat ${outside}/none.csv; no-such-program-anywhere`);
+    tool('has_it', `cat ${file}; cat ${file}/x`, `permissions: { filesystem: { read: ["${file}"] } }\n`);
+    tool('goes_well', `cat ${file}; exit 0`);
+    tool('fails', 'echo "the input is wrong" >&2; exit 1');
+    tool(
+      'wants_own',
+      `cat ${project.path('.acor/config.yaml')} ${project.runsDir}/ledger.jsonl /proc/1/environ`,
+    );
+    for (const name of ['is_missing', 'has_it', 'goes_well', 'fails', 'wants_own']) {
+      const { warning } = await denied(name);
+      assert.equal(warning, undefined, `${name}: ${JSON.stringify(warning)}`);
+    }
+    tool('reads_free', `cat ${outside}/none.csv; cat ${file}; exit 1`);
+    const off = await denied('reads_free', [], { ACOR_SECURITY_ISOLATION: 'off' });
+    assert.equal(off.warning, undefined);
+    assert.equal((await denied('reads_free')).lines?.length, 1, 'the control: with a sandbox it is told');
+  });
+
+  it('cannot have more told than a few lines, nor anything that a terminal would heed', async () => {
+    for (let i = 0; i < 9; i++) writeFileSync(join(outside, `f${i}`), '');
+    tool(
+      'floods',
+      `for i in $(seq 9999); do echo "cat: ${outside}/f$((i % 9)): No such file or directory" >&2; done
+       printf 'cat: ${outside}/\\033[2J: No such file or directory\\n' >&2; exit 1`,
+    );
+    const { warning, lines } = await denied('floods');
+    assert.equal(lines?.length, 5);
+    assert.equal(JSON.stringify(warning).includes('u001b'), false);
+  });
+});

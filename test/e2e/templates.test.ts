@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { findProgram } from '../../src/core/registry/find-program.ts';
+import { ENTRIES, TEMPLATES } from '../../src/core/scaffold/templates.ts';
+import { ACOR, TestProject } from '../support/project.ts';
+
+/** What the tool of a language needs, and how a person runs its test: the command that its README gives. */
+const NEEDS = {
+  python: 'python3',
+  bash: 'bash',
+  node: 'node',
+  typescript: 'bun',
+  go: 'go',
+  rust: 'cargo',
+} as const;
+const BIN = join(dirname(ACOR), 'node_modules', '.bin');
+const PATH = `${BIN}:${process.env.PATH}`;
+
+function missing(program: string): string | false {
+  const { status } = spawnSync(program, [program === 'go' ? 'version' : '--version'], {
+    env: { ...process.env, PATH },
+  });
+  return status === 0 ? false : `${program} is not here`;
+}
+
+describe('acor template', () => {
+  let project: TestProject;
+  before(async () => {
+    project = new TestProject();
+  });
+  after(() => project[Symbol.dispose]());
+
+  for (const language of TEMPLATES) {
+    it(`writes a tool in ${language} that runs at once, with a selftest and a test that pass`, {
+      skip: missing(NEEDS[language]),
+    }, async () => {
+      const name = `in-${language}`;
+      const env = { PATH };
+      const made = await project.envelope(['template', language, '--name', name], { env });
+      assert.deepEqual([made.ok, made.data?.notes], [true, []], JSON.stringify(made));
+      assert.equal(made.meta.next[0], `acor run ${name} --who Ada --times 2`);
+
+      const { end, of, stdout } = await project.run([name, '--who', 'Ada "x" é', '--times', '2'], { env });
+      assert.equal(end.state, 'completed', stdout);
+      assert.deepEqual(of('result')[0]!.data, { greetings: ['Hello, Ada "x" é!', 'Hello, Ada "x" é!'] });
+      assert.deepEqual(
+        of('progress').map(({ pct }) => pct),
+        [50, 100],
+      );
+      for (const type of ['runner_warning', 'runner_log', 'diagnostic'])
+        assert.deepEqual(of(type), [], stdout);
+
+      const folder = project.path('tools', name);
+      const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+      const commands = /```sh\n([^`]+)```/
+        .exec(readme)![1]!
+        .split('\n')
+        .filter((line) => line.includes(`tools/${name}`));
+      const test = commands.at(-1)!.replace(/^node --test (\S+\.ts) .*/, 'bun test ./$1');
+      const run = () =>
+        spawnSync('sh', ['-c', test], { cwd: project.root, env: { ...process.env, PATH }, encoding: 'utf8' });
+      assert.equal(run().status, 0, test);
+      const work = readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((path) =>
+        /(^|\/)greeting\.\w+$/.test(path),
+      )!;
+      const source = readFileSync(join(folder, work), 'utf8');
+      writeFileSync(join(folder, work), source.replace('Hello', 'Goodbye'));
+      assert.notEqual(run().status, 0, 'the test does not see a change of what the tool does');
+    });
+  }
+
+  it('lists with --dry-run what it would write, and writes nothing', async () => {
+    for (const language of TEMPLATES) {
+      const { data } = await project.envelope([
+        'template',
+        language,
+        '--name',
+        `of_${language}`,
+        '--dry-run',
+      ]);
+      assert.ok(data.files.every(({ action }: { action: string }) => action === 'create'));
+      assert.ok(!existsSync(data.folder));
+      const paths = data.files.map(({ path }: { path: string }) => path);
+      for (const file of ['tool.yaml', 'README.md', ENTRIES[language]])
+        assert.ok(paths.includes(`tools/of_${language}/${file}`), file);
+    }
+  });
+
+  it('overwrites nothing, and names what is there', async () => {
+    project.write('tools/mine/tool.yaml', 'name: mine\n');
+    project.write('tools/elsewhere/cli.sh', 'echo\n');
+    project.write('tools/elsewhere/tool.yaml', 'name: taken\n');
+    project.write('tools/file', 'text\n');
+    project.write('tools/notes/README.md', 'of somebody\n');
+    for (const [name, there] of [
+      ['mine', 'tools/mine/tool.yaml'],
+      ['taken', 'tools/elsewhere/cli.sh'],
+      ['file', 'tools/file'],
+      ['notes', 'tools/notes/README.md'],
+    ] as const) {
+      const { code, error, meta } = await project.envelope(['template', 'bash', '--name', name]);
+      assert.deepEqual([code, error.code, error.details.file], [1, 'E_USAGE', project.path(there)]);
+      assert.deepEqual(meta.next, [`acor template bash --name ${name}_2`]);
+    }
+    assert.deepEqual(readdirSync(project.path('tools/mine')), ['tool.yaml']);
+  });
+
+  it('refuses names that no tool can have', async () => {
+    for (const name of ['Mine', 'registry', 'a/b', '..', '-x', '']) {
+      const { error } = await project.envelope(['template', 'bash', `--name=${name}`]);
+      assert.deepEqual([error?.code], ['E_USAGE'], name);
+    }
+  });
+
+  it('writes to another folder, and says that the project does not look there', async () => {
+    const { data, meta } = await project.envelope(['template', 'bash', '--output', 'more']);
+    assert.ok(existsSync(project.path('more/hello/cli.sh')));
+    assert.match(data.notes[0], /project\.tools_dirs/);
+    assert.equal(meta.next, undefined);
+  });
+
+  for (const language of ['go', 'rust'] as const) {
+    it(`in ${language} writes the tool also where it cannot be built, and the tool says what it needs`, async () => {
+      // What the launcher of ACOR itself needs, and no toolchain.
+      mkdirSync(project.path('few'), { recursive: true });
+      for (const program of ['sh', 'find', 'readlink'])
+        if (!existsSync(project.path('few', program)))
+          symlinkSync(findProgram(program, process.env)!, project.path('few', program));
+      const env = { PATH: project.path('few') };
+      const { data, meta } = await project.envelope(['template', language, '--name', `later_${language}`], {
+        env,
+      });
+      const [build] = meta.next as string[];
+      assert.match(build!, /^\(cd .* && (?:go|cargo) build .*\)$/);
+      assert.ok(data.notes[0].includes(build) && /there is no (?:go|cargo) on the PATH/.test(data.notes[0]));
+      const { code, error, meta: led } = await project.envelope(['run', `later_${language}`], { env });
+      assert.deepEqual([code, error.code, led.next], [2, 'E_RUNTIME_MISSING', [build]]);
+      assert.match(error.hint, /^Install (?:Go|Rust)/);
+    });
+  }
+});

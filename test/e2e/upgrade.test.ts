@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { TestProject } from '../support/project.ts';
+
+const OLD = `# Settings of the photo tools
+version: 0
+
+# where the tools are
+tools_dir: mine/   # one folder
+timeout_s: 600 # ten minutes
+heartbeat_grace_s: \${GRACE:-30}
+name: photos
+security:
+  isolation: "off"   # trusted
+`;
+
+const NEW = `# Settings of the photo tools
+version: 1
+
+project:
+  # where the tools are
+  tools_dirs: [ mine/ ] # one folder
+  name: photos
+environment:
+  timeout_s: 600 # ten minutes
+  heartbeat_grace_s: \${GRACE:-30}
+security:
+  isolation: "off" # trusted
+`;
+
+function projectOf(config: string): TestProject {
+  const project = new TestProject({ config });
+  project.write('mine/one/cli.sh', 'echo\n');
+  return project;
+}
+
+describe('acor upgrade', () => {
+  it('is what a configuration of an earlier version leads to (the control of what follows)', async () => {
+    using project = projectOf(OLD);
+    const { code, error } = await project.envelope(['list']);
+    assert.deepEqual([code, error.code], [2, 'E_CONFIG_INVALID']);
+    assert.equal(error.hint, 'Bring it up to date: acor upgrade --config');
+    assert.deepEqual(
+      error.details.problems.map(({ rule, line }: { rule: string; line: number }) => [rule, line]),
+      [['config-version', 2]],
+      'what is wrong by later rules is not told',
+    );
+  });
+
+  it('brings it up to date with its comments, keeps the old one, and does nothing the second time', async () => {
+    using project = projectOf(OLD);
+    const file = project.path('.acor/config.yaml');
+    const dry = await project.envelope(['upgrade', '--config', '--dry-run']);
+    assert.deepEqual([dry.code, dry.meta.next], [0, ['acor upgrade --config']]);
+    assert.ok(dry.data.changes[0].diff.includes('\n-version: 0\n+version: 1\n'), dry.data.changes[0].diff);
+    assert.equal(readFileSync(file, 'utf8'), OLD);
+    assert.deepEqual(readdirSync(project.path('.acor')), ['config.yaml']);
+
+    const { data } = await project.envelope(['upgrade', '--config']);
+    assert.deepEqual(data.config_version, { from: 0, to: 1 });
+    assert.equal(readFileSync(file, 'utf8'), NEW);
+    assert.equal(data.changes[0].backup, `${file}.bak-0`);
+    assert.equal(readFileSync(`${file}.bak-0`, 'utf8'), OLD);
+    const { data: listed } = await project.envelope(['list']);
+    assert.deepEqual(
+      listed.tools.map(({ name }: { name: string }) => name),
+      ['one'],
+    );
+
+    const again = await project.envelope(['upgrade', '--config']);
+    assert.deepEqual([again.data.changes, again.data.config_version], [[], { from: 1, to: 1 }]);
+    assert.equal(readFileSync(file, 'utf8'), NEW);
+    assert.match(again.data.acor.update_with, /^git -C \/.* pull --ff-only$/);
+  });
+
+  it('writes over no backup, and keeps the mode', async () => {
+    using project = projectOf(OLD);
+    const file = project.write('.acor/config.yaml', OLD, 0o600);
+    project.write('.acor/config.yaml.bak-0', 'mine\n');
+    const { data } = await project.envelope(['upgrade']);
+    assert.equal(data.changes[0].backup, `${file}.bak-0-2`);
+    assert.equal(readFileSync(`${file}.bak-0`, 'utf8'), 'mine\n');
+    assert.deepEqual(
+      [file, `${file}.bak-0-2`].map((path) => statSync(path).mode & 0o777),
+      [0o600, 0o600],
+    );
+  });
+
+  it('refuses a version that is later than this ACOR, and one that would not hold afterwards, and writes nothing', async () => {
+    for (const [text, code] of [
+      ['version: 2\n', 'E_INCOMPATIBLE'],
+      ['version: -1\n', 'E_INCOMPATIBLE'],
+      [`${OLD}unknown: 1\n`, 'E_CONFIG_INVALID'],
+      ['version: 0\n  bad: [\n', 'E_CONFIG_INVALID'],
+    ] as const) {
+      using project = projectOf(text);
+      const result = await project.envelope(['upgrade', '--config']);
+      assert.deepEqual([result.code, result.error.code], [2, code], text);
+      assert.equal(readFileSync(project.path('.acor/config.yaml'), 'utf8'), text);
+      assert.deepEqual(readdirSync(project.path('.acor')), ['config.yaml']);
+    }
+  });
+
+  it('also writes outdated keys of manifests and the shapes in version.json as they are today, and mends nothing else', async () => {
+    using project = projectOf('version: 1\nproject: { tools_dirs: [mine] }\n');
+    const manifest = 'nam: one   # a slip\npermissions:\n  network:\n    egress_allow: "*"  # all\n';
+    project.write('mine/one/tool.yaml', manifest);
+    const made = {
+      created_at: '2026-01-01T00:00:00Z',
+      created_by: '0.1.0',
+      schema_versions: { config: 0, protocol: 1 },
+    };
+    project.write('.acor/version.json', JSON.stringify(made, null, 2));
+    assert.deepEqual((await project.envelope(['upgrade', '--config'])).data.changes, []);
+    const { data } = await project.envelope(['upgrade']);
+    assert.equal(data.changes.length, 2);
+    assert.equal(readFileSync(project.path('mine/one/tool.yaml'), 'utf8'), manifest.replace('"*"', '["*"]'));
+    const version = JSON.parse(readFileSync(project.path('.acor/version.json'), 'utf8'));
+    assert.deepEqual(version, { ...made, schema_versions: { config: 1, protocol: 1 } });
+    assert.deepEqual((await project.envelope(['upgrade'])).data.changes, []);
+  });
+
+  it('has nothing to do where there is no configuration', async () => {
+    using project = projectOf('');
+    const folder = project.path('mine');
+    const { code, data } = await project.envelope(['upgrade', '--cwd', folder]);
+    assert.deepEqual([code, data.changes], [0, []]);
+    assert.equal(existsSync(project.path('mine', '.acor')), false);
+  });
+});

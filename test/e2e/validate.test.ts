@@ -1,0 +1,378 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { RULES } from '../../src/core/validation/rules.ts';
+import { TestProject, until } from '../support/project.ts';
+
+interface Finding {
+  file: string;
+  line: number;
+  col: number;
+  severity: string;
+  rule: string;
+  message: string;
+  fix: string;
+}
+
+const MODELINE = '# yaml-language-server: $schema=../../.acor/schemas/manifest.schema.json\n';
+
+/** A manifest to which nothing can be added. */
+const WHOLE = `${MODELINE}name: whole
+version: 1.0.0
+description: Does it all.
+timeout_s: 60
+exit_codes: { ok: 0, fatal_error: 30 }
+effects: reads
+health: { selftest: ["--selftest"] }
+inputs:
+  - { name: count, type: int, max: 9, description: How many. }
+examples:
+  - { args: ["--count", "3"] }
+`;
+
+const WHOLE_CONFIG = '# yaml-language-server: $schema=schemas/config.schema.json\nversion: 1\n';
+
+/** What people write wrong, with comments and an order of their own. */
+const MISTAKEN = `# A tool of mine
+
+name: mistaken   # its name
+descripton: Does it.   # slips happen
+timeout: "30"
+idempotent: "yes"   # safe
+permissions:
+    level:   standard
+    filesystem: { read: data }
+inputs:
+# the count
+- {name: count, type: int, requird: true} # n
+`;
+
+const MENDED = `${MODELINE}# A tool of mine
+
+name: mistaken   # its name
+version: 0.1.0
+description: Does it.   # slips happen
+timeout_s: 30
+idempotent: true   # safe
+permissions:
+    level:   standard
+    filesystem: { read: ["data"] }
+inputs:
+# the count
+- {name: count, type: int, required: true} # n
+`;
+
+function projectWith(
+  manifests: Readonly<Record<string, string>>,
+  config: string = WHOLE_CONFIG,
+): TestProject {
+  const project = new TestProject({ config });
+  for (const [tool, manifest] of Object.entries(manifests)) {
+    project.write(`tools/${tool}/tool.yaml`, manifest);
+    project.write(
+      `tools/${tool}/cli.sh`,
+      '#!/bin/bash\n[ "$1" = --selftest ] && exit "$(cat "$(dirname "$0")/rc")"\n',
+    );
+    project.write(`tools/${tool}/rc`, '0');
+  }
+  return project;
+}
+
+function placed(findings: readonly Finding[], project: TestProject): string[] {
+  return findings.map(({ file, line, col, severity, rule }) => {
+    return `${file.replace(`${project.root}/`, '')}:${line}:${col} ${severity} ${rule}`;
+  });
+}
+
+describe('acor validate', () => {
+  it('has nothing to say of a project in which all is well, also when it is strict and looks at versions and self-tests', async () => {
+    using project = projectWith({ whole: WHOLE });
+    const { code, ok, data } = await project.envelope([
+      'validate',
+      '--strict',
+      '--check-versions',
+      '--selftest',
+    ]);
+    assert.deepEqual([code, ok, data.findings, data.tools], [0, true, [], 1]);
+    assert.equal(project.runIds().length, 1, 'the self-test is a run on record');
+  });
+
+  it('tells all mistakes of all files at once, in the order of their places, each with its rule and its fix', async () => {
+    using project = projectWith(
+      {
+        mistaken: MISTAKEN,
+        whole: WHOLE.replace('"3"', '"12"').replace('effects: reads', 'input_schema: { type: 5 }'),
+      },
+      `${WHOLE_CONFIG}enviroment: {}\n`,
+    );
+    project.write('.acor/error_codes.yaml', 'codes: { E_DEADLINE: { class: retryable, retryable: true } }\n');
+    project.write('.acor/policy.yaml', 'max_level: much\n');
+    const { code, ok, error, meta } = await project.envelope(['validate']);
+    assert.deepEqual([code, ok, error.code], [2, false, 'E_CONFIG_INVALID']);
+    const { findings, errors, warnings } = error.details;
+    assert.deepEqual(
+      placed(findings, project).filter((each) => each.includes(' error ')),
+      [
+        '.acor/config.yaml:3:1 error unknown-key',
+        '.acor/error_codes.yaml:1:10 error built-in-code',
+        '.acor/policy.yaml:1:12 error allowed-values',
+        'tools/mistaken/tool.yaml:4:1 error unknown-key',
+        'tools/mistaken/tool.yaml:5:1 error unknown-key',
+        'tools/mistaken/tool.yaml:6:13 error type',
+        'tools/mistaken/tool.yaml:9:25 error type',
+        'tools/mistaken/tool.yaml:12:28 error unknown-key',
+        'tools/whole/tool.yaml:7:15 error inputs-or-schema',
+      ],
+    );
+    assert.deepEqual([errors, warnings], [9, findings.length - 9]);
+    for (const { rule, message, fix, severity } of findings as Finding[]) {
+      assert.ok(message !== '' && fix !== '');
+      assert.equal(RULES[rule]?.severity, severity, rule);
+    }
+    assert.deepEqual(meta.next, ['acor validate --fix --dry-run']);
+  });
+
+  it('holds the examples against the inputs, and compiles the schemas', async () => {
+    using project = projectWith({
+      whole: WHOLE.replace('"3"', '"12"'),
+      typed: WHOLE.replace('name: whole', 'name: typed').replace(
+        /inputs:\n.*\n/,
+        'input_schema: { type: object, properties: { n: { type: integer, maximum: no } } }\noutput_schema: { type: thing }\n',
+      ),
+    });
+    const { error } = await project.envelope(['validate']);
+    assert.deepEqual(placed(error.details.findings, project), [
+      'tools/typed/tool.yaml:9:1 error input-schema',
+      'tools/typed/tool.yaml:10:1 error output-schema',
+      'tools/typed/tool.yaml:12:13 error example-args',
+      'tools/whole/tool.yaml:12:13 error example-args',
+    ]);
+    assert.match(error.details.findings[3].message, /'count' must be at most 9, and is '12'/);
+    assert.equal(error.code, 'E_MANIFEST_INVALID');
+  });
+
+  it('advises on what a manifest could say, and takes that for errors when it is strict', async () => {
+    using project = projectWith({
+      terse:
+        'name: terse\ninputs: [{ name: n }]\npermissions:\n  level: privileged\n  network: { egress_allow: ["*.example.com:443"] }\n',
+    });
+    project.write('tools/bare.sh', '#!/bin/bash\n', 0o755);
+    const lax = await project.envelope(['validate']);
+    assert.deepEqual(placed(lax.data.findings, project), [
+      'tools/bare.sh:0:0 warning no-manifest',
+      'tools/terse/tool.yaml:1:1 warning no-description',
+      'tools/terse/tool.yaml:1:1 warning no-effects',
+      'tools/terse/tool.yaml:1:1 warning no-exit-codes',
+      'tools/terse/tool.yaml:1:1 warning no-modeline',
+      'tools/terse/tool.yaml:1:1 warning no-selftest',
+      'tools/terse/tool.yaml:1:1 warning no-timeout',
+      'tools/terse/tool.yaml:1:1 warning no-version',
+      'tools/terse/tool.yaml:2:10 warning no-description',
+      'tools/terse/tool.yaml:4:10 warning level-too-high',
+      'tools/terse/tool.yaml:5:28 warning wildcard-egress',
+    ]);
+    assert.deepEqual([lax.code, lax.data.errors, lax.data.warnings], [0, 0, 11]);
+    const strict = await project.envelope(['validate', '--strict']);
+    assert.deepEqual([strict.code, strict.error.details.errors, strict.error.details.warnings], [2, 11, 0]);
+  });
+
+  it('looks at what is named alone: a tool, a file, a folder, or a tool outside of the project', async () => {
+    using project = projectWith({ whole: WHOLE, other: 'name: other\nbad: 1\n' }, 'verison: 1\n');
+    project.write('elsewhere/tool.yaml', 'command: [echo]\nbad: 1\n');
+    const files = async (...targets: string[]) => {
+      const { error, data } = await project.envelope(['validate', ...targets]);
+      const { findings } = error?.details ?? data;
+      return [...new Set((findings as Finding[]).map(({ file }) => file.replace(`${project.root}/`, '')))];
+    };
+    assert.deepEqual(await files('whole'), []);
+    assert.deepEqual(await files('other'), ['tools/other/tool.yaml']);
+    assert.deepEqual(await files('tools/other/tool.yaml'), ['tools/other/tool.yaml']);
+    assert.deepEqual(await files('.acor', 'tools/whole'), ['.acor/config.yaml']);
+    assert.deepEqual(await files('elsewhere'), ['elsewhere/tool.yaml']);
+    const { code, error } = await project.envelope(['validate', 'othr']);
+    assert.deepEqual([code, error.code, error.hint], [1, 'E_INPUT_NOT_FOUND', "Did you mean 'other'?"]);
+  });
+
+  it('tells of a self-test that fails, and runs none unless it is asked to', async () => {
+    using project = projectWith({ whole: WHOLE });
+    project.write('tools/whole/rc', '3');
+    assert.equal((await project.envelope(['validate'])).code, 0);
+    assert.deepEqual(project.runIds(), []);
+    const { code, error } = await project.envelope(['validate', 'whole', '--selftest']);
+    assert.deepEqual(
+      [code, placed(error.details.findings, project)],
+      [2, ['tools/whole/tool.yaml:8:21 error selftest']],
+    );
+    assert.ok(error.details.findings[0].fix.includes(`acor logs ${project.runIds()[0]}`));
+  });
+
+  it('stops a self-test in order when it is interrupted, begins no other, and still answers', async () => {
+    using project = projectWith(
+      { whole: WHOLE, zero: WHOLE.replace('name: whole', 'name: zero') },
+      `${WHOLE_CONFIG}environment: { cancel_grace_s: 0.3 }
+`,
+    );
+    project.write('tools/whole/cli.sh', 'sleep 300\n');
+    const running = project.start(['validate', '--selftest']);
+    running.child.stdin!.end();
+    await until(() => project.record(project.runIds()[0] ?? '')?.state === 'running');
+    running.child.kill('SIGINT');
+    const { code, stdout } = await running.finished;
+    const { error } = JSON.parse(stdout);
+    assert.deepEqual(
+      [code, placed(error.details.findings, project)],
+      [2, ['tools/whole/tool.yaml:8:21 error selftest']],
+    );
+    assert.deepEqual(
+      project.runIds().map((run) => project.record(run)?.state),
+      ['cancelled'],
+    );
+  });
+
+  it('tells what does not fit this version of ACOR when it is asked to', async () => {
+    const late = WHOLE.replace('version: 1.0.0', 'version: 1.0.0\nmin_acor_version: 99.0.0');
+    using project = projectWith(
+      { whole: late, future: WHOLE.replace('name: whole', 'name: future\nprotocol_version: 9') },
+      `${WHOLE_CONFIG}acor_version: 0.1.99\n`,
+    );
+    const made = {
+      created_at: '2026-01-01T00:00:00Z',
+      created_by: '2.0.0',
+      schema_versions: { config: 7, protocol: 1 },
+    };
+    project.write('.acor/version.json', JSON.stringify(made, null, 2));
+    assert.equal((await project.envelope(['validate'])).code, 0);
+    const { error } = await project.envelope(['validate', '--check-versions']);
+    assert.deepEqual(placed(error.details.findings, project), [
+      '.acor/config.yaml:3:15 warning newer-acor',
+      '.acor/version.json:3:17 error incompatible',
+      '.acor/version.json:4:22 error incompatible',
+      'tools/future/tool.yaml:3:19 error incompatible',
+      'tools/whole/tool.yaml:4:19 error incompatible',
+    ]);
+    const { data, code } = await project.envelope(['version', '--detailed']);
+    assert.deepEqual([code, data.project.compatible, data.project.problems.length], [0, false, 5]);
+    assert.deepEqual([data.project.created_by, data.config_schema, data.protocols], ['2.0.0', 1, [1]]);
+    assert.ok(data.schemas.includes('manifest.schema.json'));
+    assert.deepEqual(
+      data.features.sandboxes.map(({ name }: { name: string }) => name),
+      ['bubblewrap', 'landlock', 'none'],
+    );
+  });
+});
+
+describe('acor validate --fix', () => {
+  it('mends what can be read in one way, and changes no other character', async () => {
+    using project = projectWith({ mistaken: MISTAKEN });
+    const before = readdirSync(project.path('.acor'));
+    const dry = await project.envelope(['validate', '--fix', '--dry-run']);
+    assert.equal(readFileSync(project.path('tools/mistaken/tool.yaml'), 'utf8'), MISTAKEN);
+    assert.deepEqual(readdirSync(project.path('.acor')), before);
+    const [{ diff, rules }] = dry.error.details.mended;
+    assert.ok(diff.includes('\n-descripton: Does it.   # slips happen\n'), diff);
+    assert.deepEqual(rules, ['no-modeline', 'no-version', 'type', 'unknown-key']);
+
+    const { code, data } = await project.envelope(['validate', '--fix']);
+    assert.equal(code, 0);
+    assert.equal(data.mended[0].diff, diff, 'what was shown is what was done');
+    assert.equal(readFileSync(project.path('tools/mistaken/tool.yaml'), 'utf8'), MENDED);
+    assert.ok(
+      existsSync(project.path('.acor/schemas/manifest.schema.json')),
+      'the modeline leads to a schema',
+    );
+    const again = await project.envelope(['validate', '--fix']);
+    assert.deepEqual(again.data.mended, []);
+    assert.equal(readFileSync(project.path('tools/mistaken/tool.yaml'), 'utf8'), MENDED);
+  });
+
+  it('leaves alone what could be meant in two ways', async () => {
+    const manifest = `${WHOLE}timeout: 5\ndescriptoin: x\nstrict: maybe\nresources: { memory_mb: 12MB }\n`;
+    using project = projectWith({ whole: manifest });
+    const { error } = await project.envelope(['validate', '--fix']);
+    assert.deepEqual([error.details.mended, error.details.errors], [[], 4]);
+    assert.equal(readFileSync(project.path('tools/whole/tool.yaml'), 'utf8'), manifest);
+  });
+
+  it('lowers a level that is not needed, but not that of a privileged tool which names nothing', async () => {
+    const level = (name: string, permissions: string) =>
+      WHOLE.replace('name: whole', `name: ${name}\npermissions: ${permissions}`);
+    using project = projectWith({
+      low: level('low', '{ level: standard }'),
+      named: level('named', '{ level: privileged, commands: [git] }'),
+      all: level('all', '{ level: privileged }'),
+    });
+    const { data } = await project.envelope(['validate', '--fix']);
+    assert.deepEqual(placed(data.findings, project), ['tools/all/tool.yaml:3:23 warning level-too-high']);
+    assert.match(readFileSync(project.path('tools/low/tool.yaml'), 'utf8'), /level: minimal \}/);
+    assert.match(
+      readFileSync(project.path('tools/named/tool.yaml'), 'utf8'),
+      /level: standard, commands: \[git\]/,
+    );
+  });
+
+  it('keeps the mode of a file and the link to it, and makes a script that cannot be told executable', async () => {
+    using project = projectWith({ mistaken: MISTAKEN });
+    const shared = project.write('tools/mistaken/real.yaml', MISTAKEN, 0o600);
+    project.write('tools/plain/tool.yaml', WHOLE.replace('name: whole', 'name: plain\nentry: go'));
+    const entry = project.write('tools/plain/go', '#!/usr/bin/awk -f\nBEGIN {}\n', 0o644);
+    const manifest = project.path('tools/mistaken/tool.yaml');
+    rmSync(manifest);
+    symlinkSync('real.yaml', manifest);
+    const { code } = await project.envelope(['validate', '--fix']);
+    assert.equal(code, 0);
+    assert.equal(readFileSync(shared, 'utf8'), MENDED);
+    assert.equal(statSync(shared).mode & 0o777, 0o600);
+    assert.equal(statSync(entry).mode & 0o777, 0o755);
+  });
+
+  it('does not touch the files of the user, unless they are named', async () => {
+    using project = projectWith({ whole: WHOLE });
+    const home = project.path('home');
+    const file = project.write('home/.config/acor/config.yaml', 'storage: { keep: "5" }\n');
+    // The home lies beside the project's root here, so that it is none of the project.
+    using elsewhere = projectWith({ whole: WHOLE });
+    const env = { HOME: home };
+    const { error } = await elsewhere.envelope(['validate', '--fix'], { env });
+    assert.deepEqual([error.details.mended, error.details.findings.at(-1).rule], [[], 'type']);
+    assert.equal(readFileSync(file, 'utf8'), 'storage: { keep: "5" }\n');
+    const named = await elsewhere.envelope(['validate', '--fix', file], { env });
+    assert.match(readFileSync(file, 'utf8'), /storage: \{ keep: 5 \}/);
+    assert.equal(named.code, 0);
+  });
+
+  it('follows no link out of the project, whoever is named', async () => {
+    using outside = projectWith({ whole: WHOLE });
+    using project = projectWith({ whole: WHOLE });
+    const file = outside.write('mine/tool.yaml', 'command: [echo]\nstrict: "yes"\n');
+    mkdirSync(project.path('tools/lured'));
+    symlinkSync(file, project.path('tools/lured/tool.yaml'));
+    symlinkSync(outside.root, project.path('.acor/schemas'));
+    project.write('tools/plain/tool.yaml', 'command: [echo]\n');
+    for (const targets of [[], ['lured'], ['tools/lured/tool.yaml'], ['plain']])
+      await project.envelope(['validate', '--fix', ...targets]);
+    assert.equal(readFileSync(file, 'utf8'), 'command: [echo]\nstrict: "yes"\n');
+    assert.equal(existsSync(outside.path('manifest.schema.json')), false);
+    await project.envelope(['validate', '--fix', file]);
+    assert.match(readFileSync(file, 'utf8'), /strict: true/, 'the control: named itself, it is mended');
+  });
+
+  it('writes the new way what is written the old way, which every command reads and warns of once', async () => {
+    using project = projectWith(
+      { whole: WHOLE },
+      `${WHOLE_CONFIG}project:\n  tools_dir: mine   # all of them\n`,
+    );
+    project.write('mine/one/cli.sh', 'echo\n');
+    const list = await project.acor(['list']);
+    assert.deepEqual(
+      JSON.parse(list.stdout).data.tools.map(({ name }: { name: string }) => name),
+      ['one'],
+    );
+    assert.deepEqual(list.stderr.match(/deprecated.*/g), ['deprecated. Write tools_dirs: ["mine"]']);
+    await project.acor(['validate', '--fix']);
+    assert.match(
+      readFileSync(project.path('.acor/config.yaml'), 'utf8'),
+      / {2}tools_dirs: \["mine"\] {3}# all of them\n/,
+    );
+    assert.equal((await project.acor(['list'])).stderr, '');
+  });
+});
