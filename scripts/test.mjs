@@ -24,6 +24,7 @@ const NEEDED = {
   zsh: 'zsh',
   fish: 'fish',
   groff: 'groff-base',
+  tmux: 'tmux',
 };
 
 /** Whom the sandboxes and the limits are tried as when root runs the suite: for root itself they are others. */

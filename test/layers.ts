@@ -21,6 +21,7 @@ const CORE = [
   'core/secrets',
   'core/storage',
   'core/runner',
+  'core/adopt',
   'core/workflow',
   'core/scaffold',
   'core/validation',
@@ -120,6 +121,13 @@ export const LAYERS: readonly Layer[] = [
     packages: ['ajv'],
     node: true,
     note: 'the life of a run: a sequence and a race of guards',
+  },
+  {
+    folder: 'core/adopt',
+    folders: ['protocol', 'util', 'core/config', 'core/registry', 'core/process', 'core/sandbox'],
+    packages: ['yaml'],
+    node: true,
+    note: 'manifests from the help of programs; it asks them in a sandbox, and has not heard of runs',
   },
   {
     folder: 'core/workflow',

@@ -1,4 +1,5 @@
 import type { Bench } from '../support/bench.ts';
+import { adopt } from './adopt.ts';
 import { checkpoint } from './checkpoint.ts';
 import { discovery } from './discovery.ts';
 import { limits } from './limits.ts';
@@ -11,6 +12,7 @@ import { throughput } from './throughput.ts';
 /** The benchmarks, in the order in which they run. */
 export const BENCHES: readonly Bench[] = [
   message,
+  adopt,
   checkpoint,
   redact,
   discovery,

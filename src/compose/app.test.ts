@@ -165,7 +165,7 @@ describe('errors', () => {
     assert.equal(stdout, '');
     assert.equal(exit, 2);
     assert.doesNotMatch(stderr.replaceAll(/\x1b\[\d+m/g, ''), /[\x1b\x07\x9b]/);
-    assert.match(stderr, /E_LOCKED.*: evil {2}text\nRun: notes unlock/);
+    assert.match(stderr, /^✗ E_LOCKED: evil {2}text\n {2}Run: notes unlock/);
   });
 
   it('in a stdout that cannot be written leave a word on stderr and exit 1', async () => {

@@ -27,8 +27,13 @@ let segmenter: Intl.Segmenter | undefined;
 export function displayWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes(text)) width += graphemeWidth(segment);
+  for (const { columns } of measured(text)) width += columns;
   return width;
+}
+
+/** What a reader takes for one character each, with the columns that it takes. */
+export function* measured(text: string): Generator<{ segment: string; columns: number }> {
+  for (const { segment } of graphemes(text)) yield { segment, columns: graphemeWidth(segment) };
 }
 
 /** The text, cut to so many columns with an ellipsis where it was longer. */
@@ -37,8 +42,8 @@ export function cutToWidth(text: string, width: number, ellipsis: string): strin
   const room = width - displayWidth(ellipsis);
   let kept = '';
   let used = 0;
-  for (const { segment } of graphemes(text)) {
-    used += graphemeWidth(segment);
+  for (const { segment, columns } of measured(text)) {
+    used += columns;
     if (used > room) break;
     kept += segment;
   }

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { displayWidth } from './display-width.ts';
 import { renderAnswer, renderValue } from './render.ts';
 import type { Screen } from './screen.ts';
+import { renderTable } from './table.ts';
 
 const screen: Screen = { width: 40, color: false, unicode: true, live: false };
 
@@ -22,6 +23,24 @@ describe('rendering for a person', () => {
     );
     for (const line of renderValue(rows, { ...screen, width: 30 }).split('\n'))
       assert.ok(displayWidth(line) <= 30, line);
+  });
+
+  it('goes on with a text of the last column in further lines, and gives a cell its look without moving the others', () => {
+    const rows = [
+      { id: 'r-1', state: 'bad', text: 'words that are longer than 漢字 there is room for' },
+      { id: 'r-2', state: 'good', text: 'short' },
+    ];
+    const look = (column: string, text: string) => (column === 'state' && text === 'bad' ? 'red' : undefined);
+    assert.equal(
+      renderTable(rows, { ...screen, width: 34, color: true }, ['id'], look),
+      [
+        '\x1b[1mid   state  text\x1b[22m',
+        'r-1  \x1b[31mbad  \x1b[39m  words that are longer',
+        '            than 漢字 there is',
+        '            room for',
+        'r-2  good   short',
+      ].join('\n'),
+    );
   });
 
   it('draws one record after the other where a table has no room', () => {

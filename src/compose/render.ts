@@ -1,10 +1,12 @@
 import { padToWidth } from './display-width.ts';
 import type { EnvelopeMeta } from './envelope.ts';
 import type { Failure } from './failure.ts';
+import { mark } from './marks.ts';
 import type { Screen } from './screen.ts';
 import { styled } from './style.ts';
 import { cellText, renderTable } from './table.ts';
-import { safeData, safeLine, safeLines } from './terminal-text.ts';
+import { safeData, safeLine, safeText } from './terminal-text.ts';
+import { wrapToWidth } from './wrap-to-width.ts';
 
 /** An answer for a person, drawn by the operation's own `render` or else in the general way; ends in a newline. */
 export function renderAnswer(
@@ -22,8 +24,11 @@ export function renderAnswer(
 /** A failure for a person: code, message, hint and the commands that lead on. */
 export function renderFailure(failure: Failure, screen: Screen): string {
   const { code, message, hint } = failure.error;
-  const lines = [`${styled(safeLine(code), 'red', screen)}: ${safeLines(message)}`];
-  if (hint !== '') lines.push(safeLines(hint));
+  // Wrapped, so that on a narrow screen no word is torn; the commands below stay whole, to be copied.
+  const wrap = (text: string) => wrapToWidth(safeText(text), Math.max(8, screen.width - 2)).join('\n  ');
+  const head = `${mark('failed', screen)} ${safeLine(code)}`;
+  const lines = [`${styled(head, 'red', screen)}${wrap(`${head}: ${message}`).slice(head.length)}`];
+  if (hint !== '') lines.push(`  ${wrap(hint)}`);
   const next = nextLines(failure.next, screen);
   if (next !== '') lines.push(next);
   return lines.join('\n') + '\n';

@@ -131,8 +131,11 @@ export class Reply<C> {
     if (this.structured || this.audience === 'agent') {
       await this.#envelope(failure(told.error, this.#meta(told.next)));
     } else {
-      const { renderFailure } = await import('./render.ts');
-      await writeOut(this.#io.stderrFd, renderFailure(told, this.screen()));
+      const [{ renderFailure }, { isatty }] = await Promise.all([import('./render.ts'), import('node:tty')]);
+      const { stderrFd } = this.#io;
+      // The screen is that of stdout; stderr may be a file for all that.
+      const screen = { ...this.screen(), ...(!isatty(stderrFd) && { color: false }) };
+      await writeOut(stderrFd, renderFailure(told, screen));
     }
     return told.exit;
   }

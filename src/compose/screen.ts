@@ -19,7 +19,7 @@ export function detectScreen(facts: { isTTY: boolean; columns: number | undefine
     width: widthOf(facts.columns, facts.env),
     color: wantsColor(facts.isTTY && !isDumb, facts.env),
     unicode: speaksUnicode(facts.env),
-    live: facts.isTTY && !isDumb,
+    live: facts.isTTY && !isDumb && !isSet(facts.env['CI']),
   };
 }
 
@@ -41,4 +41,9 @@ function wantsColor(byDefault: boolean, env: Env): boolean {
 function speaksUnicode(env: Env): boolean {
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'];
   return locale === undefined || locale === '' || /utf-?8/i.test(locale);
+}
+
+/** What keeps the output of a build keeps each drawing of a line, too. */
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== '' && value !== '0' && value !== 'false';
 }

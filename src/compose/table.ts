@@ -1,39 +1,78 @@
 import { cutToWidth, displayWidth, padToWidth } from './display-width.ts';
 import type { Screen } from './screen.ts';
-import { styled } from './style.ts';
+import { type Look, styled } from './style.ts';
+import { wrapToWidth } from './wrap-to-width.ts';
 
 const GAP = '  ';
 const MIN_COLUMN_WIDTH = 8;
+/** Fewer columns than this break a text into too many lines to be read. */
+const MIN_TEXT_WIDTH = 20;
+
+/** The look of a cell, by its column and its text. */
+export type CellLook = (column: string, text: string) => Look | undefined;
 
 /**
  * A table of records, or undefined when the screen is too narrow for it. Keys are columns, in order of appearance; those
- * named in `whole`, such as ids that are to be copied, are never cut.
+ * named in `whole`, such as ids that are to be copied, are never cut. A text in the last column goes on in further lines.
  */
 export function renderTable(
   rows: readonly Record<string, unknown>[],
   screen: Screen,
   whole: readonly string[] = [],
+  look: CellLook = () => undefined,
 ): string | undefined {
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const cells = rows.map((row) => keys.map((key) => cellText(row[key], screen)));
   const natural = keys.map((key, column) =>
     Math.max(displayWidth(key), ...cells.map((row) => displayWidth(row[column]!))),
   );
-  const floors = natural.map((width, column) =>
-    whole.includes(keys[column]!) ? width : Math.min(width, MIN_COLUMN_WIDTH),
+  const last = keys.length - 1;
+  const isNumeric = keys.map(
+    (key) =>
+      rows.every((row) => row[key] == null || typeof row[key] === 'number') &&
+      rows.some((row) => row[key] != null),
   );
-  const widths = fit(natural, floors, screen.width - GAP.length * (keys.length - 1));
+  const floors = natural.map((width, column) => {
+    if (whole.includes(keys[column]!)) return width;
+    return Math.min(width, column === last && !isNumeric[column] ? MIN_TEXT_WIDTH : MIN_COLUMN_WIDTH);
+  });
+  const widths = fit(natural, floors, screen.width - GAP.length * last);
   if (widths === undefined) return undefined;
-  const isNumeric = keys.map((key) => rows.every((row) => row[key] == null || typeof row[key] === 'number'));
-  const draw = (texts: readonly string[]) =>
-    texts
-      .map((text, column) => {
-        const cut = cutToWidth(text, widths[column]!, screen.unicode ? '…' : '...');
-        return padToWidth(cut, widths[column]!, isNumeric[column] ? 'left' : 'right');
-      })
-      .join(GAP)
-      .trimEnd();
-  return [styled(draw(keys), 'bold', screen), ...cells.map(draw)].join('\n');
+  const draw = (texts: readonly string[]) => {
+    const wrapped = isNumeric[last] ? [texts[last] ?? ''] : wrapToWidth(texts[last] ?? '', widths[last]!);
+    return wrapped
+      .map((lastText, index) => [...texts.slice(0, -1).map((text) => (index === 0 ? text : '')), lastText])
+      .map((row) => drawRow(row, { keys, widths, isNumeric, screen, look }))
+      .join('\n');
+  };
+  const head = draw(keys).split('\n');
+  return [...head.map((line) => styled(line, 'bold', screen)), ...cells.map(draw)].join('\n');
+}
+
+function drawRow(
+  texts: readonly string[],
+  {
+    keys,
+    widths,
+    isNumeric,
+    screen,
+    look,
+  }: {
+    keys: readonly string[];
+    widths: readonly number[];
+    isNumeric: readonly boolean[];
+    screen: Screen;
+    look: CellLook;
+  },
+): string {
+  const cells = texts.map((text, column) => {
+    const cut = cutToWidth(text, widths[column]!, screen.unicode ? '…' : '...');
+    const isLast = column === texts.length - 1 && !isNumeric[column];
+    const padded = isLast ? cut : padToWidth(cut, widths[column]!, isNumeric[column] ? 'left' : 'right');
+    const cellLook = look(keys[column]!, text);
+    return cellLook === undefined ? padded : styled(padded, cellLook, screen);
+  });
+  return cells.join(GAP).trimEnd();
 }
 
 /** A value on one line. */

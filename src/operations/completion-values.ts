@@ -1,11 +1,11 @@
 import { loadAll } from '../compose/catalog.ts';
 import type { Candidate } from '../compose/completion/candidates.ts';
 import type { ValuesOf } from '../compose/completion/complete-line.ts';
+import { agoWords } from '../compose/time-words.ts';
 import { ERROR_CODES } from '../protocol/error-codes.ts';
 import type { AcorApp } from './acor-app.ts';
 import { ROUTES } from './index.ts';
 import { openQuestionsOf } from './open-question.ts';
-import { ageOf } from './views.ts';
 
 const MAX_RUNS = 50;
 
@@ -62,7 +62,7 @@ async function runs(app: AcorApp): Promise<Candidate[]> {
     .flatMap((runId) => {
       try {
         const { tool, state, created_at } = store.read(runId);
-        return [{ value: runId, about: `${state} ${tool} ${ageOf(created_at)}` }];
+        return [{ value: runId, about: `${state} ${tool} ${agoWords(created_at)}` }];
       } catch {
         return [];
       }

@@ -3,6 +3,7 @@ import type { AcorApp } from './acor-app.ts';
 
 /** What ACOR can do: each command, and the file that holds it. Loaded when it is called. */
 export const ROUTES: readonly Route<AcorApp>[] = [
+  { command: 'adopt', load: async () => (await import('./tool-adopt.ts')).toolAdopt },
   { command: 'answer', load: async () => (await import('./run-answer.ts')).runAnswer },
   { command: 'approve', load: async () => (await import('./tool-approve.ts')).toolApprove },
   { command: 'artifacts', load: async () => (await import('./run-artifacts.ts')).runArtifacts },

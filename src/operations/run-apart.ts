@@ -81,7 +81,7 @@ async function follow(
 ): Promise<FollowEnd> {
   if (ctx.screen !== null) {
     const { followForPerson } = await import('./show-to-person.ts');
-    return followForPerson(runId, since, ctx.screen, ctx, signal);
+    return followForPerson(runId, since, ctx.screen, ctx, { signal, cancels: true });
   }
   const { store } = await ctx.app.project();
   const show = async (lines: Uint8Array) => (flags.stream ? writeEvents(ctx.stdoutFd, lines) : 'written');

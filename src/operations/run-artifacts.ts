@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { sizeWords } from '../compose/time-words.ts';
 import { summariseLog } from '../core/storage/log-summary.ts';
 import { acorOperation } from './define.ts';
 import { artifactShape } from './shapes.ts';
@@ -23,7 +24,14 @@ export const runArtifacts = acorOperation({
     return { kind: 'data', data: { run_id: input.run, artifacts } };
   },
   render({ artifacts }, screen) {
-    const rows = artifacts.map(({ path, size, media_type, sha256 }) => ({ path, size, media_type, sha256 }));
-    return tableOf(rows, screen, ['path'], 'The run made no artifacts.');
+    const rows = artifacts.map(({ path, size, media_type, sha256 }) => ({
+      path,
+      size: sizeWords(size),
+      type: media_type,
+      sha256: sha256.slice(0, 12),
+    }));
+    const none =
+      'The run made no artifacts: its tool put nothing into ARTIFACTS_DIR and named none in its result.';
+    return tableOf(rows, screen, ['path', 'sha256'], none);
   },
 });

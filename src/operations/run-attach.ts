@@ -3,6 +3,7 @@ import type { OperationContext } from '../compose/operation.ts';
 import { settleIfLost } from '../core/runner/settle-lost.ts';
 import type { AcorApp } from './acor-app.ts';
 import { acorOperation } from './define.ts';
+import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
 import { commandsForOpenQuestions, type FollowEnd, followRun } from './follow-run.ts';
 import { writeEvents } from './write-events.ts';
 
@@ -28,6 +29,10 @@ export const runAttach = acorOperation({
       for (const command of await commandsForOpenQuestions(store, input.run)) ctx.note(command);
       return { kind: 'streamed', exit: 2 };
     }
+    if (ctx.signal.aborted) {
+      ctx.note(`acor: run ${input.run} goes on. Pick it up again with: acor attach ${input.run}`);
+      return { kind: 'streamed', exit: EXIT_INTERRUPTED };
+    }
     const { state } = await settleIfLost(store, store.read(input.run));
     return { kind: 'streamed', exit: state === 'failed' || state === 'cancelled' ? 1 : 0 };
   },
@@ -36,7 +41,13 @@ export const runAttach = acorOperation({
 async function follow(runId: string, since: number, ctx: OperationContext<AcorApp>): Promise<FollowEnd> {
   if (ctx.screen !== null) {
     const { followForPerson } = await import('./show-to-person.ts');
-    return followForPerson(runId, since, ctx.screen, ctx, ctx.signal);
+    // An interrupt ends the following, not the process in the middle of a line.
+    const stopListening = ctx.app.interrupts.listen(() => {});
+    try {
+      return await followForPerson(runId, since, ctx.screen, ctx, { signal: ctx.signal, cancels: false });
+    } finally {
+      stopListening();
+    }
   }
   const { store } = await ctx.app.project();
   const show = (lines: Uint8Array) => writeEvents(ctx.stdoutFd, lines);

@@ -1,7 +1,9 @@
 import * as z from 'zod';
+import { cellText } from '../compose/table.ts';
+import { agoWords } from '../compose/time-words.ts';
 import { questionsOf } from '../core/storage/open-questions.ts';
 import { acorOperation } from './define.ts';
-import { ageOf, tableOf } from './views.ts';
+import { tableOf } from './views.ts';
 
 const decision = z.object({
   run_id: z.string(),
@@ -63,13 +65,18 @@ export const runDecisions = acorOperation({
   render({ decisions }, screen) {
     const rows = decisions.map(({ run_id, action_id, action, answer, by, reason, asked_at, state }) => ({
       run: run_id,
+      asked: agoWords(asked_at),
       question: `${action_id} ${action}`,
-      answer: state === 'answered' ? answer : `(${state})`,
       by,
-      reason,
-      age: ageOf(asked_at),
+      answer: [state === 'answered' ? cellText(answer, screen) : `(${state})`, reason ?? '']
+        .filter((part) => part !== '')
+        .join(': '),
     }));
-    return tableOf(rows, screen, ['run'], 'No tool has asked anything.');
+    const none =
+      'No tool has asked anything. Runs that wait for an answer are listed by: acor runs --state waiting_ai';
+    return tableOf(rows, screen, ['run'], none, (column, text) =>
+      column === 'answer' && text === '(open)' ? 'yellow' : undefined,
+    );
   },
 });
 

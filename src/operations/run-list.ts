@@ -3,9 +3,13 @@ import { settleIfLost } from '../core/runner/settle-lost.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
 import { acorOperation } from './define.ts';
+import { blockingQuestionsOf } from './follow-run.ts';
 import { clocksOf } from './run-clocks.ts';
+import { runsView } from './runs-view.ts';
 import { runLine } from './shapes.ts';
-import { ageOf, tableOf } from './views.ts';
+
+/** So many of the runs that wait for an answer are led on to. */
+const MAX_NEXT = 3;
 
 export const runList = acorOperation({
   name: 'run.list',
@@ -32,21 +36,17 @@ export const runList = acorOperation({
       if (record === undefined) continue;
       if (input.tool !== undefined && record.tool !== input.tool) continue;
       if (input.state !== undefined && record.state !== input.state) continue;
-      const { run_id, tool, state, code, attempt, created_at, duration_s } = record;
-      runs.push({ run_id, tool, state, code, attempt, created_at, duration_s, ...clocksOf(store, record) });
+      const { run_id, tool, state, code, message, attempt, created_at, duration_s } = record;
+      const question = state === 'waiting_ai' ? await questionOf(store, runId) : null;
+      const times = { created_at, duration_s, ...clocksOf(store, record) };
+      runs.push({ run_id, tool, state, code, message, question, attempt, ...times });
     }
-    return { kind: 'data', data: { runs } };
+    // At a terminal attach puts the question in a dialog; show has the commands that answer it.
+    const verb = ctx.interactive ? 'attach' : 'show';
+    const waiting = runs.filter(({ question }) => question !== null).slice(0, MAX_NEXT);
+    return { kind: 'data', data: { runs }, next: waiting.map(({ run_id }) => `acor ${verb} ${run_id}`) };
   },
-  render({ runs }, screen) {
-    const rows = runs.map(({ run_id, tool, state, code, created_at, duration_s }) => ({
-      run: run_id,
-      tool,
-      state: code ?? state,
-      age: ageOf(created_at),
-      seconds: duration_s,
-    }));
-    return tableOf(rows, screen, ['run', 'state'], 'No runs yet: start one with acor run <tool>.');
-  },
+  render: ({ runs }, screen) => runsView(runs, screen, Date.now()),
 });
 
 /** A run's record with the truth about its supervisor; undefined for a folder that holds no readable run. */
@@ -58,4 +58,14 @@ async function readSettled(store: RunStore, runId: string): Promise<RunRecord | 
     return undefined;
   }
   return settleIfLost(store, record);
+}
+
+/** What a run stands still for; null when its log cannot say. */
+async function questionOf(store: RunStore, runId: string): Promise<string | null> {
+  try {
+    const [first] = await blockingQuestionsOf(store, runId);
+    return first === undefined ? null : String(first.asked.action);
+  } catch {
+    return null;
+  }
 }

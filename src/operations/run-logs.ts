@@ -42,9 +42,13 @@ export const runLogs = acorOperation({
     store.read(input.run);
     const { events: path } = store.layout(input.run);
     const asText = input.format === 'text' || ctx.screen !== null;
+    const wanted = (event: Readonly<Record<string, unknown>>) =>
+      input.type.length === 0 || input.type.includes(String(event.type));
+    if (input.follow && ctx.screen?.live) {
+      const { followLogForPerson } = await import('./live/follow-log.ts');
+      return followLogForPerson(input.run, input.since, ctx.screen, ctx, wanted);
+    }
     if (input.follow || asText) {
-      const wanted = (event: Record<string, unknown>) =>
-        input.type.length === 0 || input.type.includes(String(event.type));
       const lineOf = (event: Record<string, unknown>) => {
         const line = asText ? eventAsText(event) : JSON.stringify(event);
         return line === undefined ? [] : [`${line}\n`];

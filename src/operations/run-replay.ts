@@ -7,13 +7,11 @@ import type { RunRecord } from '../protocol/run-record.ts';
 import { isFinal } from '../protocol/run-state.ts';
 import type { AcorApp } from './acor-app.ts';
 import { acorOperation } from './define.ts';
+import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
 import { type Pace, playRecording } from './play-recording.ts';
 import { shownPlan } from './show-plan.ts';
 import { replayed } from './tell-comparison.ts';
 import { writeEvents } from './write-events.ts';
-
-/** What a shell expects of a program that Ctrl-C ended. */
-const EXIT_INTERRUPTED = 130;
 
 const input = z.object({
   run: z.string().describe('The id of the run.'),
@@ -70,7 +68,7 @@ export const runReplay = acorOperation({
     const { events } = store.layout(given.run);
     const endMs = Date.parse(String(summariseLog(events).end?.ts ?? record.ended_at));
     const pace = given.at_once ? 'at-once' : { speed: given.speed ?? 1, endMs };
-    if ((await play(events, pace, ctx)) === 'interrupted')
+    if ((await play({ runId: given.run, path: events, endMs }, pace, ctx)) === 'interrupted')
       return { kind: 'streamed', exit: EXIT_INTERRUPTED };
     return { kind: 'streamed', exit: record.state === 'completed' ? 0 : 1 };
   },
@@ -78,21 +76,21 @@ export const runReplay = acorOperation({
 
 /** Shows a recording to an agent as it is, and to a person as a run is shown that goes on. */
 async function play(
-  eventsPath: string,
+  { runId, path, endMs }: { runId: string; path: string; endMs: number },
   pace: Pace,
   ctx: OperationContext<AcorApp>,
 ): Promise<'played' | 'interrupted'> {
   if (ctx.screen === null) {
-    await playRecording(eventsPath, pace, ctx.signal, (lines) => writeEvents(ctx.stdoutFd, lines));
+    await playRecording(path, pace, ctx.signal, (lines) => writeEvents(ctx.stdoutFd, lines));
     return 'played';
   }
-  const { RunView } = await import('./run-view.ts');
-  const view = RunView.open(ctx.screen, ctx.stdoutFd, { asks: false });
+  const { openView } = await import('./show-to-person.ts');
+  const view = await openView(runId, { endMs }, ctx.screen, ctx, { asks: false });
   const stop = new AbortController();
   // The screen is left in order.
   const stopListening = ctx.app.interrupts.listen(() => stop.abort());
   try {
-    await playRecording(eventsPath, pace, stop.signal, (lines) => view.show(lines));
+    await playRecording(path, pace, stop.signal, (lines) => view.show(lines));
     return stop.signal.aborted ? 'interrupted' : 'played';
   } finally {
     stopListening();

@@ -7,9 +7,10 @@ import { acorOperation } from './define.ts';
 import { commandsForOpenQuestions } from './follow-run.ts';
 import { openQuestion, openQuestionsOf } from './open-question.ts';
 import { clocksOf } from './run-clocks.ts';
+import { runShownView } from './run-shown-view.ts';
 import { artifactShape, clocks, survivorShape } from './shapes.ts';
 
-const shown = runRecord.extend({
+export const shownRun = runRecord.extend({
   dir: z.string(),
   last_event_at: z.string().nullable(),
   ...clocks,
@@ -31,7 +32,7 @@ export const runShow = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({ run: z.string().describe('The id of the run.') }),
-  output: shown,
+  output: shownRun,
   positionals: ['run'],
   list: 'artifacts',
   example: 'acor show r-0123456789abcdef',
@@ -63,6 +64,7 @@ export const runShow = acorOperation({
         ];
     return { kind: 'data', data, next };
   },
+  render: (run, screen) => runShownView(run, screen, Date.now()),
 });
 
 function pickProgress({ step, pct, msg }: Readonly<Record<string, unknown>>) {

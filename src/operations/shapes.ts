@@ -49,6 +49,8 @@ export const runLine = z.lazy(() =>
     tool: z.string(),
     state: z.string(),
     code: z.string().nullable(),
+    message: z.string().nullable().describe('Why it failed, in words.'),
+    question: z.string().nullable().describe('The action for whose answer it stands still.'),
     attempt: z.int(),
     created_at: z.string(),
     duration_s: z.number().nullable(),

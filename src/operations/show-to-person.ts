@@ -1,9 +1,11 @@
+import { statSync } from 'node:fs';
 import type { OperationContext } from '../compose/operation.ts';
 import type { Screen } from '../compose/screen.ts';
 import { countLines } from '../core/storage/follow.ts';
+import type { RunStore } from '../core/storage/run-store.ts';
 import type { AcorApp } from './acor-app.ts';
 import { commandsForOpenQuestions, type FollowEnd, followRun, stateAfter } from './follow-run.ts';
-import { RunView } from './run-view.ts';
+import { RunView, type ViewOptions } from './live/run-view.ts';
 
 /** A run that this very process supervises. */
 interface OwnRun {
@@ -21,7 +23,8 @@ export async function showToPerson(
   ctx: OperationContext<AcorApp>,
 ): Promise<void> {
   let asks = mayAsk(screen, ctx);
-  const view = RunView.open(screen, ctx.stdoutFd, { asks });
+  const view = await openView(run.runId, { bytes: 0 }, screen, ctx, { asks });
+  const stopListening = tellInterrupts(view, ctx);
   try {
     for await (const lines of run.follow()) {
       await view.show(lines);
@@ -29,25 +32,30 @@ export async function showToPerson(
       asks = (await putQuestions(view, run.runId, ctx, new AbortController().signal)) === 'settled';
       if (asks) continue;
       const { store } = await ctx.app.project();
-      ctx.note(`acor: run ${run.runId} waits for an answer from another shell; Ctrl-C cancels it`);
-      for (const command of await commandsForOpenQuestions(store, run.runId)) ctx.note(command);
+      view.tell(`acor: run ${run.runId} waits for an answer from another shell; Ctrl-C cancels it`);
+      for (const command of await commandsForOpenQuestions(store, run.runId)) view.tell(`  ${command}`);
     }
   } finally {
+    stopListening();
     await view.close();
   }
 }
 
-/** Shows a run that another process supervises, from a `seq` on, and puts its questions to the person at the terminal. */
+/**
+ * Shows a run that another process supervises, from a `seq` on, and puts its questions to the person at the terminal. With
+ * `cancels`, an interrupt cancels the run.
+ */
 export async function followForPerson(
   runId: string,
   since: number,
   screen: Screen,
   ctx: OperationContext<AcorApp>,
-  signal: AbortSignal,
+  { signal, cancels }: { signal: AbortSignal; cancels: boolean },
 ): Promise<FollowEnd> {
   const { store } = await ctx.app.project();
   const asks = mayAsk(screen, ctx);
-  const view = RunView.open(screen, ctx.stdoutFd, { asks });
+  const view = await openView(runId, { bytes: logBytes(store, runId) }, screen, ctx, { asks });
+  const stopListening = cancels ? tellInterrupts(view, ctx) : () => {};
   let seen = since;
   const show = (lines: Uint8Array) => {
     seen += countLines(lines);
@@ -61,8 +69,38 @@ export async function followForPerson(
         return signal.aborted ? 'stopped' : 'question';
     }
   } finally {
+    stopListening();
     await view.close();
   }
+}
+
+/** Opens the view of a run. */
+export async function openView(
+  runId: string,
+  old: ViewOptions['old'],
+  screen: Screen,
+  ctx: OperationContext<AcorApp>,
+  how: Pick<ViewOptions, 'asks' | 'asLog'>,
+): Promise<RunView> {
+  const { config } = await ctx.app.project();
+  const { waiting_stops_deadline: waitingStopsDeadline } = config.config.environment;
+  return new RunView({ runId, old, screen, fd: ctx.stdoutFd, cwd: ctx.cwd, waitingStopsDeadline, ...how });
+}
+
+/** How much of a run's log is there already. */
+export function logBytes(store: RunStore, runId: string): number {
+  return statSync(store.layout(runId).events, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Says what an interrupt does, while it does it. */
+function tellInterrupts(view: RunView, ctx: OperationContext<AcorApp>): () => void {
+  return ctx.app.interrupts.listen((_signal, count) =>
+    view.say(
+      count > 1
+        ? 'stopping at once'
+        : 'stopping: the tool may end in order; Ctrl-C once more stops it at once',
+    ),
+  );
 }
 
 /** A question may only be put where a person sits at both ends, and where lines can be drawn again. */
@@ -81,8 +119,12 @@ async function putQuestions(
     ctx.app.project(),
   ]);
   await view.putAside();
+  // On a terminal that is gone a dialog may never come to its end.
+  const left = new Promise<'left'>((resolve) =>
+    signal.addEventListener('abort', () => resolve('left'), { once: true }),
+  );
   try {
-    return await putOpenQuestions(store, runId, signal);
+    return await Promise.race([putOpenQuestions(store, runId, signal), left]);
   } finally {
     view.takeUp();
   }

@@ -5,7 +5,7 @@ import { RunGuard, type SettledRun } from '../core/guard/run-guard.ts';
 import type { Violation } from '../core/policy/violation.ts';
 import { grantRoots, resolveArguments } from '../core/registry/arguments.ts';
 import type { ToolEntry } from '../core/registry/registry.ts';
-import { chooseBackend, type IsolationMode } from '../core/sandbox/choose.ts';
+import { chooseBackend, type SandboxWish } from '../core/sandbox/choose.ts';
 import { layoutOf } from '../core/storage/layout.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { Project } from './acor-app.ts';
@@ -78,7 +78,7 @@ async function settle(
   tool: ToolEntry,
   { cwd, env, args }: Parameters<typeof standingOf>[2],
 ): Promise<SettledRun & { masked?: string[] }> {
-  const tier = await tierHere(config.config.security.isolation, join(store.root, 'cache'));
+  const tier = await tierHere(config.config.security, join(store.root, 'cache'));
   if (args === undefined) return { args: [], grants: [], staged: [], tier };
   const resolved = resolveArguments(tool, [...args], {
     cwd,
@@ -98,9 +98,9 @@ async function settle(
 }
 
 /** How strong the sandbox is that a run would get; null where it would get none at all and be refused for that. */
-async function tierHere(isolation: IsolationMode, cacheFolder: string): Promise<number | null> {
+async function tierHere(wish: SandboxWish, cacheFolder: string): Promise<number | null> {
   try {
-    return (await chooseBackend(isolation, cacheFolder)).backend.tier;
+    return (await chooseBackend(wish, cacheFolder)).backend.tier;
   } catch (error) {
     if (error instanceof AcorError) return null;
     throw error;

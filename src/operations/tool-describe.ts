@@ -6,7 +6,7 @@ import { inputsOf } from '../core/registry/input-schema.ts';
 import { usageLine } from '../core/registry/usage-line.ts';
 import { shellCommand } from '../util/shell-quote.ts';
 import { acorOperation } from './define.ts';
-import { pairsOf, tableOf } from './views.ts';
+import { hanging, pairsOf, tableOf } from './views.ts';
 
 const inputShape = z.looseObject({ name: z.string(), type: z.string(), required: z.boolean() });
 
@@ -80,11 +80,21 @@ function describeView(data: Readonly<Record<string, unknown>>, screen: Screen): 
   return [
     styled(usage, 'bold', screen),
     // Indented, so that no line of it passes for one of what follows.
-    String(description ?? '').replaceAll('\n', '\n  '),
+    hanging(String(description ?? ''), 2, screen),
     tableOf(rows, screen, ['input'], 'It declares no inputs; arguments pass as they are.'),
-    pairsOf(facts, screen),
+    pairsOf(flat(facts), screen),
     calls.length > 0 ? `${styled('examples', 'bold', screen)}\n${calls.join('\n')}` : '',
   ]
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+/** Facts within facts under dotted names; lists of plain values stay whole, and empty ones are left out. */
+function flat(facts: Readonly<Record<string, unknown>>, prefix = ''): Record<string, unknown> {
+  const entries = Object.entries(facts).flatMap(([key, value]) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !key.endsWith('_schema')
+      ? Object.entries(flat(value as Readonly<Record<string, unknown>>, `${prefix}${key}.`))
+      : [[`${prefix}${key}`, value] as const],
+  );
+  return Object.fromEntries(entries);
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { mark } from '../compose/marks.ts';
 import { problemText } from '../core/config/problem.ts';
 import { acorOperation } from './define.ts';
 import { tableOf } from './views.ts';
@@ -67,8 +68,11 @@ export const toolList = acorOperation({
       version,
       language,
       level,
-      description: status === 'ok' ? description : `broken: ${problems[0]}`,
+      description: status === 'ok' ? description : `${mark('failed', screen)} broken: ${problems[0]}`,
     }));
-    return tableOf(rows, screen, ['tool'], 'No tools yet: put one into tools/<name>/.');
+    const none = 'No tools here: put one into tools/<name>/, or leave out --filter.';
+    return tableOf(rows, screen, ['tool'], none, (column, text) =>
+      column === 'description' && text.startsWith(mark('failed', screen)) ? 'red' : undefined,
+    );
   },
 });

@@ -84,6 +84,22 @@ const security = z.strictObject({
     .enum(['required', 'preferred', 'off'])
     .default('preferred')
     .describe('The sandbox: the strongest kind, the strongest there is, or none.'),
+  container: z
+    .strictObject({
+      image: z
+        .string()
+        .regex(/^[^\s-]\S*$/)
+        .describe('The image that tools run in.'),
+      command: z
+        .array(z.string().regex(/^[^\n\0]+$/))
+        .refine((words) => words.indexOf('run') > 0, { error: "holds no 'run' after the engine's name" })
+        .optional()
+        .describe(
+          "`podman run` unless it is given: how the engine's 'run' is called, with options of your own; ACOR's come after these.",
+        ),
+    })
+    .optional()
+    .describe('Tools run in a container of this image, and nowhere else.'),
   allow_private_egress: z
     .array(z.string().min(1))
     .default([])

@@ -25,9 +25,13 @@ export const inputSpec = z
       .describe('Masked wherever the arguments are shown, and redacted in all that the tool writes.'),
     flag: z
       .string()
-      .regex(/^--?[A-Za-z0-9][A-Za-z0-9_-]*$/, 'must look like --name or -n')
+      .regex(/^--?[A-Za-z0-9][A-Za-z0-9_.-]*$/, 'must look like --name or -n')
       .optional()
       .describe("The tool's own spelling of the flag."),
+    joined: z
+      .boolean()
+      .optional()
+      .describe('Passed on as one word: --name=value, or -nvalue for a single letter.'),
     positional: z.boolean().default(false).describe('Given by position, not by a flag.'),
     multiple: z.boolean().default(false).describe('May be given several times; the value is a list.'),
     access: z.enum(['read', 'write']).optional().describe('What a path is granted for.'),
@@ -68,6 +72,14 @@ function* inputMistakes(input: InputSpec): Generator<KeyMistake> {
       'flag-or-positional',
       'an input is given by a flag or by position, not both',
       'Leave out flag or positional.',
+    );
+  }
+  if (input.joined && input.positional) {
+    yield mistake(
+      'joined',
+      'joined-needs-flag',
+      "'joined' is for inputs that are given by a flag",
+      'Leave out joined or positional.',
     );
   }
   if (type === 'bool' && (input.positional || input.multiple)) {

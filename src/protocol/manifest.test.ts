@@ -142,6 +142,11 @@ describe('the mistakes between the keys of a manifest', () => {
       { inputs: [{ name: 'a', positional: true, flag: '-a' }] },
       'flag-or-positional',
     ],
+    [
+      'a positional that is joined',
+      { inputs: [{ name: 'a', positional: true, joined: true }] },
+      'joined-needs-flag',
+    ],
     ['a bool that is a list', { inputs: [{ name: 'a', type: 'bool', multiple: true }] }, 'bool-is-a-flag'],
   ];
   for (const [what, file, rule] of cases) {

@@ -194,6 +194,11 @@ export function sandboxContract(backend: SandboxBackend): void {
     });
 
     it('lets a privileged tool see and do what its user can, and nothing in ACOR’s own folders', async () => {
+      if (backend.name === 'container') {
+        const asked = rig.bash(backend, 'echo harm', { request: { level: 'privileged' } });
+        await assert.rejects(asked, { code: 'E_SANDBOX_UNAVAILABLE' }, 'an image is not the machine');
+        return;
+      }
       const { stdout } = await rig.bash(
         backend,
         `cat ${rig.secret}; perl -e 'print "any program\n"'; echo x > here && echo wrote; cat ../../r-other/events.jsonl; cat ../../../.acor/config.yaml; echo x >> ../events.jsonl && echo harm; cat ../secrets/TOKEN`,

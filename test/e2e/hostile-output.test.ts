@@ -40,8 +40,8 @@ const WEAPONS = [
 const OBEYED =
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]|\r(?!\n)/u;
 
-/** The few sequences that ACOR itself writes: its looks, and the erasing of its status line. */
-const OWN = /\x1b\[(?:1|2|22|31|32|33|39)m|\r\x1b\[2K/g;
+/** The few sequences that ACOR itself writes: its looks, and the drawing and erasing of what stands below a run. */
+const OWN = /\x1b\[(?:1|2|22|31|32|33|39)m|\x1b\[\?7[lh]|\r(?:\x1b\[\d{1,2}A)?\x1b\[J/g;
 
 /** Commands that wait for something other than a run. */
 const ELSEWHERE: readonly string[] = [];
@@ -105,6 +105,11 @@ describe('what a stranger writes', () => {
         );
         write('tools/broken/cli.sh', '#!/bin/bash\n', 0o755);
         write(`tools/${hostile().replaceAll('/', '')}/cli.sh`, '#!/bin/bash\n', 0o755);
+        write(
+          'helping',
+          `#!/bin/bash\ncat <<'END'\n${hostile()}\nUsage: x [-v] FILE ${hostile()}\n  -v, --verbose  ${hostile()}\n  --x=${hostile()}  x\n  --y Y ${hostile()}\nEND\n`,
+          0o755,
+        );
         // Where a terminal has it that is opened there.
         const inRoot = { cwd: root, env: dataFolder(root) };
         await project.acor(['secret', 'set', 'KEY'], { ...inRoot, stdin: 'correct horse' });
@@ -194,9 +199,9 @@ describe('what a stranger writes', () => {
     project.write('tools/liar/lines', `${lines.map((each) => JSON.stringify(each)).join('\n')}\n`);
     const { text, code } = await atTerminal(['run', 'liar'], { cwd: project.root });
     assert.equal(code, 1);
-    assert.match(text, /^ {2}completed in 0\.1 s\r$/m);
-    assert.doesNotMatch(text, /^(?:completed in|warning: all)/m);
-    assert.match(text, /^failed in/m);
+    assert.match(text, /^│ completed in 0\.1 s\r$/m);
+    assert.doesNotMatch(text, /^(?:✓ |! )?(?:completed in|warning: all)/m);
+    assert.match(text, /^✗ failed in/m);
   });
 });
 
@@ -262,7 +267,7 @@ describe('an event that only the runner may write', () => {
     assert.equal((await project.envelope(['verify', runId])).ok, true);
     const shown = await project.envelope(['show', runId]);
     assert.deepEqual([shown.data.state, shown.data.tool, shown.data.artifacts], ['failed', 'forger', []]);
-    assert.ok(!JSON.stringify(shown.meta.next ?? []).includes('rm'));
+    assert.doesNotMatch(JSON.stringify(shown.meta.next ?? []), /rm -rf/);
     const { data } = await project.envelope(['decisions', runId]);
     assert.deepEqual(
       data.decisions.map((each: Record<string, unknown>) => [each.action_id, each.state]),
@@ -299,6 +304,7 @@ function linesOf(hostile: () => string, ending = 'error'): string[] {
 function callsOf(command: string, runId: string, word: string): string[][] {
   const words = command.split(' ');
   const own: Record<string, string[][]> = {
+    adopt: [['./helping', '--dry-run'], ['./helping', '--output', 'adopted'], [word]],
     answer: [[runId, '--value', '1'], [word]],
     approve: [['root'], ['--list'], [word]],
     clean: [['--keep', '0', '--dry-run']],

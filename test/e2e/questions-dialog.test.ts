@@ -222,11 +222,23 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     const runId = lastRun();
     const terminal = new Terminal(project, ['attach', runId]);
     await terminal.shows(CHOICES);
-    assert.equal(processesThatAttach(runId).length > 0, true);
+    assert.equal(processesWith(`attach\0${runId}`).length > 0, true);
     terminal.child.kill('SIGKILL');
-    await until(() => processesThatAttach(runId).length === 0);
+    await until(() => processesWith(`attach\0${runId}`).length === 0);
     assert.equal(project.record(runId)!.state, 'waiting_ai');
     await project.acor(['cancel', runId]);
+  });
+
+  it('is left as well when the terminal is closed in which the run was started', async () => {
+    const question = JSON.stringify([{ action: 'of_a_closed_terminal' }]);
+    const terminal = new Terminal(project, ['run', 'asks_any', '--questions', question]);
+    await terminal.shows('of_a_closed_terminal (a-1)');
+    const started = () => processesWith(`run\0asks_any\0--questions\0${question}`);
+    assert.equal(started().length > 0, true);
+    terminal.child.kill('SIGKILL');
+    await until(() => started().length === 0);
+    assert.equal(project.record(lastRun())!.state, 'waiting_ai');
+    await project.acor(['cancel', lastRun()]);
   });
 
   it('is put as well for a tool that did not say it may ask; left, it is answered from another shell', async () => {
@@ -260,10 +272,10 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
   });
 });
 
-function processesThatAttach(runId: string): string[] {
+function processesWith(words: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`attach\0${runId}`);
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(words);
     } catch {
       return false;
     }

@@ -125,14 +125,14 @@ describe('replay', () => {
     const runId = await runOf(project, 'many_events', '3');
     const told = new Terminal(project, ['replay', runId, '--at-once']);
     assert.equal(await told.ended, 0);
-    assert.match(told.text, new RegExp(`run ${runId} {2}many_events\n(.*\n)*completed in [\\d.]+ s\n`));
+    assert.match(told.text, new RegExp(`many_events {2}${runId}\n(.*\n)*✓ completed in [\\d.]+ s\n`));
     pauseBefore(project, runId, 'runner_end');
     const waiting = new Terminal(project, ['replay', runId]);
     await waiting.shows('100%');
     waiting.type(KEYS.ctrlC);
     assert.equal(await waiting.ended, 130);
     assert.doesNotMatch(waiting.text, /completed in/);
-    assert.match(waiting.raw, /\r\u001b\[2K$/);
+    assert.match(waiting.raw, /\r(?:\u001b\[\d+A)?\u001b\[J$/);
   });
 });
 

@@ -28,6 +28,8 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'security.resource_limits.tmp_mb': 'number',
   'security.grant_roots': 'list',
   'security.isolation': 'text',
+  'security.container.image': 'text',
+  'security.container.command': 'list',
   'security.allow_private_egress': 'list',
   'security.require_plan': 'text',
   'budget.max_runs': 'number',

@@ -25,17 +25,22 @@ export class ProcessTree {
   readonly #runtime: Runtime;
   readonly #adopts: boolean;
   readonly #keepers: number;
+  readonly #relays: boolean;
 
-  /** `keepers` is how many generations, from the root on, are a sandbox around the tool: they are only killed, and never asked. */
+  /**
+   * `relays` says that the root stands for a tool that is not below it: it is asked alone, and hands on what it is asked.
+   * `keepers` is how many generations, from the root on, are a sandbox around the tool: they are only killed, and never asked.
+   */
   constructor(
     runtime: Runtime,
-    options: { rootPid: number; runId: string; adopts: boolean; keepers?: number },
+    options: { rootPid: number; runId: string; adopts: boolean; keepers?: number; relays?: boolean },
   ) {
     this.#runtime = runtime;
     this.#rootPid = options.rootPid;
     this.#runId = options.runId;
     this.#adopts = options.adopts;
     this.#keepers = options.keepers ?? 0;
+    this.#relays = options.relays ?? false;
     if (this.#adopts) ownChildren.add(options.rootPid);
   }
 
@@ -43,7 +48,9 @@ export class ProcessTree {
   members(): ProcessInfo[] {
     const found = new Map<number, ProcessInfo>();
     this.#collect(this.#rootPid, found);
-    const strays = this.#adopts ? this.#adopted() : processesWithEnvironment('RUN_ID', this.#runId);
+    // What a relay leaves to this process to adopt is the engine's, and no part of the tool.
+    const knows = this.#adopts && !this.#relays;
+    const strays = knows ? this.#adopted() : processesWithEnvironment('RUN_ID', this.#runId);
     for (const pid of strays) this.#collect(pid, found);
     return [...found.values()];
   }
@@ -65,6 +72,10 @@ export class ProcessTree {
 
   /** Signals every member, and the tool's process group. */
   signal(name: NodeJS.Signals): void {
+    if (name !== 'SIGKILL' && this.#relays) {
+      send(this.#rootPid, name);
+      return;
+    }
     const keepers = this.#keeperPids();
     if (name !== 'SIGKILL' && this.#keepers > 0) {
       this.#ask(name, keepers);

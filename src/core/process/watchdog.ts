@@ -1,4 +1,5 @@
 import { processesOfCommand } from '../../util/process-table.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
 import type { Companion, Runtime } from './runtime.ts';
 
 /**
@@ -8,9 +9,11 @@ import type { Companion, Runtime } from './runtime.ts';
  */
 const SCRIPT = `
 group=
+last_resort=
 while read -r line; do
   case $line in
     done) exit 0 ;;
+    end\\ *) last_resort=\${line#end } ;;
     *) group=$line ;;
   esac
 done
@@ -26,6 +29,7 @@ while [ "$round" -lt 50 ]; do
   [ -n "$found" ] || break
   round=$((round + 1))
 done
+[ -z "$last_resort" ] || eval "$last_resort" >/dev/null 2>&1
 [ -z "$REMOVED_FOLDER" ] || rm -rf -- "$REMOVED_FOLDER"
 exit 0
 `;
@@ -59,6 +63,11 @@ export class Watchdog {
   /** Names the process group of the tool, which dies even when it has cleared its environment. */
   watchGroup(groupId: number): void {
     this.#companion.write(String(groupId));
+  }
+
+  /** Names a command that ends what no signal of this system may reach. No word of it holds a newline. */
+  endBy(argv: readonly string[]): void {
+    this.#companion.write(`end ${shellCommand(argv)}`);
   }
 
   /** Lets go of the watchdog without a word, as the death of this process would. */

@@ -63,6 +63,19 @@ describe('the arguments of a tool with inputs', () => {
     assert.deepEqual(flags('--no-color=false'), ['--color']);
   });
 
+  it('are one word each where the tool takes them joined, secret ones too', () => {
+    const joined = [
+      { name: 'color', joined: true, multiple: true },
+      { name: 'level', type: 'int', flag: '-l', joined: true },
+      { name: 'name', flag: '-name', joined: true, secret: true },
+      { name: 'cache', type: 'bool', default: true, joined: true },
+    ];
+    const given = ['--color', 'a', '--color=b', '-l', '5', '-name', 'long secret', '--no-cache'];
+    const { args: words, secretArgs } = resolve({ inputs: joined }, given);
+    assert.deepEqual(words, ['--color=a', '--color=b', '-l5', '-name=long secret', '--cache=false']);
+    assert.deepEqual(secretArgs, [3]);
+  });
+
   it('are given back as values, too', () => {
     assert.deepEqual(resolve({ inputs }, ['--name', 'me', '--tag', 'x']).values, {
       name: 'me',

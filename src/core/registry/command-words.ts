@@ -16,6 +16,8 @@ export function commandWords(inputs: readonly ReadInput[]): { args: string[]; se
     for (const { value, text } of values) {
       if (spec.type === 'bool') {
         args.push(...boolWords(spec, value === true));
+      } else if (spec.joined) {
+        push(spec, joinedWord(flagOf(spec), text));
       } else {
         args.push(flagOf(spec));
         push(spec, text);
@@ -31,5 +33,11 @@ export function commandWords(inputs: readonly ReadInput[]): { args: string[]; se
 /** A tool assumes `false` unless its manifest says otherwise, so only a `false` against the default must be told. */
 function boolWords(spec: InputSpec, value: boolean): string[] {
   if (value) return [flagOf(spec)];
-  return spec.default === true ? [`--no-${spec.name.replaceAll('_', '-')}`] : [];
+  if (spec.default !== true) return [];
+  return [spec.joined ? joinedWord(flagOf(spec), 'false') : `--no-${spec.name.replaceAll('_', '-')}`];
+}
+
+/** `--name=value` and `-name=value`, but `-nvalue`. */
+function joinedWord(flag: string, text: string): string {
+  return flag.length === 2 ? `${flag}${text}` : `${flag}=${text}`;
 }

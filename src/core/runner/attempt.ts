@@ -88,12 +88,14 @@ export async function runAttempt(
         output.store();
       },
     });
+    if (launch.lastResort !== undefined) watchdog.endBy(launch.lastResort);
     const child = await spawnTool(services, launch);
     tree = new ProcessTree(services.runtime, {
       rootPid: child.pid,
       runId: plan.runId,
       adopts: services.adoptsOrphans,
       keepers: launch.keepers,
+      ...(launch.relays && { relays: true }),
     });
     launch.release();
     race.watchExit(() => launch!.hasEnded());

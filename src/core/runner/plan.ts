@@ -18,7 +18,7 @@ import { assertCompatible } from '../registry/compatibility.ts';
 import { declaredGrants } from '../registry/declared-grants.ts';
 import type { ToolEntry } from '../registry/registry.ts';
 import { type SdkPaths, sdkPaths } from '../registry/sdk-paths.ts';
-import { chooseBackend } from '../sandbox/choose.ts';
+import { type ChosenBackend, chooseBackend, forgettingWhenBroken } from '../sandbox/choose.ts';
 import { type GroupPlace, usefulGroups } from '../sandbox/groups/group-places.ts';
 import type { Confinement, RunFolders, SandboxBackend, SandboxRequest } from '../sandbox/sandbox.ts';
 import { layoutOf, type RunLayout } from '../storage/layout.ts';
@@ -32,7 +32,11 @@ import type { RunSecrets } from './secrets/run-secrets.ts';
 import type { RunnerServices, RunRequest } from './services.ts';
 
 /** How a tool is confined, and where groups of processes are made for it. */
-type Confined = Confinement & { groups: readonly GroupPlace[] };
+type Confined = Confinement & {
+  groups: readonly GroupPlace[];
+  /** Stronger sandboxes could not be had. */
+  weaker: { chosen: ChosenBackend; cacheFolder: string } | null;
+};
 
 /** What is decided of a tool's run before anything starts. `acor run --dry-run` shows it. */
 export interface ToolPlan extends RunPlan {
@@ -162,12 +166,20 @@ async function confine(
   request: Omit<SandboxRequest, 'network'>,
 ): Promise<Confined> {
   const cacheFolder = join(services.store.root, 'cache');
-  const { backend, probe } = await chooseBackend(services.config.config.security.isolation, cacheFolder);
+  const chosen = await chooseBackend(services.config.config.security, cacheFolder);
+  const { backend, probe } = chosen;
   const network = await networkFor(services, tool, backend);
-  const confinement = await backend.confine({ ...request, ...network }, probe);
-  const groups = usefulGroups(backend.tier);
-  const limits = heldLimits(request.limits, { backend: backend.name, places: groups });
-  return { ...confinement, groups, isolation: { ...confinement.isolation, limits } };
+  const confined = await backend.confine({ ...request, ...network }, probe);
+  const confinement = forgettingWhenBroken(confined, chosen.forget);
+  // The processes of a container are its engine's to group.
+  const groups = backend.name === 'container' ? [] : usefulGroups(backend.tier);
+  const limits = heldLimits(request.limits, {
+    backend: backend.name,
+    places: groups,
+    features: probe.features,
+  });
+  const weaker = chosen.passedOver.length > 0 ? { chosen, cacheFolder } : null;
+  return { ...confinement, groups, weaker, isolation: { ...confinement.isolation, limits } };
 }
 
 /** None for most tools; the hosts that a manifest names, or all of them for a privileged tool. */

@@ -94,7 +94,7 @@ export class Run {
     try {
       this.#announce();
       const tried = await this.#workInTurn();
-      await this.#work.beforeEnd?.(tried);
+      await this.#work.conclude(tried);
       const { outcome, exit } = tried;
       const durationS = Math.round(performance.now() - this.#begunMs) / 1000;
       const told = summarise(this.#plan, this.layout, tried, durationS);

@@ -27,6 +27,7 @@ export class ToolWork implements Work {
     const { layout } = this.#writer;
     try {
       await this.#plan.guard.approved();
+      await this.#tellOfWeakerSandbox();
       prepareStaging(this.#plan.staged);
       if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(layout);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options);
@@ -52,10 +53,18 @@ export class ToolWork implements Work {
     }
   }
 
-  async beforeEnd({ outcome, exit, wasStopped }: Tried): Promise<void> {
+  async conclude({ outcome, exit, wasStopped }: Tried): Promise<void> {
     if (outcome.state !== 'failed' || exit === null || wasStopped) return;
     const { explainFailure } = await import('./explain-failure.ts');
     explainFailure(this.#services, this.#plan, this.#writer, outcome);
+  }
+
+  async #tellOfWeakerSandbox(): Promise<void> {
+    const { weaker } = this.#plan.sandboxed;
+    if (weaker === null) return;
+    const { tellOfWeaker } = await import('../sandbox/tell-of-weaker.ts');
+    const news = tellOfWeaker(weaker.chosen, weaker.cacheFolder);
+    if (news !== undefined) this.#warn(undefined, news.msg, { hint: news.hint });
   }
 
   /** A completed attempt only counts when what it made is there, is what the tool says, and stands where it belongs. */

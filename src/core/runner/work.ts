@@ -9,8 +9,8 @@ import type { Outcome } from './outcome.ts';
 export interface Work {
   /** Sees one attempt through to its end, whatever that is; when it returns, nothing of it is left alive. It does not throw. */
   attempt(options: AttemptOptions): Promise<Tried>;
-  /** The last attempt is over, and its end is about to be written: what is still to be said of it. */
-  beforeEnd?(tried: Tried): Promise<void>;
+  /** No further attempt follows: tells what there is to tell before the end. */
+  conclude(last: Tried): Promise<void>;
 }
 
 export interface AttemptOptions {
@@ -31,7 +31,7 @@ export interface AttemptOptions {
 /** What one attempt came to. */
 export interface Tried {
   outcome: Outcome;
-  /** Whether it was stopped by somebody else than itself: nobody can say what it had done by then. */
+  /** Whether it was stopped, and did not end by itself: nobody can say what it had done by then. */
   wasStopped: boolean;
   /** How its process ended; null when there was none. */
   exit: Exit | null;

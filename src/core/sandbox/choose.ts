@@ -1,14 +1,40 @@
 import { AcorError } from '../../protocol/acor-error.ts';
+import type { ContainerSettings } from './backends/engine.ts';
 import { ProbeCache } from './probe-cache.ts';
-import type { SandboxBackend, SandboxProbe } from './sandbox.ts';
+import type { Confinement, SandboxBackend, SandboxProbe } from './sandbox.ts';
 
 /** `required` asks for the strongest kind, `preferred` takes the strongest that there is, `off` asks for none. */
 export type IsolationMode = 'required' | 'preferred' | 'off';
 
-/** All backends that are chosen by themselves, the strongest first. Each is loaded when it is asked. */
-export const BACKENDS: readonly { name: string; tier: number; load(): Promise<SandboxBackend> }[] = [
-  { name: 'bubblewrap', tier: 1, load: async () => (await import('./backends/bubblewrap.ts')).bubblewrap },
-  { name: 'landlock', tier: 2, load: async () => (await import('./backends/landlock.ts')).landlock },
+/** What the configuration says of the sandbox: `security`, as far as it matters here. */
+export interface SandboxWish {
+  isolation: IsolationMode;
+  container?: ContainerSettings | undefined;
+}
+
+/** A backend as it is found: loaded when it is asked. */
+interface Candidate {
+  name: string;
+  tier: number;
+  /** The only system that it is for. */
+  platform?: NodeJS.Platform;
+  load(): Promise<SandboxBackend>;
+}
+
+/** All backends that are chosen by themselves, the strongest first. */
+export const BACKENDS: readonly Candidate[] = [
+  {
+    ...{ name: 'bubblewrap', tier: 1, platform: 'linux' },
+    load: async () => (await import('./backends/bubblewrap.ts')).bubblewrap,
+  },
+  {
+    ...{ name: 'landlock', tier: 2, platform: 'linux' },
+    load: async () => (await import('./backends/landlock.ts')).landlock,
+  },
+  {
+    ...{ name: 'seatbelt', tier: 2, platform: 'darwin' },
+    load: async () => (await import('./backends/seatbelt.ts')).seatbelt,
+  },
   { name: 'none', tier: 3, load: async () => (await import('./backends/none.ts')).none },
 ];
 
@@ -16,34 +42,65 @@ export const BACKENDS: readonly { name: string; tier: number; load(): Promise<Sa
 export interface ChosenBackend {
   backend: SandboxBackend;
   probe: SandboxProbe;
+  /** The stronger ones that could not be had, and why. */
+  passedOver: readonly { backend: SandboxBackend; probe: SandboxProbe }[];
+  /** What was found no longer holds: it is tried out anew the next time. */
+  forget(): void;
 }
 
 /**
  * The backend for a run, chosen by trying them out once; `cacheFolder` keeps what was found. Fails rather than giving less
- * than was asked for: no boundary is only ever given to those who ask for none.
+ * than was asked for: no boundary is only ever given to those who ask for none, and nothing stands in for a container.
  */
-export async function chooseBackend(mode: IsolationMode, cacheFolder: string | null): Promise<ChosenBackend> {
-  const isWanted = (tier: number) =>
-    mode === 'off' ? tier === 3 : tier === 1 || (mode === 'preferred' && tier === 2);
+export async function chooseBackend(wish: SandboxWish, cacheFolder: string | null): Promise<ChosenBackend> {
   const cache = new ProbeCache(cacheFolder);
-  const found: { backend: SandboxBackend; probe: SandboxProbe }[] = [];
-  for (const { tier, load } of BACKENDS) {
-    if (!isWanted(tier)) continue;
+  const passedOver: { backend: SandboxBackend; probe: SandboxProbe }[] = [];
+  for (const { load } of candidatesFor(wish)) {
     const backend = await load();
     const probe = await cache.probe(backend);
-    if (probe.available) return { backend, probe };
-    found.push({ backend, probe });
+    if (probe.available) return { backend, probe, passedOver, forget: () => cache.forget(backend) };
+    passedOver.push({ backend, probe });
   }
-  throw unavailable(mode, found);
+  throw unavailable(wish, passedOver);
 }
 
-function unavailable(mode: IsolationMode, found: readonly ChosenBackend[]): AcorError {
+/** A confinement that calls `forget` when it turns out that the sandbox cannot be set up any more. */
+export function forgettingWhenBroken(confinement: Confinement, forget: () => void): Confinement {
+  const watched = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof AcorError && error.code === 'E_SANDBOX_UNAVAILABLE') forget();
+      throw error;
+    }
+  };
+  return {
+    ...confinement,
+    launch(options) {
+      const launch = watched(() => confinement.launch(options));
+      return { ...launch, settle: (exit) => watched(() => launch.settle(exit)) };
+    },
+  };
+}
+
+function candidatesFor({ isolation, container }: SandboxWish): readonly Pick<Candidate, 'load'>[] {
+  if (isolation !== 'off' && container !== undefined) {
+    return [{ load: async () => (await import('./backends/container.ts')).containerBackend(container) }];
+  }
+  return BACKENDS.filter(({ tier, platform = process.platform }) => {
+    if (platform !== process.platform) return false;
+    return isolation === 'off' ? tier === 3 : tier === 1 || (isolation === 'preferred' && tier === 2);
+  });
+}
+
+function unavailable({ isolation }: SandboxWish, found: ChosenBackend['passedOver']): AcorError {
   const [first] = found;
-  const why = found.map(({ backend, probe }) => `${backend.name}: ${probe.detail}`).join('; ');
+  const tried = found.map(({ backend, probe }) => `${backend.name}: ${probe.detail}`).join('; ');
+  const why = tried || `none of this strength is for ${process.platform}`;
   const fix = first?.probe.fix ?? 'See: acor health';
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
-    `security.isolation is '${mode}', and there is no such sandbox here (${why})`,
+    `security.isolation is '${isolation}', and there is no such sandbox here (${why})`,
     {
       hint: `${fix}. To run tools that you trust without a sandbox, set security.isolation: 'off' in .acor/config.yaml.`,
       details: { tried: found.map(({ backend, probe }) => ({ backend: backend.name, ...probe })) },

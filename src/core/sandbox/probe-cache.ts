@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
@@ -39,6 +39,12 @@ export class ProbeCache {
     return probe;
   }
 
+  /** What worked does not any more: the next run tries it out anew. */
+  forget(backend: SandboxBackend): void {
+    inThisProcess.delete(keyOf(backend));
+    if (this.#path !== null) rmSync(this.#path, { force: true });
+  }
+
   #read(): Record<string, SandboxProbe> {
     try {
       return this.#path === null ? {} : JSON.parse(readOwn(this.#path));
@@ -58,13 +64,15 @@ export class ProbeCache {
   }
 }
 
-function keyOf({ name }: SandboxBackend): string {
+function keyOf({ name, identity: own }: SandboxBackend): string {
   const identity = (program: string) => {
     const found = trustedProgram(program);
     return typeof found === 'string' ? found : found.identity;
   };
   const who = [process.getuid?.(), process.getgid?.()];
   const settings = SETTINGS.map(readSetting);
+  if (own !== undefined)
+    return JSON.stringify([name, ACOR_VERSION, release(), who, readSetting(SETTINGS[0]!), own]);
   return JSON.stringify([name, ACOR_VERSION, release(), who, settings, identity('bwrap'), identity('perl')]);
 }
 

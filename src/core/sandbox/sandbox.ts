@@ -88,6 +88,10 @@ export interface SandboxLaunch {
   spawn: SpawnRequest;
   /** How many generations at the root of the process tree are the sandbox's own, and no part of the tool. */
   keepers: number;
+  /** The started process stands for a tool that is not below it: it hands signals on, and is asked alone. */
+  relays?: true;
+  /** A command that ends the tool wherever it runs, for whoever is left when the supervisor is gone. */
+  lastResort?: readonly string[];
   /** Whether the tool itself has ended, while its sandbox still ends what it left behind. */
   hasEnded(): boolean;
   /** Call it when the started process has ended. Throws when it was the sandbox that failed. */
@@ -127,6 +131,8 @@ export interface SandboxBackend {
   readonly tier: number;
   /** Whether it can open the network host by host; one that cannot is never asked to. */
   readonly opensHosts?: boolean;
+  /** What else than the system its trial depends on. */
+  readonly identity?: string;
   /** Tries it out on this machine. May take some milliseconds; what it finds is kept by `choose.ts`. */
   probe(): Promise<SandboxProbe>;
   /** Throws E_SANDBOX_UNAVAILABLE for what it cannot give. */

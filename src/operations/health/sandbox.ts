@@ -19,7 +19,7 @@ const OFF = "Run only tools that you trust, or set security.isolation: 'preferre
 export async function checkSandbox({ config }: Project): Promise<HealthCheck[]> {
   const mode = config.config.security.isolation;
   try {
-    const chosen = await chooseBackend(mode, null);
+    const chosen = await chooseBackend(config.config.security, null);
     if (mode === 'off') {
       return [
         { name: 'sandbox', status: 'ok', detail: `off, as the configuration has it: ${chosen.probe.detail}` },
@@ -41,11 +41,22 @@ export async function checkSandbox({ config }: Project): Promise<HealthCheck[]> 
 async function checkChosen({ backend, probe }: ChosenBackend, mode: IsolationMode): Promise<HealthCheck> {
   const detail = `${backend.name}: ${probe.detail} (security.isolation: ${mode})`;
   if (backend.tier === 1) return { name: 'sandbox', status: 'ok', detail };
+  if (backend.name === 'seatbelt') {
+    const fix = 'Run ACOR on Linux, in a virtual machine or a container, for a sandbox that is tested.';
+    return {
+      name: 'sandbox',
+      status: 'degraded',
+      detail: `${detail}; processor, memory and programs are not limited`,
+      fix,
+    };
+  }
   const stronger = await Promise.all(
-    BACKENDS.filter(({ tier }) => tier < backend.tier).map(async ({ name, load }) => ({
-      name,
-      ...(await (await load()).probe()),
-    })),
+    BACKENDS.filter(({ tier, platform }) => tier < backend.tier && platform === process.platform).map(
+      async ({ name, load }) => ({
+        name,
+        ...(await (await load()).probe()),
+      }),
+    ),
   );
   const [first] = stronger;
   const why = stronger.map((each) => `${each.name}: ${each.detail}`).join('; ');

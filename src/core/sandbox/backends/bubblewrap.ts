@@ -149,7 +149,7 @@ export function launchInBubblewrap(
 }
 
 /** /tmp is the sandbox's own, and any other folder for temporary files is not there. */
-function withOwnTemp(env: LaunchOptions['env']): Record<string, string> {
+export function withOwnTemp(env: LaunchOptions['env']): Record<string, string> {
   const changed = { ...env };
   for (const name of ['TMPDIR', 'TEMP', 'TMP']) if (name in changed) changed[name] = '/tmp';
   return changed;

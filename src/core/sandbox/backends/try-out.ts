@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
@@ -14,35 +14,55 @@ const NOBODY_IN_PARTICULAR = { uid: 61_184, gid: 61_184 };
 /** What became of a trial: what the program wrote, or what kept it from being started. */
 export interface Trial {
   output: string;
+  rc: number | null;
   trouble: string | undefined;
+}
+
+/** What else a trial is given, and who looks at it. */
+export interface TrialOptions {
+  stdin?: number;
+  /** Hears of the first words that the program writes. */
+  onOutput?(launch: SandboxLaunch): void;
+  /** Looks at the workspace when all is over. */
+  inspect?(work: string): void;
 }
 
 /** Starts a program in a sandbox, with every layer that a tool would get. */
 export async function tryOut(
   launch: (request: SandboxRequest, options: LaunchOptions) => SandboxLaunch | Promise<SandboxLaunch>,
   argv: SandboxRequest['argv'] = ['/bin/true'],
+  { stdin, onOutput, inspect }: TrialOptions = {},
 ): Promise<Trial> {
   const folder = mkdtempSync(join(tmpdir(), 'acor-probe-'));
   const work = join(folder, 'work');
   let started: SandboxLaunch | undefined;
+  let said = '';
   try {
     // Whoever the tool is, it has to come this far.
     chmodSync(folder, 0o755);
     mkdirSync(work, { mode: 0o755 });
     const user = canGiveUsers() ? NOBODY_IN_PARTICULAR : null;
+    if (user !== null) chownSync(work, user.uid, user.gid);
     started = await launch(requestFor(work, argv), {
       env: {},
+      ...(stdin !== undefined && { stdin }),
       stdout: 'pipe',
       stderr: 'pipe',
       user,
       scratch: folder,
     });
-    const { output, ...exit } = await endOf(started);
-    started.settle(exit);
-    return { output, trouble: undefined };
+    const { output, errors, ...exit } = await endOf(started, onOutput);
+    said = errors;
+    const settled = started.settle(exit);
+    inspect?.(work);
+    return { output, rc: settled.exit.rc, trouble: undefined };
   } catch (error) {
-    if (error instanceof AcorError) return { output: '', trouble: error.message };
-    throw error;
+    if (!(error instanceof AcorError)) throw error;
+    return {
+      output: '',
+      rc: null,
+      trouble: [error.message, said.trim()].filter((each) => each !== '').join(': '),
+    };
   } finally {
     started?.close();
     rmSync(folder, { recursive: true, force: true });
@@ -68,9 +88,11 @@ function requestFor(work: string, argv: SandboxRequest['argv']): SandboxRequest 
   };
 }
 
-function endOf({
-  spawn: { argv, cwd, env, stdin, fds = [], hear },
-}: SandboxLaunch): Promise<Exit & { output: string }> {
+function endOf(
+  launch: SandboxLaunch,
+  onOutput?: TrialOptions['onOutput'],
+): Promise<Exit & { output: string; errors: string }> {
+  const { argv, cwd, env, stdin, fds = [], hear } = launch.spawn;
   const [program, ...args] = argv;
   const channel = hear === undefined ? [] : ['ipc' as const];
   const child = spawn(program, args, {
@@ -80,13 +102,18 @@ function endOf({
   });
   if (hear !== undefined) listenTo(child, hear);
   let output = '';
+  let errors = '';
+  child.stdout!.once('data', () => onOutput?.(launch));
   child.stdout!.on('data', (chunk) => {
     output += chunk;
+  });
+  child.stderr!.on('data', (chunk) => {
+    errors += chunk;
   });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (rc, signal) =>
-      resolve({ rc, signal, output, usage: { cpu_s: null, max_rss_bytes: null } }),
+      resolve({ rc, signal, output, errors, usage: { cpu_s: null, max_rss_bytes: null } }),
     );
   });
 }

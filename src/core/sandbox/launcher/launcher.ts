@@ -23,6 +23,8 @@ export interface LaunchSteps {
   filter: Uint8Array;
   /** Stays as the first process of a PID namespace. */
   isInit: boolean;
+  /** As the first process it hands SIGTERM on to all that is in the namespace. */
+  handsOn?: boolean;
   /** Takes no rights away: only the limits are set. */
   isBare?: boolean;
   /** A folder in memory whose files are root's, and are to be the user's to read. */
@@ -36,6 +38,9 @@ export interface LauncherStreams {
   stderr: number | 'pipe';
   fds: number[];
 }
+
+/** What a launcher has to say is a few lines. */
+const MAX_WORDS_BYTES = 64 * 1024;
 
 /** Wherever the launcher runs, it is this program. */
 export const PERL_COMMAND = ['-'] as const;
@@ -51,8 +56,15 @@ export class Launcher {
   readonly #hasInit: boolean;
   readonly #program: string;
 
-  constructor(steps: LaunchSteps, options: LaunchOptions, architecture: Architecture) {
-    this.#status = scratchFile(options.scratch);
+  /** `makeFile` makes the files that the launcher reads and writes, which have no names unless it is told otherwise. */
+  constructor(
+    steps: LaunchSteps,
+    options: LaunchOptions,
+    architecture: Architecture,
+    makeFile: (use: 'orders' | 'status', text: string) => number = (_, text) =>
+      scratchFile(options.scratch, text),
+  ) {
+    this.#status = makeFile('status', '');
     this.#hasInit = steps.isInit;
     this.#program = steps.argv[0];
     const stdin = options.stdin ?? -1;
@@ -77,7 +89,7 @@ export class Launcher {
       status: layout.status,
       streams: `${stdin === -1 ? 'null' : stdinAt},${layout.streams}`,
     });
-    const script = scratchFile(options.scratch, `${perlScript(architecture)}__END__\n${orders}`);
+    const script = makeFile('orders', `${perlScript(architecture)}__END__\n${orders}`);
     this.streams = { stdin: script, stdout: layout.stdout, stderr: layout.stderr, fds: layout.fds };
   }
 
@@ -122,7 +134,7 @@ export class Launcher {
   }
 
   #words(): string {
-    const bytes = Buffer.alloc(fstatSync(this.#status).size);
+    const bytes = Buffer.alloc(Math.min(fstatSync(this.#status).size, MAX_WORDS_BYTES));
     return bytes.toString('utf8', 0, readSync(this.#status, bytes, 0, bytes.length, 0));
   }
 }
@@ -143,6 +155,7 @@ function encode(
     `cwd=${steps.cwd}`,
     `filter=${Buffer.from(steps.filter).toString('hex')}`,
     ...(steps.isInit ? ['init=1'] : []),
+    ...(steps.handsOn ? ['handson=1'] : []),
     ...(steps.user === null ? [] : [`uid=${steps.user.uid}`, `gid=${steps.user.gid}`]),
     ...steps.limits.map(([resource, value]) => `limit=${resource},${value}`),
     ...own.groups.map((fd) => `group=${fd}`),

@@ -163,9 +163,10 @@ unless ($one{init}) {
 
 # Nothing of this process may be read or used by the tool.
 call('prctl', 4, 0, 0, 0, 0);
+$SIG{TERM} = sub { kill 'TERM', -1 } if $one{handson};
 my $tool = fork;
 fail('fork') unless defined $tool;
-if ($tool == 0) { become_tool() }
+if ($tool == 0) { $SIG{TERM} = 'DEFAULT'; become_tool() }
 tell_status('up');
 open(STDIN, '<', '/dev/null');
 open(STDOUT, '>', '/dev/null');

@@ -26,10 +26,12 @@ export function architecture(): Architecture | undefined {
  * What a tool of this level is given: `minimal` and `standard` what is listed, `privileged` the machine as its user sees it, without
  * ACOR's own folders.
  */
-export function profileOf(request: SandboxRequest): Profile {
+export function profileOf(
+  request: SandboxRequest,
+  system: readonly SystemEntry[] = systemEntries(request.network),
+): Profile {
   const { folders, toolDir, libraries, grants, hidden, level } = request;
   const isPrivileged = level === 'privileged';
-  const system = systemEntries(request.network);
   const mount = (access: Mount['access']) => (path: string) => ({ path, access });
   const run = [...folders.writable.map(mount('write')), ...folders.readable.map(mount('read'))];
   const base = isPrivileged

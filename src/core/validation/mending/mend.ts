@@ -1,5 +1,4 @@
-import { editDistance } from '../../../util/edit-distance.ts';
-import { nearestWords } from '../../../util/nearest.ts';
+import { editDistance, nearestWords } from '../../../util/nearest.ts';
 import type { Issue } from '../../config/check-file.ts';
 import type { KeyPath, YamlFile } from '../../config/yaml-file.ts';
 

@@ -1,0 +1,24 @@
+import type { Part } from '../fit-parts.ts';
+import type { Screen } from '../screen.ts';
+
+const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const;
+const ASCII_SPINNER = ['|', '/', '-', '\\'] as const;
+const FRAME_MS = 100;
+
+/** How far something is, as a bar of so many columns and its percentage. */
+export function progressBar(pct: number, columns: number, screen: Screen): Part[] {
+  const share = Math.min(100, Math.max(0, pct)) / 100;
+  const full = Math.floor(share * columns);
+  const [done, open] = screen.unicode ? ['█', '░'] : ['#', '.'];
+  return [
+    [done.repeat(full), 'green'],
+    [open.repeat(columns - full), 'dim'],
+    ` ${String(Math.floor(share * 100)).padStart(3)}%`,
+  ];
+}
+
+/** A sign of one column that moves while something goes on. */
+export function spinner(nowMs: number, screen: Pick<Screen, 'unicode'>): string {
+  const frames = screen.unicode ? SPINNER : ASCII_SPINNER;
+  return frames[Math.floor(nowMs / FRAME_MS) % frames.length]!;
+}

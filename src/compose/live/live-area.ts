@@ -1,0 +1,135 @@
+import { writeSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { writeAsync } from '../../util/write-async.ts';
+import type { Screen } from '../screen.ts';
+import { drawFooter, drawnWidth, eraseFooter } from './frame.ts';
+import type { LineOutput, Written } from './line-output.ts';
+import { RecentLines } from './recent-lines.ts';
+
+const REDRAW_MS = 100;
+const DEFAULT_ROWS = 24;
+
+/** What is drawn below the lines, anew each time: at most `rows` lines that fit the screen. */
+export type Footer = (screen: Screen, rows: number) => readonly string[];
+
+/**
+ * Lines that scroll as they come, above a footer that is drawn again in place, ten times a second at most. Lines that come
+ * faster than that are shown by their last ones, and a terminal that is slow, or stopped, holds up nobody. The cursor is
+ * never hidden and no mode outlives a write, so there is nothing to restore, however the process ends.
+ */
+export class LiveArea implements LineOutput {
+  readonly #fd: number;
+  readonly #footer: Footer;
+  readonly #leftOut: (count: number) => string;
+  readonly #lines = new RecentLines();
+  readonly #timer: NodeJS.Timeout;
+  readonly #terminal = process.stdout;
+  #screen: Screen;
+  #widths: number[] = [];
+  #shown = '';
+  #isAside = false;
+  #isClosed = false;
+  #writing: Promise<void> | undefined;
+
+  /** `leftOut` says in one line that so many were not shown. */
+  constructor(fd: number, screen: Screen, footer: Footer, leftOut: (count: number) => string) {
+    this.#fd = fd;
+    this.#screen = screen;
+    this.#footer = footer;
+    this.#leftOut = leftOut;
+    this.#timer = setInterval(() => this.#draw(), REDRAW_MS);
+    this.#terminal.on('resize', this.#resized);
+    process.on('SIGTSTP', this.#suspend);
+    process.on('exit', this.#leave);
+  }
+
+  get screen(): Screen {
+    return this.#screen;
+  }
+
+  print(text: string, kept?: 'kept'): void {
+    this.#lines.push(text, kept);
+  }
+
+  async settle(): Promise<Written> {
+    // Whoever reads a long log at one go must let the clocks of this process run in between.
+    await setImmediate();
+    return this.#isClosed ? 'closed' : 'written';
+  }
+
+  async putAside(): Promise<void> {
+    await this.#writing;
+    this.#isAside = true;
+    await this.#write('');
+  }
+
+  takeUp(): void {
+    this.#isAside = false;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.putAside();
+    this.#terminal.off('resize', this.#resized);
+    process.off('SIGTSTP', this.#suspend);
+    process.off('exit', this.#leave);
+  }
+
+  /** One frame, unless the terminal still has the last one to swallow. */
+  #draw(): void {
+    if (this.#isAside || this.#isClosed || this.#writing !== undefined) return;
+    const rows = Math.max(1, (this.#terminal.rows || DEFAULT_ROWS) - 1);
+    const lines = this.#footer(this.#screen, rows).slice(0, rows);
+    const footer = drawFooter(lines);
+    if (this.#lines.isEmpty && footer === this.#shown) return;
+    void this.#write(footer, lines.map(drawnWidth));
+  }
+
+  #write(footer: string, widths: number[] = []): Promise<void> {
+    const { texts, leftOut } = this.#lines.take();
+    if (leftOut > 0) texts.unshift(this.#leftOut(leftOut));
+    const above = texts.map((text) => `${text}\n`).join('');
+    const frame = `${eraseFooter(this.#widths, this.#screen.width)}${above}${footer}`;
+    this.#widths = widths;
+    this.#shown = footer;
+    if (frame === '' || this.#isClosed) return Promise.resolve();
+    this.#writing = writeAsync(this.#fd, Buffer.from(frame)).then(
+      (how) => this.#wrote(how),
+      // The terminal itself is gone.
+      () => this.#wrote('closed'),
+    );
+    return this.#writing;
+  }
+
+  #wrote(how: Written): void {
+    this.#writing = undefined;
+    this.#isClosed = how === 'closed';
+  }
+
+  readonly #resized = () => {
+    this.#screen = { ...this.#screen, width: this.#terminal.columns || this.#screen.width };
+    this.#shown = '';
+    this.#draw();
+  };
+
+  /** Ctrl-Z: the shell gets a clean line, and what is drawn comes back with the next frame. */
+  readonly #suspend = () => {
+    this.#writeNow(eraseFooter(this.#widths, this.#screen.width));
+    this.#widths = [];
+    this.#shown = '';
+    process.kill(process.pid, 'SIGSTOP');
+  };
+
+  /** The process ends in the middle of it: whatever is printed next begins a line of its own. */
+  readonly #leave = () => {
+    if (this.#widths.length > 0) this.#writeNow('\n');
+  };
+
+  #writeNow(text: string): void {
+    try {
+      writeSync(this.#fd, text);
+    } catch {
+      // The terminal is gone, or stopped.
+    }
+  }
+}

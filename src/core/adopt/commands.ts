@@ -1,0 +1,52 @@
+import type { FoundCommand } from './help-shape.ts';
+import { indentOf } from './plain-lines.ts';
+
+const NAME = '[a-z0-9][a-z0-9:_.-]*';
+const WITH_TEXT = new RegExp(
+  `^\\s+(?:${NAME} )?(${NAME})(?:(?:, ?|\\|)${NAME})*(?: [<[].*?)?(?: {2,}|\\s+- )(\\S.*)$`,
+);
+const NAME_ALONE = new RegExp(`^${NAME}$`);
+const BEGINS = /\b(?:sub)?commands?\b/i;
+const ENDS =
+  /\b(?:options?|flags|arguments|usage|examples?|environment|concepts?|topics?|aliases|learn more|configs?)\b/i;
+const PROSE_WORDS = 12;
+
+/** The subcommands that a help text lists under a heading that speaks of commands. */
+export function readCommands(lines: readonly string[]): FoundCommand[] {
+  const found = new Map<string, FoundCommand>();
+  let isInside = false;
+  let column = Number.POSITIVE_INFINITY;
+  let isListOpen = false;
+  for (const line of lines) {
+    if (line === '') continue;
+    if (indentOf(line) <= 1 && !isNames(line, isInside)) {
+      // A heading among the commands groups them; one about something else ends them.
+      const isHeading = line.split(' ').length <= PROSE_WORDS && !line.startsWith('-');
+      if (isHeading && BEGINS.test(line) && !/^usage\b/i.test(line) && !/\[options?\]/i.test(line)) {
+        isInside = true;
+        column = Number.POSITIVE_INFINITY;
+      } else if (/^\s*-/.test(line) || ENDS.test(line) || !isHeading) isInside = false;
+      continue;
+    }
+    if (!isInside) continue;
+    const [, name, text] = WITH_TEXT.exec(line) ?? [];
+    if (name !== undefined && indentOf(line) <= column) {
+      column = Math.min(column, indentOf(line) + 2);
+      if (!found.has(name)) found.set(name, { name, text: text ?? '' });
+    } else if (isNames(line, isInside) || (isListOpen && NAME_ALONE.test(line.trim()))) {
+      isListOpen = line.endsWith(',');
+      for (const each of line.split(/[,\s]+/)) if (each !== '') found.set(each, { name: each, text: '' });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Names alone, between commas or in columns. */
+function isNames(line: string, isInside: boolean): boolean {
+  if (!isInside) return false;
+  const names = line
+    .trim()
+    .replace(/,$/, '')
+    .split(/ *, *| {2,}/);
+  return (names.length > 1 || line.trim().endsWith(',')) && names.every((name) => NAME_ALONE.test(name));
+}

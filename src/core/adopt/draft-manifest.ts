@@ -1,0 +1,81 @@
+import { Document, isMap, isSeq, type Node, type YAMLMap } from 'yaml';
+import type { DraftInputs } from './draft-inputs.ts';
+import type { ReadHelp } from './help-shape.ts';
+
+/** What a draft is made of. */
+export interface DraftParts {
+  name: string;
+  /** The program and its subcommand, as they are started. */
+  command: readonly string[];
+  /** The same, as they were called for their help. */
+  asked: readonly string[];
+  help: ReadHelp;
+  inputs: DraftInputs;
+  /** What the program needs to be there beside the base system. */
+  reads: readonly string[];
+}
+
+const MAX_COMMENT = 150;
+
+/** The text of a `tool.yaml`. What is not certain is told in comments, at the input that it is about. */
+export function draftManifest({ name, command, asked, help, inputs, reads }: DraftParts): string {
+  const shown = inputs.inputs.map(({ keys }) => keys);
+  const manifest = {
+    name,
+    version: '0.0.0-draft',
+    ...(help.description !== '' && { description: help.description }),
+    category: 'adopted',
+    command: [...command],
+    adapter: 'plain',
+    inputs: shown,
+    permissions: reads.length > 0 ? { filesystem: { read: [...reads] } } : {},
+  };
+  const document = new Document(manifest, { aliasDuplicateObjects: false });
+  document.commentBefore = commentOf(headOf(asked, inputs, help));
+  const list = document.get('inputs');
+  if (isSeq(list)) {
+    for (const [index, item] of list.items.entries()) {
+      if (!isMap(item)) continue;
+      keepShort(item);
+      const { doubts } = inputs.inputs[index]!;
+      if (doubts.length > 0)
+        (item as Node).commentBefore = commentOf(doubts.map((doubt) => `CHECK: ${doubt}`));
+    }
+  }
+  for (const [key, comment] of Object.entries(KEY_COMMENTS)) commentOn(document, key, comment);
+  return document.toString({ lineWidth: 0 });
+}
+
+const KEY_COMMENTS: Readonly<Record<string, string>> = {
+  permissions:
+    ' What it needs beyond the paths among its arguments: filesystem.read and .write, network.egress_allow (host:port), commands.\n Its effects are not known. Once they are, say so: effects: reads, writes or destroys.',
+};
+
+function commentOn(document: Document, key: string, comment: string): void {
+  if (!isMap(document.contents)) return;
+  const pair = document.contents.items.find((each) => (each.key as { value?: unknown }).value === key);
+  if (pair !== undefined) (pair.key as Node & { commentBefore?: string }).commentBefore = comment;
+}
+
+function headOf(asked: readonly string[], { leftOut }: DraftInputs, { unread }: ReadHelp): string[] {
+  return [
+    `DRAFT: made from the help of '${asked.join(' ')}', which may be wrong or incomplete. Read it, then set a version without -draft.`,
+    ...leftOut.map((each) => `Left out: ${each}`),
+    ...unread.map((each) => `Not understood: ${each}`),
+  ];
+}
+
+/** Text from a stranger stays within its comment. */
+function commentOf(lines: readonly string[]): string {
+  return lines
+    .map((line) => ` ${line.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ').slice(0, MAX_COMMENT)}`)
+    .join('\n');
+}
+
+/** Lists of words stand on one line. */
+function keepShort(item: YAMLMap): void {
+  for (const key of ['enum', 'default']) {
+    const list = item.get(key);
+    if (isSeq(list)) list.flow = true;
+  }
+}

@@ -1,0 +1,74 @@
+import { askForHelp, type HelpAnswer, type HelpPlace } from './ask-for-help.ts';
+import type { ReadHelp } from './help-shape.ts';
+import { readHelp } from './read-help.ts';
+
+/** A help text, how it was got, and what it says. */
+export interface FoundHelp {
+  help: ReadHelp;
+  text: string;
+  /** Every call that was made for it, the last one being the one that told it. */
+  asked: string[][];
+}
+
+const NOTHING = 'it told no help that could be read';
+
+/** A page of the manual: not wrong, but the short help of the same program is easier to read. */
+const MANUAL = /^\s*[A-Z][A-Z0-9_.-]+\([0-9a-z]+\)\s/;
+
+/**
+ * Asks a program, or one of its subcommands, for its help in the usual ways, until one of them tells of options, operands or
+ * subcommands. Nothing but words that ask for help is ever given to it. What kept it from telling anything is the text instead.
+ */
+export async function findHelp(place: HelpPlace, words: readonly string[]): Promise<FoundHelp | string> {
+  const [, ...subcommand] = words;
+  const asked: string[][] = [];
+  let second: FoundHelp | null = null;
+  let trouble = NOTHING;
+  for (const args of waysToAsk(subcommand)) {
+    asked.push([words[0]!, ...args]);
+    const answer = await askForHelp(place, args);
+    trouble = answer.trouble ?? trouble;
+    const found = readAnswer(answer, words, asked);
+    if (found === null) continue;
+    if (found.help.options.length > 0 && !MANUAL.test(found.text)) return found;
+    second = better(second, found);
+  }
+  return second ?? trouble;
+}
+
+function waysToAsk(subcommand: readonly string[]): string[][] {
+  const ways = [
+    [...subcommand, '--help'],
+    [...subcommand, '-h'],
+  ];
+  return [...ways, ['help', ...subcommand]];
+}
+
+function readAnswer(
+  { text, args }: HelpAnswer,
+  words: readonly string[],
+  asked: string[][],
+): FoundHelp | null {
+  const help = readHelp(text, words);
+  if (!isHelp(help, text, args)) return null;
+  return { help, text, asked: [...asked] };
+}
+
+/** What complains of the word that asks for help names it, and little else. */
+function isHelp(
+  { options, positionals, commands }: ReadHelp,
+  text: string,
+  args: readonly string[],
+): boolean {
+  const isComplaint =
+    /(?:unknown|invalid|illegal|unrecognized|unexpected|no such|cannot|not found)/i.test(
+      text.slice(0, 200),
+    ) && text.slice(0, 200).includes(args.at(-1)!.replace(/^-+/, ''));
+  if (isComplaint && options.length < 2) return false;
+  return options.length > 0 || commands.length > 0 || (positionals.length > 0 && /usage/i.test(text));
+}
+
+function better(one: FoundHelp | null, other: FoundHelp): FoundHelp {
+  const weight = ({ help }: FoundHelp) => help.options.length + help.commands.length;
+  return one === null || weight(other) > weight(one) ? other : one;
+}

@@ -1,0 +1,193 @@
+import type { ValueShape } from './help-shape.ts';
+import { isMetavar } from './value-words.ts';
+
+/** The spellings at the beginning of a line, with what follows them, up to where the description begins. */
+export interface OptionHead {
+  spellings: string[];
+  negations: string[];
+  value: ValueShape | null;
+  repeats: boolean;
+  /** Said by the head, and part of the description. */
+  text?: string;
+  /** Where the head ends in the line. */
+  end: number;
+  /** Whether a gap, a colon or the line's end follows: prose that begins with an option has none. */
+  isClean: boolean;
+}
+
+const SPELLING =
+  /--?(?:\[no-?\])?(?:[?#@%](?![A-Za-z0-9])|[A-Za-z0-9])(?:\[no-?\]|[A-Za-z0-9_?-]|[.:](?=[A-Za-z0-9]))*/y;
+const ALTERNATIVE = / *, *(?=-[^ ])| *\| *(?=-[^ ])| +or +(?=-[^ ])| *\/ *(?=--)/y;
+const CLEAN_END = / {2}| *$| *: | *:$/y;
+const CAPITALS = /[A-Z][A-Z0-9_-]*(?:\[[^\]\s]*\])?(?:[=:|,/][A-Z][A-Z0-9_-]*)*(?=$|[\s,.\])|=[])/y;
+const MAX_WORDS = 3;
+
+/** Reads the head of an option that begins at `start`. Undefined where there is none. */
+export function readHead(line: string, start: number): OptionHead | undefined {
+  const head: OptionHead = {
+    spellings: [],
+    negations: [],
+    value: null,
+    repeats: false,
+    end: start,
+    isClean: false,
+  };
+  let isNegation = false;
+  for (let at = start; ; ) {
+    const word = match(SPELLING, line, at);
+    // `--force-<thing>` is no option but a family of them.
+    if (word?.endsWith('-') && line[at + word.length] === '<') return undefined;
+    if (word === undefined || /^-(?:NUM|NUMBER|DIGIT|LEVEL)$/.test(word)) break;
+    at = takeWord(line, at, word, head, isNegation);
+    head.end = at;
+    const separator = match(ALTERNATIVE, line, at) ?? pairOf(line, at, head);
+    if (separator === undefined) break;
+    at += separator.length;
+    isNegation ||= / \/ /.test(separator);
+  }
+  if (head.spellings.length === 0) return undefined;
+  takeDefault(line, head);
+  head.isClean = match(CLEAN_END, line, head.end) !== undefined;
+  return head;
+}
+
+/** `--output='':` alone on its line: what stands behind the `=` is no name, it is the default. */
+function takeDefault(line: string, head: OptionHead): void {
+  const found = /=('[^']*'|true|false|-?\d+[a-z]*|\[.*\]|[a-z-]+):$/.exec(line)?.[1];
+  if (found === undefined || head.value?.isJoined !== true || head.end < line.length) return;
+  head.end = line.length;
+  head.text = ` (default ${found.replaceAll("'", '"')})`;
+  if (found === 'true' || found === 'false') head.value = null;
+  else head.value.name = /^-?\d+$/.test(found) ? 'int' : found === '[]' ? 'strings' : 'string';
+}
+
+/** One spelling with its value. Returns where it ends. */
+function takeWord(line: string, start: number, word: string, head: OptionHead, isNegation: boolean): number {
+  const glued = gluedValue(word);
+  const [spelling, negation] = bothOf(glued?.spelling ?? word);
+  (isNegation ? head.negations : head.spellings).push(spelling!);
+  if (negation !== undefined) head.negations.push(negation);
+  let at = start + word.length;
+  if (glued !== undefined) head.value ??= { name: glued.name, isOptional: false, isJoined: true };
+  const found = glued === undefined ? readValue(line, at) : undefined;
+  if (found !== undefined) {
+    // The form of a long spelling is the one that is used.
+    if (head.value === null || word.startsWith('--')) head.value = found.value;
+    at = found.end;
+  }
+  const more = match(/ ?(?:\.\.\.|\u2026)|\[?,?\.\.\.\]?/y, line, at);
+  if (head.value?.name === '...') head.value.name = 'VALUE';
+  if (head.value !== null && /\.{3}>?$/.test(head.value.name)) {
+    head.value.name = head.value.name.replace(/[ ,]*\.{3}(>?)$/, '$1');
+    head.repeats = true;
+  }
+  if (more !== undefined) {
+    head.repeats = true;
+    at += more.length;
+  }
+  return at;
+}
+
+/** `--[no-]color` stands for two. */
+function bothOf(word: string): string[] {
+  const open = word.indexOf('[');
+  if (open < 0) return [word];
+  const close = word.indexOf(']');
+  const [before, inside, after] = [word.slice(0, open), word.slice(open + 1, close), word.slice(close + 1)];
+  return [before + after, before + inside + after];
+}
+
+/** `-Idirectory` is -I with its value, where `-directory` is an option. */
+function gluedValue(word: string): { spelling: string; name: string } | undefined {
+  const [, spelling, name] = /^(-[A-Z])([a-z]{3,})$/.exec(word) ?? [];
+  return spelling !== undefined && name !== undefined && isMetavar(name) ? { spelling, name } : undefined;
+}
+
+/** Docopt writes `-o FILE --output=FILE`: a short one, and a long one behind it. */
+function pairOf(line: string, at: number, { spellings }: OptionHead): string | undefined {
+  return spellings.length === 1 && /^-[^-]$/.test(spellings[0]!)
+    ? match(/ (?=--[a-z])/y, line, at)
+    : undefined;
+}
+
+function readValue(line: string, at: number): { value: ValueShape; end: number } | undefined {
+  const shape = (name: string, isOptional: boolean, isJoined: boolean, end: number) => ({
+    value: { name, isOptional, isJoined },
+    end,
+  });
+  const next = line[at];
+  if (next === '[') {
+    const inner = balanced(line, at);
+    if (inner === undefined) return undefined;
+    const name = inner.replace(/^=/, '');
+    return shape(name === '' ? 'VALUE' : name, true, true, at + inner.length + 2);
+  }
+  if (next === '#') {
+    const text = match(/#+/y, line, at)!;
+    return shape(text, false, true, at + text.length);
+  }
+  if (next === '/') {
+    const text = match(/\/[a-z]+\/(?= )/y, line, at);
+    return text === undefined ? undefined : shape(text, false, true, at + text.length);
+  }
+  if (next === '=' || next === '<') {
+    const from = next === '=' ? at + 1 : at;
+    const text = valueToken(line, from);
+    return text === undefined ? undefined : shape(text, false, true, from + text.length);
+  }
+  if (next !== ' ' || line[at + 1] === ' ') return undefined;
+  const text = valueWords(line, at + 1);
+  if (text === undefined) return undefined;
+  const isOptional = text.startsWith('[') && text.endsWith(']') && !text.includes('|');
+  return shape(
+    isOptional ? text.slice(1, -1).replace(/^=/, '') : text,
+    isOptional,
+    false,
+    at + 1 + text.length,
+  );
+}
+
+/** What follows a `=`: brackets of any kind with what is glued to them, or a word. */
+function valueToken(line: string, at: number): string | undefined {
+  let end = at;
+  while (end < line.length && !/[\s]/.test(line[end]!)) {
+    const inner = '<[{('.includes(line[end]!) ? balanced(line, end) : undefined;
+    end += inner === undefined ? 1 : inner.length + 2;
+  }
+  if (line.slice(at, end) === '...') return '...';
+  const text = line.slice(at, end).replace(/(?:,|\.{3}|\[,\.{3}\])$/, '');
+  return text === '' ? undefined : text;
+}
+
+/** What follows a space: words in brackets or capitals, or, before a gap, a few small ones. */
+function valueWords(line: string, start: number): string | undefined {
+  const words: string[] = [];
+  for (let at = start; words.length < MAX_WORDS; ) {
+    const bracketed = '<[{('.includes(line[at] ?? ' ') ? valueToken(line, at) : undefined;
+    const word = bracketed ?? match(CAPITALS, line, at);
+    if (word === undefined || (words.length > 0 && /^\[?(?:default|possible)/.test(word))) break;
+    // Beside brackets, capitals are the description's.
+    if (words.length > 0 && /^[<[{(]/.test(words[0]!) && !/^[<[]/.test(word)) break;
+    words.push(word);
+    at += word.length + 1;
+    if (line[at - 1] !== ' ' || line[at] === ' ') break;
+  }
+  if (words.length > 0) return words.join(' ');
+  const small = match(/[a-z+][\w+./:|=#-]*(?: [a-z+][\w+./:|-]*){0,1}(?=$| {2}| : |, -|:$)/y, line, start);
+  return small?.replace(/:$/, '');
+}
+
+/** What stands between a bracket and its partner. */
+export function balanced(line: string, at: number): string | undefined {
+  let depth = 0;
+  for (let end = at; end < line.length; end++) {
+    if ('<[{('.includes(line[end]!)) depth++;
+    else if ('>]})'.includes(line[end]!) && --depth === 0) return line.slice(at + 1, end);
+  }
+  return undefined;
+}
+
+function match(pattern: RegExp, line: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(line)?.[0];
+}

@@ -1,0 +1,232 @@
+import type { FoundOption, FoundPositional } from './help-shape.ts';
+import { balanced, readHead } from './option-head.ts';
+import { indentOf } from './plain-lines.ts';
+
+/** Stand for what is told elsewhere, and are no operands. */
+const PLACEHOLDERS =
+  /^(?:(?:global|gnu|main|general)[ _-])?(?:long |short )?(?:options?|opts?|flags?|switch(?:es)?|arguments)(?:[ .]*|\u2026)$/i;
+const SUBCOMMANDS = /^(?:sub)?-?_?(?:commands?|cmd)$/i;
+
+/** The calls that a help text shows, each on one line and without the word `usage`. */
+export function usageLines(lines: readonly string[]): string[] {
+  const found: string[] = [];
+  const start = lines.findIndex((line) => /^\s*\*?usage\b/i.test(line));
+  if (start < 0) return found;
+  const first = lines[start]!.replace(/^\s*\*?usage(?: of [^ ]+)? *:?\s*/i, '');
+  let program = '';
+  const takeLine = (text: string) => {
+    const call = text
+      .replace(/^or:? +/i, '')
+      .replace(/ {2,}.*| #.*/, '')
+      .trim();
+    const name = call.split(' ', 1)[0]!;
+    if (program === '') program = name;
+    const isNew = name === program || /^or:? /i.test(text) || found.length === 0;
+    if (isNew) found.push(call);
+    else found[found.length - 1] += ` ${call}`;
+  };
+  if (first !== '') takeLine(first);
+  for (const line of lines.slice(start + 1)) {
+    if (line === '') {
+      if (found.length > 0) break;
+      continue;
+    }
+    if (first !== '' && indentOf(line) === 0) break;
+    if (/^-/.test(line.trim()) && found.length > 0) break;
+    takeLine(line.trim());
+  }
+  const apart = lines.filter((line) => /^\s*\[--?[A-Za-z]/.test(line)).join(' ');
+  // Some set the options of the call below, in brackets of their own.
+  if (found.length > 0 && apart !== '' && !found.some((call) => call.includes('[-'))) found[0] += ` ${apart}`;
+  return found;
+}
+
+/** A part of a call: an option with its value, or an operand. */
+interface Part {
+  text: string;
+  /** What stands behind an option in its bracket. */
+  value?: string;
+  isRequired: boolean;
+  repeats: boolean;
+  /** Stands beside options in a bracket, and is no operand. */
+  isValueOnly?: boolean;
+}
+
+/** What the calls tell of options and operands. `words` are the program and its subcommand, which stand first. */
+export function readUsage(
+  calls: readonly string[],
+  words: readonly string[],
+): { options: FoundOption[]; positionals: FoundPositional[]; takesCommand: boolean } {
+  const options: FoundOption[] = [];
+  const forms: FoundPositional[][] = [];
+  let takesCommand = false;
+  for (const call of calls) {
+    const positionals: FoundPositional[] = [];
+    const parts = [...partsOf(withoutProgram(call, words), true)];
+    for (const [index, part] of parts.entries()) {
+      const { text } = part;
+      if (text.startsWith('-') && text.length > 1) {
+        if (text === '--') continue;
+        const found = optionsOf(part, parts[index + 1]);
+        options.push(
+          ...found.map((each) => ({ ...each, isRequired: each.isRequired && calls.length === 1 })),
+        );
+        continue;
+      }
+      if (part.isValueOnly && text !== '--') continue;
+      const name = text.replace(/^[<{[(]+|[>}\])]+$|\.\.\.$/g, '').trim();
+      if (SUBCOMMANDS.test(name) || /^\{.*,.*\}$/.test(text)) takesCommand = true;
+      if (!isOperand(name) || /^\{.*,.*\}$/.test(text)) continue;
+      const seen = positionals.find((each) => each.name === name);
+      if (seen !== undefined) seen.repeats = true;
+      else positionals.push({ name, repeats: part.repeats, isRequired: part.isRequired, text: '' });
+    }
+    forms.push(positionals);
+  }
+  return { options, positionals: joinedForms(forms), takesCommand };
+}
+
+/** An operand is required when every call has one at its place. */
+function joinedForms([first = [], ...others]: FoundPositional[][]): FoundPositional[] {
+  return first.map((each, index) => ({
+    ...each,
+    isRequired: each.isRequired && others.every((form) => form[index]?.isRequired === true),
+    repeats: each.repeats || (index === first.length - 1 && others.some((form) => form[index]?.repeats)),
+  }));
+}
+
+function withoutProgram(call: string, words: readonly string[]): string {
+  const rest = call.split(/ +/);
+  rest.shift();
+  for (const word of words.slice(1)) if (rest[0] === word) rest.shift();
+  return rest.join(' ');
+}
+
+function isOperand(name: string): boolean {
+  if (PLACEHOLDERS.test(name) || SUBCOMMANDS.test(name)) return false;
+  return /^[A-Za-z][\w./:@#-]*(?: [\w./:-]+){0,2}$/.test(name);
+}
+
+function* partsOf(text: string, isRequired: boolean): Generator<Part> {
+  for (let at = 0; at < text.length; ) {
+    const char = text[at]!;
+    if (/[\s|,]/.test(char)) {
+      at++;
+      continue;
+    }
+    const inner = '[('.includes(char) ? balanced(text, at) : undefined;
+    if (inner !== undefined) {
+      at += inner.length + 2;
+      const repeats = text.startsWith('...', at) || text.startsWith(' ...', at);
+      const hasOptions = /(?:^|[\s[(|])-[^\s-]/.test(inner);
+      for (const alternative of joinedPair(alternativesOf(inner))) {
+        for (const part of partsOfBracket(alternative, hasOptions))
+          yield {
+            ...part,
+            isRequired: isRequired && char === '(' && part.isRequired,
+            repeats: part.repeats || repeats,
+          };
+      }
+      continue;
+    }
+    const end = endOfWord(text, at);
+    const word = text.slice(at, end).replace(/,$/, '');
+    at = end;
+    const repeats = word.endsWith('...') || /^ ?\.\.\./.test(text.slice(at));
+    const isEither = /^ *\|/.test(text.slice(at)) || /\| *$/.test(text.slice(0, at - word.length));
+    if (!/^[.]+$/.test(word)) yield { text: word, isRequired: isRequired && !isEither, repeats };
+  }
+}
+
+function* partsOfBracket(text: string, hasOptions: boolean): Generator<Part> {
+  const [, option, value] = /^(-\S+?)(?: +([^\s-].*))?$/.exec(text) ?? [];
+  if (
+    option !== undefined &&
+    !/[[(| ]-/.test(value ?? '') &&
+    (value === undefined || !option.includes('|'))
+  ) {
+    yield { text: option, ...(value !== undefined && { value }), isRequired: false, repeats: false };
+    return;
+  }
+  const isGroup = /^[^-]*[[(]|(?:^|[\s[(])-/.test(text);
+  // Beside an option, a word is its value.
+  for (const part of isGroup ? partsOf(text, false) : [wholePart(text)])
+    yield { ...part, isValueOnly: hasOptions };
+}
+
+/** What stands in a bracket without any option is one operand, of several words perhaps. */
+function wholePart(text: string): Part {
+  return { text: text.replace(/ ?\.\.\.$/, ''), isRequired: false, repeats: text.endsWith('...') };
+}
+
+function endOfWord(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && !/\s/.test(text[at]!)) {
+    const inner = '<[{('.includes(text[at]!) ? balanced(text, at) : undefined;
+    at += inner === undefined ? 1 : inner.length + 2;
+  }
+  return at;
+}
+
+/** `-v | --version` is one option, `-a | --patch` are two. */
+function joinedPair(alternatives: string[]): string[] {
+  const [short = '', long = ''] = alternatives;
+  const isPair =
+    alternatives.length === 2 && /^-[A-Za-z]$/.test(short) && long.startsWith(`-${short.toLowerCase()}`);
+  return isPair ? [`${short}|${long}`] : alternatives;
+}
+
+/** The texts between the bars of a bracket; bars within inner brackets do not count. */
+function alternativesOf(text: string): string[] {
+  const found = [''];
+  for (let at = 0; at < text.length; ) {
+    const inner = '<[{('.includes(text[at]!) ? balanced(text, at) : undefined;
+    const piece = inner === undefined ? text[at]! : text.slice(at, at + inner.length + 2);
+    if (piece === '|') found.push('');
+    else found[found.length - 1] += piece;
+    at += piece.length;
+  }
+  return found.map((each) => each.trim()).filter((each) => each !== '');
+}
+
+/** The options of one word of a call, such as `-v`, `-abc` or `--out=FILE`; the word behind it may be its value. */
+function optionsOf({ text, value: own, isRequired, repeats }: Part, next: Part | undefined): FoundOption[] {
+  const cluster = /^-([A-Za-z0-9#@?]{2,})$/.exec(text)?.[1];
+  if (cluster !== undefined && isCluster(cluster))
+    return [...cluster].map((letter) => switchOf(`-${letter}`, repeats));
+  const follows = own === undefined && next !== undefined && isValue(next.text) && isBeside(next, isRequired);
+  const value = own !== undefined ? ` ${own}` : follows ? ` ${next.text}` : '';
+  if (follows) next.text = '--';
+  const head = readHead(`${text}${value}`, 0);
+  if (head === undefined) return [];
+  if (value !== '' && head.value === null)
+    head.value = { name: value.trim(), isOptional: false, isJoined: false };
+  if (follows && isRequired && head.value !== null) head.value.isGuess = true;
+  const { spellings, negations } = head;
+  return [
+    { spellings, negations, value: head.value, repeats: repeats || head.repeats, isRequired, text: '' },
+  ];
+}
+
+function switchOf(spelling: string, repeats: boolean): FoundOption {
+  return { spellings: [spelling], negations: [], value: null, repeats, isRequired: false, text: '' };
+}
+
+/** An operand of the call is no value of an option in a bracket. */
+function isBeside(next: Part, isRequired: boolean): boolean {
+  return next.isValueOnly === true || isRequired;
+}
+
+function isValue(text: string): boolean {
+  return !text.startsWith('-') && text !== '|' && !text.startsWith('(');
+}
+
+/** Letters that stand for a switch each are written in order, as words hardly ever are; capitals stand among them or apart. */
+export function isCluster(letters: string): boolean {
+  const falls = (order: readonly string[]) =>
+    order.filter((letter, index) => index > 0 && letter < order[index - 1]!).length;
+  const together = [...letters].map((letter) => (/[A-Za-z]/.test(letter) ? letter.toLowerCase() : ' '));
+  const apart = [...letters].map((letter) => (/[A-Z]/.test(letter) ? `~${letter}` : letter));
+  const least = Math.min(falls(together), falls(apart));
+  return new Set(letters).size === letters.length && least <= Math.floor(letters.length / 6);
+}

@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process';
+import { closeSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { canGiveUsers } from '../identity/can-give-users.ts';
+import { installCommand } from '../install-command.ts';
+import { architecture } from '../profile/profile.ts';
+import type { SandboxProbe } from '../sandbox.ts';
+import { scratchFile } from '../scratch-file.ts';
+import { launchInContainer } from './container.ts';
+import type { ContainerFeatures } from './container-arguments.ts';
+import { type ContainerSettings, Engine } from './engine.ts';
+import { type Trial, type TrialOptions, tryOut } from './try-out.ts';
+
+/** Hands its input on, leaves a file, and ends with a code; then what must not be there. */
+const TRIAL = `
+$| = 1;
+print <STDIN>; print STDERR 'words';
+open(FILE, '>', 'left') and print FILE 'x' or print ' cannot-write';
+open(TMP, '>', '/tmp/x') or print ' no-tmp';
+open(NET, '<', '/proc/net/dev'); print ' network' if grep { /^\\s*(\\w+):/ && $1 ne 'lo' } <NET>;
+print ' root' if $> == 0; print ' writable' if open(ROOT, '>', '/usr/.acor-probe');
+exit 7;
+`;
+const WORD = 'a word';
+const CANNOT_START = /No such file|not found|cannot find|no such file/i;
+
+/** Whether tools can be confined in a container of this image here, found out by doing it. */
+export async function probeContainer(settings: ContainerSettings): Promise<SandboxProbe> {
+  const engine = new Engine(settings);
+  if (process.platform !== 'linux' || architecture() === undefined) {
+    return { available: false, detail: `containers are used on Linux, on x64 and arm64` };
+  }
+  if (engine.program === undefined) {
+    return {
+      available: false,
+      detail: `there is no ${engine.name} of root's here, as security.container.command asks for`,
+      fix: installCommand(engine.name, { 'apt-get': engine.name === 'docker' ? 'docker.io' : engine.name }),
+    };
+  }
+  const found = await featuresOf(settings, engine);
+  if ('trouble' in found) return troubled(settings, engine, found.trouble);
+  const wrong = (await faultOf(settings, found)) ?? (await killFaultOf(settings, found));
+  if (wrong !== undefined) return { available: false, detail: `${engine.name} works, but ${wrong}` };
+  const missing = [
+    ...(found.groups ? [] : ['the engine limits neither memory nor processes']),
+    ...(found.landlock ? [] : ['programs are not limited by name']),
+  ];
+  const detail = ['works', `image ${settings.image}`, ...missing].join('; ');
+  return { available: true, detail, features: { ...found } };
+}
+
+/** What holds here, found out by asking for all of it first. */
+async function featuresOf(
+  settings: ContainerSettings,
+  engine: Engine,
+): Promise<ContainerFeatures | { trouble: string }> {
+  const features = {
+    groups: true,
+    landlock: true,
+    lowersLimits: false,
+    keepsId: engine.isPodman && !canGiveUsers(),
+  };
+  for (;;) {
+    const { trouble } = await trial(settings, features);
+    if (trouble === undefined) return features;
+    if (features.landlock && /landlock/.test(trouble)) features.landlock = false;
+    else if (!features.lowersLimits && /rlimit/.test(trouble)) features.lowersLimits = true;
+    else if (features.groups && /cgroup|memory|pids/i.test(trouble)) features.groups = false;
+    else return { trouble };
+  }
+}
+
+async function faultOf(
+  settings: ContainerSettings,
+  features: ContainerFeatures,
+): Promise<string | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'acor-probe-'));
+  const stdin = scratchFile(folder, WORD);
+  let owner: number | undefined;
+  try {
+    const { output, rc, trouble } = await trial(settings, features, TRIAL, {
+      stdin,
+      inspect: (work) => {
+        owner = statSync(join(work, 'left'), { throwIfNoEntry: false })?.uid;
+      },
+    });
+    if (trouble !== undefined) return trouble;
+    if (output !== WORD) return `a tool in it gave '${output}' in place of '${WORD}'`;
+    if (rc !== 7) return `the exit code of a tool is lost: ${rc} in place of 7`;
+    const isOwn = canGiveUsers() ? owner !== 0 : owner === process.getuid!();
+    return isOwn ? undefined : `what a tool writes belongs to user ${owner}: its users are mapped to others`;
+  } finally {
+    closeSync(stdin);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function killFaultOf(
+  settings: ContainerSettings,
+  features: ContainerFeatures,
+): Promise<string | undefined> {
+  const { trouble, rc } = await trial(settings, features, `$| = 1; print 'ready'; sleep 60; exit 7`, {
+    onOutput({ lastResort = [] }) {
+      execFile(lastResort[0]!, lastResort.slice(1), () => {});
+    },
+  });
+  if (trouble !== undefined) return trouble;
+  return rc === 7 ? 'a container that is to end does not' : undefined;
+}
+
+function trial(
+  settings: ContainerSettings,
+  features: ContainerFeatures,
+  script = '',
+  options: TrialOptions = {},
+): Promise<Trial> {
+  const limits = { memory_mb: 200, processes: 20 };
+  return tryOut(
+    (request, launchOptions) => launchInContainer({ ...request, limits }, settings, features, launchOptions),
+    ['/usr/bin/perl', '-e', script],
+    options,
+  );
+}
+
+function troubled(settings: ContainerSettings, engine: Engine, trouble: string): SandboxProbe {
+  const { image } = settings;
+  const call = engine.other(engine.name, []).join(' ');
+  const fix = /cannot connect|daemon/i.test(trouble)
+    ? `Start the engine, then: ${call} version`
+    : /perl/.test(trouble) && CANNOT_START.test(trouble)
+      ? `Use an image with /usr/bin/perl, such as one made from debian:stable-slim, in security.container.image`
+      : /no such image|image not known|unable to find image/i.test(trouble)
+        ? `${call} pull ${image}`
+        : `Find out with: ${engine.run(engine.name).join(' ')} --rm --network=none --entrypoint=/usr/bin/perl ${image} -e 1`;
+  return { available: false, detail: trouble, fix };
+}

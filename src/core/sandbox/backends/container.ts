@@ -1,0 +1,203 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { writeFully } from '../../../util/atomic-write.ts';
+import { newSpanId } from '../../../util/ids.ts';
+import type { Exit } from '../../process/runtime.ts';
+import { enforcedBy } from '../enforced.ts';
+import { canGiveUsers } from '../identity/can-give-users.ts';
+import { isRunUser } from '../identity/run-user-range.ts';
+import { LANDLOCK_ACCESS } from '../launcher/landlock-rules.ts';
+import { Launcher } from '../launcher/launcher.ts';
+import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
+import { profileOf } from '../profile/profile.ts';
+import { runtimePaths } from '../profile/programs.ts';
+import type {
+  Confinement,
+  LaunchOptions,
+  SandboxBackend,
+  SandboxLaunch,
+  SandboxRequest,
+} from '../sandbox.ts';
+import { seccompFilter } from '../seccomp/filter.ts';
+import { withOwnTemp } from './bubblewrap.ts';
+import { type ContainerFeatures, containerArguments, ORDERS_FOLDER } from './container-arguments.ts';
+import { type ContainerSettings, Engine } from './engine.ts';
+
+/** Ending a container takes an engine a moment; one that does not answer is not waited for. */
+const END_TIMEOUT_MS = 20_000;
+/** The base system, which is the image's. */
+const OF_THE_IMAGE = /^\/(usr|bin|sbin|lib\w*)(\/|$)/;
+
+/** The first words of Perl in a container: it takes the files of the launcher up, and nobody finds them after that. */
+const ENTRANCE = `
+$^F = 255;
+open(STATUS, '>>', '${ORDERS_FOLDER}/status') or exit 125;
+open(INPUT, '<&', STDIN) or exit 125;
+open(STDIN, '<', '${ORDERS_FOLDER}/orders') or exit 125;
+unlink '${ORDERS_FOLDER}/status', '${ORDERS_FOLDER}/orders';
+exec '/usr/bin/perl', '-';
+`;
+
+/** A container of an engine that is set up here, with ACOR's own filter and launcher in it. The base system is the image's. */
+export function containerBackend(settings: ContainerSettings): SandboxBackend {
+  const engine = new Engine(settings);
+  return {
+    name: 'container',
+    tier: 1,
+    get identity() {
+      return JSON.stringify([settings, engine.program?.identity]);
+    },
+    async probe() {
+      return (await import('./container-probe.ts')).probeContainer(settings);
+    },
+    async confine(request, { features }): Promise<Confinement> {
+      if (request.level === 'privileged') throw noMachine();
+      const found = features as unknown as ContainerFeatures;
+      const held = enforcedBy(request, {
+        commands: found.landlock,
+        processes: found.groups,
+        hidesProcesses: true,
+      });
+      // The engine's processes are not below this one: nothing adds up what they use.
+      const enforced = held.enforced.filter((name) => name !== 'resources');
+      return {
+        isolation: {
+          ...{ backend: 'container', tier: 1, level: request.level, image: settings.image, enforced },
+          not_enforced: ['resources', ...held.not_enforced],
+        },
+        changesUser: canGiveUsers(),
+        launch: (options) => launchInContainer(request, settings, found, options),
+      };
+    },
+  };
+}
+
+/** Gets one tool ready to be started. */
+export function launchInContainer(
+  request: SandboxRequest,
+  settings: ContainerSettings,
+  features: ContainerFeatures,
+  options: LaunchOptions,
+): SandboxLaunch {
+  const engine = new Engine(settings);
+  const program = engine.program?.path;
+  if (program === undefined) throw unavailable(`there is no ${engine.name} any more`);
+  const { runId, limits, argv } = request;
+  const asRoot = options.user !== null;
+  const fromImage = runtimePaths(request).filter((path) => OF_THE_IMAGE.test(path));
+  const laid = profileOf(request, []);
+  const profile = { ...laid, mounts: laid.mounts.filter(({ path }) => !fromImage.includes(path)) };
+  const name = `acor-${runId}-${newSpanId()}`;
+  const folder = join(options.scratch, name);
+  const [orders, empties] = [join(folder, 'orders'), join(folder, 'empties')];
+  mkdirSync(orders, { recursive: true, mode: 0o700 });
+  mkdirSync(empties);
+  let launcher: Launcher | undefined;
+  try {
+    const execute = { access: LANDLOCK_ACCESS.execute };
+    launcher = new Launcher(
+      {
+        argv,
+        env: withOwnTemp(options.env),
+        cwd: request.folders.work,
+        user: options.user,
+        limits: processLimits(limits, {
+          countsByRun: asRoot
+            ? isRunUser(options.user!.uid)
+            : features.keepsId && countsProcessesByNamespace(),
+        }),
+        landlock:
+          features.landlock && profile.executable !== null
+            ? { handled: 'execute', rules: profile.executable.map((path) => ({ path, ...execute })) }
+            : null,
+        filter: seccompFilter({ ...profile.seccomp, internet: false }),
+        isInit: true,
+        handsOn: true,
+      },
+      // Within the container the launcher has the three streams, the status and the input, in this order.
+      { ...options, stdout: 'pipe', stderr: 'pipe', groups: [] },
+      profile.seccomp.architecture,
+      (use, text) => namedFile(join(orders, use), text),
+    );
+    const words = containerArguments({
+      ...{ profile, features, orders, empties, name, runId, asRoot, limits, image: settings.image },
+      hasStdin: options.stdin !== undefined,
+    });
+    const { stdin, stdout, stderr } = options;
+    const remove = engine.other(program, ['rm', '--force', name]);
+    const started = launcher;
+    return {
+      spawn: {
+        argv: [...engine.run(program), ...words, '-e', ENTRANCE],
+        cwd: '/',
+        env: engine.env,
+        ...(stdin !== undefined && { stdin }),
+        stdout,
+        stderr,
+      },
+      keepers: 1,
+      relays: true,
+      lastResort: [
+        ...['/usr/bin/env', '-i', ...Object.entries(engine.env).map(([key, value]) => `${key}=${value}`)],
+        ...remove,
+      ],
+      hasEnded: () => started.hasEnded(),
+      settle(exit) {
+        // The engine's client may be gone, and the container not.
+        if (!started.hasEnded()) end(remove, engine.env);
+        return started.settle(exit, (said) => launchFailed(engine.name, said, exit));
+      },
+      release: () => started.release(),
+      close() {
+        started.close();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    launcher?.close();
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function end([program, ...words]: [string, ...string[]], env: Record<string, string>): void {
+  try {
+    execFileSync(program, words, { env, stdio: 'ignore', timeout: END_TIMEOUT_MS });
+  } catch {
+    // It had not come to be, or is gone.
+  }
+}
+
+function namedFile(path: string, text: string): number {
+  const { O_RDWR, O_CREAT, O_EXCL, O_APPEND, O_NOFOLLOW } = constants;
+  const fd = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW, 0o600);
+  try {
+    writeFully(fd, Buffer.from(text));
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+function launchFailed(engine: string, words: string, { rc }: Exit): AcorError {
+  const said = words === '' ? `${engine} ended with ${rc}; its words are in the tool's stderr` : words;
+  return unavailable(`the container could not be started: ${said}`);
+}
+
+function noMachine(): AcorError {
+  return new AcorError(
+    'E_SANDBOX_UNAVAILABLE',
+    'a container gives no tool the whole machine, as level privileged asks for',
+    {
+      hint: 'Ask for no more than standard in permissions.level, or take security.container out of the configuration.',
+      next: ['acor health'],
+    },
+  );
+}
+
+function unavailable(message: string): AcorError {
+  return new AcorError('E_SANDBOX_UNAVAILABLE', message, { hint: 'See: acor health', next: ['acor health'] });
+}

@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { shellCommand } from '../../../util/shell-quote.ts';
+
+const PACKAGE = '@anthropic-ai/sandbox-runtime';
+
+/** As much of the package's configuration as a tool's profile comes to. */
+export interface SeatbeltConfig {
+  network: { allowedDomains: string[]; deniedDomains: string[] };
+  filesystem: { denyRead: string[]; allowRead: string[]; allowWrite: string[]; denyWrite: string[] };
+}
+
+/** As much of the package as is used here. */
+export interface SandboxManager {
+  initialize(config: SeatbeltConfig): Promise<void>;
+  wrapWithSandboxArgv(
+    command: string,
+    shell: string,
+    config: SeatbeltConfig,
+    abort: undefined,
+    cwd: string,
+    options: { commandId: string },
+  ): Promise<{ argv: readonly string[] }>;
+}
+
+/** Looked for from where ACOR itself lies, sources or program: a project could bring a package of this name along. */
+export function loadSeatbelt(
+  starts: readonly string[] = [import.meta.dirname, dirname(process.execPath)],
+): SandboxManager {
+  let own: string | undefined;
+  for (const start of starts) {
+    for (let dir = start; ; dir = dirname(dir)) {
+      const file = join(dir, 'node_modules', PACKAGE, 'dist', 'index.js');
+      if (existsSync(file))
+        return (createRequire(file)(file) as { SandboxManager: SandboxManager }).SandboxManager;
+      if (own === undefined && existsSync(join(dir, 'package.json'))) own = dir;
+      if (dir === dirname(dir)) break;
+    }
+  }
+  throw new AcorError(
+    'E_SANDBOX_UNAVAILABLE',
+    `the package ${PACKAGE}, which makes sandboxes on macOS, is not installed`,
+    { hint: shellCommand(['npm', 'install', '--prefix', own ?? '.', PACKAGE]), next: ['acor health'] },
+  );
+}

@@ -1,0 +1,33 @@
+import { existsSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { newSpanId } from '../../../util/ids.ts';
+import type { SandboxProbe } from '../sandbox.ts';
+import { seatbelt } from './seatbelt.ts';
+import { loadSeatbelt } from './seatbelt-package.ts';
+import { tryOut } from './try-out.ts';
+
+/** Whether tools can be confined by seatbelt here, found out by doing it. */
+export async function probeSeatbelt(): Promise<SandboxProbe> {
+  if (process.platform !== 'darwin') return { available: false, detail: 'seatbelt is for macOS' };
+  const outside = join(homedir(), `.acor-probe-${newSpanId()}`);
+  try {
+    loadSeatbelt();
+    const { output, trouble } = await tryOut(
+      async (request, options) =>
+        (await seatbelt.confine(request, { available: true, detail: '' })).launch(options),
+      ['/bin/sh', '-c', ': > here && echo works; : > "$0"', outside],
+    );
+    if (trouble !== undefined || output !== 'works\n') {
+      return { available: false, detail: trouble ?? 'a tool in it cannot write to its workspace' };
+    }
+    if (existsSync(outside)) return { available: false, detail: 'a tool in it writes where it must not' };
+    return { available: true, detail: 'works here, and is unverified: ACOR is not tested on macOS' };
+  } catch (error) {
+    if (!(error instanceof AcorError)) throw error;
+    return { available: false, detail: error.message, ...(error.hint && { fix: error.hint }) };
+  } finally {
+    rmSync(outside, { force: true });
+  }
+}

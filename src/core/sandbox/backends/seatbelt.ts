@@ -1,0 +1,136 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { shellCommand } from '../../../util/shell-quote.ts';
+import { BY_THE_RUNNER } from '../enforced.ts';
+import { allowedPaths } from '../profile/allowed-paths.ts';
+import { profileOf } from '../profile/profile.ts';
+import type { Confinement, SandboxBackend, SandboxLaunch, SandboxRequest } from '../sandbox.ts';
+import { loadSeatbelt, type SandboxManager, type SeatbeltConfig } from './seatbelt-package.ts';
+
+/** What every program of macOS reads before it is one. */
+const SYSTEM = [
+  ...['/System', '/bin', '/sbin', '/usr', '/Library/Apple', '/dev'],
+  ...['/private/var/db/dyld', '/private/var/db/timezone', '/private/etc/localtime'],
+];
+
+/** The package opens this to all that it starts. */
+const SHARED = ['/tmp/claude', '/private/tmp/claude'];
+
+const FOR_SHELLS = /^(BASH.*|ENV|SHELLOPTS|PS4|IFS|CDPATH|DYLD_.*|LD_.*)$/;
+
+/** The hosts that this process opens: the package keeps one list for all that it starts. */
+let openHosts: string | undefined;
+
+/**
+ * macOS: `sandbox-exec`, with the profile that the optional package `@anthropic-ai/sandbox-runtime` makes of what a tool is given. The
+ * translation is tested; nobody has run it on a Mac, and it says so.
+ */
+export const seatbelt: SandboxBackend = {
+  name: 'seatbelt',
+  tier: 2,
+  opensHosts: true,
+
+  async probe() {
+    return (await import('./seatbelt-probe.ts')).probeSeatbelt();
+  },
+
+  async confine(request): Promise<Confinement> {
+    const manager = loadSeatbelt();
+    const argv = await wrap(manager, seatbeltConfig(request), request);
+    const isPrivileged = request.level === 'privileged';
+    return {
+      isolation: {
+        ...{ backend: 'seatbelt', tier: 2, level: request.level, unverified: true },
+        enforced: [
+          ...BY_THE_RUNNER.filter((name) => name !== 'resources'),
+          ...[...(isPrivileged ? [] : ['filesystem']), 'network'],
+        ],
+        not_enforced: [
+          ...['resources', ...(isPrivileged ? ['filesystem'] : []), 'commands', 'privileges', 'system_calls'],
+          ...['process_limits', 'process_count', 'other_processes'],
+        ],
+        ...(request.egress && { egress: request.egress.rules.map(({ text }) => text) }),
+      },
+      changesUser: false,
+      launch: ({ env, stdin, stdout, stderr }): SandboxLaunch => ({
+        spawn: {
+          argv,
+          cwd: request.folders.work,
+          env: { ...harmless(env), PATH: '/usr/bin:/bin' },
+          ...(stdin !== undefined && { stdin }),
+          stdout,
+          stderr,
+        },
+        keepers: 0,
+        hasEnded: () => false,
+        settle: (exit) => ({ exit, left: 0 }),
+        release() {},
+        close() {},
+      }),
+    };
+  },
+};
+
+/**
+ * What a tool is given, in the words of the package: nothing is read but what is listed, and nothing else written. Folders of ACOR's own in
+ * a granted one are left out by naming what lies beside them, since a denial there would take the workspace along.
+ */
+export function seatbeltConfig(request: SandboxRequest): SeatbeltConfig {
+  const paths = allowedPaths(profileOf(request, []));
+  const writable = paths.filter(({ access }) => access === 'write').map(({ path }) => path);
+  const readable = paths.filter(({ access }) => access === 'read').map(({ path }) => path);
+  return {
+    network: { allowedDomains: request.egress?.rules.map(({ text }) => text) ?? [], deniedDomains: [] },
+    filesystem: {
+      denyRead: ['/'],
+      allowRead: [...SYSTEM, ...readable, ...writable],
+      allowWrite: writable,
+      denyWrite: SHARED,
+    },
+  };
+}
+
+/** The words that start a tool: the package takes a line of shell, and gives one back. */
+export async function wrap(
+  manager: SandboxManager,
+  config: SeatbeltConfig,
+  { argv, folders, runId, path }: Pick<SandboxRequest, 'argv' | 'folders' | 'runId' | 'path'>,
+): Promise<[string, ...string[]]> {
+  const hosts = JSON.stringify(config.network.allowedDomains);
+  if (openHosts !== undefined && openHosts !== hosts) throw otherHosts();
+  openHosts = hosts;
+  await manager.initialize(config);
+  const { work } = folders;
+  const line = `exec ${shellCommand(['/usr/bin/env', `TMPDIR=${work}`, `PATH=${path}`, ...argv])}`;
+  const wrapped = await manager.wrapWithSandboxArgv(line, '/bin/bash', config, undefined, work, {
+    // In place of the command itself, which everybody could read there.
+    commandId: runId,
+  });
+  const [program, ...words] = wrapped.argv;
+  if (program === undefined || !words.some((word) => word.includes('/usr/bin/sandbox-exec')))
+    throw notWrapped();
+  return [program, ...words];
+}
+
+/** Without what would act on the shell outside of the sandbox, through which the package starts a tool. */
+export function harmless(env: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !FOR_SHELLS.test(name)));
+}
+
+function otherHosts(): AcorError {
+  return new AcorError(
+    'E_SANDBOX_UNAVAILABLE',
+    'under seatbelt all tools that one process of ACOR starts have the same hosts, and this tool asks for others',
+    { hint: 'Run it by a process of its own: acor run', next: ['acor health'] },
+  );
+}
+
+function notWrapped(): AcorError {
+  return new AcorError(
+    'E_SANDBOX_UNAVAILABLE',
+    'the package @anthropic-ai/sandbox-runtime has put no sandbox around the tool',
+    {
+      hint: 'Install the version that this one was written for: 0.0.83',
+      next: ['acor health'],
+    },
+  );
+}

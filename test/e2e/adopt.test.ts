@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { manifestFile } from '../../src/protocol/manifest.ts';
+import { TestProject } from '../support/project.ts';
+
+type Draft = { name: string; file: string; inputs: number; manifest?: string; command: string[] };
+
+/** What a program must not do to anybody who only asks for its help; each harm is told, and left for the test to see. */
+const HARMFUL = `#!/bin/bash
+echo "Usage: harmful [-v] [FILE]"
+echo "  -v, --verbose   say more"
+echo harm > "$(dirname "$0")/harm" 2>/dev/null && echo "  --harm-wrote    x"
+echo harm > /tmp/acor-adopt-harm 2>/dev/null && [ -e /tmp/acor-adopt-harm ] && echo "  --harm-temp     x"
+(exec 3<>/dev/tcp/127.0.0.1/PORT) 2>/dev/null && echo "  --harm-network  x"
+read -r line && echo "  --harm-input    x"
+[ -n "$SECRET_OF_CALLER" ] && echo "  --harm-env      x"
+exit 0
+`;
+
+describe('acor adopt', () => {
+  it('makes tools of programs that are there, and they run in the sandbox', async () => {
+    using project = new TestProject();
+    for (const [program, least] of [
+      ['sort', 25],
+      ['grep', 40],
+      ['tar', 120],
+      ['perl', 20],
+      ['gzip', 15],
+    ] as const) {
+      const { ok, data, meta, error } = await project.envelope(['adopt', program]);
+      assert.ok(ok, JSON.stringify(error));
+      const [draft] = data.drafts as Draft[];
+      assert.ok(draft!.inputs >= least, `${program}: ${draft!.inputs}`);
+      assert.deepEqual(data.asked, [[program, '--help']]);
+      assert.notEqual(data.isolation, 'none');
+      assert.deepEqual(meta.next, [
+        'acor validate',
+        `acor describe ${program}`,
+        `acor run ${program} --dry-run`,
+      ]);
+      const text = readFileSync(draft!.file, 'utf8');
+      assert.match(text, /^# DRAFT: .* '/);
+      assert.deepEqual(manifestFile.safeParse(parse(text)).error?.issues ?? [], []);
+    }
+    const { data: list } = await project.envelope(['list']);
+    assert.deepEqual(
+      list.tools.map((tool: { name: string; problems: unknown[] }) => [tool.name, tool.problems ?? []]),
+      ['grep', 'gzip', 'perl', 'sort', 'tar'].map((name) => [name, []]),
+    );
+    project.write('words.txt', 'b 2\na 10\nc 1\n');
+    const sorted = await project.run([
+      'sort',
+      '--key',
+      '2',
+      '--numeric-sort',
+      '--output',
+      'sorted.txt',
+      'words.txt',
+    ]);
+    assert.equal(sorted.end.state, 'completed', JSON.stringify(sorted.events));
+    assert.equal(readFileSync(project.path('sorted.txt'), 'utf8'), 'c 1\nb 2\na 10\n');
+    const found = await project.run(['grep', '--max-count', '1', '--ignore-case', 'B', 'words.txt']);
+    assert.deepEqual(
+      found.of('log').map(({ msg }) => msg),
+      ['b 2'],
+    );
+  });
+
+  it('makes one tool for each subcommand, and asks with nothing but words for help', async () => {
+    using project = new TestProject();
+    const path = project.write(
+      'programs/many',
+      `#!/bin/bash
+echo "$*" >&2
+case "$*" in
+  --help) echo "Usage: many <command>"; echo; echo "Commands:"; for c in add remove rm group broken; do echo "  $c   Does $c."; done ;;
+  "add --help") printf 'Usage: many add [options] <file>\\n\\n  -n, --name NAME   a name\\n' ;;
+  "remove --help" | "rm --help") printf 'Usage: many remove [options]\\n\\n  -f, --force   at once\\n' ;;
+  "group --help") printf 'Usage: many group <command>\\n\\nCommands:\\n  list   Lists.\\n' ;;
+  "group list --help") printf 'Usage: many group list [options]\\n\\n  -a, --all   all\\n' ;;
+  *) echo "many: unknown option $*"; exit 1 ;;
+esac
+`,
+      0o755,
+    );
+    const { data } = await project.envelope(['adopt', path, '--recursive', '--depth', '2']);
+    const drafts = data.drafts as Draft[];
+    assert.deepEqual(drafts.map(({ name }) => name).sort(), ['many-add', 'many-group-list', 'many-remove']);
+    assert.deepEqual(
+      data.passed_over.map(({ command, why }: { command: string[]; why: string }) => [
+        command.join(' '),
+        why,
+      ]),
+      [
+        ['many rm', 'tells the same help as another'],
+        ['many broken', 'it told no help that could be read'],
+      ],
+    );
+    for (const [, ...args] of data.asked as string[][])
+      assert.ok(['--help', '-h'].includes(args.at(-1)!) || args[0] === 'help', args.join(' '));
+    const add = parse(readFileSync(drafts.find(({ name }) => name === 'many-add')!.file, 'utf8'));
+    assert.deepEqual(add.command, ['../../../programs/many', 'add']);
+    const { data: flat } = await project.envelope(['adopt', path, '--dry-run']);
+    assert.deepEqual(parse(flat.drafts[0].manifest).inputs[0].enum, [
+      'add',
+      'remove',
+      'rm',
+      'group',
+      'broken',
+    ]);
+  });
+
+  it('writes nothing with --dry-run, never overwrites, and takes no name that a tool has', async () => {
+    using project = new TestProject();
+    const dry = await project.envelope(['adopt', 'sort', '--dry-run']);
+    assert.ok(dry.data.drafts[0].manifest.startsWith('# DRAFT'));
+    assert.deepEqual(dry.meta.next, ['acor adopt sort']);
+    assert.ok(!existsSync(dry.data.drafts[0].file));
+    const { data } = await project.envelope(['adopt', 'sort', '--output', 'elsewhere']);
+    writeFileSync(data.drafts[0].file, 'mine');
+    const again = await project.envelope(['adopt', 'sort', '--output', 'elsewhere']);
+    assert.deepEqual([again.ok, again.error.code], [false, 'E_USAGE']);
+    assert.equal(readFileSync(data.drafts[0].file, 'utf8'), 'mine');
+    await project.envelope(['adopt', 'sort']);
+    const rival = await project.envelope(['adopt', 'sort', '--output', 'third']);
+    assert.match(rival.error.message, /has a tool of that name: sort/);
+    assert.ok(!existsSync(project.path('third')));
+  });
+
+  it('tells what is not there, and what tells nothing', async () => {
+    using project = new TestProject();
+    const missing = await project.envelope(['adopt', 'no-such-program']);
+    assert.deepEqual([missing.error.code, missing.code], ['E_RUNTIME_MISSING', 2]);
+    const mute = project.write('mute', '#!/bin/sh\nexit 0\n', 0o755);
+    const silent = await project.envelope(['adopt', mute]);
+    assert.deepEqual([silent.error.code, silent.code], ['E_TOOL_FAILED', 1]);
+    assert.match(silent.error.hint, /mute --help, mute -h and mute help/);
+  });
+
+  it('lets a program that is asked do no harm, which it would do (the control)', async () => {
+    const { createServer } = await import('node:net');
+    const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    try {
+      const { port } = server.address() as { port: number };
+      const harms = async (config?: string) => {
+        using project = new TestProject(config === undefined ? {} : { config });
+        const path = project.write('programs/harmful', HARMFUL.replace('PORT', String(port)), 0o755);
+        const { data } = await project.envelope(['adopt', path, '--dry-run'], {
+          stdin: 'a line\n',
+          env: { SECRET_OF_CALLER: 'x' },
+        });
+        const names = parse(data.drafts[0].manifest).inputs.map(({ name }: { name: string }) => name);
+        return [
+          ...names.filter((name: string) => name.startsWith('harm')),
+          ...readdirSync(project.path('programs')).sort(),
+        ];
+      };
+      // /tmp is the sandbox's own.
+      assert.deepEqual(
+        (await harms()).filter((each) => each !== 'harm_temp'),
+        ['harmful'],
+      );
+      assert.deepEqual(await harms("version: 1\nsecurity: { isolation: 'off' }\n"), [
+        'harm_wrote',
+        'harm_temp',
+        'harm_network',
+        'harm',
+        'harmful',
+      ]);
+    } finally {
+      server.close();
+      const { rmSync } = await import('node:fs');
+      rmSync('/tmp/acor-adopt-harm', { force: true });
+    }
+  });
+
+  it('ends a program that never stops talking, and asks in another way', async () => {
+    using project = new TestProject();
+    const talks = project.write(
+      'talks',
+      '#!/bin/sh\n[ "$1" = -h ] && { echo "usage: talks [-a] [-b FILE]"; exit; }\nyes\n',
+      0o755,
+    );
+    const { data } = await project.envelope(['adopt', talks, '--dry-run']);
+    assert.deepEqual(
+      data.asked.map((words: string[]) => words.at(-1)),
+      ['--help', '-h'],
+    );
+    assert.equal(data.drafts[0].inputs, 2);
+  });
+});
