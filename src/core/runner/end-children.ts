@@ -1,0 +1,30 @@
+import { requestCancel } from '../storage/cancel-request.ts';
+import { childrenOf } from '../storage/child-runs.ts';
+import { followEvents } from '../storage/follow.ts';
+import { isLive } from '../storage/lost-runs.ts';
+import type { RunStore } from '../storage/run-store.ts';
+import { settleIfLost } from './settle-lost.ts';
+
+/**
+ * Ends what a run has begun and nobody looks after any more, and what that has begun, and waits until it is gone: the children of a
+ * workflow live on when its supervisor is killed.
+ */
+export async function endChildren(
+  store: RunStore,
+  runId: string,
+  reason: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  const ends = childrenOf(store, runId).map(async (child) => {
+    const { run_id } = child;
+    if (isLive(child)) {
+      requestCancel(store.layout(run_id), reason);
+      const isAbandoned = () => !isLive(store.read(run_id));
+      const options = { wait: true, isAbandoned, ...(signal && { signal }) };
+      for await (const _ of followEvents(store.layout(run_id).events, options));
+    }
+    await settleIfLost(store, store.read(run_id));
+    await endChildren(store, run_id, reason, signal);
+  });
+  await Promise.all(ends);
+}
