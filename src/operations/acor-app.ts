@@ -44,14 +44,19 @@ export class AcorApp {
   }
 
   /** What a run needs. The process adopts the orphans of its tools, so that none of them escapes. */
-  async services(): Promise<RunnerServices> {
+  async services(): Promise<RunnerServices & { registry: Registry }> {
     const [project, { loadRuntime }] = await Promise.all([
       this.project(),
       import('../core/process/runtime.ts'),
     ]);
     const runtime = await loadRuntime();
     this.#codes = await project.registry.errorCodes();
-    return { ...project, runtime, adoptsOrphans: runtime.adoptOrphans(), planWorkflow };
+    return {
+      ...project,
+      runtime,
+      adoptsOrphans: runtime.adoptOrphans(),
+      planWorkflow: (services, request) => planWorkflow(services, project.registry, request),
+    };
   }
 
   /** The row of a code, the project's own codes first. */
@@ -79,10 +84,14 @@ export class AcorApp {
 }
 
 /** The steps of a workflow are supervised by processes of this same program. */
-async function planWorkflow(services: RunnerServices, request: RunRequest): Promise<Planned> {
+async function planWorkflow(
+  services: RunnerServices,
+  registry: Registry,
+  request: RunRequest,
+): Promise<Planned> {
   const [{ plannedWorkflow }, { SupervisorPool }] = await Promise.all([
     import('../core/workflow/engine/planned-workflow.ts'),
     import('./supervisor-pool.ts'),
   ]);
-  return plannedWorkflow(services, request, () => new SupervisorPool(request.env));
+  return plannedWorkflow({ ...services, registry }, request, () => new SupervisorPool(request.env));
 }

@@ -1,12 +1,8 @@
 import * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../compose/operation.ts';
-import {
-  type AgainMode,
-  type RunnerServices,
-  type RunRequest,
-  WORKFLOW_PREFIX,
-} from '../core/runner/services.ts';
+import { type AgainMode, type RunRequest, WORKFLOW_PREFIX } from '../core/runner/services.ts';
+import type { WorkflowServices } from '../core/workflow/engine/plan-workflow.ts';
 import type { AcorApp } from './acor-app.ts';
 import { callerOf } from './caller.ts';
 import { acorOperation } from './define.ts';
@@ -116,7 +112,7 @@ export async function goOnWith(
   return runHere(services, request, flags, ctx);
 }
 
-async function mayAsk(services: RunnerServices, request: RunRequest): Promise<boolean> {
+async function mayAsk(services: WorkflowServices, request: RunRequest): Promise<boolean> {
   if (!request.tool.startsWith(WORKFLOW_PREFIX))
     return (await services.registry.find(request.tool)).manifest.actions.length > 0;
   const [{ planWorkflow }, workflows] = await Promise.all([

@@ -77,7 +77,9 @@ export class SandboxRig {
 
   /** As the runner does it: what the tool may write is its own. */
   #handOver(to: RunUser): void {
-    for (const folder of [...this.#writableFolders, this.writable]) chownSync(folder, to.uid, to.gid);
+    const secrets = join(this.run, 'secrets');
+    for (const path of [...this.#writableFolders, this.writable, secrets, join(secrets, 'TOKEN')])
+      chownSync(path, to.uid, to.gid);
   }
 
   /** Runs a script in bash, as a tool of level minimal with one readable and one writable grant. */
