@@ -11,7 +11,7 @@ import { checkSubWorkflows } from './sub-workflows.ts';
 import { checkToolCalls } from './tool-calls.ts';
 
 /** Rules that only warn: what they tell of may be meant. */
-const WARNING_RULES: readonly string[] = ['when-constant', 'writes-workflow'];
+export const WARNING_RULES: readonly string[] = ['when-constant', 'writes-workflow'];
 
 /** More findings of one file than this tell nothing new. */
 const MOST_PROBLEMS = 200;
@@ -35,13 +35,15 @@ export async function checkWorkflow(
 }
 
 async function checkFileAlone(file: CheckedFile, surroundings: Surroundings): Promise<Problem[]> {
-  const order = checkOrder(file);
+  const names = checkNames(file);
+  // Of two steps with one name, nobody can say which is waited for.
+  const order = checkOrder(file).filter(({ rule }) => rule !== 'cycle' || names.length === 0);
   const references = checkReferences(file);
   return [
-    ...checkNames(file),
+    ...names,
     ...order,
     // What comes before what is only known where the order holds.
-    ...(order.length === 0
+    ...(order.length === 0 && names.length === 0
       ? [...references, ...checkConditions(file)]
       : references.filter(({ rule }) => rule !== 'not-before')),
     ...(await checkToolCalls(file, surroundings)),

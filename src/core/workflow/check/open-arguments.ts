@@ -40,7 +40,7 @@ export function isOpen(given: GivenValue): boolean {
   return ('text' in given ? given.text : (JSON.stringify(given.json) ?? '')).includes(OPEN);
 }
 
-/** A message about such arguments, as a person reads it. */
-export function withoutOpen(message: string): string {
-  return message.replaceAll(OPEN, '${…}');
+/** A message about such arguments, in the terms of the file. */
+export function inTermsOfFile(message: string): string {
+  return message.replaceAll(OPEN, '${…}').replace('--input-json names', 'the step gives');
 }

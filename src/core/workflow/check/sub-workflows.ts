@@ -8,7 +8,7 @@ import { readWorkflow } from '../file/read-workflow.ts';
 import { inputSpecsOf } from '../inputs.ts';
 import type { Work } from '../model.ts';
 import { allSteps, type CheckedFile, problemAt, type Surroundings, worksOf } from './checked-file.ts';
-import { isOpen, openWords, withoutOpen } from './open-arguments.ts';
+import { inTermsOfFile, isOpen, openWords } from './open-arguments.ts';
 
 type SubWork = Extract<Work, { kind: 'workflow' }> & {
   path: CheckedFile['workflow']['steps'][number]['path'];
@@ -139,8 +139,8 @@ function inputMistakes(
         : { path: [...work.path, 'workflow'] },
       {
         rule: 'workflow-input',
-        message: withoutOpen(`${workflow.name}: ${message}`).replace('--input-json names', 'the step gives'),
-        fix: withoutOpen(fix),
+        message: inTermsOfFile(`${workflow.name}: ${message}`),
+        fix: inTermsOfFile(fix),
       },
     ),
   );

@@ -17,7 +17,7 @@ import {
   toolCallsOf,
 } from './checked-file.ts';
 import { nearestOf } from './nearest-of.ts';
-import { isOpen, openWords, withoutOpen } from './open-arguments.ts';
+import { inTermsOfFile, isOpen, openWords } from './open-arguments.ts';
 
 /** Whether the tools are there, and take what they are given, as far as that is known. */
 export const checkToolCalls: Check = async (file, surroundings) => {
@@ -71,8 +71,8 @@ async function argumentMistakes(
   return wrong.map(({ input, message, fix }) =>
     problemAt(file, placeOf(call, input), {
       rule: 'argument',
-      message: withoutOpen(`${call.tool}: ${message}`),
-      fix: withoutOpen(`${fix} See: acor describe ${call.tool}`),
+      message: inTermsOfFile(`${call.tool}: ${message}`),
+      fix: inTermsOfFile(`${fix} See: acor describe ${call.tool}`),
     }),
   );
 }

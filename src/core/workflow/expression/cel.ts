@@ -1,4 +1,4 @@
-import { type ASTNode, Environment, EvaluationError, ParseError, serialize } from '@marcbachmann/cel-js';
+import { Environment, EvaluationError, ParseError, type ParseResult, serialize } from '@marcbachmann/cel-js';
 import { COUNTED, countedLoops, refusalOf } from './cel-cost.ts';
 import { referencesIn } from './cel-references.ts';
 import { NoJson, toJson } from './to-json.ts';
@@ -48,19 +48,19 @@ export interface ParsedCel {
 
 /** Parses one expression, and finds what can be known to be wrong with its types. */
 export function parseCel(source: string): ParsedCel | { problem: CelProblem } {
-  let ast: ASTNode;
+  let parsed: ParseResult;
   try {
-    const parsed = environment.parse(source);
+    parsed = environment.parse(source);
     const refused = refusalOf(parsed.ast);
     if (refused !== undefined) return { problem: refused };
     const { error } = parsed.check();
     if (error !== undefined) return { problem: problemOf(error) };
-    ast = parsed.ast;
   } catch (error) {
     return { problem: problemOf(error) };
   }
+  const { ast } = parsed;
   const counted = countedLoops(ast);
-  const run = environment.parse(counted === undefined ? source : serialize(counted));
+  const run = counted === undefined ? parsed : environment.parse(serialize(counted));
   return {
     references: referencesIn(ast),
     evaluate(scope) {
