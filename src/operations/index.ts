@@ -49,6 +49,8 @@ export const ROUTES: readonly Route<AcorApp>[] = [
     load: async () => (await import('./workflow-graph.ts')).workflowGraph,
   },
   { command: 'workflow list', load: async () => (await import('./workflow-list.ts')).workflowList },
+  { command: 'workflow resume', load: async () => (await import('./workflow-resume.ts')).workflowResume },
+  { command: 'workflow run', load: async () => (await import('./workflow-run.ts')).workflowRun },
   {
     command: 'workflow validate',
     load: async () => (await import('./workflow-validate.ts')).workflowValidate,

@@ -261,6 +261,8 @@ function callsOf(command: string, runId: string, word: string): string[][] {
       [word],
     ],
     'workflow list': [[]],
+    'workflow resume': [[runId], [word]],
+    'workflow run': [['flow', '--dry-run'], ['bad'], [word]],
     'workflow validate': [[], ['bad'], [word]],
     describe: [
       ['evil'],
