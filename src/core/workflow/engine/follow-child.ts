@@ -58,6 +58,9 @@ class ChildTeller {
   readonly #toldSeq: number;
   /** The child's questions that wait for an answer, as the workflow calls them. */
   readonly #open = new Set<string>();
+  /** Those that the child has only just put: what was answered beforehand never makes it wait. */
+  readonly #put = new Map<string, Event>();
+  #isWaiting = false;
   #progressAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(engine: Engine, taskId: string, childRunId: string, isWorkflow: boolean) {
@@ -76,6 +79,7 @@ class ChildTeller {
   end(): void {
     for (const actionId of this.#open) this.#engine.decisions.withdraw(actionId);
     this.#open.clear();
+    this.#put.clear();
   }
 
   #eventsWorthTelling(lines: Buffer): Event[] {
@@ -114,8 +118,10 @@ class ChildTeller {
         this.#answered(event);
         break;
       case 'runner_state':
+        this.#isWaiting = event.to === 'waiting_ai';
+        if (this.#isWaiting) this.#askAll();
         // A child that goes on waits for nothing: its attempt is over, and the next one asks anew.
-        if (event.to !== 'waiting_ai') this.end();
+        else this.end();
         break;
       default:
     }
@@ -129,13 +135,23 @@ class ChildTeller {
       child_event: event,
     });
     if (child === undefined) return;
-    this.#open.add(child.actionId);
-    this.#engine.decisions.follow({ ...child.asked, action_id: child.actionId });
+    this.#put.set(child.actionId, { ...child.asked, action_id: child.actionId });
+    if (this.#isWaiting || child.asked.blocking !== true) this.#askAll();
+  }
+
+  /** The workflow asks what the child waits for. */
+  #askAll(): void {
+    for (const [actionId, question] of this.#put) {
+      this.#open.add(actionId);
+      this.#engine.decisions.follow(question);
+    }
+    this.#put.clear();
   }
 
   #answered(event: Event): void {
     const actionId = throughTask(this.#taskId, String(event.action_id));
-    if (!this.#open.delete(actionId)) return;
+    const wasPut = this.#put.delete(actionId);
+    if (!this.#open.delete(actionId) && !wasPut) return;
     const { action, answer, by, source, reason } = event;
     if (Number(event.seq) > this.#toldSeq) {
       const told = {
@@ -148,7 +164,7 @@ class ChildTeller {
       };
       tell(this.#engine, { type: 'action_answered', ...told, child_run_id: this.#childRunId });
     }
-    this.#engine.decisions.withdraw(actionId);
+    if (!wasPut) this.#engine.decisions.withdraw(actionId);
   }
 
   #wrap(type: string, event: Event): void {
