@@ -4,9 +4,10 @@ import { ACOR_VERSION } from '../util/version.ts';
 import { AcorApp } from './acor-app.ts';
 import { ROUTES } from './index.ts';
 import type { Interrupts } from './interrupts.ts';
+import type { Surfaces } from './surfaces.ts';
 
 /** ACOR's command line, made of its operations. */
-export function acorCli(interrupts: Interrupts): CliApp<AcorApp> {
+export function acorCli(interrupts: Interrupts, surfaces?: Surfaces): CliApp<AcorApp> {
   let opened: AcorApp | undefined;
   return {
     name: 'acor',
@@ -15,7 +16,7 @@ export function acorCli(interrupts: Interrupts): CliApp<AcorApp> {
     routes: ROUTES,
     errorInfo: (code) => opened?.errorInfo(code) ?? errorInfo(code),
     openContext(_globals, io) {
-      opened = new AcorApp({ cwd: io.cwd, env: io.env, interrupts });
+      opened = new AcorApp({ cwd: io.cwd, env: io.env, interrupts, surfaces });
       return opened;
     },
   };

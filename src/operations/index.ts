@@ -5,6 +5,7 @@ import type { AcorApp } from './acor-app.ts';
 export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'answer', load: async () => (await import('./run-answer.ts')).runAnswer },
   { command: 'approve', load: async () => (await import('./tool-approve.ts')).toolApprove },
+  { command: 'artifact', load: async () => (await import('./run-artifact.ts')).runArtifact },
   { command: 'artifacts', load: async () => (await import('./run-artifacts.ts')).runArtifacts },
   { command: 'attach', load: async () => (await import('./run-attach.ts')).runAttach },
   { command: 'cancel', load: async () => (await import('./run-cancel.ts')).runCancel },
@@ -23,6 +24,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'health', load: async () => (await import('./health/health.ts')).health },
   { command: 'list', load: async () => (await import('./tool-list.ts')).toolList },
   { command: 'logs', load: async () => (await import('./run-logs.ts')).runLogs },
+  { command: 'mcp', load: async () => (await import('./mcp-serve.ts')).mcpServe },
   { command: 'policy check', load: async () => (await import('./policy-check.ts')).policyCheck },
   { command: 'replay', load: async () => (await import('./run-replay.ts')).runReplay },
   { command: 'resume', load: async () => (await import('./run-again.ts')).runResume },
