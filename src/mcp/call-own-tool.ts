@@ -13,19 +13,18 @@ export async function callOwnTool(
   given: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<CallToolResult> {
-  const { op } = await host.route(own.command);
   const hidden = own.without.filter((key) => key in given);
   if (hidden.length > 0) {
     const message = `${own.name} has no ${hidden.join(', ')}`;
     return thrownResult(host, usageError([{ parameter: hidden[0]!, message }], `acor ${own.command}`));
   }
   const { limit, offset, ...input } = given;
-  const page = op.list === undefined ? undefined : z.object(PAGE).safeParse({ limit, offset });
+  const page = own.pages === undefined ? undefined : z.object(PAGE).safeParse({ limit, offset });
   if (page?.success === false) {
     const message = 'limit and offset must be whole numbers that are not negative';
     return thrownResult(host, usageError([{ parameter: 'limit', message }], `acor ${own.command}`));
   }
-  const asked = { ...own.given, ...(page === undefined ? given : input) };
+  const asked = page === undefined ? given : input;
   const selection = page?.data ?? {};
   return envelopeResult(host, await open.call(own.command, asked, { signal, selection }));
 }

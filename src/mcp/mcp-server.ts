@@ -9,6 +9,7 @@ import { offeredTools } from '../operations/offered-tools.ts';
 import { ACOR_VERSION } from '../util/version.ts';
 import { callTool } from './call-tool.ts';
 import { clientOf, TASKS } from './client-of.ts';
+import { complete } from './complete.ts';
 import type { Host, OpenHost } from './host.ts';
 import { OWN_TOOLS, ownDefinition } from './own-tools.ts';
 import { getPrompt, PROMPTS } from './prompts.ts';
@@ -56,6 +57,7 @@ export async function mcpServer(
         tools: { listChanged: true },
         resources: {},
         prompts: {},
+        completions: {},
         extensions: { [TASKS]: {} },
       },
       instructions: tools.length > MAX_SHOWN_TOOLS ? `${INSTRUCTIONS}\n${MANY}` : INSTRUCTIONS,
@@ -81,6 +83,7 @@ export async function mcpServer(
   server.setRequestHandler('prompts/get', ({ params }, ctx) =>
     getPrompt(open(ctx), params.name, params.arguments ?? {}, ctx.mcpReq.signal),
   );
+  server.setRequestHandler('completion/complete', ({ params }, ctx) => complete(open(ctx), params));
   serveTasks(server, host, declined);
   return server;
 }

@@ -10,8 +10,8 @@ export interface OwnTool {
   command: string;
   /** Parameters that make no sense here: streams, forms for people. */
   without: readonly string[];
-  /** What is given where the caller says nothing. */
-  given?: Readonly<Record<string, unknown>>;
+  /** Its list may be long, and is cut. */
+  pages?: true;
   /** Only shown where the tools of the project are too many to be shown. */
   onlyForMany?: true;
 }
@@ -22,14 +22,13 @@ export const OWN_TOOLS: readonly OwnTool[] = [
     name: 'acor_cancel',
     command: 'cancel',
     without: ['dry_run'],
-    given: { reason: 'cancelled through MCP' },
   },
   { name: 'acor_describe', command: 'describe', without: [], onlyForMany: true },
   { name: 'acor_explain', command: 'explain', without: ['format', 'protocol_version'] },
   { name: 'acor_health', command: 'health', without: ['format'] },
-  { name: 'acor_logs', command: 'logs', without: ['follow', 'format'] },
-  { name: 'acor_runs', command: 'runs', without: [] },
-  { name: 'acor_search', command: 'list', without: ['format'], onlyForMany: true },
+  { name: 'acor_logs', command: 'logs', without: ['follow', 'format'], pages: true },
+  { name: 'acor_runs', command: 'runs', without: [], pages: true },
+  { name: 'acor_search', command: 'list', without: ['format'], onlyForMany: true, pages: true },
   { name: 'acor_show', command: 'show', without: [] },
 ];
 
@@ -41,16 +40,13 @@ export const PAGE = {
   offset: z.int().min(0).default(0).describe('How many elements to leave out at the start.'),
 };
 
-/** How an operation is shown by `tools/list`; made from the registry alone. */
+/** How an operation is shown by `tools/list`; made from the registry alone. What it answers, `acor tools` tells: models have little room. */
 export async function ownDefinition(host: Host, own: OwnTool): Promise<Tool> {
   const { op } = await host.route(own.command);
   return {
     name: own.name,
     description: op.summary,
-    inputSchema: jsonSchemaOf(inputOf(op, own), 'input') as Tool['inputSchema'],
-    outputSchema: jsonSchemaOf(z.looseObject({ data: op.output }), 'output') as NonNullable<
-      Tool['outputSchema']
-    >,
+    inputSchema: jsonSchemaOf(inputOf(op, own)),
     annotations: {
       readOnlyHint: op.effect === 'reads',
       destructiveHint: op.effect === 'destroys',
@@ -60,13 +56,13 @@ export async function ownDefinition(host: Host, own: OwnTool): Promise<Tool> {
   };
 }
 
-/** A schema as MCP has it: draft 2020-12, which need not be said. */
-export function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
-  return rest;
+/** The schema of an input as MCP has it: draft 2020-12, which need not be said. */
+export function jsonSchemaOf(schema: z.ZodType): Tool['inputSchema'] {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return rest as Tool['inputSchema'];
 }
 
 function inputOf(op: Operation<AcorApp>, own: OwnTool): z.ZodType {
   const shape = Object.entries(op.input.shape).filter(([key]) => !own.without.includes(key));
-  return z.strictObject({ ...Object.fromEntries(shape), ...(op.list === undefined ? {} : PAGE) });
+  return z.strictObject({ ...Object.fromEntries(shape), ...(own.pages && PAGE) });
 }

@@ -15,10 +15,11 @@ import { type Progress, ProgressTeller } from './progress.ts';
 import { runResult } from './run-result.ts';
 import { blockingQuestions, type CreatedTask, createdTask } from './task.ts';
 
-/** What goes to a client with a question and comes back with its answer: which run asks. */
+/** What goes to a client with questions and comes back with their answers: which run asks, and what. */
 export interface AskedState {
   run: string;
   tool: string;
+  questions: string[];
 }
 
 /** A run that a request follows, and how. */
@@ -105,7 +106,10 @@ async function answerFromClient(
   }
   if (Object.keys(requests).length === 0) return 'answered';
   if (!client.elicits) return runResult(host, open, run);
-  return inputRequired({ inputRequests: requests, requestState: await states.mint({ run, tool }, ctx) });
+  return inputRequired({
+    inputRequests: requests,
+    requestState: await states.mint({ run, tool, questions: Object.keys(requests) }, ctx),
+  });
 }
 
 /** Answers a question with a filled form; returns why that was no answer. */

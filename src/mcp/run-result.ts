@@ -70,7 +70,7 @@ function errorOf({ summary, codeInfo }: RunStand) {
     message: summary?.message ?? 'the run failed',
     hint: summary?.hint ?? codeInfo?.hint ?? '',
     class: codeInfo?.class ?? 'unknown',
-    retryable: summary?.retryable ?? false,
+    retryable: codeInfo?.retryable ?? summary?.retryable ?? false,
     action: codeInfo?.action ?? '',
   };
 }

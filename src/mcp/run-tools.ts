@@ -106,7 +106,7 @@ export function runToolDefinition({ name, description, input, annotations }: Run
   return {
     name,
     description,
-    inputSchema: jsonSchemaOf(input, 'input') as Tool['inputSchema'],
+    inputSchema: jsonSchemaOf(input),
     ...(answersWithRun && { outputSchema: runSchema(undefined) as NonNullable<Tool['outputSchema']> }),
     annotations,
   };

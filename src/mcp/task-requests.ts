@@ -13,9 +13,6 @@ import { handIn } from './run-call.ts';
 import { blockingQuestions, type DetailedTask, taskOf } from './task.ts';
 
 const taskId = z.looseObject({ taskId: z.string() });
-const answers = taskId.extend({ inputResponses: z.record(z.string(), z.unknown()) });
-/** A header that names another thing than the body is a request that was tampered with on its way. */
-const HEADER_MISMATCH = -32020;
 
 /** Questions that a user has left unanswered, by run: they are not put to them again. */
 export type Declined = Map<string, Set<string>>;
@@ -29,9 +26,6 @@ export function serveTasks(server: Server, host: Host, declined: Declined): void
         requiredCapabilities: { extensions: { [TASKS]: {} } },
       });
     }
-    const named = ctx.http?.req?.headers.get('mcp-name');
-    if (named !== null && named !== undefined && named !== id)
-      throw new ProtocolError(HEADER_MISMATCH, `Mcp-Name is ${named}, and the task is ${id}`);
     return { client, open: await openTask(host, client, id) };
   };
   server.setRequestHandler('tasks/get', { params: taskId }, async (params, ctx): Promise<DetailedTask> => {
@@ -39,10 +33,10 @@ export function serveTasks(server: Server, host: Host, declined: Declined): void
     const options = { elicits: client.elicits, declined: declined.get(params.taskId) ?? new Set<string>() };
     return taskOf(host, open, params.taskId, options);
   });
-  server.setRequestHandler('tasks/update', { params: answers }, async (params, ctx) => {
+  server.setRequestHandler('tasks/update', { params: taskId }, async (params, ctx) => {
     const { open } = await opened(params.taskId, ctx);
     for (const question of await blockingQuestions(open, params.taskId)) {
-      const response = inputResponse(params.inputResponses, question.action_id);
+      const response = inputResponse(ctx.mcpReq.inputResponses, question.action_id);
       if (response.kind !== 'elicit') continue;
       if (response.action === 'accept') await handIn(open, params.taskId, question, response.content ?? {});
       else remember(declined, params.taskId, question.action_id);

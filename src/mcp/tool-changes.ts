@@ -1,8 +1,9 @@
 import type { Server } from '@modelcontextprotocol/server';
-import { offeredTools } from '../operations/offered-tools.ts';
+import { toolsStamp } from '../operations/offered-tools.ts';
 import type { Host } from './host.ts';
 
 const LOOK_MS = 2000;
+const NOBODY = { name: undefined, traceparent: undefined };
 
 /** The servers that have a client on the line, to be told when the tools of the project have changed. */
 export class LiveServers {
@@ -27,7 +28,7 @@ export class LiveServers {
     const look = async () => {
       if (isLooking) return;
       isLooking = true;
-      const now = await toolsNow(host).catch(() => known);
+      const now = await toolsStamp(host.open(NOBODY).app).catch(() => known);
       isLooking = false;
       if (known !== undefined && now !== known) this.#tell();
       known = now;
@@ -42,8 +43,4 @@ export class LiveServers {
     // One that is not connected yet, or not any more, will list the tools anew anyway.
     for (const server of this.#servers) void server.sendToolListChanged().catch(() => {});
   }
-}
-
-async function toolsNow(host: Host): Promise<string> {
-  return JSON.stringify(await offeredTools(host.open({ name: undefined, traceparent: undefined }).app));
 }

@@ -30,6 +30,11 @@ export async function offeredTools(app: AcorApp): Promise<OfferedTool[]> {
   return offered.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/** What changes when a tool does: cheap, for those who look often. */
+export async function toolsStamp(app: AcorApp): Promise<string> {
+  return JSON.stringify(await (await app.project()).registry.list());
+}
+
 /** The command line of a tool for inputs that are given as an object. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
 export async function wordsForTool(app: AcorApp, name: string, given: Schema): Promise<string[]> {
   return wordsFor((await (await app.project()).registry.find(name)).manifest, given);

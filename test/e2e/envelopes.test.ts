@@ -42,6 +42,7 @@ type Given = { run: string; failed: string; failedToo: string; tool: string; sec
 /** Arguments for commands that need more, or other, than a run or a tool by position. */
 const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   approve: () => ['--list'],
+  artifact: ({ run }) => [run, '1'],
   complete: () => ['bash', '--json'],
   clean: () => ['--keep', '100', '--dry-run'],
   retry: ({ failedToo }) => [failedToo, '--no-stream'],
@@ -51,8 +52,8 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   'secret set': ({ secretFile }) => ['API_TOKEN', '--file', secretFile],
 };
 
-/** Commands whose success needs a tool that waits for it; `questions.test.ts` has them. */
-const ELSEWHERE = ['answer'];
+/** Commands whose success needs a tool that waits for it, or a client: `questions.test.ts` and `mcp.test.ts` have them. */
+const ELSEWHERE = ['answer', 'mcp'];
 
 describe('every command', () => {
   let project: TestProject;

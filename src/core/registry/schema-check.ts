@@ -11,8 +11,19 @@ export async function problemBySchema(schema: Schema, value: unknown): Promise<s
   }
 }
 
+/** What was found out about schemas, by their text: to compile one takes milliseconds, and a server is asked again and again. */
+const known = new Map<string, boolean>();
+const MAX_KNOWN = 1000;
+
 /** Whether a schema of a manifest can be used by itself: whoever is given one that cannot may fail over it. */
 export async function isUsableSchema(schema: Schema): Promise<boolean> {
+  const text = JSON.stringify(schema);
+  const answer = known.get(text) ?? (await compiles(schema));
+  if (known.size < MAX_KNOWN) known.set(text, answer);
+  return answer;
+}
+
+async function compiles(schema: Schema): Promise<boolean> {
   try {
     (await newAjv()).compile({ ...schema });
     return true;
