@@ -139,7 +139,10 @@ describe('runs as tasks', () => {
     const isTask = result.resultType === 'task';
     const answer = isTask ? (await wire.task(result.taskId, 'completed')).result : result;
     assert.equal(answer.structuredContent.state, 'waiting_ai');
-    await wire.ask('tools/call', { name: 'acor_cancel', arguments: { run: answer.structuredContent.run_id } });
+    await wire.ask('tools/call', {
+      name: 'acor_cancel',
+      arguments: { run: answer.structuredContent.run_id },
+    });
   });
 });
 
