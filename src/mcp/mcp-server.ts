@@ -48,7 +48,7 @@ export async function mcpServer(
   { host, states, declined }: Shared,
   { cancelsByLeaving }: { cancelsByLeaving: boolean },
 ): Promise<Server> {
-  const tools = await offeredTools(host.open({ name: undefined, traceparent: undefined }).app);
+  const tools = await offeredTools(host.open({ name: undefined, traceparent: undefined }).app).catch(none);
   const hint = { ttlMs: LIST_TTL_MS, cacheScope: 'private' as const };
   const server = new Server(
     { name: 'acor', title: 'ACOR', version: ACOR_VERSION },
@@ -101,6 +101,11 @@ async function listTools(host: Host, open: OpenHost) {
     ...(await Promise.all(shown.map((each) => ownDefinition(host, each)))),
     ...RUN_TOOLS.map(runToolDefinition),
   ];
+}
+
+/** A project that is broken is told of when its tools are asked for. */
+function none(): [] {
+  return [];
 }
 
 function asProtocolError(error: unknown): never {

@@ -7,11 +7,11 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { answerQuestion } from '../operations/answer-question.ts';
-import { watchRun } from '../operations/watch-run.ts';
+import { type LifeSign, watchRun } from '../operations/watch-run.ts';
 import type { Client } from './client-of.ts';
 import { answerOf, formOf, type OpenQuestion } from './elicitation.ts';
 import type { Host, OpenHost } from './host.ts';
-import { type Progress, ProgressTeller } from './progress.ts';
+import { ProgressTeller } from './progress.ts';
 import { runResult } from './run-result.ts';
 import { blockingQuestions, type CreatedTask, createdTask } from './task.ts';
 
@@ -50,17 +50,27 @@ const DECLINED =
 
 /** Follows a run until it ends, asks somebody who is not here, or has become a task; a cancelled request cancels its run. */
 export async function followCall(call: RunCall): Promise<CallAnswer> {
+  const progress = progressFor(call.ctx);
+  const answer = await untilAnswered(call, progress.tell);
+  // What comes after its answer belongs to no call any more.
+  await progress.sent();
+  return answer;
+}
+
+async function untilAnswered(
+  call: RunCall,
+  onLifeSign: ((sign: LifeSign) => void) | undefined,
+): Promise<CallAnswer> {
   const { host, open, client, ctx, run } = call;
   const { signal } = ctx.mcpReq;
   const canBeTask = client.takesTasks && !call.isQuick && call.waitMs === undefined;
   const patienceMs = canBeTask ? TASK_AFTER_MS : call.waitMs;
   const limit =
     patienceMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
-  const progress = progressFor(ctx);
   const told = new Set<string>();
   let since = 0;
   for (;;) {
-    const watched = await watchRun(open.app, run, { since, signal: limit, onLifeSign: progress });
+    const watched = await watchRun(open.app, run, { since, signal: limit, onLifeSign });
     since = watched.since;
     if (signal.aborted) {
       await cancelIfMeant(call);
@@ -129,17 +139,20 @@ export async function handIn(
   }
 }
 
-function progressFor({
-  mcpReq,
-}: ServerContext): ((sign: Parameters<ProgressTeller['tell']>[0]) => void) | undefined {
+/** Tells a client the progress of its call, if it wants to know. `sent` settles when all of it is on its way. */
+function progressFor({ mcpReq }: ServerContext): {
+  tell: ((sign: LifeSign) => void) | undefined;
+  sent(): Promise<unknown>;
+} {
   const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return undefined;
-  const send = (progress: Progress) => {
+  if (progressToken === undefined) return { tell: undefined, sent: async () => {} };
+  let last: Promise<unknown> = Promise.resolve();
+  const teller = new ProgressTeller((progress) => {
     const params = { progressToken, ...progress };
-    void mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
-  };
-  const teller = new ProgressTeller(send);
-  return (sign) => teller.tell(sign);
+    const notified = mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+    last = Promise.all([last, notified]);
+  });
+  return { tell: (sign) => teller.tell(sign), sent: () => last };
 }
 
 /** A client that asks for the end of its call gets it, down to the process. One that is merely gone leaves its run alone. */

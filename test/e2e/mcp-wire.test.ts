@@ -165,7 +165,7 @@ describe('what acor mcp is told by nobody it knows', () => {
     wire.write(`{"jsonrpc":"2.0","id":"deep","method":"tools/list","params":{"x":${deep}}}\n`);
     const big = 'x'.repeat(2_000_000);
     const told = await wire.ask('tools/call', { name: 'quick', arguments: { nope: big } });
-    assert.ok(told.result ?? told.error);
+    assert.equal(told.result.structuredContent.error.code, 'E_USAGE');
     const forged = await wire.ask('tools/call', { name: 'asks_user', arguments: {}, requestState: 'v1.x.y' });
     assert.equal(forged.error.code, -32602);
     assert.ok(wire.lines.every((line) => JSON.parse(line).jsonrpc === '2.0'));

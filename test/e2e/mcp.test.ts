@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -79,14 +80,18 @@ describe('acor mcp', () => {
     project[Symbol.dispose]();
   });
 
-  async function connect(era: (typeof ERAS)[number], capabilities: ClientOptions['capabilities'] = {}) {
+  async function connect(
+    era: (typeof ERAS)[number],
+    capabilities: ClientOptions['capabilities'] = {},
+    { root } = project,
+  ) {
     const client = new Client(
       { name: 'tester', version: '1.0.0' },
       { capabilities, versionNegotiation: { mode: era } },
     );
-    const env = { PATH: process.env.PATH ?? '', HOME: project.root, XDG_DATA_HOME: project.path('data') };
+    const env = { PATH: process.env.PATH ?? '', HOME: root, XDG_DATA_HOME: join(root, 'data') };
     await client.connect(
-      new StdioClientTransport({ command: ACOR, args: ['mcp'], cwd: project.root, env, stderr: 'ignore' }),
+      new StdioClientTransport({ command: ACOR, args: ['mcp'], cwd: root, env, stderr: 'ignore' }),
     );
     clients.push(client);
     return client;
@@ -176,12 +181,24 @@ describe('acor mcp', () => {
         const { isError, error, next, run_id, content } = await call(client, 'fails');
         assert.deepEqual([isError, error.code, error.retryable], [true, 'E_TRANSIENT_NET', true]);
         assert.deepEqual(next[0], { tool: 'acor_resume', arguments: { run: run_id } });
+        const again = await call(client, next[0].tool, next[0].arguments);
+        assert.deepEqual(
+          [again.error.code, again.run_id, again.attempt > 1],
+          ['E_TRANSIENT_NET', run_id, true],
+        );
         assert.match(content[0].text, /^E_TRANSIENT_NET: no line\nHint: .+\nRetryable: yes\./);
       });
 
       it('tells wrong arguments, and what no person has approved, as the command line does', async () => {
+        project.write('.acor/policy.yaml', 'version: 1\nnetwork: { egress_allow: ["a.example:1"] }\n');
+        const denied = await call(client, 'fetches');
+        rmSync(project.path('.acor/policy.yaml'));
+        assert.deepEqual([denied.isError, denied.error.code], [true, 'E_POLICY_DENIED']);
+        assert.match(denied.error.message, /api\.example\.com/);
         const usage = await call(client, 'tells', { wird: 1 });
         assert.deepEqual([usage.isError, usage.error.code, usage.run_id], [true, 'E_USAGE', undefined]);
+        const words = await call(client, 'works', { nope: 1 });
+        assert.deepEqual([words.isError, words.error.code], [true, 'E_USAGE']);
         const refused = await call(client, 'opens_all');
         assert.deepEqual([refused.isError, refused.error.code], [true, 'E_APPROVAL_REQUIRED']);
         assert.deepEqual(refused.next[0], { command: 'acor approve opens_all' });
@@ -274,4 +291,31 @@ describe('acor mcp', () => {
       });
     });
   }
+
+  it('shows too many tools by search, description and run instead of all schemas', async () => {
+    using many = new TestProject();
+    for (let number = 1; number <= 26; number++)
+      many.write(
+        `tools/tool_${number}/cli.sh`,
+        '#!/bin/bash\necho \'{"type":"result","status":"ok"}\'\n',
+        0o755,
+      );
+    const client = await connect('legacy', {}, many);
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    assert.ok(!names.some((name) => name.startsWith('tool_')), names.join());
+    assert.match(client.getInstructions() ?? '', /acor_search/);
+    const found = await call(client, 'acor_search', { filter: 'tool_26' });
+    assert.deepEqual(
+      found.data.tools.map(({ name }: { name: string }) => name),
+      ['tool_26'],
+    );
+    const { data } = await call(client, 'acor_describe', { tool: 'tool_26' });
+    assert.equal(data.takes_any_arguments, true);
+    const plan = await call(client, 'acor_run', { tool: 'tool_26', dry_run: true });
+    assert.deepEqual([plan.data.tool, many.runIds().length], ['tool_26', 0]);
+    const given = { tool: 'tool_26', arguments: { args: ['x'] }, idempotency_key: 'once' };
+    const [first, second] = [await call(client, 'acor_run', given), await call(client, 'acor_run', given)];
+    assert.deepEqual([first.state, second.run_id], ['completed', first.run_id]);
+    await client.close();
+  });
 });
