@@ -18,6 +18,16 @@ const QUESTION = {
   schema: { type: 'boolean' },
 };
 
+const progress = (pct: number, msg: string) => ({ type: 'progress', step: 'work', pct, msg });
+const WORKS = [
+  progress(10, 'part 10'),
+  progress(40, 'part 40'),
+  { type: 'heartbeat' },
+  progress(20, 'back'),
+  progress(90, 'part 90'),
+  { type: 'result', status: 'ok' },
+];
+
 /** What a request of the stateless revision says of its client. */
 function meta(clientCapabilities: object) {
   return {
@@ -76,6 +86,11 @@ let project: TestProject;
 before(() => {
   project = new TestProject({ tools: ['quick', 'asks'] });
   project.write('tools/hangs/cli.sh', '#!/bin/bash\nsleep 600 & wait\n', 0o755);
+  project.write(
+    'tools/works/cli.sh',
+    `#!/bin/bash\n${WORKS.map((line) => `echo '${JSON.stringify(line)}'\n`).join('')}`,
+    0o755,
+  );
   project.write('tools/asks_user/tool.yaml', 'name: asks_user\nversion: 1.0.0\nactions: [go_on]\n');
   project.write(
     'tools/asks_user/cli.sh',
@@ -143,6 +158,31 @@ describe('runs as tasks', () => {
       name: 'acor_cancel',
       arguments: { run: answer.structuredContent.run_id },
     });
+  });
+});
+
+describe('progress', () => {
+  it('is told before the answer, always rising, with the last words of the tool', async () => {
+    const wire = new Wire(project);
+    const client = { ...meta({}), progressToken: 'token' };
+    const { result } = await wire.ask('tools/call', { name: 'works', arguments: {} }, client);
+    assert.equal(result.structuredContent.state, 'completed');
+    const messages = wire.lines.map((line) => JSON.parse(line));
+    assert.equal(messages.at(-1).result.structuredContent.run_id, result.structuredContent.run_id);
+    const told = messages.slice(0, -1).map(({ method, params }) => {
+      assert.deepEqual([method, params.progressToken], ['notifications/progress', 'token']);
+      return [params.progress, params.total, params.message];
+    });
+    assert.deepEqual(told.slice(0, 2), [
+      [10, 100, 'part 10'],
+      [40, 100, 'part 40'],
+    ]);
+    // Neither a heartbeat nor a tool that goes back makes it fall.
+    assert.ok(told[2]![0] > 40 && told[2]![0] < 41 && told[2]![2] === 'part 40', String(told[2]));
+    assert.ok(told[3]![0] > told[2]![0] && told[3]![2] === 'back', String(told[3]));
+    assert.deepEqual(told.slice(4), [[90, 100, 'part 90']]);
+    wire.running.child.stdin!.end();
+    await wire.running.finished;
   });
 });
 

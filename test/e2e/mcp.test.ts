@@ -163,20 +163,6 @@ describe('acor mcp', () => {
         assert.deepEqual([isError, state, error.code], [true, 'completed', 'E_SCHEMA_MISMATCH']);
       });
 
-      it('tells progress, always rising', async () => {
-        const seen: { progress: number; message?: string | undefined }[] = [];
-        const onprogress = (progress: (typeof seen)[number]) => seen.push(progress);
-        await call(client, 'works', {}, { onprogress });
-        assert.deepEqual(
-          seen.map(({ progress, message }) => [progress, message]),
-          [
-            [10, 'part 10'],
-            [40, 'part 40'],
-            [90, 'part 90'],
-          ],
-        );
-      });
-
       it('tells a failure with its code, whether to retry, and calls that lead on', async () => {
         const { isError, error, next, run_id, content } = await call(client, 'fails');
         assert.deepEqual([isError, error.code, error.retryable], [true, 'E_TRANSIENT_NET', true]);
