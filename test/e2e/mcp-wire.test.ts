@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { startHttp, TOKEN } from '../support/mcp-server.ts';
@@ -235,14 +235,20 @@ describe('acor mcp --http', () => {
   });
 
   function post(headers: Record<string, string>, body: object | string, path = '/mcp') {
-    return new Promise<{ status: number; text: string; abort(): void }>((resolve, reject) => {
+    return new Promise<{ status: number; text: string; session: string | undefined }>((resolve, reject) => {
       const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers }, (answer) => {
         let text = '';
         answer.setEncoding('utf8').on('data', (part: string) => {
           text += part;
         });
         answer.on('error', reject);
-        answer.on('end', () => resolve({ status: answer.statusCode!, text, abort: () => sent.destroy() }));
+        answer.on('end', () =>
+          resolve({
+            status: answer.statusCode!,
+            text,
+            session: answer.headers['mcp-session-id']?.toString(),
+          }),
+        );
       });
       sent.on('error', reject);
       sent.end(typeof body === 'string' ? body : JSON.stringify(body));
@@ -298,6 +304,23 @@ describe('acor mcp --http', () => {
     sent.destroy();
     await until(() => project.record(started()!)?.state === 'cancelled');
     assert.deepEqual(processesOf(started()!), []);
+  });
+
+  it('leaves the run of a session alone that has ended, and takes no more for it', async () => {
+    const before = project.runIds();
+    const { session } = await post(KNOWN, initialize);
+    const headers = { ...KNOWN, 'Mcp-Session-Id': session! };
+    const params = { name: 'hangs', arguments: {} };
+    const answer = post(headers, { jsonrpc: '2.0', id: 2, method: 'tools/call', params }).catch(() => {});
+    const started = () => project.runIds().filter((id) => !before.includes(id))[0];
+    await until(() => started() !== undefined && processesOf(started()!).length > 0);
+    const bye = request({ host: '127.0.0.1', port, path: '/mcp', method: 'DELETE', headers });
+    await new Promise((resolve) => bye.on('response', resolve).end());
+    await answer;
+    assert.equal((await post(headers, initialize)).status, 404);
+    assert.equal((await project.envelope(['show', started()!])).data.state, 'running');
+    assert.ok(!existsSync(project.path('.runs', started()!, 'control', 'CANCEL')));
+    await project.envelope(['cancel', started()!]);
   });
 
   it('keeps its token in a file for its owner alone, makes it once, and refuses one that others can read', async () => {
