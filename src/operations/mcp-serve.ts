@@ -45,6 +45,8 @@ export const mcpServe = acorOperation({
     const { ACOR_MCP_TOKEN: given, ...env } = ctx.env;
     const about = { cwd: ctx.cwd, env, signal: ctx.signal };
     if (!http) {
+      if (ctx.interactive)
+        ctx.note('acor: speaking MCP here, for an agent that starts this command; see docs/mcp.md');
       await surfaces.mcp({ ...about, http: null });
       return { kind: 'streamed', exit: 0 };
     }
