@@ -42,6 +42,7 @@ type Given = { run: string; failed: string; failedToo: string; tool: string; sec
 /** Arguments for commands that need more, or other, than a run or a tool by position. */
 const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   adopt: () => ['sort', '--dry-run'],
+  'agents plugin': () => ['--output', 'plugin', '--dry-run'],
   approve: () => ['--list'],
   complete: () => ['bash', '--json'],
   clean: () => ['--keep', '100', '--dry-run'],

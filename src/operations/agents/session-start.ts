@@ -7,9 +7,8 @@ import { gatherFacts } from '../explain/facts.ts';
 import { strangerText } from '../explain/stranger-text.ts';
 import { toolsSection } from '../explain/tools.ts';
 import type { HookAnswer, HookInput } from './hook-input.ts';
+import { newestRuns } from './newest-runs.ts';
 
-/** So many of the newest runs are looked at: a session is not to wait for all of them. */
-const LOOKED_AT = 100;
 const SHOWN = 5;
 const LATELY_MS = 24 * 3_600_000;
 
@@ -63,16 +62,4 @@ function failed(runs: readonly RunRecord[]): string[] {
       const why = [code, strangerText(message ?? '', 120)].filter(Boolean).join(': ');
       return `- ${run_id} ${tool}: ${why} (${agoWords(created_at)})`;
     });
-}
-
-function newestRuns(store: RunStore): RunRecord[] {
-  const newest = store.list().reverse().slice(0, LOOKED_AT);
-  return newest.flatMap((runId) => {
-    try {
-      return [store.read(runId)];
-    } catch {
-      // A folder that holds no readable run is told of by acor health.
-      return [];
-    }
-  });
 }
