@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { until } from '../support/project.ts';
 import { type Agent, AgentRig } from './rig.ts';
 import { type Heard, ScriptedModel, type Turn } from './scripted-model.ts';
 
@@ -69,6 +70,24 @@ for (const [agent, ways] of Object.entries(WAYS) as [Agent, Ways][]) {
     });
   });
 }
+
+describe('claude', () => {
+  it('is answered a dialog by a rule that was written while the run waits', async () => {
+    using rig = await AgentRig.make('claude', ['asks_user']);
+    const { data } = await rig.project.envelope(['run', 'asks_user', '--detach']);
+    await until(() => rig.project.record(data.run_id)?.state === 'waiting_ai');
+    rig.project.write('.acor/config.yaml', 'version: 1\nanswers: [{ action: choose_speed, answer: fast }]\n');
+    const wait = WAYS.claude.tool('acor_wait');
+    await using model = await ScriptedModel.start(({ results }) => {
+      if (results.length === 0) return WAYS.claude.lookFor!([wait]);
+      return results.length === 1 ? { call: wait, args: { run: data.run_id } } : { say: 'done' };
+    });
+    const { code, stdout } = await rig.run(model, 'Wait for it.');
+    assert.equal(code, 0, stdout);
+    const answered = rig.events().find(({ type }) => type === 'action_answered');
+    assert.equal(answered?.answer, 'fast', stdout);
+  });
+});
 
 /** The turns of a model that does the whole task; what it needs of one result it takes from it, as a model does. */
 function conversation({ tool, lookFor }: Ways): (heard: Heard) => Turn {

@@ -5,7 +5,7 @@ import { TestProject, until } from '../support/project.ts';
 describe('acor hook', () => {
   let project: TestProject;
   before(() => {
-    project = new TestProject({ tools: ['right_hash', 'asks', 'exits_with'] });
+    project = new TestProject({ tools: ['right_hash', 'asks', 'asks_user', 'exits_with'] });
   });
   after(() => project[Symbol.dispose]());
 
@@ -87,10 +87,16 @@ describe('acor hook', () => {
     });
     for (const other of [
       { mcp_server_name: 'other' },
-      { message: 'somebody asks: choose_speed' },
+      { message: 'asks asks: something else' },
       { message: undefined },
     ])
       assert.equal((await hook('elicit', { ...dialog, ...other })).answer, null, JSON.stringify(other));
+    // A second tool asks the same, and the rule is not for it: whom the dialog is about cannot be told.
+    const { data: other } = await project.envelope(['run', 'asks_user', '--detach']);
+    await until(() => project.record(other.run_id)?.state === 'waiting_ai');
+    assert.equal((await hook('elicit', dialog)).answer, null, 'two questions, one rule');
+    await project.acor(['cancel', other.run_id]);
+    assert.notEqual((await hook('elicit', dialog)).answer, null);
     await project.acor(['cancel', run_id]);
     assert.equal((await hook('elicit', dialog)).answer, null, 'nothing is asked any more');
   });

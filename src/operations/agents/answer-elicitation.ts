@@ -1,37 +1,51 @@
+import { isDeepStrictEqual } from 'node:util';
 import { safeLine } from '../../compose/terminal-text.ts';
 import { problemOfAnswer } from '../../core/runner/answers/check-answer.ts';
 import { type Question, readQuestion } from '../../core/runner/answers/question.ts';
 import { questionsOf } from '../../core/storage/open-questions.ts';
+import type { RunStore } from '../../core/storage/run-store.ts';
 import type { AcorApp } from '../acor-app.ts';
 import type { HookAnswer, HookInput } from './hook-input.ts';
 import { newestRuns } from './newest-runs.ts';
 
 /** So much of a question's words is held against those of the dialog, which may be cut. */
 const COMPARED_CHARS = 100;
+/** Its name in settings, and as a part of a plugin. */
+const OWN_SERVER = /(?:^|[:_])acor$/;
 
 /**
  * Answers a dialog of ACOR's own server by the rules of the configuration (`answers:`). A rule that was there when the run began has
- * answered already; this is for one that was written since, while the run waits. Which of several same questions is meant does not
- * matter: a rule answers all of them alike.
+ * answered already; this is for one that was written since, while the run waits. A dialog does not name its run: where the rules
+ * answer the questions that it may be about in different ways, or one of them not at all, it is left to the person.
  */
 export async function answerElicitation(input: HookInput, app: AcorApp): Promise<HookAnswer> {
-  const { mcp_server_name, message, requested_schema, hook_event_name } = input;
-  if (mcp_server_name !== 'acor' || message === undefined) return undefined;
+  const { mcp_server_name = '', message = '', requested_schema, hook_event_name } = input;
+  if (!OWN_SERVER.test(mcp_server_name)) return undefined;
   const { config, store } = await app.project();
-  const rules = config.config.answers;
-  if (rules.length === 0) return undefined;
-  for (const { run_id, tool, state } of newestRuns(store)) {
-    if (state !== 'waiting_ai' || !message.includes(`${tool} asks: `)) continue;
-    for (const { asked, isOpen } of await questionsOf(store.layout(run_id).events)) {
-      const question = readQuestion(asked);
-      if (!isOpen || !message.includes(wordsOf(question))) continue;
-      const rule = rules.find((each) => each.action === question.action && (each.tool ?? tool) === tool);
-      if (rule === undefined || (await problemOfAnswer(question, rule.answer)) !== undefined) continue;
-      const content = contentOf(rule.answer, Object.keys(requested_schema?.properties ?? {}));
-      return { hookSpecificOutput: { hookEventName: hook_event_name, action: 'accept', content } };
-    }
+  if (config.config.answers.length === 0) return undefined;
+  const answers: unknown[] = [];
+  for (const { tool, question } of await openQuestions(store)) {
+    if (!message.includes(` asks: ${wordsOf(question)}`)) continue;
+    const rule = config.config.answers.find(
+      (each) => each.action === question.action && (each.tool ?? tool) === tool,
+    );
+    if (rule === undefined || (await problemOfAnswer(question, rule.answer)) !== undefined) return undefined;
+    answers.push(rule.answer);
   }
-  return undefined;
+  const [answer, ...others] = answers;
+  if (answers.length === 0 || !others.every((other) => isDeepStrictEqual(other, answer))) return undefined;
+  const content = contentOf(answer, Object.keys(requested_schema?.properties ?? {}));
+  return { hookSpecificOutput: { hookEventName: hook_event_name, action: 'accept', content } };
+}
+
+async function openQuestions(store: RunStore): Promise<{ tool: string; question: Question }[]> {
+  const open = [];
+  for (const { run_id, tool, state } of newestRuns(store)) {
+    if (state !== 'waiting_ai') continue;
+    for (const { asked, isOpen } of await questionsOf(store.layout(run_id).events))
+      if (isOpen) open.push({ tool, question: readQuestion(asked) });
+  }
+  return open;
 }
 
 function wordsOf({ msg, action }: Question): string {
