@@ -20,7 +20,7 @@ export class AgentRig {
     this.project = new TestProject({ tools });
     this.#home = this.project.path('home');
     mkdirSync(join(this.#home, 'bin'), { recursive: true });
-    symlinkSync(process.env.ACOR_SHIM ?? ACOR, join(this.#home, 'bin', 'acor'));
+    symlinkSync(ACOR, join(this.#home, 'bin', 'acor'));
   }
 
   /** Makes the project, with the files that `acor init --agents` writes and no others. */

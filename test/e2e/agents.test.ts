@@ -65,9 +65,11 @@ describe('acor init --agents', () => {
       [existsSync(join(folder, '.claude')), existsSync(join(folder, '.gemini'))],
       [false, false],
     );
+    rmSync(join(folder, '.codex/hooks.json'));
     await init('gemini');
-    assert.deepEqual((await check()).data.agents, ['codex', 'gemini']);
-    assert.ok(existsSync(join(folder, '.codex/config.toml')));
+    assert.deepEqual(await faults(), { '.codex/hooks.json': 'missing' });
+    const { error } = await check();
+    assert.deepEqual(error.details.agents, ['codex', 'gemini']);
   });
 
   it('refuses an agent that it does not know before it writes anything', async () => {

@@ -6,8 +6,9 @@ import { digestOf, planRecord, readRecord } from './record.ts';
 import { type AgentTexts, wantedFiles } from './wanted-files.ts';
 
 /**
- * Plans the files of these agents, and those of the agents that the project has already. What a person wrote or changed stays;
- * with `force`, what was ACOR's and was changed is renewed, and what it was is put aside. Throws E_CONFIG_INVALID for a bad record.
+ * Plans the files of these agents; those of other agents that the project has are left as they are. What a person wrote or changed
+ * stays; with `force`, what was ACOR's and was changed is renewed, and what it was is put aside. Throws E_CONFIG_INVALID for a bad
+ * record.
  */
 export function planAgents(
   root: string,
@@ -17,16 +18,13 @@ export function planAgents(
 ): PlannedFile[] {
   const record = readRecord(root);
   const all = AGENTS.filter((agent) => agents.includes(agent) || record.agents.includes(agent));
-  const files = apartOnDisk(root, wantedFiles(all, texts)).map((file) => inspectFile(root, file, record));
-  const parts = Object.fromEntries(
-    files.flatMap((file) =>
-      file.parts.flatMap(({ part, name, state }) => {
-        const isOurs = state === 'current' || isWritten(state, force);
-        const digest = isOurs ? digestOf(part.wanted) : record.parts[name];
-        return digest === undefined ? [] : [[name, digest] as const];
-      }),
+  const files = apartOnDisk(root, wantedFiles(agents, texts)).map((file) => inspectFile(root, file, record));
+  const written = files.flatMap(({ parts }) =>
+    parts.flatMap(({ part, name, state }) =>
+      state === 'current' || isWritten(state, force) ? [[name, digestOf(part.wanted)] as const] : [],
     ),
   );
+  const parts = { ...record.parts, ...Object.fromEntries(written) };
   return [...files.map((file) => planOne(file, force)), planRecord(root, { agents: all, parts })];
 }
 

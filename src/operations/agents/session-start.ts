@@ -59,7 +59,7 @@ function failed(runs: readonly RunRecord[]): string[] {
   return last
     .filter(({ state, created_at }) => state === 'failed' && created_at > since)
     .map(({ run_id, tool, code, message, created_at }) => {
-      const why = [code, strangerText(message ?? '', 120)].filter(Boolean).join(': ');
-      return `- ${run_id} ${tool}: ${why} (${agoWords(created_at)})`;
+      const why = [code, message].filter(Boolean).map((text) => strangerText(text!, 120));
+      return `- ${run_id} ${tool}: ${why.join(': ')} (${agoWords(created_at)})`;
     });
 }
