@@ -128,7 +128,7 @@ trust_level = "trusted"
     return {
       args: [
         ...['exec', '--json', '--skip-git-repo-check', '--dangerously-bypass-hook-trust'],
-        ...['--dangerously-bypass-approvals-and-sandbox', prompt],
+        ...['-s', 'danger-full-access', prompt],
       ],
       env: { CODEX_HOME: folder, SCRIPTED_KEY: 'x' },
     };
