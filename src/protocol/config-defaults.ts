@@ -51,4 +51,5 @@ export const CONFIG_DEFAULTS = {
     answer: unknown;
     reason?: string | undefined;
   }[],
+  plugins: [] as string[],
 };

@@ -2,18 +2,38 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Runtime } from '../process/runtime.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RunQueue } from '../storage/run-queue.ts';
-import type { RunStore } from '../storage/run-store.ts';
+import type { RunStore, RunWriter } from '../storage/run-store.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
+import type { ToolPlan } from './plan.ts';
 
 /** What the runner works with. */
 export interface RunnerServices {
   config: LoadedConfig;
-  registry: Pick<Registry, 'find' | 'errorCodes'>;
+  registry: Pick<Registry, 'find' | 'errorCodes' | 'languages'>;
+  plugins?: RunPlugins | undefined;
   store: RunStore;
   queue: RunQueue;
   runtime: Runtime;
   /** Orphans of a tool become children of this process (the command line asks for it; a library does not change its host). */
   adoptsOrphans: boolean;
+}
+
+/** What the plugins of a project have to do with its runs. */
+export interface RunPlugins {
+  /** Has them look at what is about to run: the plan within their limits. Throws E_POLICY_DENIED when one of them refuses it. */
+  beforeRun(plan: ToolPlan): Promise<ToolPlan>;
+  /** Has them watch a run from its first event on. */
+  watch(writer: RunWriter): RunWatch;
+}
+
+/** How plugins watch one run. */
+export interface RunWatch {
+  /** The run has told of its start, and may tell of more. */
+  begun(): void;
+  /** Waits a bounded time for those that lag behind, and tells of what they have missed. */
+  beforeEnd(): Promise<void>;
+  /** Waits a bounded time until they know of the end. */
+  afterEnd(): Promise<void>;
 }
 
 /** `resume` goes on from the checkpoints of the attempts before; `retry` begins anew. */
