@@ -4,6 +4,8 @@ import type { AcorApp } from './acor-app.ts';
 /** What ACOR can do: each command, and the file that holds it. Loaded when it is called. */
 export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'adopt', load: async () => (await import('./tool-adopt.ts')).toolAdopt },
+  { command: 'agents check', load: async () => (await import('./agents-check.ts')).agentsCheck },
+  { command: 'agents plugin', load: async () => (await import('./agents-plugin.ts')).agentsPlugin },
   { command: 'answer', load: async () => (await import('./run-answer.ts')).runAnswer },
   { command: 'approve', load: async () => (await import('./tool-approve.ts')).toolApprove },
   { command: 'artifact', load: async () => (await import('./run-artifact.ts')).runArtifact },
@@ -23,6 +25,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'errors', load: async () => (await import('./error-list.ts')).errorList },
   { command: 'explain', load: async () => (await import('./explain.ts')).explain },
   { command: 'health', load: async () => (await import('./health/health.ts')).health },
+  { command: 'hook', load: async () => (await import('./agents-hook.ts')).agentsHook, hidden: true },
   { command: 'init', load: async () => (await import('./project-init.ts')).projectInit },
   { command: 'list', load: async () => (await import('./tool-list.ts')).toolList },
   { command: 'logs', load: async () => (await import('./run-logs.ts')).runLogs },

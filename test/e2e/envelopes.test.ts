@@ -49,6 +49,7 @@ type Given = {
 /** Arguments for commands that need more, or other, than a run or a tool by position. */
 const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   adopt: () => ['sort', '--dry-run'],
+  'agents plugin': () => ['--output', 'plugin', '--dry-run'],
   approve: () => ['--list'],
   artifact: ({ run }) => [run, '1'],
   complete: () => ['bash', '--json'],
