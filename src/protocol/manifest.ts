@@ -40,6 +40,10 @@ export const manifestFile = z
       .enum(['text', 'json'])
       .default('text')
       .describe('For adapter plain: the whole of stdout is one JSON value.'),
+    stdin: z
+      .enum(['records'])
+      .optional()
+      .describe('In a pipe, stdin carries the records of the tool before it, a JSON object a line.'),
     role: z
       .enum(['leaf', 'orchestrator'])
       .default('leaf')
