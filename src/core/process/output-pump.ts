@@ -12,6 +12,8 @@ const POLL_MS = 1;
 const EMPTY_POLLS_BEFORE_WATCH = 10;
 /** inotify tells of writes, not of the last writer's death: that is looked for this often. */
 const IDLE_LOOK_MS = 200;
+/** Between looks whether a tool that was held back may go on. */
+const HELD_BACK_POLL_MS = 5;
 /** Between looks at a silent stream that cannot be watched. */
 const IDLE_POLL_MS = 10;
 /** Descendants may hold the stream open after the tool is gone; what they still write is waited for this long. */
@@ -22,6 +24,8 @@ export interface OutputSinks {
   stdout(bytes: Uint8Array): void;
   stderr(bytes: Uint8Array): void;
   onTurn(): void;
+  /** Asked before each look: while it says so nothing is read, and a tool that goes on writing has to wait. */
+  isHeldBack?(): boolean;
   /** The tool and all its descendants have closed their standard output. */
   onStdoutClosed(): void;
 }
@@ -102,6 +106,10 @@ export class OutputPump {
   }
 
   #turn(): void {
+    if (!this.#closed && this.#sinks.isHeldBack?.()) {
+      this.#timer = setTimeout(() => this.#turn(), HELD_BACK_POLL_MS);
+      return;
+    }
     const bytes = this.#readAll();
     if (this.#closed || this.#streams.every((stream) => stream.ended)) return;
     this.#emptyPolls = bytes === 0 ? this.#emptyPolls + 1 : 0;
@@ -162,6 +170,7 @@ export class OutputPump {
   async #follow(stream: AsyncIterable<Uint8Array>, sink: (bytes: Uint8Array) => void, isStdout: boolean) {
     try {
       for await (const bytes of stream) {
+        while (!this.#closed && this.#sinks.isHeldBack?.()) await sleep(HELD_BACK_POLL_MS);
         if (this.#closed) return;
         sink(bytes);
         this.#sinks.onTurn();

@@ -1,6 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
-import { InputPipe } from '../process/input-pipe.ts';
 import { forgetCompanion, ProcessTree, registerCompanion, type Survivor } from '../process/kill-tree.ts';
 import type { Exit, SpawnedProcess } from '../process/runtime.ts';
 import { Watchdog } from '../process/watchdog.ts';
@@ -20,6 +19,7 @@ import type { ToolPlan } from './plan.ts';
 import { ResourceWatch } from './resources/resource-watch.ts';
 import type { RunnerServices } from './services.ts';
 import { endLeftovers, stopTool } from './stop-tool.ts';
+import { openInput } from './tool-input.ts';
 import { ToolOutput } from './tool-output.ts';
 import type { AttemptOptions } from './work.ts';
 
@@ -45,14 +45,10 @@ export async function runAttempt(
     mayEmitTasks: plan.tool.manifest.role === 'orchestrator',
     onQuestion: (event) => options.questions.ask(event),
   });
-  const output = new ToolOutput(services, plan, writer, intake, race);
+  const output = new ToolOutput(services, plan, writer, intake, race, await holdingBack(plan, writer));
   const watchdog = new Watchdog(services.runtime, plan.runId, writer.layout.secrets);
   registerCompanion(watchdog.pid);
-  // A tool that may ask hears the answers on its standard input; for any other it is at its end.
-  const input =
-    plan.tool.manifest.actions.length > 0
-      ? new InputPipe(services.runtime, writer.layout.control)
-      : undefined;
+  const input = await openInput(services, plan, writer, race);
   const deadline = options.deadline();
   const waitedBeforeMs = options.questions.waitedMs;
   const env = environmentOf(plan, writer.layout, { ...options, deadline });
@@ -110,7 +106,10 @@ export async function runAttempt(
       strays: () => strays.orphans(),
       folders: [work, artifacts, toolLogs],
     });
-    const { deadlineGuard, guards } = startGuards(plan, writer, intake, output, race, options);
+    const { deadlineGuard, guards } = startGuards(plan, writer, intake, output, race, {
+      ...options,
+      lastGivenMs: () => (input !== undefined && 'lastGivenMs' in input ? input.lastGivenMs : 0),
+    });
     options.questions.begin({
       deliver: (line) => input?.write(line),
       news: () => newsOfDeadline(plan, options, waitedBeforeMs),
@@ -181,6 +180,16 @@ export async function runAttempt(
   }
 }
 
+/** Whether the tool has to wait for the next one in its pipe; undefined for one that nobody waits for. */
+async function holdingBack(
+  { isRead }: ToolPlan,
+  writer: RunWriter,
+): Promise<{ isTooLong: boolean } | undefined> {
+  if (!isRead) return undefined;
+  const { Lead } = await import('./records/lead.ts');
+  return new Lead(writer);
+}
+
 /** A tool that ended by itself has not ended well when its last words could not be stored. */
 function endingOf({ winner }: EndingRace, { failure }: ToolOutput): Ending {
   return winner!.kind === 'exited' && failure !== undefined
@@ -227,13 +236,15 @@ function startGuards(
   intake: Intake,
   output: ToolOutput,
   race: EndingRace,
-  options: AttemptOptions,
+  options: AttemptOptions & { lastGivenMs: () => number },
 ): { deadlineGuard: DeadlineGuard; guards: StopGuard[] } {
   const { limits } = plan;
   const { questions } = options;
-  // A tool that waits for an answer is not silent; its clock begins anew with the answer.
+  // A tool that waits for an answer, or for another tool, is not silent; its clock begins anew with what it was given.
   const sinceWaiting = (lastMs: () => number) => () =>
-    questions.isWaiting ? performance.now() : Math.max(questions.lastAnswerMs, lastMs());
+    questions.isWaiting || output.isHeldBack
+      ? performance.now()
+      : Math.max(questions.lastAnswerMs, options.lastGivenMs(), lastMs());
   intake.lastEventMs = intake.lastProgressMs = performance.now();
   const deadlineGuard = guardDeadline(race, {
     leftMs: options.leftMs,

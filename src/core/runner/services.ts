@@ -4,6 +4,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { RunQueue } from '../storage/run-queue.ts';
 import type { RunStore } from '../storage/run-store.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
+import type { RecordSource } from './records/record-source.ts';
 
 /** What the runner works with. */
 export interface RunnerServices {
@@ -54,6 +55,9 @@ export interface RunRequest {
   planToken?: string;
   /** The agent that calls, for the record. */
   caller?: string;
+  /** In a pipe: the run whose records it reads, and whether another run reads those that it hands on. */
+  reads?: RecordSource;
+  isRead?: boolean;
   /** Set for the children of a workflow. */
   parent?: RunParent;
 }

@@ -18,8 +18,11 @@ import type { RunnerServices } from './services.ts';
 export class ToolOutput {
   readonly pump: OutputPump;
   isStdoutClosed = false;
+  /** Whether nothing is read, because the next tool of a pipe has to catch up. */
+  isHeldBack = false;
   readonly #writer: RunWriter;
   readonly #race: EndingRace;
+  readonly #intake: Intake;
   readonly #adapter;
   readonly #stdoutLines: LineReader;
   readonly #stderrLines: LineReader;
@@ -27,9 +30,18 @@ export class ToolOutput {
   readonly #redacted: RedactedStream[] = [];
   #failure: AcorError | undefined;
 
-  constructor(services: RunnerServices, plan: ToolPlan, writer: RunWriter, intake: Intake, race: EndingRace) {
+  /** `lead` is how far it is ahead of the one that reads its records, if there is one. */
+  constructor(
+    services: RunnerServices,
+    plan: ToolPlan,
+    writer: RunWriter,
+    intake: Intake,
+    race: EndingRace,
+    lead?: { readonly isTooLong: boolean },
+  ) {
     this.#writer = writer;
     this.#race = race;
+    this.#intake = intake;
     const { manifest } = plan.tool;
     const adapter = createAdapter(plan.tool.adapter, intake, {
       output: manifest.output ?? 'text',
@@ -64,6 +76,7 @@ export class ToolOutput {
       stdout: take(0, this.#stdoutLines),
       stderr: take(1, this.#stderrLines),
       onTurn: () => this.store(),
+      ...(lead && { isHeldBack: () => this.#holdBack(lead.isTooLong) }),
       onStdoutClosed: () => {
         this.isStdoutClosed = true;
       },
@@ -97,6 +110,13 @@ export class ToolOutput {
     this.pump.close();
     for (const stream of this.#redacted) stream.close();
     for (const fd of this.#rawFds) closeSync(fd);
+  }
+
+  #holdBack(isHeldBack: boolean): boolean {
+    // What it did not say while nobody listened is no silence.
+    if (this.isHeldBack) this.#intake.lastEventMs = this.#intake.lastProgressMs = performance.now();
+    this.isHeldBack = isHeldBack;
+    return isHeldBack;
   }
 
   /** Puts a redactor in the way of a stream; a run that has no secrets has none. */
