@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../core/config/load.ts';
 import type { Registry } from '../core/registry/registry.ts';
-import type { RunnerServices } from '../core/runner/services.ts';
+import type { Planned } from '../core/runner/planned.ts';
+import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
 import type { RunQueue } from '../core/storage/run-queue.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
@@ -50,7 +51,7 @@ export class AcorApp {
     ]);
     const runtime = await loadRuntime();
     this.#codes = await project.registry.errorCodes();
-    return { ...project, runtime, adoptsOrphans: runtime.adoptOrphans() };
+    return { ...project, runtime, adoptsOrphans: runtime.adoptOrphans(), planWorkflow };
   }
 
   /** The row of a code, the project's own codes first. */
@@ -75,4 +76,13 @@ export class AcorApp {
       queue: new FileRunQueue(runsDir),
     };
   }
+}
+
+/** The steps of a workflow are supervised by processes of this same program. */
+async function planWorkflow(services: RunnerServices, request: RunRequest): Promise<Planned> {
+  const [{ plannedWorkflow }, { SupervisorPool }] = await Promise.all([
+    import('../core/workflow/engine/planned-workflow.ts'),
+    import('./supervisor-pool.ts'),
+  ]);
+  return plannedWorkflow(services, request, () => new SupervisorPool(request.env));
 }

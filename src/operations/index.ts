@@ -43,4 +43,6 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'verify', load: async () => (await import('./run-verify.ts')).runVerify },
   { command: 'version', load: async () => (await import('./version.ts')).version },
   { command: 'wait', load: async () => (await import('./run-wait.ts')).runWait },
+  { command: 'workflow resume', load: async () => (await import('./workflow-resume.ts')).workflowResume },
+  { command: 'workflow run', load: async () => (await import('./workflow-run.ts')).workflowRun },
 ];

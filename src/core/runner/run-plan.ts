@@ -4,7 +4,7 @@ import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
 import type { Budget, Lowered } from './budget.ts';
 import type { RecordSource } from './records/record-source.ts';
 import type { RunSecrets } from './secrets/run-secrets.ts';
-import type { AgainMode, RunParent } from './services.ts';
+import type { AgainMode, RunGroup, RunParent } from './services.ts';
 
 /** The clocks and limits of a run. */
 export interface RunLimits {
@@ -67,4 +67,7 @@ export interface RunPlan {
   reads?: RecordSource;
   /** The run that this one is a part of. */
   parent: RunParent | null;
+  /** The span that it is a child of, when its caller names one. */
+  parentSpanId: string | null;
+  group: RunGroup | null;
 }
