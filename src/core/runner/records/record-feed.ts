@@ -1,6 +1,7 @@
 import { errorMessage } from '../../../util/error-code.ts';
 import { InputPipe } from '../../process/input-pipe.ts';
 import type { RunWriter } from '../../storage/run-store.ts';
+import { endedRecord } from '../ended-record.ts';
 import { followToEnd } from '../follow-to-end.ts';
 import type { RunnerServices } from '../services.ts';
 import { PaceTeller } from './reader-pace.ts';
@@ -80,10 +81,10 @@ export class RecordFeed {
     } finally {
       pace.close();
     }
-    if (signal.aborted) return;
     this.#isStarved = false;
     this.#lastGivenMs = performance.now();
-    const { state, tool } = store.read(run_id);
+    const { state, tool } = await endedRecord(store, run_id);
+    if (signal.aborted) return;
     if (state === 'completed') this.#pipe.end();
     else this.#onBroken(`the tool before it, '${tool}' (${run_id}), has not completed (${state})`);
   }

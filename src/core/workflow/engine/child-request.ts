@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import { unreachable } from '../../../util/unreachable.ts';
 import { type RunRequest, WORKFLOW_PREFIX } from '../../runner/services.ts';
 import { asText, evaluate } from '../expression/evaluate.ts';
 import type { Scope } from '../expression/expression.ts';
 import type { StepArguments } from '../model.ts';
+import { pipeCall } from '../pipe/pipe-call.ts';
 import type { Engine } from './engine.ts';
 import type { ChildTask } from './task.ts';
 
@@ -19,9 +21,7 @@ export function childRequest(
   const { run_id } = writer.record;
   const { callerEnv, traceId, spanId, group, answers, caller, cwd } = plan;
   return {
-    ...(work.kind === 'tool'
-      ? { tool: work.tool, args: wordsOf(work.args, scope) }
-      : { tool: `${WORKFLOW_PREFIX}${work.file}`, args: jsonOf(work.inputs, scope) }),
+    ...callOf(work, scope),
     cwd,
     env: { ...callerEnv, TRACEPARENT: `00-${traceId}-${spanId}-01` },
     parent: { run_id, task_id: task.id },
@@ -31,6 +31,19 @@ export function childRequest(
     ...(group !== null && { group }),
     ...(caller !== null && { caller }),
   };
+}
+
+function callOf(work: ChildTask['work'], scope: Scope): Pick<RunRequest, 'tool' | 'args'> {
+  switch (work.kind) {
+    case 'tool':
+      return { tool: work.tool, args: wordsOf(work.args, scope) };
+    case 'workflow':
+      return { tool: `${WORKFLOW_PREFIX}${work.file}`, args: jsonOf(work.inputs, scope) };
+    case 'pipe':
+      return pipeCall(work.stages.map(({ tool, args }) => [tool, ...wordsOf(args, scope)]));
+    default:
+      return unreachable(work);
+  }
 }
 
 /** The words as they are, or values by the names of the inputs; one that is null is not given. */

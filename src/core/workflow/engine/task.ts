@@ -16,7 +16,7 @@ export interface EngineTask extends Pick<StepCommon, 'retry' | 'onError' | 'time
   scope(): Scope;
 }
 
-export type ChildTask = EngineTask & { work: Extract<Work, { kind: 'tool' | 'workflow' }> };
+export type ChildTask = EngineTask & { work: Extract<Work, { kind: 'tool' | 'workflow' | 'pipe' }> };
 export type DecisionTask = EngineTask & { work: Extract<Work, { kind: 'decision' }> };
 
 /** How one try of a task came out. */
