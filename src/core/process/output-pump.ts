@@ -12,6 +12,8 @@ const POLL_MS = 1;
 const EMPTY_POLLS_BEFORE_WATCH = 10;
 /** inotify tells of writes, not of the last writer's death: that is looked for this often. */
 const IDLE_LOOK_MS = 200;
+/** So much is read in one turn of a tool that may be held back: what it writes grows in the log, and each turn is one look. */
+const HELD_BACK_TURN_BYTES = 1 << 16;
 /** Between looks whether a tool that was held back may go on. */
 const HELD_BACK_POLL_MS = 5;
 /** Between looks at a silent stream that cannot be watched. */
@@ -110,18 +112,18 @@ export class OutputPump {
       this.#timer = setTimeout(() => this.#turn(), HELD_BACK_POLL_MS);
       return;
     }
-    const bytes = this.#readAll();
+    const bytes = this.#readAll(this.#sinks.isHeldBack && HELD_BACK_TURN_BYTES);
     if (this.#closed || this.#streams.every((stream) => stream.ended)) return;
     this.#emptyPolls = bytes === 0 ? this.#emptyPolls + 1 : 0;
     if (this.#emptyPolls > EMPTY_POLLS_BEFORE_WATCH && this.#watch()) return;
     this.#schedule(bytes);
   }
 
-  #readAll(): number {
+  #readAll(most = PIPE_BYTES): number {
     let total = 0;
     for (const stream of this.#streams) {
       const wasEnded = stream.ended;
-      total += stream.read(this.#buffer);
+      total += stream.read(this.#buffer, most);
       if (stream === this.#streams[0] && stream.ended && !wasEnded) this.#sinks.onStdoutClosed();
     }
     if (total > 0) this.#sinks.onTurn();
@@ -206,13 +208,14 @@ class FifoStream {
     this.writeFd = -1;
   }
 
-  /** Hands on what is there now, up to about one pipe full, and returns its size. */
-  read(buffer: Uint8Array): number {
+  /** Hands on what is there now, up to about so much, and returns its size. */
+  read(buffer: Uint8Array, most: number): number {
+    const atOnce = Math.min(buffer.length, most);
     let total = 0;
-    while (!this.ended && this.#open && total < PIPE_BYTES) {
+    while (!this.ended && this.#open && total < most) {
       let count: number;
       try {
-        count = readSync(this.#readFd, buffer, 0, buffer.length, null);
+        count = readSync(this.#readFd, buffer, 0, atOnce, null);
       } catch (error) {
         if (errorCode(error) === 'EAGAIN') break;
         throw error;
@@ -223,7 +226,7 @@ class FifoStream {
       }
       total += count;
       this.#sink(buffer.subarray(0, count));
-      if (count < buffer.length / 4) break;
+      if (count < atOnce / 4) break;
     }
     return total;
   }
