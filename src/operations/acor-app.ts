@@ -44,14 +44,19 @@ export class AcorApp {
   }
 
   /** What a run needs. The process adopts the orphans of its tools, so that none of them escapes. */
-  async services(): Promise<RunnerServices> {
+  async services(): Promise<RunnerServices & { registry: Registry }> {
     const [project, { loadRuntime }] = await Promise.all([
       this.project(),
       import('../core/process/runtime.ts'),
     ]);
     const runtime = await loadRuntime();
     this.#codes = await project.registry.errorCodes();
-    return { ...project, runtime, adoptsOrphans: runtime.adoptOrphans(), planWorkflow };
+    return {
+      ...project,
+      runtime,
+      adoptsOrphans: runtime.adoptOrphans(),
+      planWorkflow: (services, request) => planWorkflow(services, project.registry, request),
+    };
   }
 
   /** The row of a code, the project's own codes first. */
@@ -79,7 +84,11 @@ export class AcorApp {
 }
 
 /** The steps of a workflow and the stages of a pipe are supervised by processes of this same program. */
-async function planWorkflow(services: RunnerServices, request: RunRequest): Promise<Planned> {
+async function planWorkflow(
+  services: RunnerServices,
+  registry: Registry,
+  request: RunRequest,
+): Promise<Planned> {
   const { SupervisorPool } = await import('./supervisor-pool.ts');
   const openHosts = () => new SupervisorPool(request.env);
   if (request.tool.startsWith(PIPE_PREFIX)) {
@@ -87,5 +96,5 @@ async function planWorkflow(services: RunnerServices, request: RunRequest): Prom
     return plannedPipe(services, request, openHosts);
   }
   const { plannedWorkflow } = await import('../core/workflow/engine/planned-workflow.ts');
-  return plannedWorkflow(services, request, openHosts);
+  return plannedWorkflow({ ...services, registry }, request, openHosts);
 }

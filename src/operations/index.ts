@@ -44,6 +44,15 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'verify', load: async () => (await import('./run-verify.ts')).runVerify },
   { command: 'version', load: async () => (await import('./version.ts')).version },
   { command: 'wait', load: async () => (await import('./run-wait.ts')).runWait },
+  {
+    command: 'workflow graph',
+    load: async () => (await import('./workflow-graph.ts')).workflowGraph,
+  },
+  { command: 'workflow list', load: async () => (await import('./workflow-list.ts')).workflowList },
   { command: 'workflow resume', load: async () => (await import('./workflow-resume.ts')).workflowResume },
   { command: 'workflow run', load: async () => (await import('./workflow-run.ts')).workflowRun },
+  {
+    command: 'workflow validate',
+    load: async () => (await import('./workflow-validate.ts')).workflowValidate,
+  },
 ];

@@ -1,14 +1,9 @@
 import * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../compose/operation.ts';
-import {
-  type AgainMode,
-  PIPE_PREFIX,
-  type RunnerServices,
-  type RunRequest,
-  WORKFLOW_PREFIX,
-} from '../core/runner/services.ts';
+import { type AgainMode, PIPE_PREFIX, type RunRequest, WORKFLOW_PREFIX } from '../core/runner/services.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
+import type { WorkflowServices } from '../core/workflow/engine/plan-workflow.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
 import type { AcorApp } from './acor-app.ts';
 import { callerOf } from './caller.ts';
@@ -135,7 +130,7 @@ function refuseStage({ run_id, parent }: RunRecord, store: RunStore): void {
   );
 }
 
-async function mayAsk(services: RunnerServices, request: RunRequest): Promise<boolean> {
+async function mayAsk(services: WorkflowServices, request: RunRequest): Promise<boolean> {
   if (request.tool.startsWith(PIPE_PREFIX)) {
     const pipes = await import('../core/workflow/pipe/may-ask.ts');
     return pipes.mayAsk(services, request.args);

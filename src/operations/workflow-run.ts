@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import * as z from 'zod';
 import { takeKnownFlags } from '../compose/known-flags.ts';
 import type { OperationDescription, OperationResult } from '../compose/operation.ts';
@@ -11,7 +10,7 @@ import type { ShownAs } from './run-start.ts';
 import { runSummary } from './shapes.ts';
 
 const input = z.object({
-  workflow: z.string().describe('The workflow: the path of its file.'),
+  workflow: z.string().describe('The workflow: its name, or the path of its file.'),
   args: z
     .array(z.string())
     .default([])
@@ -80,7 +79,7 @@ export const workflowRun = acorOperation({
     const caller = callerOf(ctx.env);
     const answers = await preparedAnswers(options.answer, options.answers, ctx.cwd);
     const request: RunRequest = {
-      tool: `${WORKFLOW_PREFIX}${resolve(ctx.cwd, options.workflow)}`,
+      tool: `${WORKFLOW_PREFIX}${options.workflow}`,
       args: rest,
       cwd: ctx.cwd,
       env: ctx.env,

@@ -8,7 +8,7 @@ export type PermissionLevel = (typeof PERMISSION_LEVELS)[number];
 const path = z
   .string()
   .min(1)
-  .refine((text) => !text.includes('\0'), 'must not hold a NUL byte');
+  .refine((text) => !/\p{Cc}/u.test(text), 'must not hold a control character');
 
 const egressRule = z
   .string()

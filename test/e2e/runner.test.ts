@@ -13,7 +13,6 @@ describe('acor run', () => {
         'closes_stdout',
         'ignores_term',
         'leaves_daemons',
-        'holds_stdout',
         'flood',
         'endless_line',
         'needs_three_tries',
@@ -31,7 +30,6 @@ describe('acor run', () => {
         'quick',
         'needs_env',
         'prints_json',
-        'bad_artifact',
         'stalls',
         'silent_once',
       ],
@@ -93,12 +91,6 @@ describe('acor run', () => {
         commandLines().filter((line) => line === 'sleep\u0000601\u0000'),
         [],
       );
-    });
-
-    it('does not keep the run open by holding its stdout', async () => {
-      const { end } = await project.run(['holds_stdout']);
-      assert.equal(end.state, 'completed');
-      assertNothingLeft(end);
     });
   });
 
@@ -171,27 +163,6 @@ describe('acor run', () => {
       const { end, of } = await project.run(['wrong_hash']);
       assert.deepEqual([end.state, end.code], ['failed', 'E_PROTOCOL']);
       assert.match(String(of('runner_error')[0]!.msg), /does not have the sha256/);
-    });
-
-    for (const [what, make, path, code] of [
-      ['that does not exist', 'true', 'gone.txt', 'E_PROTOCOL'],
-      ['that is a link', 'ln -s /etc/passwd link', 'link', 'E_PERMISSION'],
-      ['under a linked folder', 'ln -s /etc folder', 'folder/passwd', 'E_PERMISSION'],
-      ['outside the workspace', 'true', '/etc/passwd', 'E_PERMISSION'],
-      ['reached through ..', 'true', '../../../../../../../../etc/passwd', 'E_PERMISSION'],
-      ['that is a pipe', 'mkfifo pipe', 'pipe', 'E_PERMISSION'],
-      ['that is a hard link', 'echo a > a; ln a b', 'b', 'E_PERMISSION'],
-    ] as const) {
-      it(`${what} are refused`, async () => {
-        const { end } = await project.run(['bad_artifact', '--make', make, '--path', path]);
-        assert.deepEqual([end.state, end.code], ['failed', code]);
-        assert.deepEqual(end.artifacts, []);
-      });
-    }
-
-    it('may be plain files (the control of the refusals above)', async () => {
-      const { end } = await project.run(['bad_artifact', '--make', 'echo a > a', '--path', 'a']);
-      assert.equal(end.state, 'completed');
     });
   });
 

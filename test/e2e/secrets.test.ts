@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { watchdogsOf } from '../../src/core/process/watchdog.ts';
+import { placesOf } from '../support/places-of.ts';
 import {
   ACOR,
   parseLines,
@@ -603,12 +604,6 @@ describe('what a tool tells of its secrets', () => {
     assert.deepEqual([...found].sort(), [...new Set(plainForms)].sort());
   });
 });
-
-/** Where in the store of runs, or in what was shown, one of the texts stands. The names of files are not looked at. */
-function placesOf(texts: readonly string[], project: TestProject, shown: string): string[] {
-  const inOutput = texts.filter((text) => shown.includes(text)).map((text) => `${text} in the output`);
-  return [...placesIn(project.runsDir, texts), ...inOutput];
-}
 
 function placesIn(folder: string, texts: readonly string[]): string[] {
   const files = (

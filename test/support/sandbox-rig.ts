@@ -77,7 +77,10 @@ export class SandboxRig {
 
   /** As the runner does it: what the tool may write is its own. */
   #handOver(to: RunUser): void {
-    for (const folder of [...this.#writableFolders, this.writable]) chownSync(folder, to.uid, to.gid);
+    const secrets = join(this.run, 'secrets');
+    const files = readdirSync(secrets).map((name) => join(secrets, name));
+    for (const path of [...this.#writableFolders, this.writable, secrets, ...files])
+      chownSync(path, to.uid, to.gid);
   }
 
   /** Runs a script in bash, as a tool of level minimal with one readable and one writable grant. */

@@ -21,6 +21,8 @@ const KILL_ROUNDS = 400;
 /** Everything that a tool started, wherever it went: `setsid`, double forks and orphans included. */
 export class ProcessTree {
   readonly #rootPid: number;
+  /** Tells the root from a later process of the same pid; undefined when it had ended already. */
+  readonly #rootStart: number | undefined;
   readonly #runId: string;
   readonly #runtime: Runtime;
   readonly #adopts: boolean;
@@ -37,6 +39,7 @@ export class ProcessTree {
   ) {
     this.#runtime = runtime;
     this.#rootPid = options.rootPid;
+    this.#rootStart = readProcess(options.rootPid)?.startTime;
     this.#runId = options.runId;
     this.#adopts = options.adopts;
     this.#keepers = options.keepers ?? 0;
@@ -47,7 +50,7 @@ export class ProcessTree {
   /** The processes of the run that are alive now. */
   members(): ProcessInfo[] {
     const found = new Map<number, ProcessInfo>();
-    this.#collect(this.#rootPid, found);
+    if (this.#root() !== undefined) this.#collect(this.#rootPid, found);
     // What a relay leaves to this process to adopt is the engine's, and no part of the tool.
     const knows = this.#adopts && !this.#relays;
     const strays = knows ? this.#adopted() : processesWithEnvironment('RUN_ID', this.#runId);
@@ -60,10 +63,16 @@ export class ProcessTree {
     return this.#adopts && this.#keepers === 0 ? this.#adopted() : [];
   }
 
+  /** The process that the tool was started as, while the kernel knows it: its pid may have gone to somebody else since. */
+  #root(): ProcessInfo | undefined {
+    const info = readProcess(this.#rootPid);
+    return info?.startTime === this.#rootStart ? info : undefined;
+  }
+
   /** The sandbox's own processes around the tool: one a generation. */
   #keeperPids(): number[] {
     const pids: number[] = [];
-    for (let pid: number | undefined = this.#rootPid; pid !== undefined && pids.length < this.#keepers; ) {
+    for (let pid = this.#root()?.pid; pid !== undefined && pids.length < this.#keepers; ) {
       pids.push(pid);
       [pid] = childrenOf(pid);
     }
@@ -84,7 +93,7 @@ export class ProcessTree {
     // With the innermost one dies all that is in the sandbox, at once.
     for (const pid of keepers.toReversed()) send(pid, name);
     const members = this.members();
-    const leader = readProcess(this.#rootPid);
+    const leader = this.#root();
     // A group may be recycled once its leader is gone, so only a living leader's group is signalled as a whole.
     if (leader !== undefined && isAlive(leader) && leader.groupId === this.#rootPid)
       send(-this.#rootPid, name);

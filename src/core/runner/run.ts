@@ -94,7 +94,8 @@ export class Run {
     try {
       this.#announce();
       const tried = await this.#workInTurn();
-      await this.#work.conclude(tried);
+      // Words that cannot be said must not keep the run from ending.
+      await this.#work.conclude(tried).catch(() => undefined);
       const { outcome, exit } = tried;
       const durationS = Math.round(performance.now() - this.#begunMs) / 1000;
       const told = summarise(this.#plan, this.layout, tried, durationS);

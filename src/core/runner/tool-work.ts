@@ -7,6 +7,7 @@ import { collectArtifacts } from './collect-artifacts.ts';
 import { failureOf, isListedExit, judge, type Outcome } from './outcome.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { ToolPlan } from './plan.ts';
+import type { TellOfProtected } from './protected/watch-protected.ts';
 import type { RunnerServices } from './services.ts';
 import { type AttemptOptions, notBegun, type Tried, type Work } from './work.ts';
 
@@ -15,6 +16,7 @@ export class ToolWork implements Work {
   readonly #services: RunnerServices;
   readonly #plan: ToolPlan;
   readonly #writer: RunWriter;
+  #tellOfProtected: TellOfProtected | undefined;
 
   constructor(services: RunnerServices, plan: ToolPlan, writer: RunWriter) {
     this.#services = services;
@@ -28,6 +30,7 @@ export class ToolWork implements Work {
     try {
       await this.#plan.guard.approved();
       await this.#tellOfWeakerSandbox();
+      this.#tellOfProtected ??= await this.#watchProtected();
       prepareStaging(this.#plan.staged);
       if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(layout);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options);
@@ -54,9 +57,17 @@ export class ToolWork implements Work {
   }
 
   async conclude({ outcome, exit, wasStopped }: Tried): Promise<void> {
+    this.#tellOfProtected?.((msg, extra) => this.#warn(undefined, msg, extra));
     if (outcome.state !== 'failed' || exit === null || wasStopped) return;
     const { explainFailure } = await import('./explain-failure.ts');
     explainFailure(this.#services, this.#plan, this.#writer, outcome);
+  }
+
+  /** Most tools write nothing but their own folders, where there is nothing to protect. */
+  async #watchProtected(): Promise<TellOfProtected | undefined> {
+    if (!this.#plan.grants.some(({ access }) => access === 'write')) return undefined;
+    const { watchProtected } = await import('./protected/watch-protected.ts');
+    return watchProtected(this.#plan);
   }
 
   async #tellOfWeakerSandbox(): Promise<void> {

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  type Stats,
+} from 'node:fs';
 import { extname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode } from '../../util/error-code.ts';
@@ -16,6 +25,9 @@ export interface MeasuredArtifact {
 }
 
 const MAX_FILES = 10_000;
+const LARGE_BYTES = 1_000_000_000;
+/** In which the system counts what a file takes, whatever the disk does. */
+const BLOCK_BYTES = 512;
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',
@@ -48,6 +60,8 @@ export function measureArtifact(path: string, roots: readonly string[]): Measure
     const stat = fstatSync(fd);
     if (stat.isFile()) {
       if (stat.nlink > 1) throw refused(path, 'it is a hard link to another file');
+      if (isMostlyHoles(stat))
+        throw refused(path, `it is ${stat.size} bytes long, almost all of them holes that take no space`);
       return { path, kind: 'file', size: stat.size, sha256: hashOf(fd), media_type: mediaTypeOf(path) };
     }
     if (stat.isDirectory()) return measureFolder(path, roots);
@@ -55,6 +69,11 @@ export function measureArtifact(path: string, roots: readonly string[]): Measure
   } finally {
     closeSync(fd);
   }
+}
+
+/** Such a file passes every limit on what is written, and would be read for minutes or for ever. */
+function isMostlyHoles({ size, blocks }: Stats): boolean {
+  return size > LARGE_BYTES && blocks * BLOCK_BYTES < size / 100;
 }
 
 /** The hash of a folder is that of the sorted lines `<sha256>  <relative path>` of its files, as `sha256sum` prints them. */

@@ -1,17 +1,20 @@
-import { resolve } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import type { InputSpec } from '../../../protocol/manifest-inputs.ts';
 import { newRunId } from '../../../util/ids.ts';
-import { type Problem, problemText } from '../../config/problem.ts';
 import { refuseArguments } from '../../registry/argument-problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
 import { withinBudget } from '../../runner/budget.ts';
 import { ruledAnswers, traceOf } from '../../runner/plan.ts';
 import type { RunPlan } from '../../runner/run-plan.ts';
 import { type RunnerServices, type RunRequest, WORKFLOW_PREFIX } from '../../runner/services.ts';
-import { readWorkflow } from '../file/read-workflow.ts';
+import { inputSpecsOf } from '../inputs.ts';
+import { loadWorkflow, type WorkflowProject } from '../inspect-workflow.ts';
 import type { Step, Workflow } from '../model.ts';
 import { stepsAfter } from './steps-after.ts';
+
+/** What workflows are planned with: all tools are looked at beforehand. */
+export type WorkflowServices = Omit<RunnerServices, 'registry'> & {
+  registry: RunnerServices['registry'] & WorkflowProject['registry'];
+};
 
 /** What is decided of a workflow's run before anything starts. */
 export interface WorkflowPlan extends RunPlan {
@@ -29,11 +32,11 @@ export interface WorkflowPlan extends RunPlan {
 export const NOT_CONFINED = { backend: 'none', tier: 0, enforced: [], not_enforced: [] };
 
 /** Plans the run of a workflow whose path is in the request, after the prefix. Starts and writes nothing. */
-export async function planWorkflow(services: RunnerServices, request: RunRequest): Promise<WorkflowPlan> {
+export async function planWorkflow(services: WorkflowServices, request: RunRequest): Promise<WorkflowPlan> {
   const { again, cwd, env, args } = request;
-  const file = resolve(cwd, request.tool.slice(WORKFLOW_PREFIX.length));
-  const { workflow, problems } = await readWorkflow(file);
-  if (workflow === undefined) throw invalid(problems);
+  const wanted = request.tool.slice(WORKFLOW_PREFIX.length);
+  const { workflow } = await loadWorkflow(wanted, { ...services, cwd });
+  const { file } = workflow;
   refuseWhatCannotRun(workflow);
   const name = `${WORKFLOW_PREFIX}${workflow.name}`;
   const version = `sha256:${workflow.digest}`;
@@ -85,11 +88,6 @@ export async function planWorkflow(services: RunnerServices, request: RunRequest
   };
 }
 
-/** The inputs of a workflow, as a tool's would be given. */
-export function inputSpecs({ inputs }: Workflow): InputSpec[] {
-  return inputs.map((input) => ({ ...input, positional: false, multiple: false }));
-}
-
 /** Children of children count, too: they know of each other only by the queue. Without any, counting them here is enough. */
 function groupOf({ steps, finally: last, maxConcurrency }: Workflow, runId: string): RunPlan['group'] {
   const holdsWorkflow = ({ kind, ...step }: Pick<Step, 'kind'> & { tasks?: readonly { kind: string }[] }) =>
@@ -98,7 +96,7 @@ function groupOf({ steps, finally: last, maxConcurrency }: Workflow, runId: stri
 }
 
 function valuesOf(workflow: Workflow, args: readonly string[], request: RunRequest): Record<string, unknown> {
-  const specs = inputSpecs(workflow);
+  const specs = inputSpecsOf(workflow);
   const { read, problems } = readInputs(specs, args, {
     cwd: request.cwd,
     ...(request.readStdin && { readStdin: request.readStdin }),
@@ -113,7 +111,7 @@ function refuseWhatCannotRun({ inputs, file }: Workflow): void {
   const secret = inputs.find((input) => input.secret);
   if (secret === undefined) return;
   throw new AcorError(
-    'E_USAGE',
+    'E_WORKFLOW_INVALID',
     `${file}: the input '${secret.name}' is secret, but what a workflow is given is kept, so that it can be resumed`,
     {
       hint: "Name the secret under 'secrets' in the manifest of the tool that needs it: acor secret set NAME",
@@ -122,21 +120,17 @@ function refuseWhatCannotRun({ inputs, file }: Workflow): void {
 }
 
 /** Steps that are done were done as the file said then. */
-function refuseChanged({ store }: RunnerServices, runId: string, file: string, version: string): void {
+function refuseChanged(
+  { store }: Pick<RunnerServices, 'store'>,
+  runId: string,
+  file: string,
+  version: string,
+): void {
   const before = store.read(runId).tool_version;
   if (before === null || before === version) return;
   throw new AcorError('E_USAGE', `${file} is not what it was when run ${runId} began: it has been changed`, {
     hint: 'Put it back, start it anew, or add --force: steps that are done stay done, by their names.',
     details: { was: before, is: version },
     next: [`acor workflow run ${file}`, `acor workflow resume ${runId} --force`],
-  });
-}
-
-function invalid(problems: readonly Problem[]): AcorError {
-  const [first, ...others] = problems;
-  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
-  return new AcorError('E_USAGE', `${problemText(first!)}${more}`, {
-    hint: first!.fix,
-    details: { problems },
   });
 }

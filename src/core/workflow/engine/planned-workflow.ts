@@ -1,12 +1,12 @@
 import type { Planned } from '../../runner/planned.ts';
-import type { RunnerServices, RunRequest } from '../../runner/services.ts';
+import type { RunRequest } from '../../runner/services.ts';
 import type { ChildHosts } from './child-hosts.ts';
-import { planWorkflow } from './plan-workflow.ts';
+import { planWorkflow, type WorkflowServices } from './plan-workflow.ts';
 import { WorkflowWork } from './workflow-work.ts';
 
 /** A workflow's run that may begin; `openHosts` gives its children somebody who supervises them. */
 export async function plannedWorkflow(
-  services: RunnerServices,
+  services: WorkflowServices,
   request: RunRequest,
   openHosts: () => ChildHosts,
 ): Promise<Planned> {

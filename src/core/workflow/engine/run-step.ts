@@ -132,13 +132,17 @@ function itemsOf({ name, foreach }: Step, results: StepResults): readonly unknow
   const { over, maxItems } = foreach!;
   const items = evaluate(over, results.scope());
   if (!Array.isArray(items)) {
-    throw new AcorError('E_USAGE', `foreach of '${name}' must give a list, and gave ${typeof items}`, {
-      hint: 'Give an expression that comes to a list.',
-    });
+    throw new AcorError(
+      'E_WORKFLOW_INVALID',
+      `foreach of '${name}' must give a list, and gave ${typeof items}`,
+      {
+        hint: 'Give an expression that comes to a list.',
+      },
+    );
   }
   if (items.length <= maxItems) return items;
   throw new AcorError(
-    'E_USAGE',
+    'E_WORKFLOW_INVALID',
     `foreach of '${name}' gave ${items.length} items; max_items allows ${maxItems}`,
     {
       hint: 'Raise max_items of the step (10000 at most), or give it less.',

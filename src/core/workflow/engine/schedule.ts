@@ -101,9 +101,13 @@ function skip(engine: Engine, { name }: Step, why: string): StepOutcome {
 function isTrue(when: Template, { name }: Step, results: StepResults): boolean {
   const value = evaluate(when, results.scope());
   if (typeof value === 'boolean') return value;
-  throw new AcorError('E_USAGE', `when of '${name}' must be true or false, and is ${JSON.stringify(value)}`, {
-    hint: "Compare it with something: ${steps.a.answer == 'yes'}",
-  });
+  throw new AcorError(
+    'E_WORKFLOW_INVALID',
+    `when of '${name}' must be true or false, and is ${JSON.stringify(value)}`,
+    {
+      hint: "Compare it with something: ${steps.a.answer == 'yes'}",
+    },
+  );
 }
 
 function reads(when: Template, steps: readonly string[]): boolean {

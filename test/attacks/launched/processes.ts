@@ -1,0 +1,123 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadRuntime } from '../../../src/core/process/runtime.ts';
+import { Watchdog } from '../../../src/core/process/watchdog.ts';
+import { endLeftovers } from '../../../src/core/runner/stop-tool.ts';
+import { processesOf, until } from '../../support/project.ts';
+import { isConfined, type Payload } from './payload.ts';
+
+/** Children in sessions of their own, forked twice, and deaf to whoever asks them to end. */
+const FAMILY = `trap '' TERM INT HUP; setsid sh -c 'trap "" TERM; sleep 600' & (setsid sleep 600 &) ; sleep 600 & echo ready`;
+
+const daemon: Payload = async ({ rig }, backend) => {
+  const running = await rig.start(backend, `${FAMILY}; exit 0`);
+  await running.ended;
+  if (isConfined(backend)) await endLeftovers(running.tree);
+  const alive = processesOf(rig.runId).length;
+  await running.tree.kill();
+  return [{ probe: 'after the end of the tool', harm: alive > 0, word: `${alive} alive` }];
+};
+
+const stubborn: Payload = async ({ rig }, backend) => {
+  const running = await rig.start(backend, `${FAMILY}; wait; sleep 600`);
+  await until(() => running.stdout() === 'ready\n');
+  running.tree.signal('SIGTERM');
+  // The control is a runner that asks and does no more.
+  if (isConfined(backend)) await running.tree.kill();
+  const alive = processesOf(rig.runId).length;
+  await running.tree.kill();
+  await running.ended;
+  return [{ probe: 'after the grace', harm: alive > 0, word: `${alive} alive` }];
+};
+
+const zombies: Payload = async ({ rig }, backend) => {
+  const script = `python3 -c 'import os
+for n in range(300):
+    if os.fork() == 0: os._exit(0)'`;
+  const { rc } = await rig.bash(backend, script, { request: { commands: ['python3'] } });
+  return [{ probe: '300 of them', harm: rc !== 0 || processesOf(rig.runId).length > 0, word: `rc ${rc}` }];
+};
+
+const killAll: Payload = async ({ rig, canary }, backend) => {
+  // Without a sandbox, only whether it could: it would end the tests and more.
+  const reach = `kill -0 ${canary.pid} 2> /dev/null && echo reached`;
+  const { stdout } = await rig.bash(backend, isConfined(backend) ? `${reach} || kill -9 -1` : reach);
+  const isDead = canary.exitCode !== null || canary.signalCode !== null;
+  return [{ probe: 'kill -9 -1', harm: stdout !== '' || isDead, word: 'ESRCH' }];
+};
+
+/** As it is when the supervisor is killed: nobody writes to the watchdog any more. */
+const abandoned: Payload = async ({ rig }, backend) => {
+  const watchdog = new Watchdog(await loadRuntime(), rig.runId);
+  const running = await rig.start(backend, `${FAMILY}; wait; sleep 600`);
+  await until(() => running.stdout() === 'ready\n');
+  if (isConfined(backend)) {
+    watchdog.watchGroup(running.rootPid);
+    watchdog.abandon();
+    await until(() => processesOf(rig.runId).length === 0);
+  } else watchdog.dismiss();
+  const alive = processesOf(rig.runId).length;
+  await running.tree.kill();
+  await running.ended;
+  return [{ probe: 'without a supervisor', harm: alive > 0, word: `${alive} alive` }];
+};
+
+const ENDINGS = [
+  ['exit 0', 0, null],
+  ['exit 7', 7, null],
+  ['exit 130', 130, null],
+  ['exit 255', 255, null],
+  ['kill -SEGV $$', null, 'SIGSEGV'],
+  ['kill -KILL $$', null, 'SIGKILL'],
+  ['sleep 600 & exit 9', 9, null],
+] as const;
+
+const exits: Payload = async ({ rig }, backend) => {
+  const tried = [];
+  for (const [script, rc, signal] of ENDINGS) {
+    const running = await rig.start(backend, script);
+    const { exit } = await running.ended;
+    await running.tree.kill();
+    const word = `${exit.rc} ${exit.signal}`;
+    tried.push({ probe: script, harm: word !== `${rc} ${signal}`, word });
+  }
+  return tried;
+};
+
+const descriptors: Payload = async ({ rig }, backend) => {
+  const list = 'ls /proc/self/fd | sort -n | tr "\\n" " "';
+  if (!isConfined(backend)) {
+    const { stdout } = spawnSync('bash', ['-c', `exec 200<${rig.secret}; ${list}`], { encoding: 'utf8' });
+    return [{ probe: 'inherited', harm: stdout.includes('200'), word: stdout }];
+  }
+  const { stdout } = await rig.bash(backend, list);
+  // The last one is that of ls itself.
+  return [{ probe: 'inherited', harm: stdout !== '0 1 2 3 ', word: stdout }];
+};
+
+/** A layer that cannot be set up: the folder of the run is gone. */
+const failedLayer: Payload = async ({ rig }, backend) => {
+  const missing = join(rig.root, 'missing');
+  mkdirSync(missing);
+  const folders = { work: missing, writable: [missing], readable: [] };
+  const beforeLaunch = () => rmSync(missing, { recursive: true, force: true });
+  const trace = join(rig.writable, 'trace');
+  try {
+    await rig.bash(backend, `touch ${trace}`, { request: { folders }, beforeLaunch });
+    return [{ probe: 'its folder', harm: existsSync(trace), word: 'ended' }];
+  } catch (error) {
+    return [{ probe: 'its folder', harm: existsSync(trace), word: (error as { code?: string }).code ?? '' }];
+  }
+};
+
+export const processes: Readonly<Record<number, Payload>> = {
+  21: daemon,
+  22: stubborn,
+  24: zombies,
+  26: killAll,
+  28: abandoned,
+  29: exits,
+  35: descriptors,
+  74: failedLayer,
+};

@@ -1,0 +1,55 @@
+// Run as the first process of a PID namespace of its own: has the kernel give the pid of a tool that has ended to somebody else, and
+// prints whether that one was signalled when the tree of the tool was; with `by-number`, when the number was.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { ProcessTree } from '../../../src/core/process/kill-tree.ts';
+import { loadRuntime } from '../../../src/core/process/runtime.ts';
+import { readProcess } from '../../../src/util/process-table.ts';
+
+const ROUNDS = 100;
+const runtime = await loadRuntime();
+
+let answer: string | undefined;
+while (answer === undefined) answer = await tryOnce();
+writeSync(1, `${answer}\n`);
+process.exit(0);
+
+/** Undefined when somebody else has got the number, such as a thread of this process. */
+async function tryOnce(): Promise<string | undefined> {
+  const tool = await start();
+  const pid = tool.pid!;
+  const tree = new ProcessTree(runtime, { rootPid: pid, runId: 'r-none', adopts: false });
+  const started = readProcess(pid)!.startTime;
+  await end(tool);
+  for (let round = 0; round < ROUNDS; round++) {
+    writeFileSync('/proc/sys/kernel/ns_last_pid', String(pid - 1));
+    const other = await start();
+    // The kernel counts the time of a start in steps of 10 ms; nobody's pid comes round within one.
+    if (other.pid !== pid || readProcess(pid)?.startTime === started) {
+      await end(other);
+      continue;
+    }
+    if (process.argv[2] === 'by-number') process.kill(pid, 'SIGTERM');
+    else {
+      tree.signal('SIGTERM');
+      await tree.kill();
+    }
+    // A signal that was sent has ended it, or is on its way.
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return /^State:\t[ZX]|^(Shd|Sig)Pnd:\t0*[1-9a-f]/m.test(status) ? 'signalled' : 'spared';
+  }
+  return undefined;
+}
+
+async function start(): Promise<ChildProcess> {
+  const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+  await once(child, 'spawn');
+  return child;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}

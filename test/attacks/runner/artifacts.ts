@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, realpathSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { measureArtifact } from '../../../src/core/storage/artifacts.ts';
+import { TestProject } from '../../support/project.ts';
+import type { RunnerAttack } from './runner-attack.ts';
+
+const REFUSED = [
+  ['gone.txt', 'true', 'E_PROTOCOL'],
+  ['link', 'ln -s /etc/passwd link', 'E_PERMISSION'],
+  ['folder/passwd', 'ln -s /etc folder', 'E_PERMISSION'],
+  ['/etc/passwd', 'true', 'E_PERMISSION'],
+  ['../../../../../../../../etc/passwd', 'true', 'E_PERMISSION'],
+  ['pipe', 'mkfifo pipe', 'E_PERMISSION'],
+  ['b', 'echo a > a; ln a b', 'E_PERMISSION'],
+  ['/dev/zero', 'true', 'E_PERMISSION'],
+  ['holds', 'mkdir holds; ln -s /etc/passwd holds/link', 'E_PERMISSION'],
+] as const;
+
+const declared: RunnerAttack = async () => {
+  using project = new TestProject({ tools: ['bad_artifact'] });
+  for (const [path, make, code] of REFUSED) {
+    const { end } = await project.run(['bad_artifact', '--make', make, '--path', path]);
+    assert.deepEqual([end.state, end.code, end.artifacts], ['failed', code, []], path);
+  }
+  const { end } = await project.run(['bad_artifact', '--make', 'echo a > a; mkdir d', '--path', 'a']);
+  assert.equal(end.state, 'completed', 'a plain file is none of these');
+};
+
+/** Turns a file and a folder into links that lead out, and back, for as long as it lives. */
+const RACER = `
+import os, sys
+os.chdir(sys.argv[1])
+print('ready', flush=True)
+while True:
+    for name, target in [('file', sys.argv[2] + '/secret'), ('folder', sys.argv[2])]:
+        os.rename(name, name + '-own'); os.symlink(target, name); os.unlink(name); os.rename(name + '-own', name)`;
+
+const raced: RunnerAttack = async () => {
+  using project = new TestProject();
+  const work = realpathSync(project.path('tools'));
+  mkdirSync(project.path('outside'));
+  project.write('outside/secret', 'of somebody else');
+  project.write('tools/file', 'own');
+  project.write('tools/folder/secret', 'own');
+  const racer = spawn('python3', ['-c', RACER, work, project.path('outside')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(racer.stdout, 'data');
+  const ended = once(racer, 'exit');
+  try {
+    const own = createHash('sha256').update('own').digest('hex');
+    const paths = [join(work, 'file'), join(work, 'folder', 'secret')];
+    let escapes = 0;
+    // The control reads as it is commonly done: the real path is checked, and then the path is opened.
+    for (let round = 0; round < 2000 || escapes === 0; round++) {
+      for (const path of paths) {
+        try {
+          assert.equal(measureArtifact(path, [work]).sha256, own);
+        } catch (error) {
+          if ((error as { code?: string }).code === undefined || error instanceof assert.AssertionError)
+            throw error;
+        }
+        try {
+          if (realpathSync(path).startsWith(work) && readFileSync(path, 'utf8') !== 'own') escapes++;
+        } catch {}
+      }
+    }
+  } finally {
+    racer.kill('SIGKILL');
+    await ended;
+  }
+};
+
+const NAMES = ['two\nlines', '\x1b[2J\x1b]52;c;UFdORUQ=\x07', '漢'.repeat(85), '"', '-rf', '\u202egnp.exe'];
+
+const large: RunnerAttack = async () => {
+  using project = new TestProject();
+  const work = realpathSync(project.path('.acor'));
+  const path = join(work, 'holes');
+  writeFileSync(path, 'x');
+  truncateSync(path, 100_000_000_000);
+  assert.throws(() => measureArtifact(path, [work]), { code: 'E_PERMISSION', message: /holes/ });
+  truncateSync(path, 1_000_000);
+  assert.equal(measureArtifact(path, [work]).size, 1_000_000, 'a few holes are in order');
+  const folder = join(work, 'many');
+  mkdirSync(folder);
+  for (let count = 0; count <= 10_000; count++) writeFileSync(join(folder, String(count)), '');
+  assert.throws(() => measureArtifact(folder, [work]), {
+    code: 'E_PERMISSION',
+    message: /more than 10000 files/,
+  });
+  project.write(
+    'tools/odd_names/cli.py',
+    `import os\nfor name in ${JSON.stringify(NAMES)}: open(os.path.join(os.environ["ARTIFACTS_DIR"], name), "w").write("x")\nprint('{"type":"result","status":"ok"}')\n`,
+  );
+  const { end, of, stdout } = await project.run(['odd_names']);
+  assert.equal(end.state, 'completed', stdout);
+  const told = of('artifact').map((event) => String(event['path']).split('/').at(-1));
+  assert.deepEqual(told.sort(), [...NAMES].sort());
+  assert.equal(stdout.includes('\x1b'), false);
+};
+
+export const artifacts: Readonly<Record<number, RunnerAttack>> = { 17: declared, 18: raced, 19: large };
