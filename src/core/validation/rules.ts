@@ -66,7 +66,6 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'optional-is-last': error('manifest', 'Required positional inputs come first.'),
   'input-name': error('manifest', 'A property of `input_schema` can be a flag.'),
   'access-needs-path': error('manifest', '`access` is for inputs of type path.'),
-  'joined-needs-flag': error('manifest', '`joined` is for inputs that are given by a flag.'),
   'flag-or-positional': error('manifest', 'An input is given by a flag or by position.'),
   'joined-needs-flag': error('manifest', '`joined` is for inputs that are given by a flag.'),
   'bool-is-a-flag': error('manifest', 'A bool is a single flag.'),

@@ -1,7 +1,7 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { shellCommand } from '../../../util/shell-quote.ts';
+import { splitCommand } from '../../../util/split-command.ts';
 import { PIPE_PREFIX, type RunRequest } from '../../runner/services.ts';
-import { splitWords } from '../file/split-words.ts';
 
 /** One tool of a pipe, as it was called. */
 export interface Stage {
@@ -31,7 +31,7 @@ export function callsOf(lines: readonly string[]): string[][] {
     );
   }
   return lines.map((line, index) => {
-    const words = splitWords(line);
+    const words = splitCommand(line);
     if (words !== undefined && words.length > 0) return words;
     const why = words === undefined ? 'a quote in it is never closed' : 'it is empty';
     throw new AcorError('E_USAGE', `stage ${index + 1} of the pipe cannot be read: ${why}`, {
