@@ -37,7 +37,14 @@ const failure = z.strictObject({
 });
 
 /** What a positional that has no default may be given. */
-type Given = { run: string; failed: string; failedToo: string; tool: string; flow: string; secretFile: string };
+type Given = {
+  run: string;
+  failed: string;
+  failedToo: string;
+  tool: string;
+  flow: string;
+  secretFile: string;
+};
 
 /** Arguments for commands that need more, or other, than a run or a tool by position. */
 const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
