@@ -1,14 +1,17 @@
 import { resolve } from 'node:path';
 import { type LoadedConfig, loadConfig } from './core/config/load.ts';
+import type { Plugins } from './core/plugins/plugins.ts';
 import { loadRuntime } from './core/process/runtime.ts';
 import { Registry, type ToolEntry } from './core/registry/registry.ts';
 import { jsonAnswer } from './core/runner/answers/check-answer.ts';
 import { findOpenQuestion, handInAnswer } from './core/runner/answers/hand-in-answer.ts';
 import type { Question } from './core/runner/answers/question.ts';
 import type { PreparedAnswer } from './core/runner/answers/questions.ts';
+import { endChildren } from './core/runner/end-children.ts';
 import type { KnownRun } from './core/runner/known-run.ts';
 import type { Run } from './core/runner/run.ts';
 import type { RunSummary } from './core/runner/run-summary.ts';
+import { WORKFLOW_PREFIX } from './core/runner/services.ts';
 import { settleIfLost } from './core/runner/settle-lost.ts';
 import { startRun } from './core/runner/start-run.ts';
 import { requestCancel } from './core/storage/cancel-request.ts';
@@ -62,7 +65,13 @@ export interface AnswerOptions {
 export class Acor {
   readonly #options: Required<Pick<AcorOptions, 'cwd' | 'env'>> & AcorOptions;
   #project:
-    | Promise<{ config: LoadedConfig; registry: Registry; store: RunStore; queue: RunQueue }>
+    | Promise<{
+        config: LoadedConfig;
+        registry: Registry;
+        store: RunStore;
+        queue: RunQueue;
+        plugins: Plugins | undefined;
+      }>
     | undefined;
 
   constructor(options: AcorOptions = {}) {
@@ -99,6 +108,8 @@ export class Acor {
       const isAbandoned = () => !isLive(store.read(runId));
       for await (const _ of readEvents(store.layout(runId).events, { wait: true, isAbandoned }));
     }
+    // Those of a workflow that was killed live on until somebody goes on with it.
+    if (store.read(runId).tool.startsWith(WORKFLOW_PREFIX)) await endChildren(store, runId, reason);
     return settleIfLost(store, store.read(runId));
   }
 
@@ -146,10 +157,15 @@ export class Acor {
   async #load() {
     const { cwd, env, config: overrides } = this.#options;
     const config = await loadConfig({ cwd, env, ...(overrides && { overrides }) });
+    const plugins =
+      config.config.plugins.length === 0
+        ? undefined
+        : await (await import('./core/plugins/plugins.ts')).Plugins.open(config, env);
     const runsDir = resolve(config.root, config.config.project.runs_dir);
     return {
       config,
-      registry: Registry.open(config),
+      plugins,
+      registry: Registry.open(config, plugins),
       store: new FileRunStore(runsDir),
       queue: new FileRunQueue(runsDir),
     };

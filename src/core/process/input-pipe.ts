@@ -37,6 +37,7 @@ export class InputPipe {
   }
 
   write(line: string): void {
+    if (this.#writeFd === -1) return;
     try {
       writeSync(this.#writeFd, `${line}\n`);
     } catch {
@@ -54,9 +55,10 @@ export class InputPipe {
     }
   }
 
-  /** That was all: the tool comes to the end of its input once it has read what is in the pipe. */
+  /** Nothing more will come: the tool finds its standard input at its end, once it has read what is in the pipe. */
   end(): void {
-    if (this.#writeFd !== -1) closeSync(this.#writeFd);
+    if (this.#writeFd === -1) return;
+    closeSync(this.#writeFd);
     this.#writeFd = -1;
   }
 

@@ -1,13 +1,17 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { InputPipe } from '../process/input-pipe.ts';
 import { forgetCompanion, ProcessTree, registerCompanion, type Survivor } from '../process/kill-tree.ts';
 import type { Exit, SpawnedProcess } from '../process/runtime.ts';
 import { Watchdog } from '../process/watchdog.ts';
 import type { SandboxLaunch, ToolExit } from '../sandbox/sandbox.ts';
+import type { MeasuredArtifact } from '../storage/artifacts.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { storageError } from '../storage/storage-error.ts';
+import type { AdapterKind } from './adapters/adapter.ts';
+import { loadAdapter } from './adapters/index.ts';
 import { recordEgress } from './egress-events.ts';
-import { type Ending, EndingRace } from './ending.ts';
+import { type Ending, EndingRace, hasEndedItself } from './ending.ts';
 import { environmentOf } from './environment.ts';
 import { type DeadlineGuard, guardDeadline } from './guards/deadline.ts';
 import type { StopGuard } from './guards/guard.ts';
@@ -16,10 +20,11 @@ import { guardStall } from './guards/stall.ts';
 import type { HandOver } from './hand-over.ts';
 import { type EndingMessage, Intake } from './intake.ts';
 import type { ToolPlan } from './plan.ts';
+import type { Lead } from './records/lead.ts';
+import type { RecordFeed } from './records/record-feed.ts';
 import { ResourceWatch } from './resources/resource-watch.ts';
 import type { RunnerServices } from './services.ts';
 import { endLeftovers, stopTool } from './stop-tool.ts';
-import { openInput } from './tool-input.ts';
 import { ToolOutput } from './tool-output.ts';
 import type { AttemptOptions } from './work.ts';
 
@@ -30,6 +35,8 @@ export interface AttemptResult {
   message: EndingMessage | undefined;
   protocolProblem: string | undefined;
   survivors: Survivor[];
+  /** What the adapter has found of the files that the tool told of. */
+  files: readonly MeasuredArtifact[];
 }
 
 /** Starts the tool once and sees it through to its end, whatever that is; when it returns, nothing of the tool is left alive. */
@@ -45,10 +52,17 @@ export async function runAttempt(
     mayEmitTasks: plan.tool.manifest.role === 'orchestrator',
     onQuestion: (event) => options.questions.ask(event),
   });
-  const output = new ToolOutput(services, plan, writer, intake, race, await holdingBack(plan, writer));
+  const adapter = await loadAdapter(plan.tool.adapter);
+  const output = new ToolOutput(services, plan, writer, intake, race, {
+    adapter,
+    attempt: options.number,
+    lead: await leadOf(plan, writer),
+    send: (line) => input?.write(line),
+    endInput: () => input?.end(),
+  });
   const watchdog = new Watchdog(services.runtime, plan.runId, writer.layout.secrets);
   registerCompanion(watchdog.pid);
-  const input = await openInput(services, plan, writer, race);
+  const input = await openInput(services, plan, writer, race, adapter);
   const deadline = options.deadline();
   const waitedBeforeMs = options.questions.waitedMs;
   const env = environmentOf(plan, writer.layout, { ...options, deadline });
@@ -111,7 +125,7 @@ export async function runAttempt(
       lastGivenMs: () => (input !== undefined && 'lastGivenMs' in input ? input.lastGivenMs : 0),
     });
     options.questions.begin({
-      deliver: (line) => input?.write(line),
+      deliver: (line) => input?.write(output.answerOf(line)),
       news: () => newsOfDeadline(plan, options, waitedBeforeMs),
       onGoingOn: () => deadlineGuard.look(),
       onUnanswered: (actionId, timeoutS) => race.end({ kind: 'unanswered', actionId, timeoutS }),
@@ -163,6 +177,7 @@ export async function runAttempt(
       message: intake.ending,
       protocolProblem: intake.problem,
       survivors,
+      files: output.files,
     };
   } catch (error) {
     // Whatever went wrong after the tool was started, nothing of it lives on.
@@ -180,11 +195,25 @@ export async function runAttempt(
   }
 }
 
-/** Whether the tool has to wait for the next one in its pipe; undefined for one that nobody waits for. */
-async function holdingBack(
-  { isRead }: ToolPlan,
+/** What a tool reads: the records of another run, or the answers to its questions; for any other, its standard input is at its end. */
+async function openInput(
+  services: RunnerServices,
+  { tool: { manifest }, reads }: ToolPlan,
   writer: RunWriter,
-): Promise<{ isTooLong: boolean } | undefined> {
+  race: EndingRace,
+  { hearsNoAnswers }: AdapterKind,
+): Promise<InputPipe | RecordFeed | undefined> {
+  if (manifest.stdin === 'records') {
+    if (reads === undefined) return undefined;
+    const { RecordFeed } = await import('./records/record-feed.ts');
+    return new RecordFeed(services, writer, reads, (reason) => race.end({ kind: 'cancelled', reason }));
+  }
+  const hearsAnswers = manifest.actions.length > 0 && !hearsNoAnswers;
+  return hearsAnswers ? new InputPipe(services.runtime, writer.layout.control) : undefined;
+}
+
+/** How far the tool is ahead of the next one in its pipe; undefined for one that nobody waits for. */
+async function leadOf({ isRead }: ToolPlan, writer: RunWriter): Promise<Lead | undefined> {
   if (!isRead) return undefined;
   const { Lead } = await import('./records/lead.ts');
   return new Lead(writer);
@@ -192,7 +221,7 @@ async function holdingBack(
 
 /** A tool that ended by itself has not ended well when its last words could not be stored. */
 function endingOf({ winner }: EndingRace, { failure }: ToolOutput): Ending {
-  return winner!.kind === 'exited' && failure !== undefined
+  return hasEndedItself(winner!) && failure !== undefined
     ? { kind: 'store-failed', error: failure }
     : winner!;
 }

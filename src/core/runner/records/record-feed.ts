@@ -58,6 +58,9 @@ export class RecordFeed {
   /** Answers come as files alone. */
   write(_answer: string): void {}
 
+  /** It is at its end when the records are. */
+  end(): void {}
+
   close(): void {
     this.#stop.abort();
     this.#pipe.close();
