@@ -39,6 +39,7 @@ export interface OutputSinks {
  */
 export class OutputPump {
   readonly #sinks: OutputSinks;
+  readonly #turnBytes: number;
   readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   readonly #streams: FifoStream[] = [];
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
@@ -49,6 +50,7 @@ export class OutputPump {
 
   constructor(runtime: Runtime, folder: string | null, sinks: OutputSinks) {
     this.#sinks = sinks;
+    this.#turnBytes = sinks.isHeldBack === undefined ? PIPE_BYTES : HELD_BACK_TURN_BYTES;
     if (folder === null) return;
     try {
       this.#streams.push(new FifoStream(runtime, join(folder, 'stdout'), (bytes) => sinks.stdout(bytes)));
@@ -86,7 +88,7 @@ export class OutputPump {
     const until = performance.now() + DRAIN_LIMIT_MS;
     for (;;) {
       this.#stopTimer();
-      const read = this.#readAll();
+      const read = this.#readAll(PIPE_BYTES);
       if (this.#streams.every((stream) => stream.ended)) return;
       if (performance.now() > until) return;
       // One look ahead is enough once nobody is left to write.
@@ -112,14 +114,14 @@ export class OutputPump {
       this.#timer = setTimeout(() => this.#turn(), HELD_BACK_POLL_MS);
       return;
     }
-    const bytes = this.#readAll(this.#sinks.isHeldBack && HELD_BACK_TURN_BYTES);
+    const bytes = this.#readAll();
     if (this.#closed || this.#streams.every((stream) => stream.ended)) return;
     this.#emptyPolls = bytes === 0 ? this.#emptyPolls + 1 : 0;
     if (this.#emptyPolls > EMPTY_POLLS_BEFORE_WATCH && this.#watch()) return;
     this.#schedule(bytes);
   }
 
-  #readAll(most = PIPE_BYTES): number {
+  #readAll(most = this.#turnBytes): number {
     let total = 0;
     for (const stream of this.#streams) {
       const wasEnded = stream.ended;
@@ -135,6 +137,8 @@ export class OutputPump {
     const watchers: FSWatcher[] = [];
     const stop = () => {
       for (const watcher of watchers) watcher.close();
+      // Its look would otherwise go on beside the turns, and read what is held back.
+      clearTimeout(this.#timer as NodeJS.Timeout);
       this.#idle = undefined;
     };
     const wake = () => {
