@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../core/config/load.ts';
 import type { Plugins } from '../core/plugins/plugins.ts';
 import type { Registry } from '../core/registry/registry.ts';
 import type { Planned } from '../core/runner/planned.ts';
-import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
+import { PIPE_PREFIX, type RunnerServices, type RunRequest } from '../core/runner/services.ts';
 import type { RunQueue } from '../core/storage/run-queue.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
@@ -98,15 +98,18 @@ export class AcorApp {
   }
 }
 
-/** The steps of a workflow are supervised by processes of this same program. */
+/** The steps of a workflow and the stages of a pipe are supervised by processes of this same program. */
 async function planWorkflow(
   services: RunnerServices,
   registry: Registry,
   request: RunRequest,
 ): Promise<Planned> {
-  const [{ plannedWorkflow }, { SupervisorPool }] = await Promise.all([
-    import('../core/workflow/engine/planned-workflow.ts'),
-    import('./supervisor-pool.ts'),
-  ]);
-  return plannedWorkflow({ ...services, registry }, request, () => new SupervisorPool(request.env));
+  const { SupervisorPool } = await import('./supervisor-pool.ts');
+  const openHosts = () => new SupervisorPool(request.env);
+  if (request.tool.startsWith(PIPE_PREFIX)) {
+    const { plannedPipe } = await import('../core/workflow/pipe/planned-pipe.ts');
+    return plannedPipe(services, request, openHosts);
+  }
+  const { plannedWorkflow } = await import('../core/workflow/engine/planned-workflow.ts');
+  return plannedWorkflow({ ...services, registry }, request, openHosts);
 }

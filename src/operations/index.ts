@@ -30,6 +30,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'list', load: async () => (await import('./tool-list.ts')).toolList },
   { command: 'logs', load: async () => (await import('./run-logs.ts')).runLogs },
   { command: 'mcp', load: async () => (await import('./mcp-serve.ts')).mcpServe },
+  { command: 'pipe', load: async () => (await import('./pipe.ts')).pipe },
   { command: 'plugin-host', load: async () => (await import('./plugin-host.ts')).pluginHost, hidden: true },
   { command: 'policy check', load: async () => (await import('./policy-check.ts')).policyCheck },
   { command: 'replay', load: async () => (await import('./run-replay.ts')).runReplay },

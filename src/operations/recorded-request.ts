@@ -42,6 +42,7 @@ export async function recordedRequest(
     timeoutS: record.timeout_s,
     replays: { runId: record.run_id, outputs: stagedBefore(record) },
     answers: await recordedAnswers(store, record.run_id),
+    ...(record.reads && { reads: record.reads }),
   };
 }
 

@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../compose/operation.ts';
-import { type AgainMode, type RunRequest, WORKFLOW_PREFIX } from '../core/runner/services.ts';
+import { type AgainMode, PIPE_PREFIX, type RunRequest, WORKFLOW_PREFIX } from '../core/runner/services.ts';
+import type { RunStore } from '../core/storage/run-store.ts';
 import type { WorkflowServices } from '../core/workflow/engine/plan-workflow.ts';
+import type { RunRecord } from '../protocol/run-record.ts';
 import type { AcorApp } from './acor-app.ts';
 import { callerOf } from './caller.ts';
 import { acorOperation } from './define.ts';
@@ -83,6 +85,7 @@ export async function goOnWith(
       },
     );
   }
+  refuseStage(record, services.store);
   const caller = callerOf(ctx.env);
   const answers = await preparedAnswers(given.answer, given.answers, ctx.cwd);
   const isWorkflow = record.tool.startsWith(WORKFLOW_PREFIX);
@@ -112,7 +115,26 @@ export async function goOnWith(
   return runHere(services, request, flags, ctx);
 }
 
+/** What the others of its pipe have made of its records cannot be taken back: the pipe goes on as a whole. */
+function refuseStage({ run_id, parent }: RunRecord, store: RunStore): void {
+  if (parent === null || !store.list().includes(parent.run_id)) return;
+  if (!store.read(parent.run_id).tool.startsWith(PIPE_PREFIX)) return;
+  const next = `acor resume ${parent.run_id}`;
+  throw new AppError(
+    'E_USAGE',
+    `run ${run_id} is a stage of pipe ${parent.run_id}, which goes on as a whole`,
+    {
+      hint: `Go on with the pipe: ${next}`,
+      next: [next],
+    },
+  );
+}
+
 async function mayAsk(services: WorkflowServices, request: RunRequest): Promise<boolean> {
+  if (request.tool.startsWith(PIPE_PREFIX)) {
+    const pipes = await import('../core/workflow/pipe/may-ask.ts');
+    return pipes.mayAsk(services, request.args);
+  }
   if (!request.tool.startsWith(WORKFLOW_PREFIX))
     return (await services.registry.find(request.tool)).manifest.actions.length > 0;
   const [{ planWorkflow }, workflows] = await Promise.all([

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
-import { WORKFLOW_PREFIX } from '../core/runner/services.ts';
+import { isMadeOfRuns } from '../core/runner/services.ts';
 import { settleIfLost } from '../core/runner/settle-lost.ts';
 import { requestCancel } from '../core/storage/cancel-request.ts';
 import { followEvents } from '../core/storage/follow.ts';
@@ -38,7 +38,7 @@ export const runCancel = acorOperation({
         isAbandoned,
       }));
     }
-    if (!input.dry_run && record.tool.startsWith(WORKFLOW_PREFIX)) {
+    if (!input.dry_run && isMadeOfRuns(record.tool)) {
       // Those whose workflow was killed live on until somebody goes on with it.
       const { endChildren } = await import('../core/runner/end-children.ts');
       await endChildren(store, input.run, input.reason, ctx.signal);

@@ -1,4 +1,4 @@
-import { type RunRequest, WORKFLOW_PREFIX } from '../core/runner/services.ts';
+import { isMadeOfRuns, type RunRequest } from '../core/runner/services.ts';
 import type { ChildHosts } from '../core/workflow/engine/child-hosts.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { Supervisor, startSupervisor } from './start-supervisor.ts';
@@ -14,8 +14,8 @@ export class SupervisorPool implements ChildHosts {
   }
 
   async start({ readStdin, ...request }: RunRequest): Promise<string> {
-    // A workflow has children of its own, among which a tool's orphans could not be told apart afterwards.
-    if (request.tool.startsWith(WORKFLOW_PREFIX)) return startSupervisor(request);
+    // A workflow or a pipe has children of its own, among which a tool's orphans could not be told apart afterwards.
+    if (isMadeOfRuns(request.tool)) return startSupervisor(request);
     const supervisor = this.#free.pop() ?? this.#another();
     try {
       const runId = await supervisor.start({ ...request, ...(readStdin && { stdin: readStdin() }) });

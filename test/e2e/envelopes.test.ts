@@ -54,6 +54,7 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   artifact: ({ run }) => [run, '1'],
   complete: () => ['bash', '--json'],
   clean: () => ['--keep', '100', '--dry-run'],
+  pipe: () => ['quick', 'takes_records', '--no-stream'],
   template: () => ['bash'],
   retry: ({ failedToo }) => [failedToo, '--no-stream'],
   resume: ({ failed }) => [failed, '--no-stream'],
@@ -79,6 +80,10 @@ describe('every command', () => {
       'tools/fails_once/cli.sh',
       '#!/bin/bash\n[ "$ACOR_ATTEMPT" = 1 ] && exit 30\necho \'{"type":"result","status":"ok"}\'\n',
       0o755,
+    );
+    project.write(
+      'tools/takes_records/tool.yaml',
+      'version: 1.0.0\ncommand: [cat]\nadapter: plain\nstdin: records\n',
     );
     project.write('workflows/flow.yaml', 'steps: [{ name: a, tool: quick }]\n');
     const { end } = await project.run(['right_hash']);

@@ -51,6 +51,8 @@ export interface ToolPlan extends RunPlan {
   callerEnv: RunRequest['env'];
   baseAllowlist: readonly string[];
   libraryDir: string;
+  /** Whether another run reads its records while it goes on. */
+  isRead: boolean;
 }
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
@@ -149,6 +151,8 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     callerEnv: request.env,
     baseAllowlist: services.config.config.environment.base_allowlist,
     libraryDir: sdk.sdkBash,
+    isRead: request.isRead ?? false,
+    ...(request.reads && { reads: request.reads }),
   };
   return services.plugins === undefined ? plan : services.plugins.beforeRun(plan);
 }

@@ -2,6 +2,7 @@ import type { Isolation } from '../../protocol/v1/runner-events.ts';
 import type { Approval } from '../guard/approval-state.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
 import type { Budget, Lowered } from './budget.ts';
+import type { RecordSource } from './records/record-source.ts';
 import type { RunSecrets } from './secrets/run-secrets.ts';
 import type { AgainMode, RunGroup, RunParent } from './services.ts';
 
@@ -62,6 +63,8 @@ export interface RunPlan {
   /** The run that this one is to be compared with. */
   replays: string | null;
   caller: string | null;
+  /** The run whose records it reads. */
+  reads?: RecordSource;
   /** The run that this one is a part of. */
   parent: RunParent | null;
   /** The span that it is a child of, when its caller names one. */

@@ -289,5 +289,6 @@ function newRun(runId: string): NewRun {
     protocol_version: 1,
     caller: null,
     parent: null,
+    reads: null,
   };
 }

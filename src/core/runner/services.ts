@@ -6,6 +6,7 @@ import type { RunStore, RunWriter } from '../storage/run-store.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
 import type { ToolPlan } from './plan.ts';
 import type { Planned } from './planned.ts';
+import type { RecordSource } from './records/record-source.ts';
 
 /** What the runner works with. */
 export interface RunnerServices {
@@ -17,7 +18,7 @@ export interface RunnerServices {
   runtime: Runtime;
   /** Orphans of a tool become children of this process (the command line asks for it; a library does not change its host). */
   adoptsOrphans: boolean;
-  /** Plans what is no tool but a workflow; left out where there are no processes to supervise its steps. */
+  /** Plans what is no tool but a workflow or a pipe; left out where there are no processes to supervise its steps. */
   planWorkflow?: (services: RunnerServices, request: RunRequest) => Promise<Planned>;
 }
 
@@ -41,6 +42,14 @@ export interface RunWatch {
 
 /** How the name of a run begins that is a workflow; in a request, the path of its file follows. */
 export const WORKFLOW_PREFIX = 'workflow:';
+
+/** How the name of a run begins that is a pipe; the names of its tools follow. Its arguments are its stages, a command line each. */
+export const PIPE_PREFIX = 'pipe:';
+
+/** Whether what a run's name stands for runs other runs, and nothing of its own. */
+export function isMadeOfRuns(name: string): boolean {
+  return name.startsWith(WORKFLOW_PREFIX) || name.startsWith(PIPE_PREFIX);
+}
 
 /** `resume` goes on from the checkpoints of the attempts before; `retry` begins anew. */
 export type AgainMode = 'resume' | 'retry';
@@ -96,6 +105,9 @@ export interface RunRequest {
   planToken?: string;
   /** The agent that calls, for the record. */
   caller?: string;
+  /** In a pipe: the run whose records it reads, and whether another run reads those that it hands on. */
+  reads?: RecordSource;
+  isRead?: boolean;
   /** Set for the children of a workflow. */
   parent?: RunParent;
   /** Those of one group take no more than so many places together, whoever supervises them. */

@@ -8,7 +8,7 @@ import { planRun } from './plan.ts';
 import { checkPlanToken } from './plan-token.ts';
 import type { Planned } from './planned.ts';
 import { Run } from './run.ts';
-import { type RunnerServices, type RunRequest, WORKFLOW_PREFIX } from './services.ts';
+import { isMadeOfRuns, type RunnerServices, type RunRequest } from './services.ts';
 import { ToolWork } from './tool-work.ts';
 
 const MAX_KEY_CHARS = 200;
@@ -35,9 +35,9 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   return Run.begin(services, plan, made, workWith(made));
 }
 
-/** Plans what was asked for, a tool's run or a workflow's. */
+/** Plans what was asked for: the run of a tool, a workflow or a pipe. */
 export async function planned(services: RunnerServices, request: RunRequest): Promise<Planned> {
-  if (services.planWorkflow !== undefined && request.tool.startsWith(WORKFLOW_PREFIX))
+  if (services.planWorkflow !== undefined && isMadeOfRuns(request.tool))
     return services.planWorkflow(services, request);
   const plan = await planRun(services, request);
   // The next attempt was looked at when the first one was.

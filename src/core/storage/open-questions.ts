@@ -26,7 +26,7 @@ export async function questionsOf(eventsPath: string): Promise<AskedQuestion[]> 
     const known = questions.get(id);
     switch (event.type) {
       case 'runner_start':
-        isWorkflow = String(event.tool).startsWith('workflow:');
+        isWorkflow = /^(workflow|pipe):/.test(String(event.tool));
         break;
       case 'task_action_required': {
         const child = isWorkflow ? readChildQuestion(event) : undefined;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { AcorError } from '../../../protocol/acor-error.ts';
 import { unreachable } from '../../../util/unreachable.ts';
 import { type RunRequest, WORKFLOW_PREFIX } from '../../runner/services.ts';
 import { asText, evaluate } from '../expression/evaluate.ts';
 import type { Scope } from '../expression/expression.ts';
 import type { StepArguments } from '../model.ts';
+import { pipeCall } from '../pipe/pipe-call.ts';
 import type { Engine } from './engine.ts';
 import type { ChildTask } from './task.ts';
 
@@ -40,9 +40,7 @@ function callOf(work: ChildTask['work'], scope: Scope): Pick<RunRequest, 'tool' 
     case 'workflow':
       return { tool: `${WORKFLOW_PREFIX}${work.file}`, args: jsonOf(work.inputs, scope) };
     case 'pipe':
-      throw new AcorError('E_WORKFLOW_INVALID', 'a pipe cannot be run as a step by this version', {
-        hint: 'Run its tools as steps, one after the other.',
-      });
+      return pipeCall(work.stages.map(({ tool, args }) => [tool, ...wordsOf(args, scope)]));
     default:
       return unreachable(work);
   }

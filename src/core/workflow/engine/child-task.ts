@@ -46,7 +46,7 @@ function takeUp(engine: Engine, { id, work }: ChildTask): TaskTry | undefined {
     tell(engine, { type: 'task_started', task_id: id, child_run_id: childRunId, since_seq: toldSeq });
     return undefined;
   }
-  if (work.kind === 'workflow' || engine.plan.isForced || !isUnknown(record)) return undefined;
+  if (work.kind !== 'tool' || engine.plan.isForced || !isUnknown(record)) return undefined;
   const message = `its run ${childRunId} was stopped mid-way (${record.code ?? record.signal}), and '${record.tool}' is not idempotent: nobody can say what it had done. If doing it again is harmless, add --force; else look at it, and go on with it: acor resume ${childRunId} --force`;
   const told = { child_run_id: childRunId };
   return { status: 'failed', code: 'E_OUTCOME_UNKNOWN', message, retryable: false, isUnknown: true, told };
@@ -63,10 +63,10 @@ async function begin(engine: Engine, task: ChildTask, isFirst: boolean): Promise
   const number = wasSubmitted ? tries : tries + 1;
   const request = childRequest(engine, task, task.scope(), number);
   // What a workflow has done stays done: the next try goes on with it.
-  const goesOn = task.work.kind === 'workflow' && isThere(engine, before);
+  const goesOn = task.work.kind !== 'tool' && isThere(engine, before);
   if (!wasSubmitted) {
-    const command = task.work.kind === 'tool' ? [task.work.tool, ...request.args] : [request.tool];
-    const payload = { step: task.step, command: command.join(' '), key: request.idempotencyKey };
+    const command = commandOf(task.work, request);
+    const payload = { step: task.step, command, key: request.idempotencyKey };
     tell(engine, {
       type: 'task_submitted',
       task_id: task.id,
@@ -75,13 +75,19 @@ async function begin(engine: Engine, task: ChildTask, isFirst: boolean): Promise
     });
   }
   const since = goesOn ? eventsOf(engine, before) : 0;
-  const runId = goesOn ? await goOn(engine, request, before) : await start(engine, request);
+  const runId = goesOn ? await goOn(engine, request, before) : await startChild(engine, request);
   const about = { task_id: task.id, child_run_id: runId, ...(since > 0 && { since_seq: since }) };
   tell(engine, { type: 'task_started', ...about });
   return runId;
 }
 
-async function start({ hosts }: Engine, request: RunRequest): Promise<string> {
+function commandOf({ kind }: ChildTask['work'], { tool, args }: RunRequest): string {
+  if (kind === 'pipe') return args.join(' | ');
+  return kind === 'tool' ? [tool, ...args].join(' ') : tool;
+}
+
+/** Has a run begin, or finds the one of the same key. */
+export async function startChild({ hosts }: Pick<Engine, 'hosts'>, request: RunRequest): Promise<string> {
   for (let left = STARTS; ; left--) {
     try {
       return await hosts.start(request);
@@ -96,7 +102,7 @@ async function goOn(engine: Engine, request: RunRequest, runId: string): Promise
   const { idempotencyKey: _, ...again } = request;
   try {
     const force = engine.plan.isForced;
-    return await start(engine, { ...again, again: { runId, mode: 'resume', force } });
+    return await startChild(engine, { ...again, again: { runId, mode: 'resume', force } });
   } catch (error) {
     if (isLive(engine.services.store.read(runId))) return runId;
     throw error;
@@ -112,7 +118,7 @@ async function follow(engine: Engine, task: ChildTask, runId: string): Promise<F
   const { signal } = engine.stop;
   if (signal.aborted) cancel();
   signal.addEventListener('abort', cancel, { once: true });
-  const isWorkflow = task.work.kind === 'workflow';
+  const isWorkflow = task.work.kind !== 'tool';
   try {
     for (let resumed = 0; ; resumed++) {
       const followed = await followChild(engine, task.id, runId, { isWorkflow });

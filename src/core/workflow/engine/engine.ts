@@ -24,7 +24,10 @@ export interface Engine {
 }
 
 /** An event about a task: written, known from then on, and seen by whoever follows. */
-export function tell({ writer, history }: Engine, event: { type: string; [field: string]: unknown }): void {
+export function tell(
+  { writer, history }: Pick<Engine, 'writer' | 'history'>,
+  event: { type: string; [field: string]: unknown },
+): void {
   try {
     writer.log.append(event);
     writer.log.flush();

@@ -1,7 +1,7 @@
 import type { RunRecord } from '../../../protocol/run-record.ts';
+import { endedRecord } from '../../runner/ended-record.ts';
 import { followToEnd } from '../../runner/follow-to-end.ts';
 import type { RunSummary } from '../../runner/run-summary.ts';
-import { settled } from '../../runner/settle-lost.ts';
 import { summaryOf } from '../../runner/summary-of.ts';
 import { readChildQuestion, throughTask } from '../../storage/child-question.ts';
 import { type Engine, tell } from './engine.ts';
@@ -22,6 +22,9 @@ const WORDS = [
 const PROGRESS_EVERY_MS = 1000;
 const LF = 10;
 
+/** What following a child needs: that of a workflow's engine, or of a pipe. */
+export type Follower = Pick<Engine, 'services' | 'writer' | 'history' | 'decisions'>;
+
 export interface FollowedChild {
   record: RunRecord;
   summary: RunSummary;
@@ -32,7 +35,7 @@ export interface FollowedChild {
  * attempt is not told again.
  */
 export async function followChild(
-  engine: Engine,
+  engine: Follower,
   taskId: string,
   childRunId: string,
   options: { isWorkflow: boolean },
@@ -45,12 +48,12 @@ export async function followChild(
   } finally {
     teller.end();
   }
-  const record = await settled(store, childRunId);
+  const record = await endedRecord(store, childRunId);
   return { record, summary: summaryOf(store, childRunId, record) };
 }
 
 class ChildTeller {
-  readonly #engine: Engine;
+  readonly #engine: Follower;
   readonly #taskId: string;
   readonly #childRunId: string;
   readonly #isWorkflow: boolean;
@@ -63,7 +66,7 @@ class ChildTeller {
   #isWaiting = false;
   #progressAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(engine: Engine, taskId: string, childRunId: string, isWorkflow: boolean) {
+  constructor(engine: Follower, taskId: string, childRunId: string, isWorkflow: boolean) {
     this.#engine = engine;
     this.#taskId = taskId;
     this.#childRunId = childRunId;

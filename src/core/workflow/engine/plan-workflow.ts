@@ -29,7 +29,7 @@ export interface WorkflowPlan extends RunPlan {
 }
 
 /** The steps of a workflow are confined, not the workflow: it runs nothing of its own. */
-const NOT_CONFINED = { backend: 'none', tier: 0, enforced: [], not_enforced: [] };
+export const NOT_CONFINED = { backend: 'none', tier: 0, enforced: [], not_enforced: [] };
 
 /** Plans the run of a workflow whose path is in the request, after the prefix. Starts and writes nothing. */
 export async function planWorkflow(services: WorkflowServices, request: RunRequest): Promise<WorkflowPlan> {
