@@ -162,8 +162,7 @@ echo '{"type":"result","status":"ok"}'
       project.events(id).some(({ msg }) => /max_concurrency of the workflow/.test(String(msg)));
     // A run that has a record has a log.
     const waiting = () => project.runIds().filter((id) => project.record(id) !== undefined && isHeld(id));
-    await until(() => waiting().length === 2);
-    assert.equal(project.notes().length, 2);
+    await until(() => waiting().length === 2 && project.notes().length === 2);
     project.write('go', '');
     assert.equal((await running.finished).code, 0);
     assert.equal(project.done().length, 4);

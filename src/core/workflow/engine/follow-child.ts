@@ -57,7 +57,9 @@ class ChildTeller {
   /** What the log has of this child already. */
   readonly #toldSeq: number;
   /** The child's questions that wait for an answer, as the workflow calls them. */
-  readonly #open = new Set<string>();
+  readonly #open = new Map<string, Event>();
+  /** Whether it waits for them: what was prepared is answered without any wait. */
+  #isWaiting = false;
   #progressAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(engine: Engine, taskId: string, childRunId: string, isWorkflow: boolean) {
@@ -74,7 +76,7 @@ class ChildTeller {
 
   /** Nobody waits for its answers any more. */
   end(): void {
-    for (const actionId of this.#open) this.#engine.decisions.withdraw(actionId);
+    for (const actionId of this.#open.keys()) this.#engine.decisions.withdraw(actionId);
     this.#open.clear();
   }
 
@@ -114,8 +116,8 @@ class ChildTeller {
         this.#answered(event);
         break;
       case 'runner_state':
-        // A child that goes on waits for nothing: its attempt is over, and the next one asks anew.
-        if (event.to !== 'waiting_ai') this.end();
+        if (event.to === 'waiting_ai') this.#wait();
+        else this.#goOn();
         break;
       default:
     }
@@ -129,8 +131,24 @@ class ChildTeller {
       child_event: event,
     });
     if (child === undefined) return;
-    this.#open.add(child.actionId);
-    this.#engine.decisions.follow({ ...child.asked, action_id: child.actionId });
+    const question = { ...child.asked, action_id: child.actionId };
+    this.#open.set(child.actionId, question);
+    if (this.#isWaiting) this.#engine.decisions.follow(question);
+  }
+
+  /** It waits for nothing any more: its attempt is over, and the next one asks anew. */
+  #goOn(): void {
+    this.#isWaiting = false;
+    for (const [actionId, { blocking }] of this.#open) {
+      if (blocking !== true) continue;
+      this.#open.delete(actionId);
+      this.#engine.decisions.withdraw(actionId);
+    }
+  }
+
+  #wait(): void {
+    this.#isWaiting = true;
+    for (const question of this.#open.values()) this.#engine.decisions.follow(question);
   }
 
   #answered(event: Event): void {
