@@ -26,6 +26,7 @@ const CORE = [
   'core/scaffold',
   'core/validation',
   'core/migrations',
+  'core/plugins',
 ];
 
 /** Who may know whom (ARCHITECTURE.md). The order is from the bottom to the top: a layer names only layers above it in the list. */
@@ -158,6 +159,13 @@ export const LAYERS: readonly Layer[] = [
     note: 'how files of an earlier version become those of this one',
   },
   {
+    folder: 'core/plugins',
+    folders: ['protocol', 'util', ...CORE.slice(0, 9)],
+    packages: [],
+    node: true,
+    note: 'strangers’ modules that take part in discovery and runs, each in a process of its own',
+  },
+  {
     folder: 'operations',
     folders: ['protocol', 'util', 'compose', ...CORE],
     packages: ['zod', '@clack/prompts'],
@@ -189,6 +197,9 @@ export const LAYERS: readonly Layer[] = [
 
 /** Files in which the parts are put together: they may import everything. */
 export const COMPOSITION_ROOTS: readonly string[] = ['index.ts', 'library.ts', 'cli/main.ts'];
+
+/** The only file that may import what it learns the name of as it runs. */
+export const LOADERS: readonly string[] = ['core/plugins/host/serve.ts'];
 
 /** The only files that may use `bun:*` or the global `Bun`; each has a twin for Node. */
 export const BUN_FILES: readonly string[] = ['core/process/runtime-bun.ts'];

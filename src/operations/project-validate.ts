@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
 import type { Screen } from '../compose/screen.ts';
 import { styled } from '../compose/style.ts';
+import type { LoadedConfig } from '../core/config/load.ts';
 import type { Finding } from '../core/validation/finding.ts';
 import { mendFiles } from '../core/validation/mending/mend-files.ts';
 import { RULES } from '../core/validation/rules.ts';
@@ -49,7 +50,9 @@ export const projectValidate = acorOperation({
   example: 'acor validate --strict',
   moreExamples: ['acor validate data_migrator --selftest', 'acor validate --fix --dry-run'],
   async run(input, ctx) {
-    const surroundings = { cwd: ctx.cwd, env: ctx.env };
+    const { app } = ctx;
+    const pluginsOf = (config: LoadedConfig) => app.pluginsOf(config);
+    const surroundings = { cwd: ctx.cwd, env: ctx.env, pluginsOf };
     let subject = await openSubject(input.targets, surroundings);
     const mended = input.fix ? await mendFiles(subject, { dryRun: input.dry_run }) : [];
     if (mended.length > 0 && !input.dry_run) subject = await openSubject(input.targets, surroundings);

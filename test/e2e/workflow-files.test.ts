@@ -128,6 +128,13 @@ describe('the files of workflows', () => {
     assert.deepEqual(meta.next, ['acor workflow validate broken']);
   });
 
+  it('are offered by name at a Tab', async () => {
+    const offered = async (word: string) =>
+      (await project.acor(['complete-words', '--', 'workflow', 'graph', word])).stdout;
+    assert.match(await offered('ni'), /^nightly\t/m);
+    assert.doesNotMatch(await offered('ni'), /^seed/m);
+  });
+
   it('that are named wrongly are answered with the nearest', async () => {
     const { code, error } = await project.envelope(['workflow', 'validate', 'nigthly']);
     assert.deepEqual([code, error.code, error.hint], [1, 'E_INPUT_NOT_FOUND', "Did you mean 'nightly'?"]);

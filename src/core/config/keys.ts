@@ -44,6 +44,7 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'budget.resources.disk_mb': 'number',
   'budget.resources.tmp_mb': 'number',
   'storage.keep': 'number',
+  plugins: 'list',
 };
 
 /** Names that seed 000 uses; the ACOR_ name of the same setting wins. */

@@ -14,4 +14,6 @@ export interface ToolEntry {
   manifest: Manifest;
   manifestPath: string | null;
   problems: Problem[];
+  /** What plugins say of it. */
+  notes?: string[];
 }

@@ -5,10 +5,12 @@ import { forgetCompanion, ProcessTree, registerCompanion, type Survivor } from '
 import type { Exit, SpawnedProcess } from '../process/runtime.ts';
 import { Watchdog } from '../process/watchdog.ts';
 import type { SandboxLaunch, ToolExit } from '../sandbox/sandbox.ts';
+import type { MeasuredArtifact } from '../storage/artifacts.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { storageError } from '../storage/storage-error.ts';
+import { loadAdapter } from './adapters/index.ts';
 import { recordEgress } from './egress-events.ts';
-import { type Ending, EndingRace } from './ending.ts';
+import { type Ending, EndingRace, hasEndedItself } from './ending.ts';
 import { environmentOf } from './environment.ts';
 import { type DeadlineGuard, guardDeadline } from './guards/deadline.ts';
 import type { StopGuard } from './guards/guard.ts';
@@ -30,6 +32,8 @@ export interface AttemptResult {
   message: EndingMessage | undefined;
   protocolProblem: string | undefined;
   survivors: Survivor[];
+  /** What the adapter has found of the files that the tool told of. */
+  files: readonly MeasuredArtifact[];
 }
 
 /** Starts the tool once and sees it through to its end, whatever that is; when it returns, nothing of the tool is left alive. */
@@ -45,12 +49,18 @@ export async function runAttempt(
     mayEmitTasks: plan.tool.manifest.role === 'orchestrator',
     onQuestion: (event) => options.questions.ask(event),
   });
-  const output = new ToolOutput(services, plan, writer, intake, race);
+  const adapter = await loadAdapter(plan.tool.adapter);
+  const output = new ToolOutput(services, plan, writer, intake, race, {
+    adapter,
+    attempt: options.number,
+    send: (line) => input?.write(line),
+    endInput: () => input?.end(),
+  });
   const watchdog = new Watchdog(services.runtime, plan.runId, writer.layout.secrets);
   registerCompanion(watchdog.pid);
   // A tool that may ask hears the answers on its standard input; for any other it is at its end.
   const input =
-    plan.tool.manifest.actions.length > 0
+    plan.tool.manifest.actions.length > 0 && !adapter.hearsNoAnswers
       ? new InputPipe(services.runtime, writer.layout.control)
       : undefined;
   const deadline = options.deadline();
@@ -112,7 +122,7 @@ export async function runAttempt(
     });
     const { deadlineGuard, guards } = startGuards(plan, writer, intake, output, race, options);
     options.questions.begin({
-      deliver: (line) => input?.write(line),
+      deliver: (line) => input?.write(output.answerOf(line)),
       news: () => newsOfDeadline(plan, options, waitedBeforeMs),
       onGoingOn: () => deadlineGuard.look(),
       onUnanswered: (actionId, timeoutS) => race.end({ kind: 'unanswered', actionId, timeoutS }),
@@ -164,6 +174,7 @@ export async function runAttempt(
       message: intake.ending,
       protocolProblem: intake.problem,
       survivors,
+      files: output.files,
     };
   } catch (error) {
     // Whatever went wrong after the tool was started, nothing of it lives on.
@@ -183,7 +194,7 @@ export async function runAttempt(
 
 /** A tool that ended by itself has not ended well when its last words could not be stored. */
 function endingOf({ winner }: EndingRace, { failure }: ToolOutput): Ending {
-  return winner!.kind === 'exited' && failure !== undefined
+  return hasEndedItself(winner!) && failure !== undefined
     ? { kind: 'store-failed', error: failure }
     : winner!;
 }

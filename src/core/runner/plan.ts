@@ -22,7 +22,6 @@ import { type ChosenBackend, chooseBackend, forgettingWhenBroken } from '../sand
 import { type GroupPlace, usefulGroups } from '../sandbox/groups/group-places.ts';
 import type { Confinement, RunFolders, SandboxBackend, SandboxRequest } from '../sandbox/sandbox.ts';
 import { layoutOf, type RunLayout } from '../storage/layout.ts';
-import { ADAPTER_NAMES } from './adapters/index.ts';
 import type { PreparedAnswer } from './answers/questions.ts';
 import { withinBudget } from './budget.ts';
 import { heldLimits } from './resources/held-limits.ts';
@@ -60,7 +59,6 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 export async function planRun(services: RunnerServices, request: RunRequest): Promise<ToolPlan> {
   const found = await services.registry.find(request.tool);
   assertCompatible(found.manifest);
-  checkAdapter(found);
   const guard = await RunGuard.open(found, {
     ...request,
     config: services.config,
@@ -82,7 +80,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   await checkJsonInputs(tool, resolved.values);
   const sdk = sdkPaths();
   const secrets = await readSecrets(services, tool, resolved, request);
-  const command = await commandOf(tool, services.config, request.env);
+  const command = await commandOf(tool, services.config, request.env, await services.registry.languages());
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...resolved.args];
   const { budget } = services.config.config;
   const declared = declaredGrants(tool, { projectRoot: services.config.root, hidden });
@@ -113,7 +111,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   const hide = secrets === null ? {} : { hide: <T>(told: T) => secrets.redaction.data(told) };
   await guard.admitRun({ ...resolved, args: shownArgs, tier, ...hide });
   const within = withinBudget(limitsOf(services, tool, request), retryOf(tool, request), budget);
-  return {
+  const plan: ToolPlan = {
     runId,
     again: request.again?.mode ?? null,
     ...traceOf(request.env),
@@ -152,6 +150,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     baseAllowlist: services.config.config.environment.base_allowlist,
     libraryDir: sdk.sdkBash,
   };
+  return services.plugins === undefined ? plan : services.plugins.beforeRun(plan);
 }
 
 /** What no tool is granted: ACOR's own. */
@@ -211,17 +210,6 @@ function librariesOf({ packageRoot }: SdkPaths, { language, manifest }: ToolEntr
   const isAlone = isShellOrPython && manifest.permissions.commands.length === 0;
   const forNode = isAlone ? [] : ['src/tool', 'dist/lib', 'package.json'];
   return ['sdk', ...forNode].map((path) => join(packageRoot, path));
-}
-
-function checkAdapter({ adapter, name }: ToolEntry): void {
-  if (ADAPTER_NAMES.includes(adapter)) return;
-  throw new AcorError(
-    'E_MANIFEST_INVALID',
-    `tool '${name}' asks for the adapter '${adapter}', which this version does not have`,
-    {
-      hint: `Use one of: ${ADAPTER_NAMES.join(', ')}`,
-    },
-  );
 }
 
 function checkEnvironment({ manifest, name }: ToolEntry, { env }: RunRequest): void {

@@ -2,14 +2,16 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Runtime } from '../process/runtime.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RunQueue } from '../storage/run-queue.ts';
-import type { RunStore } from '../storage/run-store.ts';
+import type { RunStore, RunWriter } from '../storage/run-store.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
+import type { ToolPlan } from './plan.ts';
 import type { Planned } from './planned.ts';
 
 /** What the runner works with. */
 export interface RunnerServices {
   config: LoadedConfig;
-  registry: Pick<Registry, 'find' | 'errorCodes'>;
+  registry: Pick<Registry, 'find' | 'errorCodes' | 'languages'>;
+  plugins?: RunPlugins | undefined;
   store: RunStore;
   queue: RunQueue;
   runtime: Runtime;
@@ -17,6 +19,24 @@ export interface RunnerServices {
   adoptsOrphans: boolean;
   /** Plans what is no tool but a workflow; left out where there are no processes to supervise its steps. */
   planWorkflow?: (services: RunnerServices, request: RunRequest) => Promise<Planned>;
+}
+
+/** What the plugins of a project have to do with its runs. */
+export interface RunPlugins {
+  /** Has them look at what is about to run: the plan within their limits. Throws E_POLICY_DENIED when one of them refuses it. */
+  beforeRun(plan: ToolPlan): Promise<ToolPlan>;
+  /** Has them watch a run from its first event on. */
+  watch(writer: RunWriter): RunWatch;
+}
+
+/** How plugins watch one run. */
+export interface RunWatch {
+  /** The run has told of its start, and may tell of more. */
+  begun(): void;
+  /** Waits a bounded time for those that lag behind, and tells of what they have missed. */
+  beforeEnd(): Promise<void>;
+  /** Waits a bounded time until they know of the end. */
+  afterEnd(): Promise<void>;
 }
 
 /** How the name of a run begins that is a workflow; in a request, the path of its file follows. */

@@ -114,6 +114,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
   engine: error('policy', '`command` and `cedar` go with their engines.'),
   absolute: error('policy', 'The program of an engine is named by its whole path.'),
   expression: error('workflow', 'What stands in ${…} is an expression of the language, and its types fit.'),
+  'secret-input': error(
+    'workflow',
+    'No input is secret: what a workflow is given is kept, so that it can be resumed.',
+  ),
   'what-a-step-does': error('workflow', 'A step does one thing, with the keys that go with it.'),
   command: error('workflow', 'A command begins with the name of a tool, and its quotes are closed.'),
   'task-is-no-step': error(

@@ -8,9 +8,10 @@ import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { policyPaths } from '../guard/policy-paths.ts';
 import type { PolicySource } from '../policy/policy-layer.ts';
 import { errorCodeFiles } from '../registry/error-codes.ts';
+import type { Language } from '../registry/languages/language.ts';
 import { readTool } from '../registry/read-tool.ts';
 import { isInside } from '../registry/real-path.ts';
-import { Registry, type ToolEntry } from '../registry/registry.ts';
+import { Registry, type RegistryPlugins, type ToolEntry } from '../registry/registry.ts';
 import { WatchedFiles } from '../registry/watched-files.ts';
 import { workflowFiles } from '../workflow/file/find-workflow.ts';
 
@@ -30,14 +31,18 @@ export interface Subject {
   policyFiles: { source: PolicySource; file: string }[];
   workflowFiles: string[];
   tools: ToolEntry[];
+  languages: readonly Language[];
 }
+
+type PluginsOf = (config: LoadedConfig) => Promise<RegistryPlugins | undefined>;
 
 /** Finds what `targets` name, tools or paths; none of them stands for the whole project. */
 export async function openSubject(
   targets: readonly string[],
-  { cwd, env }: { cwd: string; env: Env },
+  { cwd, env, pluginsOf }: { cwd: string; env: Env; pluginsOf?: PluginsOf },
 ): Promise<Subject> {
   const config = await configOrDefaults(cwd, env);
+  const registry = Registry.open(config, await pluginsOf?.(config));
   const whole: Subject = {
     config,
     env,
@@ -47,8 +52,9 @@ export async function openSubject(
     versionFiles: [join(config.root, '.acor', 'version.json')].filter(isNamed),
     errorCodeFiles: errorCodeFiles(config).filter(isNamed),
     policyFiles: policyPaths(config.root, env),
+    languages: await registry.languages(),
     workflowFiles: workflowFiles(config),
-    tools: await Registry.open(config).list(),
+    tools: await registry.list(),
   };
   if (targets.length === 0) return whole;
   const parts = await Promise.all(targets.map((target) => partNamed(target, whole)));
@@ -109,7 +115,14 @@ async function alone(path: string, part: Subject): Promise<Subject> {
   switch (existsSync(join(folder, name)) ? name : '') {
     case 'tool.yaml': {
       const tool = await readTool(
-        { path: folder, name: basename(folder), kind: 'folder', root: dirname(folder), registryFolders: [] },
+        {
+          path: folder,
+          name: basename(folder),
+          kind: 'folder',
+          root: dirname(folder),
+          registryFolders: [],
+          languages: part.languages,
+        },
         new WatchedFiles(),
       );
       return { ...part, tools: tool === null ? [] : [tool] };

@@ -57,7 +57,7 @@ describe('the checks of a workflow', () => {
       'steps:',
       '  - { name: a, command: "loader --row ${inputs.n} --mode fast" }',
       '  - { name: b b, needs: [], tool: free, args: [x, "${inputs.names}"] }',
-      '  - { name: c, needs: [a, b b], foreach: "${steps.a.data.rows}", tool: loader, args: { row: "${item.id}", rows: [1, "${index}"] } }',
+      '  - { name: c, needs: [a, b b], foreach: "${steps.a.data.rows}", tool: loader, args: { row: "${item.id}", mode: null, rows: [1, "${index}"] } }',
       '  - { name: d, type: ai_decision, decision_type: pick, options: [{ id: x }], default: x, context: { n: "${steps.c.count}" } }',
       "  - { name: e, when: \"${steps.d.answer == 'x' && steps['b b'].ok}\", needs: [d, b b], workflow: sub, inputs: { out: later.txt } }",
       '  - { name: f, retry: { max: 1, on: [retryable, E_TIMEOUT, E_OWN] }, pipe: ["loader --row 1", "free"] }',

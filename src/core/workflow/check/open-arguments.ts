@@ -8,7 +8,10 @@ const OPEN = '\u{10fffe}';
 /** Arguments as a tool would be given them, with something unknown for each expression. */
 export function openWords(args: StepArguments): string[] {
   if (args.form === 'words') return args.words.map(openText);
-  const values = Object.entries(args.values).map(([name, each]) => [name, openValue(each)] as const);
+  const values = Object.entries(args.values)
+    .map(([name, each]) => [name, openValue(each)] as const)
+    // What is null is not given.
+    .filter(([, value]) => value !== null);
   return ['--input-json', JSON.stringify(Object.fromEntries(values))];
 }
 

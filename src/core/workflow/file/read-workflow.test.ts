@@ -139,6 +139,7 @@ describe('a workflow file', () => {
     assert.deepEqual(
       await rulesOf(
         [
+          'inputs: { key: { secret: true } }',
           'steps:',
           '  - { name: a }',
           '  - { name: b, tool: x, pipe: [y, z] }',
@@ -153,17 +154,18 @@ describe('a workflow file', () => {
         ].join('\n'),
       ),
       [
-        '2:5 what-a-step-does',
         '3:5 what-a-step-does',
         '4:5 what-a-step-does',
-        '5:34 what-a-step-does',
-        '6:25 command',
+        '5:5 what-a-step-does',
+        '6:34 what-a-step-does',
         '7:25 command',
-        '8:25 what-a-step-does',
-        '9:25 key-without-use',
-        '10:29 task-is-no-step',
-        '10:65 unknown-key',
-        '11:36 expression',
+        '8:25 command',
+        '9:25 what-a-step-does',
+        '10:25 key-without-use',
+        '11:29 task-is-no-step',
+        '11:65 unknown-key',
+        '12:36 expression',
+        '1:26 secret-input',
       ],
     );
   });

@@ -41,6 +41,7 @@ export async function readWorkflow(
   const workflow = assemble(data, places, realpathSync(path), folders, found);
   const count = data.steps.length + data.finally.length;
   if (count > MOST_STEPS) found.push(tooMany(places, count));
+  for (const { name, secret } of workflow.inputs) if (secret) found.push(secretInput(places, name));
   if (found.length > 0) return { problems: found.slice(0, MOST_PROBLEMS), places };
   return { workflow, problems: [], places };
 }
@@ -94,5 +95,15 @@ function tooMany({ file, placeOfKey }: YamlFile, count: number): Problem {
     rule: 'too-many-steps',
     message: `the workflow has ${count} steps, more than the ${MOST_STEPS} that are run`,
     fix: 'Use a foreach, or move some of the steps into a workflow of their own.',
+  };
+}
+
+function secretInput({ file, placeOf }: YamlFile, name: string): Problem {
+  return {
+    file,
+    ...placeOf(['inputs', name, 'secret']),
+    rule: 'secret-input',
+    message: `the input '${name}' is secret, but what a workflow is given is kept, so that it can be resumed`,
+    fix: "Name the secret under 'secrets' in the manifest of the tool that needs it: acor secret set NAME",
   };
 }
