@@ -8,6 +8,7 @@ import type { RunQueue } from '../core/storage/run-queue.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import type { Interrupts } from './interrupts.ts';
+import type { Surfaces } from './surfaces.ts';
 
 /** A project as operations see it. */
 export interface Project {
@@ -23,6 +24,8 @@ export class AcorApp {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly interrupts: Interrupts;
+  /** What can be served from here; undefined for a caller that is a server itself, or a test. */
+  readonly surfaces: Surfaces | undefined;
   readonly #note: (line: string) => void;
   #project: Promise<Project> | undefined;
   #codes: Readonly<Record<string, ErrorInfo>> = {};
@@ -33,11 +36,13 @@ export class AcorApp {
     env: AcorApp['env'];
     interrupts: Interrupts;
     note?: (line: string) => void;
+    surfaces?: Surfaces | undefined;
   }) {
     this.cwd = options.cwd;
     this.env = options.env;
     this.interrupts = options.interrupts;
     this.#note = options.note ?? (() => {});
+    this.surfaces = options.surfaces;
   }
 
   project(): Promise<Project> {

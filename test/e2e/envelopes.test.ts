@@ -50,6 +50,7 @@ type Given = {
 const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   adopt: () => ['sort', '--dry-run'],
   approve: () => ['--list'],
+  artifact: ({ run }) => [run, '1'],
   complete: () => ['bash', '--json'],
   clean: () => ['--keep', '100', '--dry-run'],
   template: () => ['bash'],
@@ -63,8 +64,8 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   'workflow run': () => ['flow', '--no-stream'],
 };
 
-/** Commands whose success needs a tool that waits for it; `questions.test.ts` has them. */
-const ELSEWHERE = ['answer'];
+/** Commands whose success needs a tool that waits for it, or a client: `questions.test.ts` and `mcp.test.ts` have them. */
+const ELSEWHERE = ['answer', 'mcp'];
 
 describe('every command', () => {
   let project: TestProject;
