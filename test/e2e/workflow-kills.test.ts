@@ -59,6 +59,21 @@ describe('a workflow that is killed', () => {
     assert.equal(project.notes().filter((line) => line === 'begin two').length, 1);
   });
 
+  it('finds the run of a step again of which it was never told that it had begun', async () => {
+    using project = new WorkflowProject();
+    project.write('go', '');
+    const running = project.startFlow(threeSteps(project));
+    await running.event('task_submitted');
+    const flow = project.flowId();
+    process.kill(project.record(flow)!.pid, 'SIGSTOP');
+    await project.noted('one');
+    project.kill(flow);
+    assert.ok(project.events(flow).every(({ type }) => type !== 'task_started'));
+    assert.equal((await project.envelope(['resume', flow, '--no-stream'])).code, 0);
+    assert.deepEqual(project.notes(), ['begin one', 'one', 'begin two', 'two', 'begin three', 'three']);
+    assert.equal(project.runIds().length, 4);
+  });
+
   it('ends its children when it is cancelled although nobody looks after it any more', async () => {
     using project = new WorkflowProject();
     project.startFlow(threeSteps(project));

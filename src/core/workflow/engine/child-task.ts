@@ -111,13 +111,11 @@ async function goOn(engine: Engine, request: RunRequest, runId: string): Promise
 
 /** Follows the run to its end; when the workflow is to end, so is the run. */
 async function follow(engine: Engine, task: ChildTask, runId: string): Promise<FollowedChild> {
-  const { store } = engine.services;
-  const cancel = () => {
-    if (isLive(store.read(runId))) requestCancel(store.layout(runId), String(engine.stop.signal.reason));
-  };
   const { signal } = engine.stop;
+  const { hurry } = engine;
+  const cancel = () => askToEnd(engine, runId, { now: hurry.aborted });
   if (signal.aborted) cancel();
-  signal.addEventListener('abort', cancel, { once: true });
+  for (const each of [signal, hurry]) each.addEventListener('abort', cancel, { once: true });
   const isWorkflow = task.work.kind !== 'tool';
   try {
     for (let resumed = 0; ; resumed++) {
@@ -127,7 +125,16 @@ async function follow(engine: Engine, task: ChildTask, runId: string): Promise<F
       await goOn(engine, childRequest(engine, task, task.scope(), 0), runId);
     }
   } finally {
-    signal.removeEventListener('abort', cancel);
+    for (const each of [signal, hurry]) each.removeEventListener('abort', cancel);
+  }
+}
+
+function askToEnd({ services: { store }, stop }: Engine, runId: string, options: { now: boolean }): void {
+  try {
+    const reason = String(stop.signal.reason ?? 'the workflow is ended without any more grace');
+    if (isLive(store.read(runId))) requestCancel(store.layout(runId), reason, options);
+  } catch {
+    // A run that was removed has been told so by that.
   }
 }
 

@@ -21,6 +21,8 @@ export interface Engine {
   isOk: boolean;
   /** Aborted when all that goes on is to end; the reason is what the children are told. The last steps get one of their own. */
   stop: AbortController;
+  /** Aborted when what is to end is to do so without any more grace. */
+  readonly hurry: AbortSignal;
 }
 
 /** An event about a task: written, known from then on, and seen by whoever follows. */

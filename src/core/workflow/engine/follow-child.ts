@@ -60,9 +60,8 @@ class ChildTeller {
   /** What the log has of this child already. */
   readonly #toldSeq: number;
   /** The child's questions that wait for an answer, as the workflow calls them. */
-  readonly #open = new Set<string>();
-  /** Those that the child has only just put: what was answered beforehand never makes it wait. */
-  readonly #put = new Map<string, Event>();
+  readonly #open = new Map<string, Event>();
+  /** Whether it waits for them: what was prepared is answered without any wait. */
   #isWaiting = false;
   #progressAtMs = Number.NEGATIVE_INFINITY;
 
@@ -80,9 +79,8 @@ class ChildTeller {
 
   /** Nobody waits for its answers any more. */
   end(): void {
-    for (const actionId of this.#open) this.#engine.decisions.withdraw(actionId);
+    for (const actionId of this.#open.keys()) this.#engine.decisions.withdraw(actionId);
     this.#open.clear();
-    this.#put.clear();
   }
 
   #eventsWorthTelling(lines: Buffer): Event[] {
@@ -121,10 +119,8 @@ class ChildTeller {
         this.#answered(event);
         break;
       case 'runner_state':
-        this.#isWaiting = event.to === 'waiting_ai';
-        if (this.#isWaiting) this.#askAll();
-        // A child that goes on waits for nothing: its attempt is over, and the next one asks anew.
-        else this.end();
+        if (event.to === 'waiting_ai') this.#wait();
+        else this.#goOn();
         break;
       default:
     }
@@ -138,23 +134,29 @@ class ChildTeller {
       child_event: event,
     });
     if (child === undefined) return;
-    this.#put.set(child.actionId, { ...child.asked, action_id: child.actionId });
-    if (this.#isWaiting || child.asked.blocking !== true) this.#askAll();
+    const question = { ...child.asked, action_id: child.actionId };
+    this.#open.set(child.actionId, question);
+    if (this.#isWaiting) this.#engine.decisions.follow(question);
   }
 
-  /** The workflow asks what the child waits for. */
-  #askAll(): void {
-    for (const [actionId, question] of this.#put) {
-      this.#open.add(actionId);
-      this.#engine.decisions.follow(question);
+  /** It waits for nothing any more: its attempt is over, and the next one asks anew. */
+  #goOn(): void {
+    this.#isWaiting = false;
+    for (const [actionId, { blocking }] of this.#open) {
+      if (blocking !== true) continue;
+      this.#open.delete(actionId);
+      this.#engine.decisions.withdraw(actionId);
     }
-    this.#put.clear();
+  }
+
+  #wait(): void {
+    this.#isWaiting = true;
+    for (const question of this.#open.values()) this.#engine.decisions.follow(question);
   }
 
   #answered(event: Event): void {
     const actionId = throughTask(this.#taskId, String(event.action_id));
-    const wasPut = this.#put.delete(actionId);
-    if (!this.#open.delete(actionId) && !wasPut) return;
+    if (!this.#open.delete(actionId)) return;
     const { action, answer, by, source, reason } = event;
     if (Number(event.seq) > this.#toldSeq) {
       const told = {
@@ -167,7 +169,7 @@ class ChildTeller {
       };
       tell(this.#engine, { type: 'action_answered', ...told, child_run_id: this.#childRunId });
     }
-    if (!wasPut) this.#engine.decisions.withdraw(actionId);
+    this.#engine.decisions.withdraw(actionId);
   }
 
   #wrap(type: string, event: Event): void {

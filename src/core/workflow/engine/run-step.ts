@@ -49,10 +49,14 @@ async function runOnce(
   }
   const each = async (task: Task): Promise<StepOutcome> => {
     const taskId = `${id}.${taskIdOf(task.name)}`;
+    // What a task does not say, its step says.
     const onError = task.onError === 'fail' ? step.onError : task.onError;
+    const retry = task.retry.max === 0 ? step.retry : task.retry;
     const outcome = await runTask(engine, {
       ...task,
       onError,
+      retry,
+      timeoutS: task.timeoutS ?? step.timeoutS,
       id: taskId,
       step: step.name,
       work: workOf(task),

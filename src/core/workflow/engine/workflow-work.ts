@@ -52,6 +52,7 @@ export class WorkflowWork implements Work {
   async #goThrough(options: AttemptOptions): Promise<Tried> {
     const { workflow, limits } = this.#plan;
     const race = new EndingRace();
+    const hurry = new AbortController();
     const deadline = guardDeadline(race, {
       leftMs: options.leftMs,
       standsStill: () => limits.waitingStopsDeadline && options.questions.standsStill,
@@ -78,7 +79,9 @@ export class WorkflowWork implements Work {
       }),
       isOk: true,
       stop: new AbortController(),
+      hurry: hurry.signal,
     };
+    void options.hurry.then(() => hurry.abort());
     void options.cancelled.then((reason) => race.end({ kind: 'cancelled', reason }));
     void race.first.then((ending) => {
       engine.isOk = false;
