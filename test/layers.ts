@@ -134,7 +134,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/workflow',
     folders: ['protocol', 'util', ...CORE.slice(0, 9)],
-    packages: ['yaml', 'zod', '@marcbachmann/cel-js'],
+    packages: ['yaml', 'zod', 'ajv', '@marcbachmann/cel-js'],
     node: true,
     note: 'runs made of runs',
   },
@@ -154,7 +154,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'core/validation',
-    folders: ['protocol', 'util', ...CORE.slice(0, 9)],
+    folders: ['protocol', 'util', ...CORE.slice(0, 9), 'core/workflow'],
     packages: ['yaml', 'zod', 'ajv'],
     node: true,
     note: 'what is wrong with the files of a project, and mends it where that is safe',

@@ -2,11 +2,13 @@ import { resolve } from 'node:path';
 import type { LoadedConfig } from '../core/config/load.ts';
 import type { Plugins } from '../core/plugins/plugins.ts';
 import type { Registry } from '../core/registry/registry.ts';
-import type { RunnerServices } from '../core/runner/services.ts';
+import type { Planned } from '../core/runner/planned.ts';
+import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
 import type { RunQueue } from '../core/storage/run-queue.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import type { Interrupts } from './interrupts.ts';
+import type { Surfaces } from './surfaces.ts';
 
 /** A project as operations see it. */
 export interface Project {
@@ -22,6 +24,8 @@ export class AcorApp {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly interrupts: Interrupts;
+  /** What can be served from here; undefined for a caller that is a server itself, or a test. */
+  readonly surfaces: Surfaces | undefined;
   readonly #note: (line: string) => void;
   #project: Promise<Project> | undefined;
   #codes: Readonly<Record<string, ErrorInfo>> = {};
@@ -32,11 +36,13 @@ export class AcorApp {
     env: AcorApp['env'];
     interrupts: Interrupts;
     note?: (line: string) => void;
+    surfaces?: Surfaces | undefined;
   }) {
     this.cwd = options.cwd;
     this.env = options.env;
     this.interrupts = options.interrupts;
     this.#note = options.note ?? (() => {});
+    this.surfaces = options.surfaces;
   }
 
   project(): Promise<Project> {
@@ -45,14 +51,19 @@ export class AcorApp {
   }
 
   /** What a run needs. The process adopts the orphans of its tools, so that none of them escapes. */
-  async services(): Promise<RunnerServices> {
+  async services(): Promise<RunnerServices & { registry: Registry }> {
     const [project, { loadRuntime }] = await Promise.all([
       this.project(),
       import('../core/process/runtime.ts'),
     ]);
     const runtime = await loadRuntime();
     this.#codes = await project.registry.errorCodes();
-    return { ...project, runtime, adoptsOrphans: runtime.adoptOrphans() };
+    return {
+      ...project,
+      runtime,
+      adoptsOrphans: runtime.adoptOrphans(),
+      planWorkflow: (services, request) => planWorkflow(services, project.registry, request),
+    };
   }
 
   /** The row of a code, the project's own codes first. */
@@ -85,4 +96,17 @@ export class AcorApp {
       plugins,
     };
   }
+}
+
+/** The steps of a workflow are supervised by processes of this same program. */
+async function planWorkflow(
+  services: RunnerServices,
+  registry: Registry,
+  request: RunRequest,
+): Promise<Planned> {
+  const [{ plannedWorkflow }, { SupervisorPool }] = await Promise.all([
+    import('../core/workflow/engine/planned-workflow.ts'),
+    import('./supervisor-pool.ts'),
+  ]);
+  return plannedWorkflow({ ...services, registry }, request, () => new SupervisorPool(request.env));
 }

@@ -8,6 +8,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'agents plugin', load: async () => (await import('./agents-plugin.ts')).agentsPlugin },
   { command: 'answer', load: async () => (await import('./run-answer.ts')).runAnswer },
   { command: 'approve', load: async () => (await import('./tool-approve.ts')).toolApprove },
+  { command: 'artifact', load: async () => (await import('./run-artifact.ts')).runArtifact },
   { command: 'artifacts', load: async () => (await import('./run-artifacts.ts')).runArtifacts },
   { command: 'attach', load: async () => (await import('./run-attach.ts')).runAttach },
   { command: 'cancel', load: async () => (await import('./run-cancel.ts')).runCancel },
@@ -28,6 +29,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'init', load: async () => (await import('./project-init.ts')).projectInit },
   { command: 'list', load: async () => (await import('./tool-list.ts')).toolList },
   { command: 'logs', load: async () => (await import('./run-logs.ts')).runLogs },
+  { command: 'mcp', load: async () => (await import('./mcp-serve.ts')).mcpServe },
   { command: 'plugin-host', load: async () => (await import('./plugin-host.ts')).pluginHost, hidden: true },
   { command: 'policy check', load: async () => (await import('./policy-check.ts')).policyCheck },
   { command: 'replay', load: async () => (await import('./run-replay.ts')).runReplay },
@@ -47,4 +49,15 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'verify', load: async () => (await import('./run-verify.ts')).runVerify },
   { command: 'version', load: async () => (await import('./version.ts')).version },
   { command: 'wait', load: async () => (await import('./run-wait.ts')).runWait },
+  {
+    command: 'workflow graph',
+    load: async () => (await import('./workflow-graph.ts')).workflowGraph,
+  },
+  { command: 'workflow list', load: async () => (await import('./workflow-list.ts')).workflowList },
+  { command: 'workflow resume', load: async () => (await import('./workflow-resume.ts')).workflowResume },
+  { command: 'workflow run', load: async () => (await import('./workflow-run.ts')).workflowRun },
+  {
+    command: 'workflow validate',
+    load: async () => (await import('./workflow-validate.ts')).workflowValidate,
+  },
 ];

@@ -37,13 +37,21 @@ const failure = z.strictObject({
 });
 
 /** What a positional that has no default may be given. */
-type Given = { run: string; failed: string; failedToo: string; tool: string; secretFile: string };
+type Given = {
+  run: string;
+  failed: string;
+  failedToo: string;
+  tool: string;
+  flow: string;
+  secretFile: string;
+};
 
 /** Arguments for commands that need more, or other, than a run or a tool by position. */
 const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   adopt: () => ['sort', '--dry-run'],
   'agents plugin': () => ['--output', 'plugin', '--dry-run'],
   approve: () => ['--list'],
+  artifact: ({ run }) => [run, '1'],
   complete: () => ['bash', '--json'],
   clean: () => ['--keep', '100', '--dry-run'],
   template: () => ['bash'],
@@ -52,10 +60,13 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   run: ({ tool }) => ['--no-stream', tool],
   'secret delete': () => ['API_TOKEN'],
   'secret set': ({ secretFile }) => ['API_TOKEN', '--file', secretFile],
+  'workflow graph': () => ['flow'],
+  'workflow resume': ({ flow }) => [flow, '--from', 'a', '--no-stream'],
+  'workflow run': () => ['flow', '--no-stream'],
 };
 
-/** Commands whose success needs a tool that waits for it; `questions.test.ts` has them. */
-const ELSEWHERE = ['answer'];
+/** Commands whose success needs a tool that waits for it, or a client: `questions.test.ts` and `mcp.test.ts` have them. */
+const ELSEWHERE = ['answer', 'mcp'];
 
 describe('every command', () => {
   let project: TestProject;
@@ -69,14 +80,17 @@ describe('every command', () => {
       '#!/bin/bash\n[ "$ACOR_ATTEMPT" = 1 ] && exit 30\necho \'{"type":"result","status":"ok"}\'\n',
       0o755,
     );
+    project.write('workflows/flow.yaml', 'steps: [{ name: a, tool: quick }]\n');
     const { end } = await project.run(['right_hash']);
     const { end: failed } = await project.run(['fails_once']);
     const { end: failedToo } = await project.run(['fails_once']);
+    const flow = await project.envelope(['workflow', 'run', 'flow', '--no-stream']);
     given = {
       run: String(end.run_id),
       failed: String(failed.run_id),
       failedToo: String(failedToo.run_id),
       tool: 'quick',
+      flow: flow.data.run_id,
       secretFile: project.write('token.txt', 'correct horse battery\n'),
     };
     await project.acor(['secret', 'set', 'API_TOKEN', '--file', given.secretFile]);

@@ -3,7 +3,7 @@ import type { Approval } from '../guard/approval-state.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
 import type { Budget, Lowered } from './budget.ts';
 import type { RunSecrets } from './secrets/run-secrets.ts';
-import type { AgainMode, RunParent } from './services.ts';
+import type { AgainMode, RunGroup, RunParent } from './services.ts';
 
 /** The clocks and limits of a run. */
 export interface RunLimits {
@@ -64,4 +64,7 @@ export interface RunPlan {
   caller: string | null;
   /** The run that this one is a part of. */
   parent: RunParent | null;
+  /** The span that it is a child of, when its caller names one. */
+  parentSpanId: string | null;
+  group: RunGroup | null;
 }

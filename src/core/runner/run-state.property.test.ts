@@ -194,7 +194,7 @@ class RandomRun {
   }
 
   async beginAgain(): Promise<void> {
-    if (!isFinal(this.#state) || this.#state === 'completed') return;
+    if (!isFinal(this.#state)) return;
     this.#writer = this.#store.takeOver(this.#runId);
     this.#ended = undefined;
     enterState(this.#writer, 'queued', 'resume');

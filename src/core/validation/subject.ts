@@ -13,6 +13,7 @@ import { readTool } from '../registry/read-tool.ts';
 import { isInside } from '../registry/real-path.ts';
 import { Registry, type RegistryPlugins, type ToolEntry } from '../registry/registry.ts';
 import { WatchedFiles } from '../registry/watched-files.ts';
+import { workflowFiles } from '../workflow/file/find-workflow.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -28,6 +29,7 @@ export interface Subject {
   versionFiles: string[];
   errorCodeFiles: string[];
   policyFiles: { source: PolicySource; file: string }[];
+  workflowFiles: string[];
   tools: ToolEntry[];
   languages: readonly Language[];
 }
@@ -51,6 +53,7 @@ export async function openSubject(
     errorCodeFiles: errorCodeFiles(config).filter(isNamed),
     policyFiles: policyPaths(config.root, env),
     languages: await registry.languages(),
+    workflowFiles: workflowFiles(config),
     tools: await registry.list(),
   };
   if (targets.length === 0) return whole;
@@ -63,6 +66,7 @@ export async function openSubject(
     versionFiles: all((part) => part.versionFiles),
     errorCodeFiles: all((part) => part.errorCodeFiles),
     policyFiles: all((part) => part.policyFiles),
+    workflowFiles: all((part) => part.workflowFiles),
     tools: all((part) => part.tools),
   };
 }
@@ -95,6 +99,7 @@ async function partNamed(target: string, whole: Subject): Promise<Subject> {
     versionFiles: whole.versionFiles.filter(isIn),
     errorCodeFiles: whole.errorCodeFiles.filter(isIn),
     policyFiles: whole.policyFiles.filter(({ file }) => isIn(file)),
+    workflowFiles: whole.workflowFiles.filter(isIn),
     tools: whole.tools.filter(({ manifestPath, entry, problems }) =>
       [manifestPath, entry, ...problems.map(({ file }) => file)].some(isIn),
     ),
@@ -132,7 +137,9 @@ async function alone(path: string, part: Subject): Promise<Subject> {
       return { ...part, policyFiles: [{ source: 'project', file: path }] };
     default:
       throw new AcorError('E_INPUT_NOT_FOUND', `there is nothing to validate in ${path}`, {
-        hint: 'Name a tool, a folder that holds a tool.yaml, or a config.yaml, policy.yaml, error_codes.yaml or version.json.',
+        hint:
+          'Name a tool, a folder that holds a tool.yaml, or a config.yaml, policy.yaml, error_codes.yaml or version.json; ' +
+          'of a workflow elsewhere: acor workflow validate.',
         next: ['acor list', 'acor validate'],
       });
   }
@@ -146,13 +153,16 @@ function nothingOf(whole: Subject): Subject {
     versionFiles: [],
     errorCodeFiles: [],
     policyFiles: [],
+    workflowFiles: [],
     tools: [],
   };
 }
 
 function isEmpty(part: Subject): boolean {
-  const { configFiles, versionFiles, errorCodeFiles, policyFiles, tools } = part;
-  return [configFiles, versionFiles, errorCodeFiles, policyFiles, tools].every((list) => list.length === 0);
+  const { configFiles, versionFiles, errorCodeFiles, policyFiles, workflowFiles: workflows, tools } = part;
+  return [configFiles, versionFiles, errorCodeFiles, policyFiles, workflows, tools].every(
+    (list) => list.length === 0,
+  );
 }
 
 function notThere(target: string, { tools }: Subject): AcorError {
