@@ -23,6 +23,7 @@ const CORE = [
   'core/runner',
   'core/adopt',
   'core/workflow',
+  'core/task',
   'core/scaffold',
   'core/validation',
   'core/migrations',
@@ -137,6 +138,13 @@ export const LAYERS: readonly Layer[] = [
     note: 'runs made of runs',
   },
   {
+    folder: 'core/task',
+    folders: ['protocol', 'util', ...CORE.slice(0, 9)],
+    packages: [],
+    node: true,
+    note: 'tasks: an executor is a tool, and a conversation is its turns',
+  },
+  {
     folder: 'core/scaffold',
     folders: ['protocol', 'util', 'core/config', 'core/registry'],
     packages: [],
@@ -156,6 +164,13 @@ export const LAYERS: readonly Layer[] = [
     packages: ['yaml'],
     node: true,
     note: 'how files of an earlier version become those of this one',
+  },
+  {
+    folder: 'responses',
+    folders: ['tool', 'protocol'],
+    packages: ['openai'],
+    node: true,
+    note: 'the program of the executor of that name: it runs inside the sandbox, like any tool',
   },
   {
     folder: 'operations',

@@ -50,7 +50,23 @@ export class AcorApp {
     ]);
     const runtime = await loadRuntime();
     this.#codes = await project.registry.errorCodes();
-    return { ...project, runtime, adoptsOrphans: runtime.adoptOrphans() };
+    const { config, registry } = project;
+    return {
+      ...project,
+      registry: {
+        find: async (name) =>
+          name.startsWith('task:')
+            ? (await import('../core/task/executor-tool.ts')).executorTool(name, config, this.env)
+            : registry.find(name),
+        errorCodes: () => registry.errorCodes(),
+      },
+      runtime,
+      adoptsOrphans: runtime.adoptOrphans(),
+      workByTurns: async (plan) => {
+        const { TaskWork } = await import('../core/task/task-work.ts');
+        return (work, writer) => new TaskWork({ config, store: project.store, plan, work, writer });
+      },
+    };
   }
 
   /** The row of a code, the project's own codes first. */

@@ -14,4 +14,6 @@ export interface ToolEntry {
   manifest: Manifest;
   manifestPath: string | null;
   problems: Problem[];
+  /** The folder in which it works, when that is not its workspace: the files that it tells of are meant from there. */
+  worksIn?: string;
 }

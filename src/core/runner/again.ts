@@ -9,7 +9,7 @@ import { planRun } from './plan.ts';
 import { Run } from './run.ts';
 import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
 import { settled } from './settle-lost.ts';
-import { ToolWork } from './tool-work.ts';
+import { workOf } from './tool-work.ts';
 import { enterState } from './write-ending.ts';
 
 /** Endings after which nobody can say what the tool had done by then. */
@@ -35,6 +35,7 @@ export async function beginAgain(
     ...request,
     ...(replays !== null && { replays: { runId: replays, outputs: stagedBefore(record) } }),
   });
+  const workWith = await workOf(services, plan);
   if (!plan.idempotent && wasStoppedMidway(record) && !again.force) throw outcomeUnknown(record);
   // Somebody else may have been quicker, and be at work or done already.
   const writer = services.store.takeOver(again.runId, checkState);
@@ -45,7 +46,7 @@ export async function beginAgain(
     writer.close();
     throw error;
   }
-  return Run.begin(services, plan, writer, new ToolWork(services, plan, writer));
+  return Run.begin(services, plan, writer, workWith(writer));
 }
 
 async function giveBackAnswers({ layout }: RunWriter): Promise<void> {

@@ -43,7 +43,10 @@ export async function runAttempt(
   const intake = new Intake(writer.log, {
     runId: plan.runId,
     mayEmitTasks: plan.tool.manifest.role === 'orchestrator',
-    onQuestion: (event) => options.questions.ask(event),
+    onQuestion(event) {
+      options.turn?.asked(event);
+      options.questions.ask(event);
+    },
   });
   const output = new ToolOutput(services, plan, writer, intake, race);
   const watchdog = new Watchdog(services.runtime, plan.runId, writer.layout.secrets);
@@ -112,7 +115,10 @@ export async function runAttempt(
     });
     const { deadlineGuard, guards } = startGuards(plan, writer, intake, output, race, options);
     options.questions.begin({
-      deliver: (line) => input?.write(line),
+      deliver(line) {
+        options.turn?.delivered(line);
+        input?.write(line);
+      },
       news: () => newsOfDeadline(plan, options, waitedBeforeMs),
       onGoingOn: () => deadlineGuard.look(),
       onUnanswered: (actionId, timeoutS) => race.end({ kind: 'unanswered', actionId, timeoutS }),
@@ -144,7 +150,7 @@ export async function runAttempt(
     const { left: leftOutside, survivors } = await endLeftovers(tree);
     tree.release();
     // May throw, which must not keep anything alive.
-    await options.questions.end();
+    if (options.turn === undefined) await options.questions.end();
     if (failure !== undefined) throw failure;
     const left = leftInside + leftOutside;
     await output.finish(ending.kind === 'exited' ? exit.rc : null);

@@ -2,8 +2,10 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Runtime } from '../process/runtime.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RunQueue } from '../storage/run-queue.ts';
-import type { RunStore } from '../storage/run-store.ts';
+import type { RunStore, RunWriter } from '../storage/run-store.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
+import type { ToolPlan } from './plan.ts';
+import type { Work } from './work.ts';
 
 /** What the runner works with. */
 export interface RunnerServices {
@@ -14,7 +16,12 @@ export interface RunnerServices {
   runtime: Runtime;
   /** Orphans of a tool become children of this process (the command line asks for it; a library does not change its host). */
   adoptsOrphans: boolean;
+  /** Works turn by turn with an executor of tasks, whose name begins with `TASK_PREFIX`; left out where there are none. */
+  workByTurns?: (plan: ToolPlan) => Promise<(work: Work, writer: RunWriter) => Work>;
 }
+
+/** How the name of a tool begins that carries out tasks. */
+export const TASK_PREFIX = 'task:';
 
 /** `resume` goes on from the checkpoints of the attempts before; `retry` begins anew. */
 export type AgainMode = 'resume' | 'retry';

@@ -8,7 +8,7 @@ import { planRun } from './plan.ts';
 import { checkPlanToken } from './plan-token.ts';
 import { Run } from './run.ts';
 import type { RunnerServices, RunRequest } from './services.ts';
-import { ToolWork } from './tool-work.ts';
+import { workOf } from './tool-work.ts';
 
 const MAX_KEY_CHARS = 200;
 
@@ -28,10 +28,11 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   if (known !== undefined) return knownRun(store, known);
   const plan = await planRun(services, request);
   checkPlanToken(plan, request.planToken, config.config.security.require_plan);
+  const workWith = await workOf(services, plan);
   const record = newRunRecord(plan);
   const made = keyed === undefined ? store.create(record) : await store.createOnce(record, keyed);
   if (typeof made === 'string') return knownRun(store, made);
-  return Run.begin(services, plan, made, new ToolWork(services, plan, made));
+  return Run.begin(services, plan, made, workWith(made));
 }
 
 async function knownRun(store: RunStore, runId: string): Promise<KnownRun> {
