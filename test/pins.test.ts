@@ -141,7 +141,9 @@ describe('pinned for those who rely on it', () => {
       'ERROR_CODES',
       'LOG_LEVELS',
       'LineReader',
+      'MARKER_KINDS',
       'MAX_LINE_BYTES',
+      'MarkerStream',
       'PROTOCOL_VERSION',
       'RUNNER_EVENTS',
       'RUN_ID_PATTERN',
@@ -157,6 +159,7 @@ describe('pinned for those who rely on it', () => {
       'manifestFile',
       'mayFollow',
       'originOf',
+      'parseMarkers',
       'policyFile',
       'runRecord',
     ]);

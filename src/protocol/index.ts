@@ -14,6 +14,10 @@ export {
 // Lines
 export { LineReader, MAX_LINE_BYTES, type OnLine } from './jsonl.ts';
 export { type InputSpec, type InputType, type Manifest, manifestFile, type Permissions } from './manifest.ts';
+// Markers in text
+export { MARKER_KINDS } from './markers/kinds.ts';
+export type { FileChange, Marker, MarkerContent, MarkerKind, MarkerPiece } from './markers/marker.ts';
+export { MarkerStream, parseMarkers } from './markers/marker-stream.ts';
 export { type PolicyFile, policyFile } from './policy-file.ts';
 export { RUN_ID_PATTERN, RUN_RECORD_VERSION } from './run-id.ts';
 export { type RunRecord, runRecord } from './run-record.ts';

@@ -11,19 +11,22 @@ const LF = 10;
 const CR = 13;
 
 /**
- * Bytes in, lines out: any chunking, LF or CRLF, with or without a last newline, empty lines dropped.
+ * Bytes in, lines out: any chunking, LF or CRLF, with or without a last newline, empty lines dropped unless they are asked for.
  * Memory is bounded by the length of one line. It works on bytes, so NUL and invalid UTF-8 pass through.
  */
 export class LineReader {
   readonly #onLine: OnLine;
   readonly #maxBytes: number;
+  /** The length that a line must have to be passed on. */
+  readonly #leastBytes: number;
   #held: Uint8Array;
   #heldBytes = 0;
   #cut = false;
 
-  constructor(onLine: OnLine, maxBytes: number = MAX_LINE_BYTES) {
+  constructor(onLine: OnLine, maxBytes: number = MAX_LINE_BYTES, options: { keepsEmpty?: boolean } = {}) {
     this.#onLine = onLine;
     this.#maxBytes = maxBytes;
+    this.#leastBytes = options.keepsEmpty ? 0 : 1;
     this.#held = new Uint8Array(Math.min(maxBytes, 4096));
   }
 
@@ -54,7 +57,8 @@ export class LineReader {
   #emit(bytes: Uint8Array, start: number, end: number): void {
     const stop = end > start && bytes[end - 1] === CR ? end - 1 : end;
     const cut = stop - start > this.#maxBytes;
-    if (stop > start) this.#onLine(bytes, start, cut ? start + this.#maxBytes : stop, cut);
+    if (stop - start >= this.#leastBytes)
+      this.#onLine(bytes, start, cut ? start + this.#maxBytes : stop, cut);
   }
 
   #hold(bytes: Uint8Array, start: number, end: number): void {
@@ -83,6 +87,6 @@ export class LineReader {
       end = this.#maxBytes;
       cut = true;
     }
-    if (end > 0) this.#onLine(bytes, 0, end, cut);
+    if (end >= this.#leastBytes) this.#onLine(bytes, 0, end, cut);
   }
 }

@@ -1,6 +1,7 @@
 import { whyDenied } from './env-names.ts';
 import { flagOf, INPUT_NAME, INPUT_NAME_RULE } from './input-types.ts';
 import { type InputSpec, inputSpec } from './manifest-inputs.ts';
+import { mapMistakes } from './manifest-map.ts';
 import { leastLevel, PERMISSION_LEVELS, permissionsSpec, settlePermissions } from './manifest-permissions.ts';
 
 /** A mistake at a place of a file, for which no single key is to blame. */
@@ -37,6 +38,7 @@ export function* mistakesBetweenKeys(file: Readonly<Record<string, unknown>>): G
       'Add adapter: plain, or leave output out.',
     );
   }
+  yield* mapMistakes(file['map'], file['adapter']);
   yield* inputMistakes(file['inputs']);
   yield* schemaMistakes(file['input_schema']);
   yield* levelMistakes(file['permissions']);

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { mistakesBetweenKeys } from './manifest-checks.ts';
 import { inputSpec } from './manifest-inputs.ts';
+import { mapRule } from './manifest-map.ts';
 import { type Permissions, permissionsSpec, settlePermissions } from './manifest-permissions.ts';
 import { resourceLimits } from './resource-limits.ts';
 import { SECRET_NAME, SECRET_NAME_RULE } from './secret-name.ts';
@@ -40,6 +41,11 @@ export const manifestFile = z
       .enum(['text', 'json'])
       .default('text')
       .describe('For adapter plain: the whole of stdout is one JSON value.'),
+    map: z
+      .array(mapRule)
+      .min(1)
+      .optional()
+      .describe('For adapter jsonl-map: the rules by which messages become events.'),
     role: z
       .enum(['leaf', 'orchestrator'])
       .default('leaf')

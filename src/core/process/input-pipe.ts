@@ -9,7 +9,7 @@ import type { Runtime } from './runtime.ts';
  */
 export class InputPipe {
   readonly #path: string;
-  readonly #writeFd: number;
+  #writeFd: number;
   #readFd: number;
 
   constructor(runtime: Runtime, folder: string) {
@@ -34,6 +34,7 @@ export class InputPipe {
   }
 
   write(line: string): void {
+    if (this.#writeFd === -1) return;
     try {
       writeSync(this.#writeFd, `${line}\n`);
     } catch {
@@ -41,9 +42,16 @@ export class InputPipe {
     }
   }
 
+  /** Nothing more will come: the tool finds its standard input at its end. */
+  end(): void {
+    if (this.#writeFd === -1) return;
+    closeSync(this.#writeFd);
+    this.#writeFd = -1;
+  }
+
   close(): void {
     if (this.#readFd !== -1) closeSync(this.#readFd);
-    closeSync(this.#writeFd);
+    this.end();
     removeIfPossible(this.#path);
   }
 }

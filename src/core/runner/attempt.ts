@@ -5,10 +5,12 @@ import { forgetCompanion, ProcessTree, registerCompanion, type Survivor } from '
 import type { Exit, SpawnedProcess } from '../process/runtime.ts';
 import { Watchdog } from '../process/watchdog.ts';
 import type { SandboxLaunch, ToolExit } from '../sandbox/sandbox.ts';
+import type { MeasuredArtifact } from '../storage/artifacts.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { storageError } from '../storage/storage-error.ts';
+import { loadAdapter } from './adapters/index.ts';
 import { recordEgress } from './egress-events.ts';
-import { type Ending, EndingRace } from './ending.ts';
+import { type Ending, EndingRace, hasEndedItself } from './ending.ts';
 import { environmentOf } from './environment.ts';
 import { type DeadlineGuard, guardDeadline } from './guards/deadline.ts';
 import type { StopGuard } from './guards/guard.ts';
@@ -30,6 +32,8 @@ export interface AttemptResult {
   message: EndingMessage | undefined;
   protocolProblem: string | undefined;
   survivors: Survivor[];
+  /** What the adapter has found of the files that the tool told of. */
+  files: readonly MeasuredArtifact[];
 }
 
 /** Starts the tool once and sees it through to its end, whatever that is; when it returns, nothing of the tool is left alive. */
@@ -48,12 +52,18 @@ export async function runAttempt(
       options.questions.ask(event);
     },
   });
-  const output = new ToolOutput(services, plan, writer, intake, race);
+  const adapter = await loadAdapter(plan.tool.adapter);
+  const output = new ToolOutput(services, plan, writer, intake, race, {
+    adapter,
+    attempt: options.number,
+    send: (line) => input?.write(line),
+    endInput: () => input?.end(),
+  });
   const watchdog = new Watchdog(services.runtime, plan.runId, writer.layout.secrets);
   registerCompanion(watchdog.pid);
   // A tool that may ask hears the answers on its standard input; for any other it is at its end.
   const input =
-    plan.tool.manifest.actions.length > 0
+    plan.tool.manifest.actions.length > 0 && !adapter.hearsNoAnswers
       ? new InputPipe(services.runtime, writer.layout.control)
       : undefined;
   const deadline = options.deadline();
@@ -117,7 +127,7 @@ export async function runAttempt(
     options.questions.begin({
       deliver(line) {
         options.turn?.delivered(line);
-        input?.write(line);
+        input?.write(output.answerOf(line));
       },
       news: () => newsOfDeadline(plan, options, waitedBeforeMs),
       onGoingOn: () => deadlineGuard.look(),
@@ -170,6 +180,7 @@ export async function runAttempt(
       message: intake.ending,
       protocolProblem: intake.problem,
       survivors,
+      files: output.files,
     };
   } catch (error) {
     // Whatever went wrong after the tool was started, nothing of it lives on.
@@ -189,7 +200,7 @@ export async function runAttempt(
 
 /** A tool that ended by itself has not ended well when its last words could not be stored. */
 function endingOf({ winner }: EndingRace, { failure }: ToolOutput): Ending {
-  return winner!.kind === 'exited' && failure !== undefined
+  return hasEndedItself(winner!) && failure !== undefined
     ? { kind: 'store-failed', error: failure }
     : winner!;
 }

@@ -8,17 +8,18 @@ import type { EndingMessage } from './intake.ts';
 import type { ToolPlan } from './plan.ts';
 
 /**
- * Measures everything that a run made: what the result names, what lies in ARTIFACTS_DIR, and the staged outputs, under the
- * paths at which they will stand. Throws when the tool's word does not hold: a wrong hash, a missing file, a path out of bounds.
+ * Measures everything that a run made: what the result names, what the adapter has found (`measured`), what lies in ARTIFACTS_DIR,
+ * and the staged outputs, under the paths at which they will stand. Throws when the tool's word does not hold: a wrong hash, a missing file, a path out of bounds.
  */
 export function collectArtifacts(
   plan: ToolPlan,
   layout: RunLayout,
   result: EndingMessage | undefined,
   outputs: readonly StagedOutput[],
+  measured: readonly MeasuredArtifact[] = [],
 ): MeasuredArtifact[] {
-  const roots = rootsOf(plan, layout);
-  const found = new Map<string, MeasuredArtifact>();
+  const roots = artifactRoots(plan, layout);
+  const found = new Map(measured.map((artifact) => [artifact.path, artifact]));
   const add = (path: string, claimed?: string) => {
     const known = found.get(path) ?? measureArtifact(path, roots);
     if (claimed !== undefined && claimed !== known.sha256) throw wrongHash(path, claimed, known.sha256);
@@ -30,7 +31,8 @@ export function collectArtifacts(
   return [...found.values()].map((artifact) => ({ ...artifact, path: finalPath(artifact.path, outputs) }));
 }
 
-function rootsOf(plan: ToolPlan, layout: RunLayout): string[] {
+/** Where what a run made may lie. */
+export function artifactRoots(plan: ToolPlan, layout: RunLayout): string[] {
   // Only the store's own folder is followed: the tool may have put a link in the place of anything below it.
   const run = join(realpathSync(dirname(layout.dir)), plan.runId);
   const own = [layout.work, layout.artifacts].map((path) => join(run, relative(layout.dir, path)));

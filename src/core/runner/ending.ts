@@ -5,6 +5,8 @@ import type { OverLimit } from './resources/over-limit.ts';
 /** Why an attempt is over. The first one counts; all later ones come to nothing. */
 export type Ending =
   | { kind: 'exited'; exit: Exit }
+  /** It had said its last word, and stayed. */
+  | { kind: 'overstayed' }
   | { kind: 'deadline'; timeoutS: number; outputClosed: boolean }
   | { kind: 'silent'; silentForS: number }
   | { kind: 'output-limit'; maxBytes: number }
@@ -13,8 +15,19 @@ export type Ending =
   | { kind: 'cancelled'; reason: string }
   | { kind: 'store-failed'; error: AcorError };
 
+/** Whether the program came to its own end: it exited, or had said its last word. */
+export function hasEndedItself({ kind }: Ending): boolean {
+  return kind === 'exited' || kind === 'overstayed';
+}
+
 /** What can no longer become of a tool that has exited, while what it left behind is still being ended. */
-const IS_TOO_LATE_AFTER_EXIT: readonly Ending['kind'][] = ['deadline', 'silent', 'unanswered', 'over-limit'];
+const IS_TOO_LATE_AFTER_EXIT: readonly Ending['kind'][] = [
+  'overstayed',
+  'deadline',
+  'silent',
+  'unanswered',
+  'over-limit',
+];
 
 /** Where the guards and the process race: the first ending wins, once. */
 export class EndingRace {

@@ -29,6 +29,8 @@ export interface OutcomeFacts {
   extraCodes: Readonly<Record<string, ErrorInfo>>;
 }
 
+const OK_EXIT: Exit = { rc: 0, signal: null, usage: { cpu_s: null, max_rss_bytes: null } };
+
 /** Whether an exit code means success by the manifest's `exit_codes`: those whose name begins with `ok`. */
 export function isOkExit(rc: number, exitCodes: Readonly<Record<string, number>>): boolean {
   const names = namesOf(rc, exitCodes);
@@ -46,6 +48,9 @@ export function judge(facts: OutcomeFacts): Outcome {
   switch (ending.kind) {
     case 'exited':
       return judgeExit(facts, ending.exit);
+    case 'overstayed':
+      // What it said counts as if it had ended then.
+      return judgeExit(facts, { ...OK_EXIT, rc: facts.exitCodes['ok'] ?? 0 });
     case 'deadline':
       return ending.outputClosed
         ? stopped(

@@ -22,7 +22,6 @@ import { type ChosenBackend, chooseBackend, forgettingWhenBroken } from '../sand
 import { type GroupPlace, usefulGroups } from '../sandbox/groups/group-places.ts';
 import type { Confinement, RunFolders, SandboxBackend, SandboxRequest } from '../sandbox/sandbox.ts';
 import { layoutOf, type RunLayout } from '../storage/layout.ts';
-import { ADAPTER_NAMES } from './adapters/index.ts';
 import type { PreparedAnswer } from './answers/questions.ts';
 import { withinBudget } from './budget.ts';
 import { heldLimits } from './resources/held-limits.ts';
@@ -60,7 +59,6 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 export async function planRun(services: RunnerServices, request: RunRequest): Promise<ToolPlan> {
   const found = await services.registry.find(request.tool);
   assertCompatible(found.manifest);
-  checkAdapter(found);
   const guard = await RunGuard.open(found, {
     ...request,
     config: services.config,
@@ -211,17 +209,6 @@ function librariesOf({ packageRoot }: SdkPaths, { language, manifest }: ToolEntr
   const isAlone = isShellOrPython && manifest.permissions.commands.length === 0;
   const forNode = isAlone ? [] : ['src/tool', 'dist/lib', 'package.json'];
   return ['sdk', ...forNode].map((path) => join(packageRoot, path));
-}
-
-function checkAdapter({ adapter, name }: ToolEntry): void {
-  if (ADAPTER_NAMES.includes(adapter)) return;
-  throw new AcorError(
-    'E_MANIFEST_INVALID',
-    `tool '${name}' asks for the adapter '${adapter}', which this version does not have`,
-    {
-      hint: `Use one of: ${ADAPTER_NAMES.join(', ')}`,
-    },
-  );
 }
 
 function checkEnvironment({ manifest, name }: ToolEntry, { env }: RunRequest): void {

@@ -1,18 +1,27 @@
 import { closeSync, openSync } from 'node:fs';
 import type { AcorError } from '../../protocol/acor-error.ts';
-import { LineReader } from '../../protocol/jsonl.ts';
+import { LineReader, MAX_LINE_BYTES } from '../../protocol/jsonl.ts';
 import { writeFully } from '../../util/atomic-write.ts';
 import { OutputPump } from '../process/output-pump.ts';
 import type { RedactedStream } from '../secrets/redacted-stream.ts';
+import type { MeasuredArtifact } from '../storage/artifacts.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { storageError } from '../storage/storage-error.ts';
-import { createAdapter } from './adapters/index.ts';
-import type { EndingRace } from './ending.ts';
+import type { Adapter, AdapterKind } from './adapters/adapter.ts';
+import { type EndingRace, hasEndedItself } from './ending.ts';
+import { after, type StopGuard } from './guards/guard.ts';
 import { OutputLimit } from './guards/output-limit.ts';
 import type { Intake } from './intake.ts';
-import { isOkExit } from './outcome.ts';
 import type { ToolPlan } from './plan.ts';
 import type { RunnerServices } from './services.ts';
+
+/** How the tool's output is read in this attempt, and the tool's standard input, which some adapters speak to. */
+export interface ToolSpeech {
+  adapter: AdapterKind;
+  attempt: number;
+  send(line: string): void;
+  endInput(): void;
+}
 
 /** The way of the tool's bytes: counted, kept raw in the logs, cut into lines, turned into events, stored in bursts. */
 export class ToolOutput {
@@ -20,24 +29,45 @@ export class ToolOutput {
   isStdoutClosed = false;
   readonly #writer: RunWriter;
   readonly #race: EndingRace;
-  readonly #adapter;
+  readonly #adapter: Adapter;
   readonly #stdoutLines: LineReader;
   readonly #stderrLines: LineReader;
   readonly #rawFds: number[];
   readonly #redacted: RedactedStream[] = [];
   #failure: AcorError | undefined;
+  #stopTimer: StopGuard | undefined;
 
-  constructor(services: RunnerServices, plan: ToolPlan, writer: RunWriter, intake: Intake, race: EndingRace) {
+  constructor(
+    services: RunnerServices,
+    plan: ToolPlan,
+    writer: RunWriter,
+    intake: Intake,
+    race: EndingRace,
+    { adapter: kind, attempt, send, endInput }: ToolSpeech,
+  ) {
     this.#writer = writer;
     this.#race = race;
-    const { manifest } = plan.tool;
-    const adapter = createAdapter(plan.tool.adapter, intake, {
-      output: manifest.output ?? 'text',
-      isOk: (rc) => isOkExit(rc, manifest.exit_codes),
+    const adapter = kind.make({
+      intake,
+      plan,
+      layout: writer.layout,
+      attempt,
+      runMadeMs: Date.parse(writer.record.created_at),
+      send,
+      later: (work) => this.#later(work),
+      onLastWord: () => {
+        endInput();
+        this.#stopTimer ??= after(plan.limits.cancelGraceS * 1000, () =>
+          this.#later(() => this.#overstay(intake)),
+        );
+      },
     });
-    if (adapter === undefined) throw new Error(`Internal: adapter ${plan.tool.adapter} was not checked`);
     this.#adapter = adapter;
-    this.#stdoutLines = new LineReader((bytes, start, end, cut) => adapter.line(bytes, start, end, cut));
+    this.#stdoutLines = new LineReader(
+      (bytes, start, end, cut) => adapter.line(bytes, start, end, cut),
+      MAX_LINE_BYTES,
+      { keepsEmpty: kind.keepsEmptyLines ?? false },
+    );
     this.#stderrLines = new LineReader((bytes, start, end) => {
       intake.diagnostic(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
     });
@@ -48,7 +78,7 @@ export class ToolOutput {
         intake.beginBurst();
         lines.push(bytes);
       };
-      const pass = this.#redacting(plan, stream === 0 && plan.tool.adapter !== 'plain', keep);
+      const pass = this.#redacting(plan, stream === 0 && !kind.isText, keep);
       return (bytes: Uint8Array) =>
         this.#guarded(() => {
           const admitted = bytes.subarray(0, limit.admit(bytes.length));
@@ -87,13 +117,26 @@ export class ToolOutput {
       for (const stream of this.#redacted) stream.end();
       this.#stdoutLines.end();
       this.#stderrLines.end();
-      if (this.#race.winner?.kind === 'exited') this.#adapter.end(rc);
+      const { winner } = this.#race;
+      if (winner !== undefined && hasEndedItself(winner)) this.#adapter.end(rc);
     });
     this.store();
     this.#guarded(() => this.#writer.log.assertUntouched());
   }
 
+  /** What the tool reads as an answer. */
+  answerOf(line: string): string {
+    return this.#adapter.answer?.(line) ?? line;
+  }
+
+  /** What the adapter has found of the files that the tool told of. */
+  get files(): readonly MeasuredArtifact[] {
+    return this.#adapter.files ?? [];
+  }
+
   close(): void {
+    this.#stopTimer?.();
+    this.#adapter.close?.();
     this.pump.close();
     for (const stream of this.#redacted) stream.close();
     for (const fd of this.#rawFds) closeSync(fd);
@@ -102,13 +145,25 @@ export class ToolOutput {
   /** Puts a redactor in the way of a stream; a run that has no secrets has none. */
   #redacting(plan: ToolPlan, json: boolean, pass: (bytes: Uint8Array) => void): (bytes: Uint8Array) => void {
     if (plan.secrets === null) return pass;
-    const later = (work: () => void) => {
-      this.#guarded(work);
-      this.store();
-    };
-    const stream = plan.secrets.redaction.pipe({ json }, { pass, later });
+    const stream = plan.secrets.redaction.pipe({ json }, { pass, later: (work) => this.#later(work) });
     this.#redacted.push(stream);
     return (bytes) => stream.push(bytes);
+  }
+
+  #overstay(intake: Intake): void {
+    if (this.#race.winner !== undefined) return;
+    intake.warnOnce(
+      'overstayed',
+      undefined,
+      'the program had said its last word and did not end; it is ended',
+    );
+    this.#race.end({ kind: 'overstayed' });
+  }
+
+  /** Work on a timer, outside of the tool's own bursts. */
+  #later(work: () => void): void {
+    this.#guarded(work);
+    this.store();
   }
 
   #keepRaw(stream: 0 | 1, bytes: Uint8Array): void {

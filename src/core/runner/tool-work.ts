@@ -4,6 +4,7 @@ import type { MeasuredArtifact } from '../storage/artifacts.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { type AttemptResult, runAttempt } from './attempt.ts';
 import { collectArtifacts } from './collect-artifacts.ts';
+import { hasEndedItself } from './ending.ts';
 import { failureOf, isListedExit, judge, type Outcome } from './outcome.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { ToolPlan } from './plan.ts';
@@ -56,7 +57,7 @@ class ToolWork implements Work {
       });
       return {
         ...this.#withOutputs(outcome, attempt),
-        wasStopped: attempt.ending.kind !== 'exited',
+        wasStopped: !hasEndedItself(attempt.ending),
         exit: attempt.exit,
         survivors: attempt.survivors,
         result: attempt.message?.type === 'result' ? attempt.message : null,
@@ -110,7 +111,7 @@ class ToolWork implements Work {
           this.#warn(undefined, `the tool has not written its output '${input}': ${target}`);
         }
       }
-      const artifacts = collectArtifacts(this.#plan, layout, attempt.message, outputs);
+      const artifacts = collectArtifacts(this.#plan, layout, attempt.message, outputs, attempt.files);
       placeOutputs(outputs);
       for (const artifact of artifacts) this.#writer.log.append({ type: 'artifact', ...artifact });
       this.#plan.secrets?.warnOfArtifacts(this.#writer, artifacts);

@@ -1,17 +1,19 @@
-import type { Intake } from '../intake.ts';
-import type { Adapter, AdapterOptions } from './adapter.ts';
-import { JsonlAdapter } from './jsonl.ts';
-import { PlainAdapter } from './plain.ts';
+import type { AdapterKind } from './adapter.ts';
+import { JSONL } from './jsonl.ts';
 
-const ADAPTERS: Readonly<Record<string, (intake: Intake, options: AdapterOptions) => Adapter>> = {
-  jsonl: (intake) => new JsonlAdapter(intake),
-  plain: (intake, options) => new PlainAdapter(intake, options),
+/** Loaded late: most tools write the protocol itself. */
+const OTHERS: Readonly<Record<string, () => Promise<AdapterKind>>> = {
+  plain: async () => (await import('./plain.ts')).PLAIN,
+  markers: async () => (await import('./markers.ts')).MARKERS,
+  codex: async () => (await import('./codex.ts')).CODEX,
+  claude: async () => (await import('./claude.ts')).CLAUDE,
+  gemini: async () => (await import('./gemini.ts')).GEMINI,
+  'jsonl-map': async () => (await import('./jsonl-map.ts')).JSONL_MAP,
 };
 
-/** The names that a manifest may give as `adapter`. */
-export const ADAPTER_NAMES: readonly string[] = Object.keys(ADAPTERS);
-
-/** Makes the adapter of that name; undefined when there is none. */
-export function createAdapter(name: string, intake: Intake, options: AdapterOptions): Adapter | undefined {
-  return Object.hasOwn(ADAPTERS, name) ? ADAPTERS[name]!(intake, options) : undefined;
+/** The adapter that a manifest names (contract §1). */
+export async function loadAdapter(name: string): Promise<AdapterKind> {
+  if (name === 'jsonl') return JSONL;
+  if (!Object.hasOwn(OTHERS, name)) throw new Error(`Internal: the adapter ${name} was not checked`);
+  return OTHERS[name]!();
 }

@@ -1,40 +1,46 @@
 import type { Intake } from '../intake.ts';
-import type { Adapter, AdapterOptions } from './adapter.ts';
+import { isOkExit } from '../outcome.ts';
+import type { Adapter, AdapterContext, AdapterKind } from './adapter.ts';
 
 /** Text up to this length is repeated whole in the result, so that a short answer need not be put together from events. */
 const INLINE_OUTPUT_CHARS = 65_536;
 
+export const PLAIN: AdapterKind = { make: (context) => new PlainAdapter(context), isText: true };
+
 /** Any program (contract §1): each line of stdout is a `log`, the exit code is the result or the error. */
-export class PlainAdapter implements Adapter {
+class PlainAdapter implements Adapter {
   readonly #intake: Intake;
-  readonly #options: AdapterOptions;
+  readonly #isJson: boolean;
+  readonly #exitCodes: Readonly<Record<string, number>>;
   #lines = 0;
   #kept: string[] = [];
   #keptChars = 0;
 
-  constructor(intake: Intake, options: AdapterOptions) {
+  constructor({ intake, plan }: AdapterContext) {
+    const { output, exit_codes } = plan.tool.manifest;
     this.#intake = intake;
-    this.#options = options;
+    this.#isJson = output === 'json';
+    this.#exitCodes = exit_codes;
   }
 
   line(bytes: Uint8Array, start: number, end: number, cut: boolean): void {
     const msg = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
     this.#lines++;
     this.#remember(msg);
-    if (this.#options.output === 'json') return;
+    if (this.#isJson) return;
     this.#intake.accept({ type: 'log', level: 'info', msg, ...(cut && { cut: true }) });
   }
 
   end(rc: number | null): void {
     if (rc === null) return;
-    if (!this.#options.isOk(rc)) {
+    if (!isOkExit(rc, this.#exitCodes)) {
       this.#intake.accept({
         type: 'error',
         code: 'E_TOOL_FAILED',
         msg: `the program ended with exit code ${rc}`,
         rc,
       });
-    } else if (this.#options.output === 'json') this.#endWithJson();
+    } else if (this.#isJson) this.#endWithJson();
     else {
       const whole = this.#keptChars <= INLINE_OUTPUT_CHARS;
       this.#intake.accept({
@@ -62,7 +68,7 @@ export class PlainAdapter implements Adapter {
   /** The limit on output bounds what is kept for `output: json`; plain text is only kept while it is short. */
   #remember(msg: string): void {
     this.#keptChars += msg.length + 1;
-    if (this.#options.output === 'json' || this.#keptChars <= INLINE_OUTPUT_CHARS) this.#kept.push(msg);
+    if (this.#isJson || this.#keptChars <= INLINE_OUTPUT_CHARS) this.#kept.push(msg);
     else this.#kept = [];
   }
 }

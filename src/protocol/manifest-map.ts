@@ -1,0 +1,123 @@
+import * as z from 'zod';
+import { parseMapPath } from './map-path.ts';
+import { LOG_LEVELS } from './v1/wire.ts';
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+
+/** What a message may be mapped to, with the fields that a rule has to give. */
+const MAP_TARGETS = {
+  progress: [],
+  heartbeat: [],
+  log: ['msg'],
+  action_required: ['action'],
+  artifact: ['path'],
+  result: [],
+  error: ['msg'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type MapTarget = keyof typeof MAP_TARGETS;
+
+/** What the runner fills in, or what the rule says in another place. */
+const NOT_TO_SET = ['type', 'v', 'seq', 'run_id'];
+
+/** One rule of `adapter: jsonl-map`: a message in which all of `when` is so becomes an event of type `to` with these fields. */
+export const mapRule = z.strictObject({
+  when: z
+    .record(z.string(), scalar)
+    .default({})
+    .describe('Fields and the values that they must have; a field is a name, or a path that begins with $.'),
+  to: z.enum(Object.keys(MAP_TARGETS) as [MapTarget, ...MapTarget[]]),
+  fields: z
+    .record(z.string(), z.unknown())
+    .default({})
+    .describe('Fields of the event: values, or paths into the message such as "$.percent_done * 100".'),
+});
+
+export type MapRule = z.output<typeof mapRule>;
+
+type Found = { path: (string | number)[]; rule: string; message: string; fix: string };
+
+/** What is wrong with the rules beyond their shape. Rules that are wrong in themselves are passed over. */
+export function* mapMistakes(map: unknown, adapter: unknown): Generator<Found> {
+  if (map === undefined && adapter === 'jsonl-map') {
+    yield {
+      path: ['adapter'],
+      rule: 'adapter-needs-map',
+      message: "'adapter: jsonl-map' needs the rules in 'map'",
+      fix: 'Add map, such as: map: [{ when: { event: done }, to: result }].',
+    };
+  }
+  if (map === undefined) return;
+  if (adapter !== 'jsonl-map') {
+    yield {
+      path: ['map'],
+      rule: 'map-needs-adapter',
+      message: "'map' goes with 'adapter: jsonl-map'",
+      fix: 'Add adapter: jsonl-map, or leave map out.',
+    };
+  }
+  for (const [index, given] of (Array.isArray(map) ? map : []).entries()) {
+    const { success, data } = mapRule.safeParse(given);
+    if (success) yield* ruleMistakes(data, ['map', index]);
+  }
+}
+
+function* ruleMistakes({ when, to, fields }: MapRule, at: (string | number)[]): Generator<Found> {
+  for (const name of Object.keys(when))
+    if (name.startsWith('$')) yield* pathMistakes(name, [...at, 'when', name]);
+  for (const name of MAP_TARGETS[to]) {
+    if (fields[name] !== undefined) continue;
+    yield {
+      path: at,
+      rule: 'map-field',
+      message: `a rule to ${to} must say what '${name}' is`,
+      fix: `Add to its fields: ${name}: $.<field>.`,
+    };
+  }
+  for (const [name, value] of Object.entries(fields)) {
+    const place = [...at, 'fields', name];
+    if (NOT_TO_SET.includes(name)) {
+      yield {
+        path: place,
+        rule: 'map-field',
+        message: `'${name}' is not for a rule to set`,
+        fix: "Leave it out; the event's type is the rule's 'to'.",
+      };
+    }
+    if (
+      to === 'log' &&
+      name === 'level' &&
+      !isPath(value) &&
+      !(LOG_LEVELS as readonly unknown[]).includes(value)
+    ) {
+      yield {
+        path: place,
+        rule: 'map-field',
+        message: `'${value}' is no level`,
+        fix: `Write one of: ${LOG_LEVELS.join(', ')}.`,
+      };
+    }
+    yield* valueMistakes(value, place);
+  }
+}
+
+function* valueMistakes(value: unknown, at: (string | number)[]): Generator<Found> {
+  if (isPath(value)) yield* pathMistakes(value, at);
+  else if (typeof value === 'object' && value !== null)
+    for (const [key, each] of Object.entries(value))
+      yield* valueMistakes(each, [...at, Array.isArray(value) ? Number(key) : key]);
+}
+
+function* pathMistakes(text: string, at: (string | number)[]): Generator<Found> {
+  if (parseMapPath(text) !== undefined) return;
+  yield {
+    path: at,
+    rule: 'map-path',
+    message: `'${text}' is no path`,
+    fix: 'Write $, $.name, $.list[0], $["odd name"], each with a factor if need be: "$.done * 100".',
+  };
+}
+
+function isPath(value: unknown): value is string {
+  return typeof value === 'string' && value.startsWith('$');
+}
