@@ -54,6 +54,13 @@ export const LAYERS: readonly Layer[] = [
     note: 'runs inside a stranger’s program: it starts fast and has no dependency',
   },
   {
+    folder: 'responses',
+    folders: ['tool', 'protocol'],
+    packages: [],
+    node: true,
+    note: 'the program of the executor of that name: it runs inside the sandbox, like any tool',
+  },
+  {
     folder: 'compose',
     folders: ['util'],
     packages: ['zod', '@toon-format/toon'],
@@ -140,6 +147,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/task',
     folders: ['protocol', 'util', ...CORE.slice(0, 9)],
+    typesOnly: ['responses'],
     packages: [],
     node: true,
     note: 'tasks: an executor is a tool, and a conversation is its turns',
@@ -164,13 +172,6 @@ export const LAYERS: readonly Layer[] = [
     packages: ['yaml'],
     node: true,
     note: 'how files of an earlier version become those of this one',
-  },
-  {
-    folder: 'responses',
-    folders: ['tool', 'protocol'],
-    packages: ['openai'],
-    node: true,
-    note: 'the program of the executor of that name: it runs inside the sandbox, like any tool',
   },
   {
     folder: 'operations',

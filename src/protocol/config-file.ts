@@ -139,8 +139,8 @@ const task = z.strictObject({
           .describe('A program and its first words; task id, description and plan follow.'),
         adapter: z
           .enum(['markers', 'plain', 'jsonl', 'codex', 'claude', 'gemini'])
-          .default('markers')
-          .describe('How its stdout is read.'),
+          .optional()
+          .describe('How its stdout is read; left out, by markers.'),
       }),
     ])
     .optional()

@@ -13,10 +13,7 @@ import { type RunnerServices, TASK_PREFIX } from './services.ts';
 import { type AttemptOptions, notBegun, type Tried, type Work } from './work.ts';
 
 /** What a run of this plan does, once there is somebody to write it. */
-export async function workOf(
-  services: RunnerServices,
-  plan: ToolPlan,
-): Promise<(writer: RunWriter) => Work> {
+export async function workOf(services: RunnerServices, plan: ToolPlan): Promise<(writer: RunWriter) => Work> {
   const byTurns = plan.name.startsWith(TASK_PREFIX) ? await services.workByTurns?.(plan) : undefined;
   return (writer) => {
     const work = new ToolWork(services, plan, writer);

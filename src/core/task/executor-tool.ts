@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, isAbsolute, join, relative } from 'node:path';
+import { isAbsolute, join, relative } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { userFolders } from '../config/find.ts';
 import { runsDirOf } from '../config/paths.ts';
 import { findProgram, isProgram } from '../registry/find-program.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
@@ -36,7 +37,10 @@ export async function executorTool(name: string, config: LoadedConfig, env: Env)
   // It is named among the grants, which have to be there.
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const asked = { runtime: program!, language: 'executable', toolDir: dir, path: env['PATH'] ?? '' };
-  const programs = executablePaths({ ...asked, commands: [...USUAL_COMMANDS, ...settings.commands] } as never);
+  const programs = executablePaths({
+    ...asked,
+    commands: [...USUAL_COMMANDS, ...settings.commands],
+  } as never);
   const { manifestFile, completeManifest } = await import('../../protocol/manifest.ts');
   const secrets = secretsOf(executor, config, env);
   const login = executor.login === null ? null : join(userHome(env), executor.login);
@@ -59,7 +63,7 @@ export async function executorTool(name: string, config: LoadedConfig, env: Env)
           ...reads,
           ...(login !== null && secrets.length === 0 && existsSync(login) ? [login] : []),
         ],
-        write: [home, ...writesOf(config).map((path) => join(config.root, path))],
+        write: [home, ...writesOf(config, env).map((path) => join(config.root, path))],
       },
       network: { egress_allow: hostsOf(executor, settings.hosts, env) },
       commands: [...new Set([...programs, ...BASE_UTILITIES])],
@@ -82,6 +86,7 @@ export async function executorTool(name: string, config: LoadedConfig, env: Env)
     manifestPath: null,
     problems: [],
     worksIn: config.root,
+    home,
   };
 }
 
@@ -99,12 +104,16 @@ export function programOf(
   const isPath = first!.includes('/');
   const found = isPath ? join(isAbsolute(first!) ? '/' : config.root, first!) : findProgram(first!, env);
   if (found === undefined || !isProgram(found)) {
-    throw new AcorError('E_RUNTIME_MISSING', `the executor '${executor.name}' runs '${first}', which is not there`, {
-      hint: isPath
-        ? `Put it there, and make it executable: chmod +x '${found}'`
-        : `Install ${first}, or choose another executor: acor task … --executor NAME`,
-      details: { runtime: first },
-    });
+    throw new AcorError(
+      'E_RUNTIME_MISSING',
+      `the executor '${executor.name}' runs '${first}', which is not there`,
+      {
+        hint: isPath
+          ? `Put it there, and make it executable: chmod +x '${found}'`
+          : `Install ${first}, or choose another executor: acor task … --executor NAME`,
+        details: { runtime: first },
+      },
+    );
   }
   return { words: [found, ...rest], dir: folder, reads: [] };
 }
@@ -113,11 +122,11 @@ export function programOf(
  * Where a task may write: what the configuration names, else everything at the top of the project but ACOR's own, dependencies, and what
  * others obey without being asked.
  */
-export function writesOf(config: LoadedConfig): string[] {
+export function writesOf(config: LoadedConfig, env: Env): string[] {
   const { writes } = config.config.task;
   if (writes !== undefined) return writes;
-  const own = ['.acor', relative(config.root, runsDirOf(config)).split('/')[0]!];
-  const closed = [...own, ...NEVER_WRITTEN, ...PROTECTED_FILES, ...PROTECTED_FOLDERS.map(topOf)];
+  const own = [runsDirOf(config), ...userFolders(env)].map((path) => topOf(relative(config.root, path)));
+  const closed = ['.acor', ...own, ...NEVER_WRITTEN, ...PROTECTED_FILES, ...PROTECTED_FOLDERS.map(topOf)];
   return readdirSync(config.root, { withFileTypes: true })
     .filter((entry) => (entry.isFile() || entry.isDirectory()) && !closed.includes(entry.name))
     .map(({ name }) => name)
@@ -131,7 +140,7 @@ export function userHome(env: Env): string {
 }
 
 function topOf(folder: string): string {
-  return folder.split('/')[0] ?? basename(folder);
+  return folder.split('/')[0]!;
 }
 
 function secretsOf({ key }: Executor, config: LoadedConfig, env: Env): string[] {

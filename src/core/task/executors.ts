@@ -129,7 +129,7 @@ const NAMED: Readonly<Record<string, Executor>> = {
 };
 
 /** Any program, called as seed 003 calls its own: `<command> <task id> <description> [<plan>]`. */
-function ownExecutor({ adapter }: { adapter: string }): Executor {
+function ownExecutor({ adapter = 'markers' }: { adapter?: string | undefined }): Executor {
   return {
     name: 'command',
     program: null,

@@ -8,7 +8,11 @@ import type { GivenAnswer } from './turn-questions.ts';
 const MAX_PROMPT_BYTES = 100_000;
 
 /** What teaches an executor to report (contract §8). */
-export function instructionsFor(words: { taskId: string; project: string; writes: readonly string[] }): string {
+export function instructionsFor(words: {
+  taskId: string;
+  project: string;
+  writes: readonly string[];
+}): string {
   const { taskId, project, writes } = words;
   const text = readFileSync(join(sdkPaths().packageRoot, 'templates', 'task', 'instructions.md'), 'utf8');
   const filled: Readonly<Record<string, string>> = {
@@ -21,13 +25,18 @@ export function instructionsFor(words: { taskId: string; project: string; writes
 
 /** The first words of a run. Throws E_USAGE when they are too long to be handed over. */
 export function taskPrompt(taskId: string, description: string, plan: string | null): string {
-  const planned = plan === null ? '' : `\n\nThe plan (${basename(plan)}):\n\n${readFileSync(plan, 'utf8').trim()}`;
+  const planned =
+    plan === null ? '' : `\n\nThe plan (${basename(plan)}):\n\n${readFileSync(plan, 'utf8').trim()}`;
   const prompt = `Task ${taskId}: ${description}${planned}`;
   const bytes = Buffer.byteLength(prompt);
   if (bytes <= MAX_PROMPT_BYTES) return prompt;
-  throw new AcorError('E_USAGE', `description and plan of task '${taskId}' have ${bytes} bytes; at most ${MAX_PROMPT_BYTES} can be handed over`, {
-    hint: 'Shorten them: put what is long into a file of the project, and name it in the description.',
-  });
+  throw new AcorError(
+    'E_USAGE',
+    `description and plan of task '${taskId}' have ${bytes} bytes; at most ${MAX_PROMPT_BYTES} can be handed over`,
+    {
+      hint: 'Shorten them: put what is long into a file of the project, and name it in the description.',
+    },
+  );
 }
 
 /** The words of a turn that goes on with answers. */

@@ -17,7 +17,8 @@ export function responsesProgram(
   const typescript = languageNamed('typescript')!;
   const context = { tool: 'task:responses', entry, toolDir: dir, toolsDir: null, env, sdk };
   const runtime = typescript.runtime(context);
-  if (typeof runtime !== 'string') throw new Error('Internal: the runtime of TypeScript is looked up at once');
+  if (typeof runtime !== 'string')
+    throw new Error('Internal: the runtime of TypeScript is looked up at once');
   const [program, ...words] = typescript.command(runtime, context).argv;
   const openai = openaiOf(config.root, sdk.packageRoot);
   return { words: [program!, ...words, openai.entry], dir, reads: [openai.folder] };
@@ -32,11 +33,15 @@ function openaiOf(...places: string[]): { entry: string; folder: string } {
     while (!existsSync(join(folder, 'package.json')) && folder !== dirname(folder)) folder = dirname(folder);
     return { entry, folder };
   }
-  throw new AcorError('E_RUNTIME_MISSING', "the executor 'responses' needs the package openai, which is not there", {
-    hint: 'Install it in the project: npm install openai@7',
-    next: ['npm install openai@7'],
-    details: { runtime: 'openai' },
-  });
+  throw new AcorError(
+    'E_RUNTIME_MISSING',
+    "the executor 'responses' needs the package openai, which is not there",
+    {
+      hint: 'Install it in the project: npm install openai@7',
+      next: ['npm install openai@7'],
+      details: { runtime: 'openai' },
+    },
+  );
 }
 
 function resolved(place: string): string | undefined {

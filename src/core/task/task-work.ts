@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import type { ToolPlan } from '../runner/plan.ts';
 import { failureOf, type Outcome, stopped } from '../runner/outcome.ts';
+import type { ToolPlan } from '../runner/plan.ts';
 import { type AttemptOptions, notBegun, type Tried, type Work } from '../runner/work.ts';
 import type { RunStore, RunWriter } from '../storage/run-store.ts';
 import { answersGiven } from './answers-given.ts';
@@ -15,8 +15,8 @@ import { sessionLeftIn } from './session-left.ts';
 import { homeOf } from './task-home.ts';
 import { changeTask, readTask, refuseWhileLive } from './task-record.ts';
 import { type GivenAnswer, TurnQuestions } from './turn-questions.ts';
-import { TurnSums } from './turn-sums.ts';
 import { writeTurn } from './turn-script.ts';
+import { TurnSums } from './turn-sums.ts';
 
 /** What a task's run works with; `work` starts the executor once. */
 interface TaskGround {
@@ -62,7 +62,7 @@ export class TaskWork implements Work {
       refuseWhileLive(store, record, plan.runId);
       return { ...record, run_id: plan.runId, turns: record.run_id === plan.runId ? record.turns : 0 };
     });
-    const writes = writesOf(config);
+    const writes = writesOf(config, plan.callerEnv);
     const before = snapshotOf(config.root, writes);
     const sums = new TurnSums();
     const first = taskPrompt(taskId, description, planFile);
@@ -164,7 +164,8 @@ export class TaskWork implements Work {
     const files = before === undefined || after === undefined ? null : changesBetween(before, after);
     const { turns, metrics } = sums;
     this.#tell(`task '${taskId}': ${turns} turn(s)`, { task_id: taskId, turns, files, metrics });
-    const untrue = files === null ? [] : sums.claims.filter((path) => !files.some((file) => file.path === path));
+    const untrue =
+      files === null ? [] : sums.claims.filter((path) => !files.some((file) => file.path === path));
     for (const path of untrue) {
       this.#ground.writer.log.append({
         type: 'runner_warning',

@@ -54,7 +54,10 @@ export class TurnQuestions implements TurnHooks {
     return end ?? this.#given;
   }
 
-  async #wait({ questions, cancelled, leftMs }: AttemptOptions, limits: RunLimits): Promise<Outcome | undefined> {
+  async #wait(
+    { questions, cancelled, leftMs }: AttemptOptions,
+    limits: RunLimits,
+  ): Promise<Outcome | undefined> {
     let stopTimer = () => {};
     const end = new Promise<Outcome | undefined>((resolve, reject) => {
       const look = () => {
@@ -62,7 +65,13 @@ export class TurnQuestions implements TurnHooks {
         if (questions.standsStill && limits.waitingStopsDeadline) return;
         const left = leftMs();
         if (left > 0) stopTimer = after(left, look);
-        else resolve(stopped('E_DEADLINE', `the task still waited for an answer when its ${limits.timeoutS} s were up`));
+        else
+          resolve(
+            stopped(
+              'E_DEADLINE',
+              `the task still waited for an answer when its ${limits.timeoutS} s were up`,
+            ),
+          );
       };
       this.#onNews = () => {
         if (this.#asked.size === 0) resolve(undefined);
@@ -74,7 +83,8 @@ export class TurnQuestions implements TurnHooks {
         onUnanswered: (actionId, timeoutS) => {
           const wasNeeded = this.#asked.get(actionId)?.event['blocking'] === true;
           this.#asked.delete(actionId);
-          if (wasNeeded) resolve(stopped('E_ACTION_TIMEOUT', `nobody answered '${actionId}' within ${timeoutS} s`));
+          if (wasNeeded)
+            resolve(stopped('E_ACTION_TIMEOUT', `nobody answered '${actionId}' within ${timeoutS} s`));
           else this.#onNews();
         },
         onFailed: reject,

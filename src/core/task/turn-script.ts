@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { TurnFile } from '../../responses/turn-file.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import type { RunLayout } from '../storage/layout.ts';
@@ -6,19 +7,6 @@ import type { Executor, Turn } from './executors.ts';
 
 /** How an executor is started: the same words for each turn, so that what is confined stays the same. */
 export const TURN_COMMAND: readonly string[] = ['sh', '-c', '. "${CANCEL_FILE%/*}/turn.sh"', 'task'];
-
-/** What the executor `responses` reads of its turn. */
-export interface TurnFile {
-  prompt: string;
-  instructions: string;
-  session: string | null;
-  root: string;
-  writes: readonly string[];
-  model: string | null;
-  max_iterations: number;
-  max_cost_usd: number | null;
-  price: { input: number; output: number } | null;
-}
 
 /**
  * Writes what is to be started in the next turn, where the executor can read it and not write: its folder, its home, its key, its words.
