@@ -1,3 +1,4 @@
+export type { FunctionResult, FunctionTool } from './agent-tools.ts';
 export type { Problem, ToolEntry } from './core/registry/registry.ts';
 export type { Question, QuestionOption } from './core/runner/answers/question.ts';
 export type { RunSummary } from './core/runner/run-summary.ts';

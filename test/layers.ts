@@ -204,7 +204,12 @@ export const LAYERS: readonly Layer[] = [
 ];
 
 /** Files in which the parts are put together: they may import everything. */
-export const COMPOSITION_ROOTS: readonly string[] = ['index.ts', 'library.ts', 'cli/main.ts'];
+export const COMPOSITION_ROOTS: readonly string[] = [
+  'index.ts',
+  'library.ts',
+  'agent-tools.ts',
+  'cli/main.ts',
+];
 
 /** The only files that may use `bun:*` or the global `Bun`; each has a twin for Node. */
 export const BUN_FILES: readonly string[] = ['core/process/runtime-bun.ts'];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import {
   checkCancel,
   emit,
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   const turn: TurnFile = JSON.parse(
     readFileSync(join(dirname(process.env['CANCEL_FILE'] ?? ''), 'turn.json'), 'utf8'),
   );
-  const Client = await clientOf(process.argv[2] ?? '');
+  const Client = clientOf(process.argv[2] ?? '');
   const client = new Client({ apiKey: keyOf() });
   emitStart('responses', { model: turn.model }, turn.session === null ? {} : { session_id: turn.session });
   const cancelWatch = setInterval(checkCancel, 200);
@@ -69,9 +69,10 @@ async function main(): Promise<void> {
   );
 }
 
-async function clientOf(entry: string): Promise<ClientClass> {
-  const loaded = await import(pathToFileURL(entry).href);
-  return loaded.OpenAI ?? loaded.default.OpenAI;
+/** The package that the project has, wherever that is. */
+function clientOf(entry: string): ClientClass {
+  const loaded = createRequire(entry)(entry);
+  return loaded.OpenAI;
 }
 
 /** A service on one's own machine asks for none. */

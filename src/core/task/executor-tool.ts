@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, relative } from 'node:path';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { LoadedConfig } from '../config/load.ts';
 import { userFolders } from '../config/find.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { runsDirOf } from '../config/paths.ts';
 import { findProgram, isProgram } from '../registry/find-program.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
@@ -115,7 +115,12 @@ export function programOf(
       },
     );
   }
-  return { words: [found, ...rest], dir: folder, reads: [] };
+  return { words: [calledAs(found), ...rest], dir: folder, reads: [] };
+}
+
+/** A link is not there inside of the sandbox, only what it leads to; but a virtual environment is told by its link, and is there as a whole. */
+function calledAs(program: string): string {
+  return existsSync(join(dirname(dirname(program)), 'pyvenv.cfg')) ? program : realpathSync(program);
 }
 
 /**

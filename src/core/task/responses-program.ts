@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
@@ -21,7 +21,8 @@ export function responsesProgram(
     throw new Error('Internal: the runtime of TypeScript is looked up at once');
   const [program, ...words] = typescript.command(runtime, context).argv;
   const openai = openaiOf(config.root, sdk.packageRoot);
-  return { words: [program!, ...words, openai.entry], dir, reads: [openai.folder] };
+  // A link is not there inside of the sandbox, only what it leads to.
+  return { words: [realpathSync(program!), ...words, openai.entry], dir, reads: [openai.folder] };
 }
 
 /** The package, as the project has it, or else as it stands beside ACOR. */

@@ -62,6 +62,7 @@ export class TaskWork implements Work {
       refuseWhileLive(store, record, plan.runId);
       return { ...record, run_id: plan.runId, turns: record.run_id === plan.runId ? record.turns : 0 };
     });
+    const hearsAnswers = plan.tool.adapter === 'jsonl';
     const writes = writesOf(config, plan.callerEnv);
     const before = snapshotOf(config.root, writes);
     const sums = new TurnSums();
@@ -75,7 +76,8 @@ export class TaskWork implements Work {
         ...options,
         number: turns,
         isResumed: session !== null,
-        turn: questions,
+        // A program that hears its answers while it is at work has heard them by its end.
+        ...(!hearsAnswers && { turn: questions }),
       });
       await this.#keepSession(taskId);
       sums.add(tried);
@@ -174,9 +176,7 @@ export class TaskWork implements Work {
         path,
       });
     }
-    const task = { task_id: taskId, turns, files };
-    const result = tried.result === null ? null : { ...tried.result, metrics, task };
-    return { ...tried, artifacts: sums.artifacts, result };
+    return { ...tried, artifacts: sums.artifacts };
   }
 
   #tell(msg: string, more: Record<string, unknown>): void {
@@ -187,9 +187,9 @@ export class TaskWork implements Work {
 }
 
 function argumentsOf({ args }: ToolPlan): { taskId: string; description: string; planFile: string | null } {
-  const valueOf = (flag: string) =>
+  const given = (flag: string) =>
     args.find((arg) => arg.startsWith(`--${flag}=`))?.slice(flag.length + 3) ?? null;
-  const [taskId, description, planFile] = ['task-id', 'description', 'plan'].map(valueOf);
+  const [taskId, description, planFile] = ['task-id', 'description', 'plan'].map(given);
   if (!taskId || !description) throw new AcorError('E_USAGE', 'a task has an id and a description');
   return { taskId, description, planFile: planFile ?? null };
 }

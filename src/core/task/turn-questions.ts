@@ -42,7 +42,10 @@ export class TurnQuestions implements TurnHooks {
     log: RunWriter['log'],
     limits: RunLimits,
   ): Promise<GivenAnswer[] | Outcome> {
-    if (this.#asked.size === 0) return this.#given;
+    if (this.#asked.size === 0) {
+      await options.questions.end();
+      return this.#given;
+    }
     // What the agent could put off until now blocks the run from here on: whoever follows it is to see that.
     for (const asked of this.#asked.values()) {
       if (asked.event['blocking'] === true) continue;

@@ -1,0 +1,80 @@
+import type { InputSpec, Manifest } from '../../protocol/manifest.ts';
+
+/** A JSON Schema of an object. */
+export interface ObjectSchema {
+  type: 'object';
+  properties?: Record<string, unknown>;
+  required?: string[];
+  [key: string]: unknown;
+}
+
+/** The inputs of a tool as a JSON Schema (draft 2020-12), however its manifest declares them. */
+export function inputSchemaOf(manifest: Manifest): ObjectSchema {
+  if (manifest.input_schema !== undefined) return { ...manifest.input_schema, type: 'object' };
+  if (manifest.inputs === undefined) return ANY_ARGUMENTS;
+  const required = manifest.inputs.filter((spec) => spec.required && spec.default === undefined);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(manifest.inputs.map((spec) => [spec.name, schemaOf(spec)])),
+    ...(required.length > 0 && { required: required.map(({ name }) => name) }),
+    additionalProperties: false,
+  };
+}
+
+/** The command line for inputs that were given as an object: as `acor run <tool>` takes it. */
+export function wordsFor(manifest: Manifest, given: Readonly<Record<string, unknown>>): string[] {
+  if (manifest.inputs !== undefined || manifest.input_schema !== undefined)
+    return ['--input-json', JSON.stringify(given)];
+  return ['--', ...(Array.isArray(given.args) ? given.args.map(String) : [])];
+}
+
+const ANY_ARGUMENTS: ObjectSchema = {
+  type: 'object',
+  properties: {
+    args: {
+      type: 'array',
+      items: { type: 'string' },
+      description:
+        'The arguments of the command line. The tool declares no inputs, so that they pass as they are.',
+    },
+  },
+  additionalProperties: false,
+};
+
+function schemaOf(spec: InputSpec): Record<string, unknown> {
+  const { multiple, secret, description } = spec;
+  const one = { ...typeOf(spec), ...(spec.enum && { enum: spec.enum }) };
+  return {
+    ...(multiple ? { type: 'array', items: one } : one),
+    ...(description !== undefined && { description }),
+    ...(spec.default !== undefined && !secret && { default: spec.default }),
+    ...(secret && { writeOnly: true }),
+  };
+}
+
+function typeOf({ type, min, max, pattern }: InputSpec): Record<string, unknown> {
+  const text = {
+    type: 'string',
+    ...(min !== undefined && { minLength: min }),
+    ...(max !== undefined && { maxLength: max }),
+    ...(pattern !== undefined && { pattern }),
+  };
+  const bounds = { ...(min !== undefined && { minimum: min }), ...(max !== undefined && { maximum: max }) };
+  switch (type) {
+    case 'string':
+    case 'path':
+      return text;
+    case 'url':
+      return { ...text, format: 'uri' };
+    case 'int':
+      return { type: 'integer', ...bounds };
+    case 'number':
+      return { type: 'number', ...bounds };
+    case 'bool':
+      return { type: 'boolean' };
+    case 'duration':
+      return { type: 'string', ...(pattern !== undefined && { pattern }) };
+    case 'json':
+      return {};
+  }
+}
