@@ -53,8 +53,8 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   'secret set': ({ secretFile }) => ['API_TOKEN', '--file', secretFile],
 };
 
-/** Commands whose success needs a tool that waits for it; `questions.test.ts` has them. */
-const ELSEWHERE = ['answer'];
+/** Commands whose success needs a tool that waits for it, or an agent; `questions.test.ts` and `task.test.ts` have them. */
+const ELSEWHERE = ['answer', 'task'];
 
 describe('every command', () => {
   let project: TestProject;
