@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
   --no-compile-autoload-dotenv --no-compile-autoload-bunfig \
   src/cli/main.ts --outfile "$work/acor" >/dev/null
 "$bun" --no-env-file build --target=node --format=esm --splitting --outdir "$work/lib" --packages=external --external 'bun:*' \
-  src/index.ts src/protocol/index.ts src/tool/index.ts src/compose/index.ts >/dev/null
+  src/index.ts src/protocol/index.ts src/tool/index.ts src/compose/index.ts src/core/plugins/host/main.ts >/dev/null
 rm -rf dist/lib
 mv "$work/lib" dist/lib
 # Last, because a newer program is what says that the build is done.

@@ -10,6 +10,7 @@ import { RUNNER_EVENTS } from '../src/protocol/v1/runner-events.ts';
 import { TASK_MESSAGES } from '../src/protocol/v1/task-messages.ts';
 import { TOOL_MESSAGES } from '../src/protocol/v1/tool-messages.ts';
 import { versionFile } from '../src/protocol/version-file.ts';
+import { workflowFile } from '../src/protocol/workflow-file.ts';
 
 // Writes schemas/ from the zod schemas. With --check it writes nothing, and exits 1 naming what is stale.
 
@@ -56,6 +57,12 @@ const SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
       errorCodesFile,
       'ACOR error codes (error_codes.yaml)',
       'Error codes of a project, beside the built-in ones.',
+    ),
+  'workflow.schema.json': () =>
+    fileSchema(
+      workflowFile,
+      'ACOR workflow (.acor/workflows/*.yaml)',
+      'Steps in their order: tools, decisions, other workflows. Texts may hold expressions, ${…}.',
     ),
   'version.schema.json': () =>
     fileSchema(

@@ -1,4 +1,13 @@
 export type { FunctionResult, FunctionTool } from './agent-tools.ts';
+export type {
+  LanguageContext,
+  LanguageHandler,
+  Plugin,
+  PluginPlan,
+  PluginTool,
+  PluginVerdict,
+} from './core/plugins/plugin.ts';
+export type { EntryFile, ToolCommand } from './core/registry/languages/language.ts';
 export type { Problem, ToolEntry } from './core/registry/registry.ts';
 export type { Question, QuestionOption } from './core/runner/answers/question.ts';
 export type { RunSummary } from './core/runner/run-summary.ts';

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { FunctionTool } from './agent-tools.ts';
 import { type LoadedConfig, loadConfig } from './core/config/load.ts';
+import type { Plugins } from './core/plugins/plugins.ts';
 import { loadRuntime } from './core/process/runtime.ts';
 import { Registry, type ToolEntry } from './core/registry/registry.ts';
 import { jsonAnswer } from './core/runner/answers/check-answer.ts';
@@ -63,7 +64,13 @@ export interface AnswerOptions {
 export class Acor {
   readonly #options: Required<Pick<AcorOptions, 'cwd' | 'env'>> & AcorOptions;
   #project:
-    | Promise<{ config: LoadedConfig; registry: Registry; store: RunStore; queue: RunQueue }>
+    | Promise<{
+        config: LoadedConfig;
+        registry: Registry;
+        store: RunStore;
+        queue: RunQueue;
+        plugins: Plugins | undefined;
+      }>
     | undefined;
 
   constructor(options: AcorOptions = {}) {
@@ -160,10 +167,15 @@ export class Acor {
   async #load() {
     const { cwd, env, config: overrides } = this.#options;
     const config = await loadConfig({ cwd, env, ...(overrides && { overrides }) });
+    const plugins =
+      config.config.plugins.length === 0
+        ? undefined
+        : await (await import('./core/plugins/plugins.ts')).Plugins.open(config, env);
     const runsDir = resolve(config.root, config.config.project.runs_dir);
     return {
       config,
-      registry: Registry.open(config),
+      plugins,
+      registry: Registry.open(config, plugins),
       store: new FileRunStore(runsDir),
       queue: new FileRunQueue(runsDir),
     };

@@ -27,6 +27,7 @@ const CORE = [
   'core/scaffold',
   'core/validation',
   'core/migrations',
+  'core/plugins',
 ];
 
 /** Who may know whom (ARCHITECTURE.md). The order is from the bottom to the top: a layer names only layers above it in the list. */
@@ -140,7 +141,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/workflow',
     folders: ['protocol', 'util', ...CORE.slice(0, 9)],
-    packages: ['yaml', 'zod', '@marcbachmann/cel-js'],
+    packages: ['yaml', 'zod', 'ajv', '@marcbachmann/cel-js'],
     node: true,
     note: 'runs made of runs',
   },
@@ -161,7 +162,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'core/validation',
-    folders: ['protocol', 'util', ...CORE.slice(0, 9)],
+    folders: ['protocol', 'util', ...CORE.slice(0, 9), 'core/workflow'],
     packages: ['yaml', 'zod', 'ajv'],
     node: true,
     note: 'what is wrong with the files of a project, and mends it where that is safe',
@@ -172,6 +173,13 @@ export const LAYERS: readonly Layer[] = [
     packages: ['yaml'],
     node: true,
     note: 'how files of an earlier version become those of this one',
+  },
+  {
+    folder: 'core/plugins',
+    folders: ['protocol', 'util', ...CORE.slice(0, 9)],
+    packages: [],
+    node: true,
+    note: 'strangers’ modules that take part in discovery and runs, each in a process of its own',
   },
   {
     folder: 'operations',
@@ -210,6 +218,9 @@ export const COMPOSITION_ROOTS: readonly string[] = [
   'agent-tools.ts',
   'cli/main.ts',
 ];
+
+/** The only file that may import what it learns the name of as it runs. */
+export const LOADERS: readonly string[] = ['core/plugins/host/serve.ts'];
 
 /** The only files that may use `bun:*` or the global `Bun`; each has a twin for Node. */
 export const BUN_FILES: readonly string[] = ['core/process/runtime-bun.ts'];

@@ -30,6 +30,7 @@ describe('pinned for those who rely on it', () => {
       'E_USAGE user_error 1',
       'E_CONFIG_INVALID user_error 2',
       'E_MANIFEST_INVALID user_error 2',
+      'E_WORKFLOW_INVALID user_error 2',
       'E_TOOL_NOT_FOUND user_error 1',
       'E_INCOMPATIBLE user_error 2',
       'E_ENV_MISSING user_error 2',

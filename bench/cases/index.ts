@@ -6,6 +6,7 @@ import { limits } from './limits.ts';
 import { memory } from './memory.ts';
 import { message } from './message.ts';
 import { redact } from './redact.ts';
+import { sandbox } from './sandbox.ts';
 import { startUp } from './start-up.ts';
 import { throughput } from './throughput.ts';
 
@@ -17,6 +18,7 @@ export const BENCHES: readonly Bench[] = [
   redact,
   discovery,
   startUp,
+  sandbox,
   memory,
   limits,
   throughput,

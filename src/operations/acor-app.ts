@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../core/config/load.ts';
+import type { Plugins } from '../core/plugins/plugins.ts';
 import type { Registry } from '../core/registry/registry.ts';
 import type { RunnerServices } from '../core/runner/services.ts';
 import type { RunQueue } from '../core/storage/run-queue.ts';
@@ -13,6 +14,7 @@ export interface Project {
   registry: Registry;
   store: RunStore;
   queue: RunQueue;
+  plugins: Plugins | undefined;
 }
 
 /** What every operation is given. The project is opened when the first operation asks for it, and only then. */
@@ -74,6 +76,12 @@ export class AcorApp {
     return errorInfo(code, this.#codes);
   }
 
+  /** The plugins of a project, if it names any. */
+  async pluginsOf(config: LoadedConfig): Promise<Plugins | undefined> {
+    if (config.config.plugins.length === 0) return undefined;
+    return (await import('../core/plugins/plugins.ts')).Plugins.open(config, this.env);
+  }
+
   async #open(): Promise<Project> {
     const [{ loadConfig }, { Registry }, { FileRunStore }, { FileRunQueue }] = await Promise.all([
       import('../core/config/load.ts'),
@@ -83,12 +91,14 @@ export class AcorApp {
     ]);
     const config = await loadConfig({ cwd: this.cwd, env: this.env });
     for (const warning of config.warnings) this.#note(`acor: ${warning}`);
+    const plugins = await this.pluginsOf(config);
     const runsDir = resolve(config.root, config.config.project.runs_dir);
     return {
       config,
-      registry: Registry.open(config),
+      registry: Registry.open(config, plugins),
       store: new FileRunStore(runsDir),
       queue: new FileRunQueue(runsDir),
+      plugins,
     };
   }
 }

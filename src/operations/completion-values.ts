@@ -30,6 +30,7 @@ export const completionValues: ValuesOf<AcorApp> = async ({ op, key, given }, ap
     }
     if (key === 'tool') return await tools(app);
     if (key === 'run') return await runs(app);
+    if (key === 'workflow' || key === 'workflows') return await workflows(app);
     if (key === 'reason' || key === 'by') return [];
     return undefined;
   } catch {
@@ -44,6 +45,14 @@ async function tools(app: AcorApp): Promise<Candidate[]> {
     value: name,
     about: manifest.description ?? '',
   }));
+}
+
+/** None stands for paths, which a shell completes by itself. */
+async function workflows(app: AcorApp): Promise<Candidate[] | undefined> {
+  const { workflowFiles, workflowNameOf } = await import('../core/workflow/file/find-workflow.ts');
+  const { config } = await app.project();
+  const named = workflowFiles(config).map((file) => ({ value: workflowNameOf(file), about: file }));
+  return named.length > 0 ? named : undefined;
 }
 
 async function topics(app: AcorApp): Promise<Candidate[]> {

@@ -25,6 +25,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'init', load: async () => (await import('./project-init.ts')).projectInit },
   { command: 'list', load: async () => (await import('./tool-list.ts')).toolList },
   { command: 'logs', load: async () => (await import('./run-logs.ts')).runLogs },
+  { command: 'plugin-host', load: async () => (await import('./plugin-host.ts')).pluginHost, hidden: true },
   { command: 'policy check', load: async () => (await import('./policy-check.ts')).policyCheck },
   { command: 'replay', load: async () => (await import('./run-replay.ts')).runReplay },
   { command: 'resume', load: async () => (await import('./run-again.ts')).runResume },
@@ -44,4 +45,13 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'verify', load: async () => (await import('./run-verify.ts')).runVerify },
   { command: 'version', load: async () => (await import('./version.ts')).version },
   { command: 'wait', load: async () => (await import('./run-wait.ts')).runWait },
+  {
+    command: 'workflow graph',
+    load: async () => (await import('./workflow-graph.ts')).workflowGraph,
+  },
+  { command: 'workflow list', load: async () => (await import('./workflow-list.ts')).workflowList },
+  {
+    command: 'workflow validate',
+    load: async () => (await import('./workflow-validate.ts')).workflowValidate,
+  },
 ];

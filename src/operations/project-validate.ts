@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
 import type { Screen } from '../compose/screen.ts';
 import { styled } from '../compose/style.ts';
+import type { LoadedConfig } from '../core/config/load.ts';
 import type { Finding } from '../core/validation/finding.ts';
 import { mendFiles } from '../core/validation/mending/mend-files.ts';
 import { RULES } from '../core/validation/rules.ts';
@@ -9,16 +10,7 @@ import { openSubject } from '../core/validation/subject.ts';
 import { validate } from '../core/validation/validate.ts';
 import { shellCommand } from '../util/shell-quote.ts';
 import { acorOperation } from './define.ts';
-
-const findingShape = z.object({
-  file: z.string(),
-  line: z.int().describe('From 1; 0 is the whole file.'),
-  col: z.int(),
-  severity: z.enum(['error', 'warning']),
-  rule: z.string(),
-  message: z.string(),
-  fix: z.string(),
-});
+import { findingLines, findingShape, placed } from './findings.ts';
 
 const output = z.object({
   findings: z.array(findingShape),
@@ -34,7 +26,7 @@ const output = z.object({
 export const projectValidate = acorOperation({
   name: 'project.validate',
   summary:
-    'Check configuration, manifests, error codes and policies; every finding with its place and its fix.',
+    'Check configuration, manifests, error codes, policies and workflows; every finding with its place and its fix.',
   effect: 'writes',
   idempotent: true,
   rateLimit: null,
@@ -58,7 +50,9 @@ export const projectValidate = acorOperation({
   example: 'acor validate --strict',
   moreExamples: ['acor validate data_migrator --selftest', 'acor validate --fix --dry-run'],
   async run(input, ctx) {
-    const surroundings = { cwd: ctx.cwd, env: ctx.env };
+    const { app } = ctx;
+    const pluginsOf = (config: LoadedConfig) => app.pluginsOf(config);
+    const surroundings = { cwd: ctx.cwd, env: ctx.env, pluginsOf };
     let subject = await openSubject(input.targets, surroundings);
     const mended = input.fix ? await mendFiles(subject, { dryRun: input.dry_run }) : [];
     if (mended.length > 0 && !input.dry_run) subject = await openSubject(input.targets, surroundings);
@@ -87,7 +81,7 @@ export const projectValidate = acorOperation({
     // The person sees them all here; the envelope carries them in its details.
     if (ctx.screen !== null)
       for (const line of linesOf(data, { ...ctx.screen, color: false })) ctx.note(line);
-    return { kind: 'failure', error: refusal(errors, first, fixing), data };
+    return { kind: 'failure', error: refusal(errors, first, fixing, subject.workflowFiles), data };
   },
   render: (data, screen) => {
     const { findings, tools } = data;
@@ -100,10 +94,21 @@ export const projectValidate = acorOperation({
 });
 
 /** The code of the files that are wrong: one that keeps a single tool from running, or one that keeps all from it. */
-function refusal(errors: readonly Finding[], first: Finding, next: string[]): AppError {
+function refusal(
+  errors: readonly Finding[],
+  first: Finding,
+  next: string[],
+  workflowFiles: readonly string[],
+): AppError {
   const isOfTool = (finding: Finding) =>
     ['manifest', 'tool'].includes(RULES[finding.rule]?.about ?? '') || /tool\.ya?ml$/.test(finding.file);
-  const code = errors.every(isOfTool) ? 'E_MANIFEST_INVALID' : 'E_CONFIG_INVALID';
+  const isOfWorkflow = ({ file, rule }: Finding) =>
+    RULES[rule]?.about === 'workflow' || workflowFiles.includes(file);
+  const code = errors.every(isOfWorkflow)
+    ? 'E_WORKFLOW_INVALID'
+    : errors.every(isOfTool)
+      ? 'E_MANIFEST_INVALID'
+      : 'E_CONFIG_INVALID';
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   return new AppError(code, `${placed(first)}: ${first.message}${more}`, { hint: first.fix, next });
 }
@@ -116,15 +121,5 @@ function linesOf({ findings, mended, dry_run }: z.output<typeof output>, screen:
       .split('\n')
       .filter((line) => line !== ''),
   ]);
-  return [
-    ...changes,
-    ...findings.flatMap((finding) => [
-      `${placed(finding)}: ${styled(finding.severity, finding.severity === 'error' ? 'red' : 'yellow', screen)}: ${finding.message} [${finding.rule}]`,
-      `  ${finding.fix}`,
-    ]),
-  ];
-}
-
-function placed({ file, line, col }: Finding): string {
-  return line > 0 ? `${file}:${line}:${col}` : file;
+  return [...changes, ...findingLines(findings, screen)];
 }

@@ -87,7 +87,14 @@ export const runStart = acorOperation({
     const { manifest } = await services.registry.find(given.tool);
     const { options, args } = settleFlags(given, manifest);
     const request = await requestOf(options, args, ctx);
-    if (options.dry_run) return showPlan(services, request);
+    if (options.dry_run) {
+      const planned = await showPlan(services, request);
+      if (services.plugins !== undefined) {
+        const { tellOfPlugins } = await import('./tell-of-plugins.ts');
+        tellOfPlugins(await ctx.app.project(), ctx);
+      }
+      return planned;
+    }
     // A tool that may ask is supervised apart, so that a caller who must stop to answer loses nothing (contract §3).
     if (options.detach || manifest.actions.length > 0) {
       const { runApart } = await import('./run-apart.ts');

@@ -1,7 +1,7 @@
-import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import type { RunnerServices, RunRequest } from '../core/runner/services.ts';
 import { AcorError } from '../protocol/acor-error.ts';
+import { readLines } from '../util/read-lines.ts';
 import { writeAsync } from '../util/write-async.ts';
 import { AcorApp } from './acor-app.ts';
 import { acorOperation } from './define.ts';
@@ -28,7 +28,7 @@ export const runSupervise = acorOperation({
     };
     let project: OpenProject | undefined;
     let exit: 0 | 1 = 0;
-    for await (const line of createInterface({ input: process.stdin })) {
+    for await (const line of readLines(process.stdin)) {
       const { stdin, ...asked } = JSON.parse(line) as SupervisorRequest;
       const request: RunRequest = { ...asked, ...(stdin !== undefined && { readStdin: () => stdin }) };
       project = openProject(request, ctx.app.interrupts, project);

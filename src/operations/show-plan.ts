@@ -18,7 +18,9 @@ export const shownPlan = z.lazy(() =>
     retry: z.record(z.string(), z.unknown()),
     isolation: z.record(z.string(), z.unknown()),
     secrets: z.array(z.string()).describe('The stored secrets that it would be given, by name.'),
-    lowered: z.array(z.object({ what: z.string(), asked: z.number(), allowed: z.number() })),
+    lowered: z.array(
+      z.object({ what: z.string(), asked: z.number(), allowed: z.number(), by: z.string().optional() }),
+    ),
     token: z
       .string()
       .nullable()

@@ -1,9 +1,9 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { RunRequest } from '../core/runner/services.ts';
 import { AcorError } from '../protocol/acor-error.ts';
+import { readLines } from '../util/read-lines.ts';
 
 /** What a supervisor of its own is told on its standard input; `stdin` is what the caller had on its own. */
 export type SupervisorRequest = Omit<RunRequest, 'readStdin'> & { stdin?: string };
@@ -61,7 +61,7 @@ export class Supervisor {
     });
     this.#failed.catch(() => undefined);
     this.#child.stdin.on('error', () => {});
-    this.#replies = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+    this.#replies = readLines(this.#child.stdout);
   }
 
   /** Has it supervise a run; returns the id of the run once it has begun, and throws what kept it from it. */

@@ -8,10 +8,10 @@ import { RunGuard } from '../core/guard/run-guard.ts';
 import { digestOf } from '../core/guard/tool-digest.ts';
 import type { ToolEntry } from '../core/registry/registry.ts';
 import { AcorError } from '../protocol/acor-error.ts';
-import { userName } from '../util/user-name.ts';
 import type { AcorApp, Project } from './acor-app.ts';
-import { askForWord } from './ask-for-word.ts';
+import { approvePlugin, listedPlugin } from './approve-plugin.ts';
 import { acorOperation } from './define.ts';
+import { giveApproval, validLine } from './give-approval.ts';
 import { toolWords } from './tool-words.ts';
 import { tableOf } from './views.ts';
 
@@ -24,16 +24,17 @@ const approvalLine = z.object({
   changed: z.array(z.string()).describe('The files that made it stale.'),
 });
 
-type ApprovalLine = z.output<typeof approvalLine>;
+/** One approval, as `acor approve` shows it. */
+export type ApprovalLine = z.output<typeof approvalLine>;
 
 export const toolApprove = acorOperation({
   name: 'tool.approve',
-  summary: 'Let a privileged tool run: a person reads what it may do, and types its name.',
+  summary: 'Let a privileged tool or a plugin run: a person reads what it may do, and types its name.',
   effect: 'writes',
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    tool: z.string().optional().describe('The name of the tool.'),
+    tool: z.string().optional().describe('The name of the tool, or plugin:<name>.'),
     list: z.boolean().default(false).describe('List the approvals that were given in this project.'),
     revoke: z.boolean().default(false).describe('Take the approval of the tool back.'),
   }),
@@ -41,7 +42,7 @@ export const toolApprove = acorOperation({
   positionals: ['tool'],
   list: 'approvals',
   example: 'acor approve data_migrator',
-  moreExamples: ['acor approve --list', 'acor approve data_migrator --revoke'],
+  moreExamples: ['acor approve plugin:notify', 'acor approve --list', 'acor approve data_migrator --revoke'],
   async run(input, ctx) {
     const project = await ctx.app.project();
     const root = realpathSync(project.config.root);
@@ -53,9 +54,12 @@ export const toolApprove = acorOperation({
         next: ['acor list'],
       });
     }
+    const { tool } = input;
     const line = input.revoke
-      ? revoked(store, root, input.tool)
-      : await approved(project, store, root, await project.registry.find(input.tool), ctx);
+      ? revoked(store, root, tool)
+      : await (tool.startsWith('plugin:')
+          ? approvePlugin(project, store, root, tool, ctx)
+          : approved(project, store, root, await project.registry.find(tool), ctx));
     return { kind: 'data', data: { root, approvals: [line] } };
   },
   render({ approvals }, screen) {
@@ -65,7 +69,7 @@ export const toolApprove = acorOperation({
       by,
       at,
     }));
-    return tableOf(rows, screen, ['tool'], 'No tool of this project is approved.');
+    return tableOf(rows, screen, ['tool'], 'Nothing of this project is approved.');
   },
 });
 
@@ -87,50 +91,18 @@ async function approved(
       next: [`acor run ${tool.name}`],
     });
   }
-  if (state.state === 'valid') {
-    const { digest, by, at } = state.approval;
-    return { tool: tool.name, state: 'valid', digest, by, at: at ?? '', changed: [] };
-  }
+  if (state.state === 'valid') return validLine(tool.name, state.approval);
   // What an agent could give itself would be no approval.
   if (!ctx.interactive) throw approvalRequired(tool.name, state);
   const words = await toolWords(project, tool, ctx);
-  const files = state.files.map(({ name, sha256 }) => `${name}, SHA-256 ${sha256}`);
-  const typed = await askForWord(ctx, [
-    `Tool '${tool.name}' in ${root} asks to be approved.`,
-    '',
-    ...words,
-    '',
-    'The approval holds for these files as they are now, and for no others that they may load:',
-    ...files,
-    '',
-    `To approve it, type its name (${tool.name}): `,
-  ]);
-  if (typed !== tool.name) {
-    throw new AcorError(
-      'E_APPROVAL_REQUIRED',
-      `tool '${tool.name}' was not approved: its name was not typed`,
-      {
-        hint: `Nothing has changed. To approve it, a person types ${tool.name} when asked by: acor approve ${tool.name}`,
-        next: [`acor approve ${tool.name}`],
-      },
-    );
-  }
-  const { digest } = state;
-  if (digestOf(tool).digest !== digest) {
-    throw new AcorError('E_APPROVAL_REQUIRED', `tool '${tool.name}' changed while it was being read`, {
-      hint: `Look again: acor approve ${tool.name}`,
-      next: [`acor approve ${tool.name}`],
-    });
-  }
-  const given = { by: userName(), at: new Date().toISOString() };
-  store.write({ version: 1, root, tool: tool.name, digest, files: state.files, ...given });
-  return { tool: tool.name, state: 'valid', digest, ...given, changed: [] };
+  const subject = { kind: 'tool', name: tool.name, words } as const;
+  return giveApproval(store, root, subject, state, () => digestOf(tool).digest, ctx);
 }
 
 function revoked(store: ApprovalStore, root: string, tool: string): ApprovalLine {
   const found = store.read(root, tool);
   if (!store.remove(root, tool)) {
-    throw new AcorError('E_USAGE', `no person has approved a tool called '${tool}' in ${root}`, {
+    throw new AcorError('E_USAGE', `no person has approved '${tool}' in ${root}`, {
       hint: 'See what is approved: acor approve --list. What a policy file approves is taken back there.',
       next: ['acor approve --list'],
     });
@@ -139,9 +111,15 @@ function revoked(store: ApprovalStore, root: string, tool: string): ApprovalLine
   return { tool, state: 'revoked', digest, by, at, changed: [] };
 }
 
-async function listed({ registry }: Project, store: ApprovalStore, root: string): Promise<ApprovalLine[]> {
+async function listed(
+  { registry, plugins }: Project,
+  store: ApprovalStore,
+  root: string,
+): Promise<ApprovalLine[]> {
   const tools = await registry.list();
-  return store.list(root).map(({ tool: name, digest, by, at, files }) => {
+  return store.list(root).map((given) => {
+    const { tool: name, digest, by, at, files } = given;
+    if (name.startsWith('plugin:')) return listedPlugin(plugins, given);
     const tool = tools.find((each) => each.name === name && each.problems.length === 0);
     const line = { tool: name, digest, by, at };
     if (tool === undefined) return { ...line, state: 'gone', changed: [] };

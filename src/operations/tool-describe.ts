@@ -41,6 +41,7 @@ export const toolDescribe = acorOperation({
       version: manifest.version,
       description: manifest.description ?? '',
       category: manifest.category ?? null,
+      ...(tool.notes !== undefined && { notes: tool.notes }),
       language: tool.language,
       adapter: tool.adapter,
       path: tool.entry ?? tool.dir,

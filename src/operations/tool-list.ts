@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { mark } from '../compose/marks.ts';
 import { problemText } from '../core/config/problem.ts';
 import { acorOperation } from './define.ts';
+import { tellOfPlugins } from './tell-of-plugins.ts';
 import { tableOf } from './views.ts';
 
 const toolLine = z.object({
@@ -16,6 +17,7 @@ const toolLine = z.object({
   has_manifest: z.boolean(),
   path: z.string(),
   problems: z.array(z.string()),
+  notes: z.array(z.string()).optional().describe('What plugins say of it.'),
 });
 
 export const toolList = acorOperation({
@@ -32,7 +34,8 @@ export const toolList = acorOperation({
   list: 'tools',
   example: 'acor list --filter log',
   async run(input, ctx) {
-    const { registry } = await ctx.app.project();
+    const project = await ctx.app.project();
+    const { registry } = project;
     const needle = input.filter?.toLowerCase();
     const tools = (await registry.list())
       .map((tool) => ({
@@ -47,6 +50,7 @@ export const toolList = acorOperation({
         has_manifest: tool.manifestPath !== null,
         path: tool.entry ?? tool.dir,
         problems: tool.problems.map((problem) => `${problemText(problem)}. ${problem.fix}`),
+        ...(tool.notes !== undefined && { notes: tool.notes }),
       }))
       .filter(
         (tool) =>
@@ -59,17 +63,25 @@ export const toolList = acorOperation({
     return {
       kind: 'data',
       data: { tools },
-      next: broken.map(({ name }) => `acor describe ${name}`).slice(0, 3),
+      next: [
+        ...broken.map(({ name }) => `acor describe ${name}`).slice(0, 3),
+        ...tellOfPlugins(project, ctx),
+      ],
     };
   },
   render({ tools }, screen) {
-    const rows = tools.map(({ name, status, version, language, level, description, problems }) => ({
-      tool: name,
-      version,
-      language,
-      level,
-      description: status === 'ok' ? description : `${mark('failed', screen)} broken: ${problems[0]}`,
-    }));
+    const rows = tools.map(
+      ({ name, status, version, language, level, description, problems, notes = [] }) => ({
+        tool: name,
+        version,
+        language,
+        level,
+        description:
+          status === 'ok'
+            ? [description, ...notes].filter((text) => text !== '').join(' | ')
+            : `${mark('failed', screen)} broken: ${problems[0]}`,
+      }),
+    );
     const none = 'No tools here: put one into tools/<name>/, or leave out --filter.';
     return tableOf(rows, screen, ['tool'], none, (column, text) =>
       column === 'description' && text.startsWith(mark('failed', screen)) ? 'red' : undefined,

@@ -56,4 +56,5 @@ export const CONFIG_DEFAULTS = {
     answer: unknown;
     reason?: string | undefined;
   }[],
+  plugins: [] as string[],
 };

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CONFIG_DEFAULTS as DEFAULTS } from './config-defaults.ts';
 import { whyDenied } from './env-names.ts';
+import { PLUGIN_FILE, pluginName } from './plugin-name.ts';
 import { resourceLimits } from './resource-limits.ts';
 import { SEMVER } from './semver.ts';
 
@@ -181,6 +182,23 @@ const answerRule = z.strictObject({
   reason: z.string().optional().describe('Why; it is recorded with the answer.'),
 });
 
+const plugins = z
+  .array(
+    folder.regex(
+      PLUGIN_FILE,
+      'must end in the name of a module, such as notify.ts: lower-case letters, digits, - and _, then .ts, .mts, .js or .mjs',
+    ),
+  )
+  .superRefine((paths, context) => {
+    const names = paths.map(pluginName);
+    names.forEach((name, index) => {
+      if (names.indexOf(name) === index) return;
+      const message = `two plugins are called '${name}', and a plugin is approved by its name`;
+      const params = { rule: 'duplicate-name', fix: 'Rename the file of one of them.' };
+      context.addIssue({ code: 'custom', path: [index], message, params });
+    });
+  });
+
 /** What `.acor/config.yaml` may hold (contract §6). All of it may be left out; unknown keys are errors. */
 export const configFile = z.strictObject({
   version: z
@@ -200,6 +218,9 @@ export const configFile = z.strictObject({
   storage: storage.prefault({}).describe('How runs are kept.'),
   task: task.prefault({}).describe('Who carries out the tasks of `acor task`, and with what.'),
   answers: z.array(answerRule).default([]).describe('Answers given by rule, the first that fits.'),
+  plugins: plugins
+    .default([])
+    .describe('Modules that take part in discovery and runs, once they are approved.'),
 });
 
 export type Config = z.output<typeof configFile>;

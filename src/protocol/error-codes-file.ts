@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ERROR_CLASSES } from './error-codes.ts';
 
 /** What `error_codes.yaml` may hold (contract §7): a project's own codes, in the manner of seed 000's table. */
 export const errorCodesFile = z.strictObject({
@@ -10,9 +11,7 @@ export const errorCodesFile = z.strictObject({
     .record(
       z.string().regex(/^E_[A-Z0-9_]+$/, 'must look like E_SOMETHING'),
       z.strictObject({
-        class: z
-          .enum(['user_error', 'retryable', 'infra_error', 'policy_error', 'unknown'])
-          .describe('Who has to act.'),
+        class: z.enum(ERROR_CLASSES).describe('Who has to act.'),
         retryable: z.boolean().describe('Whether the same call may go well when it is tried again.'),
         exit: z
           .union([z.literal(1), z.literal(2)], 'must be 1 or 2')

@@ -1,5 +1,7 @@
 /** What kind of trouble a code is, which decides who has to act (seed 000's taxonomy). */
-export type ErrorClass = 'user_error' | 'retryable' | 'infra_error' | 'policy_error' | 'unknown';
+export const ERROR_CLASSES = ['user_error', 'retryable', 'infra_error', 'policy_error', 'unknown'] as const;
+
+export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
 /** One row of the error table (contract §7). `exit` is ACOR's own exit code: 2 when something must be provided first. */
 export interface ErrorInfo {
@@ -98,6 +100,13 @@ export const ERROR_CODES = {
     2,
     'Mend the manifest at the place named.',
     'See the list of mistakes in details.',
+  ),
+  E_WORKFLOW_INVALID: row(
+    'user_error',
+    false,
+    2,
+    'Mend the workflow file at the place named.',
+    'See the list of mistakes with: acor workflow validate',
   ),
   E_TOOL_NOT_FOUND: row('user_error', false, 1, 'Choose a tool that exists.', 'See: acor list'),
   E_INCOMPATIBLE: row(

@@ -36,18 +36,32 @@ export const inputSpec = z
     multiple: z.boolean().default(false).describe('May be given several times; the value is a list.'),
     access: z.enum(['read', 'write']).optional().describe('What a path is granted for.'),
   })
-  .superRefine((input, context) => {
-    for (const mistake of inputMistakes(input)) {
-      context.addIssue({
-        code: 'custom',
-        path: [mistake.key],
-        message: mistake.message,
-        params: { rule: mistake.rule, fix: mistake.fix },
-      });
-    }
-  });
+  .superRefine(tellMistakes);
 
 export type InputSpec = z.output<typeof inputSpec>;
+
+/** What workflows declare of an input (contract §10): its name is a key there, and it is given by that name alone. */
+export const namedInput = z
+  .strictObject(
+    z
+      .object(inputSpec.shape)
+      .omit({ name: true, flag: true, positional: true, multiple: true, joined: true, access: true }).shape,
+  )
+  .superRefine(tellMistakes);
+
+function tellMistakes(input: InputLimits, context: z.core.$RefinementCtx): void {
+  for (const mistake of inputMistakes(input)) {
+    context.addIssue({
+      code: 'custom',
+      path: [mistake.key],
+      message: mistake.message,
+      params: { rule: mistake.rule, fix: mistake.fix },
+    });
+  }
+}
+
+type InputLimits = Pick<InputSpec, 'type' | 'min' | 'max' | 'pattern' | 'default'> &
+  Partial<Pick<InputSpec, 'access' | 'flag' | 'positional' | 'multiple' | 'joined'>>;
 
 interface KeyMistake {
   key: string;
@@ -56,7 +70,7 @@ interface KeyMistake {
   fix: string;
 }
 
-function* inputMistakes(input: InputSpec): Generator<KeyMistake> {
+function* inputMistakes(input: InputLimits): Generator<KeyMistake> {
   const { type } = input;
   if (input.access !== undefined && type !== 'path') {
     yield mistake(
@@ -122,7 +136,7 @@ function* inputMistakes(input: InputSpec): Generator<KeyMistake> {
   }
 }
 
-function isDefault(input: InputSpec): boolean {
+function isDefault(input: InputLimits): boolean {
   if (!input.multiple) return isOfType(input.type, input.default);
   return Array.isArray(input.default) && input.default.every((item) => isOfType(input.type, item));
 }

@@ -26,7 +26,9 @@ export const mapRule = z.strictObject({
     .record(z.string(), scalar)
     .default({})
     .describe('Fields and the values that they must have; a field is a name, or a path that begins with $.'),
-  to: z.enum(Object.keys(MAP_TARGETS) as [MapTarget, ...MapTarget[]]),
+  to: z
+    .enum(Object.keys(MAP_TARGETS) as [MapTarget, ...MapTarget[]])
+    .describe('Which event such a message becomes.'),
   fields: z
     .record(z.string(), z.unknown())
     .default({})

@@ -6,6 +6,9 @@ import { TOOL_NAME, TOOL_NAME_RULE } from './tool-name.ts';
 const text = z.string().min(1);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in 64 lower-case hex digits');
 const toolName = z.string().regex(TOOL_NAME, TOOL_NAME_RULE);
+const approvable = z
+  .string()
+  .refine((name) => TOOL_NAME.test(name.replace(/^plugin:/, '')), { error: TOOL_NAME_RULE });
 
 const root = z
   .string()
@@ -72,12 +75,12 @@ export const policyFile = z.strictObject({
   approved: z
     .array(
       z.strictObject({
-        tool: toolName.describe('The name of the tool.'),
+        tool: approvable.describe('The name of the tool, or plugin:<name>.'),
         digest: sha256.describe('What `acor approve` shows of manifest and entry.'),
       }),
     )
     .optional()
-    .describe('Privileged tools that may run; in the files of the user and the system only.'),
+    .describe('Privileged tools and plugins that may run; in the files of the user and the system only.'),
   engine: z
     .enum(['builtin', 'cedar', 'command'])
     .optional()

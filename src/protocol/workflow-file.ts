@@ -1,10 +1,26 @@
 import * as z from 'zod';
-import { inputSpec } from './manifest-inputs.ts';
+import { INPUT_NAME, INPUT_NAME_RULE } from './input-types.ts';
+import { namedInput } from './manifest-inputs.ts';
 
-/** What a step may be called: it becomes a task id and a name in expressions. */
-export const STEP_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+/** What a step may be called: any text of one line, as in seed 000. It becomes a task id, and a name in expressions. */
+export const STEP_NAME = /^(?!__proto__$)(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,100}(?<!\s)$/u;
 
-export const STEP_NAME_RULE = 'must start with a letter, then at most 63 letters, digits, _ or -';
+export const STEP_NAME_RULE = 'must be 1 to 100 visible characters on one line';
+
+/** What a workflow may be called: it becomes the `workflow:<name>` of its runs. */
+export const WORKFLOW_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+export const WORKFLOW_NAME_RULE =
+  'must start with a letter or digit, then at most 63 letters, digits, ., _ or -';
+
+/** Larger files are refused before they are read: some 10,000 steps fit in. */
+export const MAX_WORKFLOW_BYTES = 4 * 1024 * 1024;
+
+/** How many steps a workflow may have, those of `finally` included. */
+export const MOST_STEPS = 10_000;
+
+/** How deep workflows may stand in workflows. */
+export const MOST_NESTED_WORKFLOWS = 8;
 
 /** How many items a `foreach` takes without being told otherwise, and at most. */
 export const DEFAULT_MAX_ITEMS = 1000;
@@ -24,7 +40,12 @@ const template = z.string().describe('May hold ${…}: an expression.');
 const value = z.unknown().describe('Texts in it may hold ${…}: an expression.');
 const values = z.record(z.string(), value);
 /** Arguments by the names of the inputs, or word by word. */
-const args = z.union([values, z.array(z.union([z.string(), z.number(), z.boolean()]))]);
+const args = z
+  .union(
+    [values, z.array(z.union([z.string(), z.number(), z.boolean()]))],
+    'must be a map of values by the names of inputs, or a list of words',
+  )
+  .describe('Values by the names of the inputs, or words as on a command line.');
 
 const retry = z.strictObject({
   max: z.int().min(0).describe('Tries after the first one.'),
@@ -49,12 +70,20 @@ const common = {
     .array(stepName)
     .optional()
     .describe('The steps before it. Left out, it is the step above; an empty list starts at once.'),
-  when: template.optional().describe('The step is skipped unless this is true.'),
+  when: z
+    .union([template, z.boolean()], 'must be true, false or an expression ${…}')
+    .optional()
+    .describe('The step is skipped unless this is true. Asked once, before the items of a foreach.'),
   foreach: z
-    .union([z.string(), z.array(z.unknown())])
+    .union([template, z.array(value)], 'must be a list, or an expression ${…} that gives one')
     .optional()
     .describe('A list, or an expression that gives one; `item` and `index` stand for each.'),
-  max_items: z.int().positive().max(MOST_ITEMS).default(DEFAULT_MAX_ITEMS),
+  max_items: z
+    .int()
+    .positive()
+    .max(MOST_ITEMS)
+    .optional()
+    .describe(`How many items a foreach may have; ${DEFAULT_MAX_ITEMS} when left out.`),
   max_concurrency: count.optional().describe('How many items or tasks of this step run at once.'),
   retry: retry.optional(),
   on_error: z.enum(ERROR_POLICIES).optional(),
@@ -74,7 +103,7 @@ const workOfStep = {
   schema: z.record(z.string(), z.unknown()).optional().describe('A JSON Schema of the answer.'),
   default: z.unknown().optional(),
   tasks: z
-    .array(z.union([commandLine, z.record(z.string(), z.unknown())]))
+    .array(z.union([commandLine, z.record(z.string(), z.unknown())], 'must be a command line or a step'))
     .min(1)
     .optional(),
   workflow: z.string().min(1).optional().describe('Another workflow: its name, or a path from this file.'),
@@ -91,11 +120,15 @@ export const parallelTask = z.strictObject({ ...common, name: stepName.optional(
 /** What a workflow file may hold (contract §10). Unknown keys are errors. */
 export const workflowFile = z.strictObject({
   $schema: z.string().optional(),
-  name: stepName.optional().describe("Left out, it is the file's name."),
+  name: z
+    .string()
+    .regex(WORKFLOW_NAME, WORKFLOW_NAME_RULE)
+    .optional()
+    .describe("Left out, it is the file's name."),
   version: z.literal(1).default(1),
   description: z.string().optional(),
   inputs: z
-    .record(z.string(), inputSpecWithoutName())
+    .record(z.string().regex(INPUT_NAME, INPUT_NAME_RULE), namedInput)
     .default({})
     .describe('What a caller gives, by name: the keys of an input of a manifest.'),
   timeout_s: seconds.optional().describe('Of the whole workflow.'),
@@ -112,9 +145,3 @@ export type WorkflowFile = z.output<typeof workflowFile>;
 export type WorkflowStepFile = z.output<typeof workflowStep>;
 export type ParallelTaskFile = z.output<typeof parallelTask>;
 export type OnError = (typeof ERROR_POLICIES)[number];
-
-function inputSpecWithoutName() {
-  const { name: _, ...shape } = inputSpec.shape;
-  const { flag: _flag, positional: _positional, multiple: _multiple, access: _access, ...rest } = shape;
-  return z.strictObject(rest);
-}

@@ -9,7 +9,7 @@ let counter = 0;
  */
 export function writeAtomic(
   path: string,
-  text: string,
+  content: string | Uint8Array,
   options: { durable?: boolean; mode?: number } = {},
 ): void {
   const temporary = `${path}.${process.pid}-${counter++}.tmp`;
@@ -18,7 +18,7 @@ export function writeAtomic(
     try {
       // A mode that was asked for holds whatever the umask says.
       if (options.mode !== undefined) fchmodSync(fd, options.mode);
-      writeFully(fd, Buffer.from(text));
+      writeFully(fd, typeof content === 'string' ? Buffer.from(content) : content);
       if (options.durable) fsyncSync(fd);
     } finally {
       closeSync(fd);

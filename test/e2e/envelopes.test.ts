@@ -51,6 +51,7 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   run: ({ tool }) => ['--no-stream', tool],
   'secret delete': () => ['API_TOKEN'],
   'secret set': ({ secretFile }) => ['API_TOKEN', '--file', secretFile],
+  'workflow graph': () => ['flow'],
 };
 
 /** Commands whose success needs a tool that waits for it, or an agent; `questions.test.ts` and `task.test.ts` have them. */
@@ -68,6 +69,7 @@ describe('every command', () => {
       '#!/bin/bash\n[ "$ACOR_ATTEMPT" = 1 ] && exit 30\necho \'{"type":"result","status":"ok"}\'\n',
       0o755,
     );
+    project.write('workflows/flow.yaml', 'steps: [{ name: a, tool: quick }]\n');
     const { end } = await project.run(['right_hash']);
     const { end: failed } = await project.run(['fails_once']);
     const { end: failedToo } = await project.run(['fails_once']);

@@ -112,7 +112,7 @@ describe('explain', () => {
     const commands = await markdown('--topic', 'commands');
     for (const { command, hidden } of ROUTES)
       assert.equal(commands.includes(`\`acor ${command}`), hidden !== true, command);
-    assert.match(await markdown('--topic', 'manifests'), /- effects: reads \| writes \| destroys\n/);
+    assert.match(await markdown('--topic', 'manifests'), /- effects: reads \| writes \| destroys\. /);
     assert.match(await markdown('--topic', 'command:run'), /--idempotency-key/);
     for (const topic of TOPICS) assert.ok(estimateTokens(await markdown('--topic', topic)) < 2500, topic);
   });

@@ -25,7 +25,7 @@ describe('a store that is full', needsMounts, () => {
   for (const [what, limits, kinds] of [
     [
       'has no room for a write',
-      Array.from({ length: 20 }, (_, i) => `size=${(i + 3) * 4}k`),
+      Array.from({ length: 24 }, (_, i) => `size=${(i + 3) * 4}k`),
       [
         /write the record of the run/,
         /keep the output of the tool: .*\/logs\/std(out|err)\.log/,
@@ -146,7 +146,7 @@ describe('a store that is full', needsMounts, () => {
     const started = project.start(['run', 'asks_daemon', '--detach']);
     const runId = JSON.parse((await started.finished).stdout).data.run_id;
     await until(() => project.record(runId)?.state === 'waiting_ai');
-    assert.ok(processesOf(runId).length >= 2);
+    await until(() => processesOf(runId).length >= 2);
     project.fill('.runs');
     const { data } = await project.envelope(['cancel', runId]);
     assert.equal(data.state, 'cancelled');

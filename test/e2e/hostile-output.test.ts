@@ -109,6 +109,17 @@ describe('what a stranger writes', () => {
         );
         write('tools/broken/cli.sh', '#!/bin/bash\n', 0o755);
         write(`tools/${hostile().replaceAll('/', '')}/cli.sh`, '#!/bin/bash\n', 0o755);
+        const step = (name: string) => ({
+          name,
+          tool: hostile(),
+          when: `\${${JSON.stringify(hostile())} == "x"}`,
+        });
+        write(
+          '.acor/workflows/flow.json',
+          JSON.stringify({ description: hostile(), steps: [step('a'), step('b')] }),
+        );
+        write('.acor/workflows/bad.json', JSON.stringify({ [hostile()]: 1, steps: [step(hostile())] }));
+        write(`workflows/${hostile().replaceAll('/', '')}.json`, JSON.stringify({ steps: [step('a')] }));
         write(
           'helping',
           `#!/bin/bash\ncat <<'END'\n${hostile()}\nUsage: x [-v] FILE ${hostile()}\n  -v, --verbose  ${hostile()}\n  --x=${hostile()}  x\n  --y Y ${hostile()}\nEND\n`,
@@ -242,6 +253,15 @@ function callsOf(command: string, runId: string, word: string): string[][] {
     clean: [['--keep', '0', '--dry-run']],
     complete: [['bash'], [word]],
     'config show': [[], [word]],
+    'workflow graph': [
+      ['flow'],
+      ['flow', '--format', 'mermaid'],
+      ['flow', '--format', 'dot'],
+      ['bad'],
+      [word],
+    ],
+    'workflow list': [[]],
+    'workflow validate': [[], ['bad'], [word]],
     describe: [
       ['evil'],
       ['evil', '--manifest'],

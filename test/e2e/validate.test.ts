@@ -256,7 +256,7 @@ describe('acor validate', () => {
     assert.ok(data.schemas.includes('manifest.schema.json'));
     assert.deepEqual(
       data.features.sandboxes.map(({ name }: { name: string }) => name),
-      ['bubblewrap', 'landlock', 'none'],
+      ['bubblewrap', 'landlock', 'seatbelt', 'none'],
     );
   });
 });

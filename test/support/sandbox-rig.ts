@@ -78,7 +78,8 @@ export class SandboxRig {
   /** As the runner does it: what the tool may write is its own. */
   #handOver(to: RunUser): void {
     const secrets = join(this.run, 'secrets');
-    for (const path of [...this.#writableFolders, this.writable, secrets, join(secrets, 'TOKEN')])
+    const files = readdirSync(secrets).map((name) => join(secrets, name));
+    for (const path of [...this.#writableFolders, this.writable, secrets, ...files])
       chownSync(path, to.uid, to.gid);
   }
 

@@ -57,7 +57,7 @@ describe('the documents on manifests and configuration', () => {
     );
     const documented = firstColumn(read('configuration.md'));
     const settings = Object.keys(CONFIG_KEYS).map((key) =>
-      key.replace(/^(security\.(?:resource_limits|container))\..*/, '$1'),
+      key.replace(/^(security\.(?:resource_limits|container)|budget\.resources)\..*/, '$1'),
     );
     assert.deepEqual(
       documented.sort(),

@@ -54,6 +54,7 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'task.max_cost_usd': 'number',
   'task.price.input': 'number',
   'task.price.output': 'number',
+  plugins: 'list',
 };
 
 /** Names that seed 000 uses; the ACOR_ name of the same setting wins. */

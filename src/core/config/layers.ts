@@ -113,6 +113,7 @@ function withoutPlaces(file: string): YamlFile {
   const place = (_path: KeyPath) => ({ line: 0, column: 0 });
   return {
     file,
+    text: '',
     value: undefined,
     problems: [],
     placeOf: place,

@@ -22,6 +22,8 @@ export interface Place {
 /** A YAML file as plain values, and where each of them stands. */
 export interface YamlFile {
   file: string;
+  /** What was read, decoded; empty when nothing could be. */
+  text: string;
   value: unknown;
   problems: Problem[];
   /** The place of a value, or of what holds it when it is not there. */
@@ -31,32 +33,34 @@ export interface YamlFile {
   sourceOf(path: KeyPath): string | undefined;
 }
 
-/**
- * Reads a file of limited size. What is wrong with it is a problem, not an exception. Without `aliases` none is allowed: what
- * decides about rights must say it where it stands.
- */
+/** How a file is read. */
+interface ReadOptions {
+  /** Without it no alias is allowed: what decides about rights must say it where it stands. */
+  aliases?: boolean;
+  maxBytes?: number;
+}
+
+/** Reads a file of limited size. What is wrong with it is a problem, not an exception. */
 export async function readYamlFile(
   file: string,
-  options: { aliases: boolean } = { aliases: true },
+  { aliases = true, maxBytes = MAX_YAML_BYTES }: ReadOptions = {},
 ): Promise<YamlFile> {
   try {
     const stats = statSync(file);
     // Reading a FIFO would wait for ever.
     if (!stats.isFile()) return failed(file, 'unreadable', 'this is not a file', 'Put a file in its place.');
     const { size } = stats;
-    if (size > MAX_YAML_BYTES) {
+    if (size > maxBytes) {
       return failed(
         file,
         'size',
-        `the file has ${size} bytes, more than the ${MAX_YAML_BYTES} that are read`,
+        `the file has ${size} bytes, more than the ${maxBytes} that are read`,
         'Make it smaller.',
       );
     }
-    return await parseYaml(
-      file,
-      new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file)),
-      options,
-    );
+    return await parseYaml(file, new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file)), {
+      aliases,
+    });
   } catch (error) {
     if (error instanceof TypeError && errorCode(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA')
       return notText(file);
@@ -87,7 +91,7 @@ export async function parseYaml(
     const problems = onePerPlace(mistakes).map((mistake) => syntaxProblem(file, text, lines, mistake));
     if (!options.aliases) problems.push(...aliasIn(document, file, lines, yaml));
     const value = problems.length > 0 ? undefined : (document.toJS({ maxAliasCount: MAX_ALIAS_COUNT }) ?? {});
-    return { file, value, problems, ...placesIn(document, lines, yaml) };
+    return { file, text, value, problems, ...placesIn(document, lines, yaml) };
   } catch (error) {
     if (error instanceof ReferenceError) {
       return failed(
@@ -208,6 +212,7 @@ function failed(file: string, rule: string, message: string, fix: string): YamlF
   const place = { line: 1, column: 1 };
   return {
     file,
+    text: '',
     value: undefined,
     problems: [{ file, ...place, rule, message, fix }],
     placeOf: () => place,

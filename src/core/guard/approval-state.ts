@@ -39,11 +39,20 @@ export async function approvalOf(
   from: { root: string; env: Env; layers: readonly PolicyLayer[] },
 ): Promise<ApprovalState> {
   if (tool.manifest.permissions.level !== 'privileged') return { state: 'not_needed' };
-  const { digest, files } = digestOf(tool);
+  const digested = digestOf(tool);
   if (!(await isAsOnDisk(tool))) throw notAsOnDisk(tool);
+  return approvalStands(tool.name, digested, from);
+}
+
+/** The same for whatever is approved by a name and for some files. */
+export function approvalStands(
+  name: string,
+  { digest, files }: { digest: string; files: DigestedFile[] },
+  from: { root: string; env: Env; layers: readonly PolicyLayer[] },
+): Exclude<ApprovalState, { state: 'not_needed' }> {
   for (const layer of from.layers) {
     const index =
-      layer.policy.approved?.findIndex((each) => each.tool === tool.name && each.digest === digest) ?? -1;
+      layer.policy.approved?.findIndex((each) => each.tool === name && each.digest === digest) ?? -1;
     if (index === -1) continue;
     return {
       state: 'valid',
@@ -51,19 +60,23 @@ export async function approvalOf(
       files,
     };
   }
-  const stored = new ApprovalStore(from.env).read(realpathSync(from.root), tool.name);
+  const stored = new ApprovalStore(from.env).read(realpathSync(from.root), name);
   if (stored === undefined) return { state: 'missing', digest, files };
   const { by, at } = stored;
   if (stored.digest === digest) return { state: 'valid', approval: { digest, by, at }, files };
   return { state: 'stale', digest, files, changed: changedFiles(stored.files, files), given: { by, at } };
 }
 
+/** Why something is not approved, in words. */
+export function whyNotApproved(state: Extract<ApprovalState, { digest: string }>): string {
+  return state.state === 'stale'
+    ? `its approval by ${state.given.by} of ${state.given.at} no longer holds, because ${state.changed.join(' and ')} changed`
+    : 'nobody has approved it';
+}
+
 /** E_APPROVAL_REQUIRED: what is missing, and the command that a person runs. */
 export function approvalRequired(tool: string, state: Extract<ApprovalState, { digest: string }>): AcorError {
-  const why =
-    state.state === 'stale'
-      ? `its approval by ${state.given.by} of ${state.given.at} no longer holds, because ${state.changed.join(' and ')} changed`
-      : 'nobody has approved it';
+  const why = whyNotApproved(state);
   const command = shellCommand(['acor', 'approve', tool]);
   return new AcorError('E_APPROVAL_REQUIRED', `tool '${tool}' is privileged, and ${why}`, {
     hint: `A person must run this at a terminal: ${command}. Or lower permissions.level to standard and list what the tool needs.`,

@@ -4,8 +4,8 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { toolsDirsOf } from '../config/paths.ts';
 import { findProgram, isProgram } from './find-program.ts';
-import { languageNamed } from './languages/index.ts';
-import type { RuntimeContext, ToolCommand } from './languages/language.ts';
+import { LANGUAGES } from './languages/index.ts';
+import type { Language, RuntimeContext, ToolCommand } from './languages/language.ts';
 import { isInside, realPathOf } from './real-path.ts';
 import { sdkPaths } from './sdk-paths.ts';
 import type { ToolEntry } from './tool-entry.ts';
@@ -15,10 +15,15 @@ export type { ToolCommand } from './languages/language.ts';
 type Env = RuntimeContext['env'];
 
 /** How a tool is started. Throws E_RUNTIME_MISSING or E_SPAWN_FAILED, with how to put it right. Starts nothing. */
-export async function commandOf(tool: ToolEntry, config: LoadedConfig, env: Env): Promise<ToolCommand> {
+export async function commandOf(
+  tool: ToolEntry,
+  config: LoadedConfig,
+  env: Env,
+  languages: readonly Language[] = LANGUAGES,
+): Promise<ToolCommand> {
   if (tool.command !== null) return ownCommand(tool, tool.command, env);
   const entry = checkedEntry(tool);
-  const language = languageNamed(tool.language);
+  const language = languages.find((each) => each.name === tool.language);
   if (language === undefined) throw new Error(`Internal: no language '${tool.language}'`);
   const context = {
     tool: tool.name,

@@ -3,6 +3,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import { registryDirsOf, toolsDirsOf } from '../config/paths.ts';
 import { type Candidate, stemOf } from './candidate.ts';
 import type { DiscoveryCache } from './discovery-cache.ts';
+import type { Language } from './languages/language.ts';
 import { matchPatterns } from './patterns.ts';
 import { readTool } from './read-tool.ts';
 import type { ToolEntry } from './tool-entry.ts';
@@ -10,13 +11,17 @@ import { problemOf } from './tool-problem.ts';
 import { readToolsFolder, type ToolsFolder } from './tools-folder.ts';
 
 /** Finds the tools of a project (contract §6), the broken ones included, by name. Runs nothing. */
-export async function discover(config: LoadedConfig, cache: DiscoveryCache): Promise<ToolEntry[]> {
+export async function discover(
+  config: LoadedConfig,
+  cache: DiscoveryCache,
+  languages: readonly Language[],
+): Promise<ToolEntry[]> {
   const { patterns, auto_discover } = config.config.discovery;
   const registries = await registryFolders(config, cache);
   const tools: ToolEntry[] = [];
-  const add = async (candidate: Candidate): Promise<void> => {
+  const add = async (candidate: Omit<Candidate, 'languages'>): Promise<void> => {
     const id = `tool:${[candidate.path, candidate.language, ...candidate.registryFolders].join('|')}`;
-    const tool = await cache.unit(id, (files) => readTool(candidate, files));
+    const tool = await cache.unit(id, (files) => readTool({ ...candidate, languages }, files));
     // A copy, since a rival's problem is added to it.
     if (tool !== null) tools.push({ ...tool, problems: [...tool.problems] });
   };

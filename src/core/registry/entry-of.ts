@@ -10,14 +10,14 @@ import type { WatchedFiles } from './watched-files.ts';
 
 /** The entry file; null when there is none; a problem when it may not be used. */
 export function entryOf(
-  { path, kind }: Candidate,
+  { path, kind, languages }: Candidate,
   dir: string,
   read: ReadManifest | undefined,
   files: WatchedFiles,
 ): string | null | Problem {
   const named = read?.manifest?.entry;
   if (named === undefined && kind === 'file') return path;
-  const found = named === undefined ? findEntries(dir, files) : [named];
+  const found = named === undefined ? findEntries(dir, files, languages) : [named];
   if (found.length === 0) return null;
   if (found.length > 1) {
     return problemOf(
@@ -54,9 +54,9 @@ export function entryOf(
 }
 
 /** Settles the language of a tool with an entry, or says that nothing tells it. */
-export function setLanguage(tool: ToolEntry, candidate: Candidate, files: WatchedFiles): void {
+export async function setLanguage(tool: ToolEntry, candidate: Candidate, files: WatchedFiles): Promise<void> {
   const said = tool.manifest.language ?? candidate.language;
-  const language = said ?? detectLanguage(tool.entry!, files);
+  const language = said ?? (await detectLanguage(tool.entry!, files, candidate.languages));
   if (language !== undefined) {
     tool.language = language;
     return;

@@ -11,11 +11,14 @@ export interface ReadInput {
   values: InputValue[];
 }
 
-/** Reads a command line by the inputs of a tool: flags, then `--input-json`, then defaults. */
+/**
+ * Reads a command line by the inputs of a tool: flags, then `--input-json`, then defaults. Values that are `open` are known to be
+ * given, and not yet what they are: they are not looked at.
+ */
 export function readInputs(
   specs: readonly InputSpec[],
   words: readonly string[],
-  options: { cwd: string; readStdin?: () => string },
+  options: { cwd: string; readStdin?: () => string; open?: (value: GivenValue) => boolean },
 ): { read: ReadInput[]; problems: ArgumentProblem[] } {
   const { given, inputJson, problems } = parseArguments(specs, words);
   // Flags win over --input-json, and a later --input-json over an earlier one.
@@ -35,6 +38,7 @@ export function readInputs(
       continue;
     }
     const good = values.flatMap((each) => {
+      if (options.open?.(each)) return [];
       const value = readValue(spec, each);
       if (!('mistake' in value)) return value;
       problems.push(

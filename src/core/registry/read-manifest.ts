@@ -4,7 +4,7 @@ import { nearestWords } from '../../util/nearest.ts';
 import { checkFile } from '../config/check-file.ts';
 import type { Problem } from '../config/problem.ts';
 import { readYamlFile, type YamlFile } from '../config/yaml-file.ts';
-import { LANGUAGES, languageNamed } from './languages/index.ts';
+import { LANGUAGES } from './languages/index.ts';
 import { isInside } from './real-path.ts';
 import { problemOf } from './tool-problem.ts';
 import type { WatchedFiles } from './watched-files.ts';
@@ -23,6 +23,7 @@ export async function readManifest(
   name: string,
   root: string,
   files: WatchedFiles,
+  languages = LANGUAGES,
 ): Promise<ReadManifest> {
   const real = files.realPath(path, dirname(path));
   if (real?.stats === undefined) {
@@ -54,12 +55,19 @@ export async function readManifest(
   });
   if (data === undefined) return { problems, problemAt: at(yaml) };
   const manifest = completeManifest(data, name);
-  return { manifest, problems: languageProblems(manifest, yaml), problemAt: at(yaml) };
+  return {
+    manifest,
+    problems: languageProblems(
+      manifest,
+      yaml,
+      languages.map((each) => each.name),
+    ),
+    problemAt: at(yaml),
+  };
 }
 
-function languageProblems({ language }: Manifest, yaml: YamlFile): Problem[] {
-  if (language === undefined || languageNamed(language)) return [];
-  const known = LANGUAGES.map((each) => each.name);
+function languageProblems({ language }: Manifest, yaml: YamlFile, known: readonly string[]): Problem[] {
+  if (language === undefined || known.includes(language)) return [];
   const [nearest] = nearestWords(language, known, 1);
   return [
     at(yaml)(

@@ -73,7 +73,9 @@ async function readPlain(candidate: Candidate, files: WatchedFiles): Promise<Too
       ? dirname(dirname(manifestPath))
       : candidate.root;
   const read =
-    manifestPath === null ? undefined : await readManifest(manifestPath, name, manifestRoot, files);
+    manifestPath === null
+      ? undefined
+      : await readManifest(manifestPath, name, manifestRoot, files, candidate.languages);
   const problems = [
     ...rivalManifests(manifestPaths),
     ...(read?.problems ?? []),
@@ -105,7 +107,7 @@ async function readPlain(candidate: Candidate, files: WatchedFiles): Promise<Too
   const entry = entryOf(candidate, dir, read, files);
   if (typeof entry === 'string') {
     tool.entry = entry;
-    setLanguage(tool, candidate, files);
+    await setLanguage(tool, candidate, files);
   } else if (entry === null) {
     if (manifestPath === null && problems.every(({ rule }) => rule === 'tool-name')) return null;
     if (read?.manifest) problems.push(noEntry(manifestPath!, dir));

@@ -11,20 +11,35 @@ import { problemText } from '../config/problem.ts';
 import { discover } from './discover.ts';
 import { DiscoveryCache } from './discovery-cache.ts';
 import { errorCodeFiles, readErrorCodes } from './error-codes.ts';
+import { LANGUAGES, languagesWith } from './languages/index.ts';
+import type { Language } from './languages/language.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 export type { Problem } from '../config/problem.ts';
 export type { ToolEntry } from './tool-entry.ts';
+
+/** What the plugins of a project add to its registry. */
+export interface RegistryPlugins {
+  /** Other languages under the same key are impossible. */
+  readonly key: string;
+  languages(): Promise<readonly Language[]>;
+  /** The tools that are offered, and those that are hidden, with the plugin that hides each. */
+  adjust(tools: readonly ToolEntry[]): Promise<{ tools: ToolEntry[]; hidden: ReadonlyMap<string, string> }>;
+  /** What a person would do to have plugins run that do not yet. */
+  readonly next: readonly string[];
+}
 
 /** The tools of a project. Each question looks at the files anew, so that a change is seen at once. */
 export class Registry {
   readonly #config: LoadedConfig;
   readonly #tools: DiscoveryCache;
   readonly #codes: DiscoveryCache;
+  readonly #plugins: RegistryPlugins | undefined;
+  #hidden: ReadonlyMap<string, string> = new Map();
   /** Rounds of the caches do not overlap. */
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(config: LoadedConfig) {
+  private constructor(config: LoadedConfig, plugins: RegistryPlugins | undefined) {
     const { discovery } = config.config;
     const key = JSON.stringify([
       ACOR_VERSION,
@@ -32,20 +47,34 @@ export class Registry {
       toolsDirsOf(config),
       registryDirsOf(config),
       discovery.patterns,
+      plugins?.key,
     ]);
     const folder = join(runsDirOf(config), 'cache');
     this.#config = config;
+    this.#plugins = plugins;
     this.#tools = new DiscoveryCache(join(folder, 'discovery.json'), key, discovery.cache_ttl);
     this.#codes = new DiscoveryCache(join(folder, 'error-codes.json'), key, discovery.cache_ttl);
   }
 
-  static open(config: LoadedConfig): Registry {
-    return new Registry(config);
+  static open(config: LoadedConfig, plugins?: RegistryPlugins): Registry {
+    return new Registry(config, plugins);
+  }
+
+  /** The languages that tools may be written in here. */
+  async languages(): Promise<readonly Language[]> {
+    return this.#plugins === undefined ? LANGUAGES : languagesWith(await this.#plugins.languages());
   }
 
   /** Every tool by name, the broken ones included. */
   list(): Promise<ToolEntry[]> {
-    return this.#inTurn(() => this.#tools.round(() => discover(this.#config, this.#tools)));
+    return this.#inTurn(async () => {
+      const languages = await this.languages();
+      const found = await this.#tools.round(() => discover(this.#config, this.#tools, languages));
+      if (this.#plugins === undefined) return found;
+      const { tools, hidden } = await this.#plugins.adjust(found);
+      this.#hidden = hidden;
+      return tools;
+    });
   }
 
   /** A tool that can be used. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
@@ -59,6 +88,7 @@ export class Registry {
     throw new AcorError('E_MANIFEST_INVALID', `tool '${name}' cannot be used: ${problemText(first)}${more}`, {
       hint: first.fix,
       details: { tool: name, problems: tool.problems },
+      next: [...(this.#plugins?.next ?? [])],
     });
   }
 
@@ -82,16 +112,23 @@ export class Registry {
       tools.map((tool) => tool.name),
     );
     const folders = toolsDirsOf(this.#config);
+    const hider = this.#hidden.get(name);
     const hint =
-      nearest.length > 0
-        ? `Did you mean ${nearest.map((each) => `'${each}'`).join(' or ')}?`
-        : tools.length > 0
-          ? 'See the tools there are: acor list'
-          : `No tools were found in ${folders.join(', ')}. A tool is a folder with a cli.* or main.*, or an executable file.`;
+      hider !== undefined
+        ? `The plugin '${hider}' hides it.`
+        : nearest.length > 0
+          ? `Did you mean ${nearest.map((each) => `'${each}'`).join(' or ')}?`
+          : tools.length > 0
+            ? 'See the tools there are: acor list'
+            : `No tools were found in ${folders.join(', ')}. A tool is a folder with a cli.* or main.*, or an executable file.`;
     return new AcorError('E_TOOL_NOT_FOUND', `there is no tool called '${name}'`, {
       hint,
       details: { tool: name, nearest, tools_dirs: folders },
-      next: [...nearest.map((each) => shellCommand(['acor', 'describe', each])), 'acor list'],
+      next: [
+        ...nearest.map((each) => shellCommand(['acor', 'describe', each])),
+        ...(this.#plugins?.next ?? []),
+        'acor list',
+      ],
     });
   }
 }

@@ -18,4 +18,6 @@ export interface ToolEntry {
   worksIn?: string;
   /** A folder that it keeps from run to run for itself alone: nobody else obeys what lies there. */
   home?: string;
+  /** What plugins say of it. */
+  notes?: string[];
 }

@@ -13,13 +13,15 @@ export interface Lowered {
   what: 'timeout_s' | 'max_output_size' | 'retry.max_attempts' | `resources.${keyof ResourceLimits}`;
   asked: number;
   allowed: number;
+  /** Left out, the project's budget. */
+  by?: string;
 }
 
 /** Holds limits to the project's ceilings, which neither a manifest nor a caller can raise, and tells which were lowered. */
 export function withinBudget(
   limits: RunLimits,
   retry: RetryPlan,
-  { max_timeout_s, max_output_size, max_attempts }: Config['budget'],
+  { max_timeout_s, max_output_size, max_attempts }: Omit<Config['budget'], 'resources'>,
 ): { limits: RunLimits; retry: RetryPlan; lowered: Lowered[] } {
   const lowered: Lowered[] = [];
   const lower = (what: Lowered['what'], asked: number, allowed: number | undefined): number => {

@@ -35,6 +35,16 @@ describe('the outcome of an attempt', () => {
       exited(0, { message: { type: 'result', status: 'failed' } }),
       ['failed', 'E_TOOL_FAILED', false],
     ],
+    [
+      'a result of a program that then stayed completes it',
+      exited(null, { ending: { kind: 'overstayed' } }),
+      ['completed', null, false],
+    ],
+    [
+      'an error of a program that then stayed fails it',
+      exited(null, { ending: { kind: 'overstayed' }, ...error({ code: 'E_RATE_LIMIT', msg: 'x' }) }),
+      ['failed', 'E_RATE_LIMIT', true],
+    ],
     ['nothing and 0 complete it', exited(0, { message: undefined }), ['completed', null, false]],
     [
       'nothing and 0 fail a strict tool',

@@ -80,7 +80,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   await checkJsonInputs(tool, resolved.values);
   const sdk = sdkPaths();
   const secrets = await readSecrets(services, tool, resolved, request);
-  const command = await commandOf(tool, services.config, request.env);
+  const command = await commandOf(tool, services.config, request.env, await services.registry.languages());
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...resolved.args];
   const { budget } = services.config.config;
   const declared = declaredGrants(tool, { projectRoot: services.config.root, hidden });
@@ -112,7 +112,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   const hide = secrets === null ? {} : { hide: <T>(told: T) => secrets.redaction.data(told) };
   await guard.admitRun({ ...resolved, args: shownArgs, tier, ...hide });
   const within = withinBudget(limitsOf(services, tool, request), retryOf(tool, request), budget);
-  return {
+  const plan: ToolPlan = {
     runId,
     again: request.again?.mode ?? null,
     traceId: TRACEPARENT.exec(request.env.TRACEPARENT ?? '')?.[1] ?? newTraceId(),
@@ -151,6 +151,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     baseAllowlist: services.config.config.environment.base_allowlist,
     libraryDir: sdk.sdkBash,
   };
+  return services.plugins === undefined ? plan : services.plugins.beforeRun(plan);
 }
 
 /** What no tool is granted: ACOR's own. */

@@ -8,7 +8,7 @@ import { failureOf, type Outcome, stopped } from './outcome.ts';
 import { backoffMs, nextStep } from './retry.ts';
 import type { RunPlan } from './run-plan.ts';
 import { type RunSummary, summarise, type TriedOut } from './run-summary.ts';
-import type { RunnerServices } from './services.ts';
+import type { RunnerServices, RunWatch } from './services.ts';
 import { Turn } from './turn.ts';
 import { notBegun, type Tried, type Work } from './work.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
@@ -29,6 +29,7 @@ export class Run {
   /** How many events there were before this supervisor. */
   readonly #since: number;
   readonly #turn: Turn;
+  readonly #watch: RunWatch | undefined;
   /** When it went to work: the time in the queue does not count. */
   #begunMs = performance.now();
   #cancel!: (reason: string) => void;
@@ -56,6 +57,7 @@ export class Run {
     this.#hurry = new Promise((resolve) => {
       this.#hurryUp = resolve;
     });
+    this.#watch = services.plugins?.watch(writer);
     this.#turn = new Turn(services, plan, writer, this.#cancelled);
     this.#control = new ControlFolder(writer.layout, {
       onCancel: (reason) => this.#cancel(reason),
@@ -100,11 +102,13 @@ export class Run {
       const durationS = Math.round(performance.now() - this.#begunMs) / 1000;
       const told = summarise(this.#plan, this.layout, tried, durationS);
       const summary = this.#plan.secrets?.conclude(this.layout, told) ?? told;
+      await this.#watch?.beforeEnd();
       summary.events = await writeEnding(this.#writer, outcome, {
         ...summary,
         usage: exit?.usage ?? UNKNOWN_USAGE,
       });
       completed = outcome.state === 'completed';
+      await this.#watch?.afterEnd();
       return summary;
     } finally {
       this.#isOver = true;
@@ -127,12 +131,13 @@ export class Run {
       isolation,
       ...(approval !== null && { approval }),
     });
-    for (const { what, asked, allowed } of this.#plan.lowered) {
-      this.#warn(undefined, `the project's budget allows ${what} ${allowed}, not ${asked}`, {
+    for (const { what, asked, allowed, by = "the project's budget" } of this.#plan.lowered) {
+      this.#warn(undefined, `${by} allows ${what} ${allowed}, not ${asked}`, {
         asked,
         allowed,
       });
     }
+    this.#watch?.begun();
     this.#writer.log.flush();
   }
 

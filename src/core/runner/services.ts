@@ -10,7 +10,8 @@ import type { Work } from './work.ts';
 /** What the runner works with. */
 export interface RunnerServices {
   config: LoadedConfig;
-  registry: Pick<Registry, 'find' | 'errorCodes'>;
+  registry: Pick<Registry, 'find' | 'errorCodes' | 'languages'>;
+  plugins?: RunPlugins | undefined;
   store: RunStore;
   queue: RunQueue;
   runtime: Runtime;
@@ -22,6 +23,24 @@ export interface RunnerServices {
 
 /** How the name of a tool begins that carries out tasks. */
 export const TASK_PREFIX = 'task:';
+
+/** What the plugins of a project have to do with its runs. */
+export interface RunPlugins {
+  /** Has them look at what is about to run: the plan within their limits. Throws E_POLICY_DENIED when one of them refuses it. */
+  beforeRun(plan: ToolPlan): Promise<ToolPlan>;
+  /** Has them watch a run from its first event on. */
+  watch(writer: RunWriter): RunWatch;
+}
+
+/** How plugins watch one run. */
+export interface RunWatch {
+  /** The run has told of its start, and may tell of more. */
+  begun(): void;
+  /** Waits a bounded time for those that lag behind, and tells of what they have missed. */
+  beforeEnd(): Promise<void>;
+  /** Waits a bounded time until they know of the end. */
+  afterEnd(): Promise<void>;
+}
 
 /** `resume` goes on from the checkpoints of the attempts before; `retry` begins anew. */
 export type AgainMode = 'resume' | 'retry';

@@ -7,6 +7,7 @@ import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { toolsDirsOf } from '../config/paths.ts';
 import { discover } from '../registry/discover.ts';
 import { DiscoveryCache } from '../registry/discovery-cache.ts';
+import { LANGUAGES } from '../registry/languages/index.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 
 /** The configuration of a folder that is a project, or is to become one whatever lies above it. */
@@ -22,7 +23,7 @@ export async function configAt(
 
 /** The tools of a project, found without leaving a cache behind. */
 export function toolsOf(config: LoadedConfig): Promise<ToolEntry[]> {
-  return discover(config, new DiscoveryCache(devNull, '', 0));
+  return discover(config, new DiscoveryCache(devNull, '', 0), LANGUAGES);
 }
 
 /** The folder that new tools are put into: `tools/`, unless the project looks elsewhere. */

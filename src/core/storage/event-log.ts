@@ -35,6 +35,7 @@ export class EventLog {
   #redact: RedactLine | undefined;
   #wasMeddledWith = false;
   #hasDropped = false;
+  #onStored: ((lines: Buffer) => void) | undefined;
 
   constructor(path: string, runId: string, isSuperseded: () => boolean = () => false) {
     this.#path = path;
@@ -66,6 +67,11 @@ export class EventLog {
   /** From now on secrets are taken out of the events that the runner itself writes; what a tool writes has lost them already. */
   redactWith(redact: RedactLine): void {
     this.#redact = redact;
+  }
+
+  /** From now on `onStored` is shown whole lines once they are stored; it must not throw, and must not keep them. */
+  tell(onStored: (lines: Buffer) => void): void {
+    this.#onStored = onStored;
   }
 
   /** Adds an event and returns it. */
@@ -117,6 +123,7 @@ export class EventLog {
     this.#seal.update(bytes);
     this.#bytes += this.#used;
     this.#used = 0;
+    this.#onStored?.(bytes);
   }
 
   /** Flushes, and returns when the events are on the disk. */

@@ -3,7 +3,7 @@ import type { Severity } from './finding.ts';
 /** A rule that files are held to. */
 export interface Rule {
   /** Which files it is about. */
-  about: 'any file' | 'config' | 'manifest' | 'tool' | 'error codes' | 'policy' | 'versions';
+  about: 'any file' | 'config' | 'manifest' | 'tool' | 'error codes' | 'policy' | 'workflow' | 'versions';
   severity: Severity;
   /** What is asked for, in one sentence. */
   asks: string;
@@ -26,7 +26,7 @@ const warning = (about: Rule['about'], asks: string, mended?: string): Rule => (
 /** All rules by their stable ids; `docs/validate.md` is written from this. A test holds it to what the sources tell. */
 export const RULES: Readonly<Record<string, Rule>> = {
   unreadable: error('any file', 'The file is there and may be read.'),
-  size: error('any file', 'The file has at most 256 KiB.'),
+  size: error('any file', 'The file has at most 256 KiB, a workflow 4 MiB.'),
   encoding: error('any file', 'The file is UTF-8 text.'),
   yaml: error('any file', 'The file is valid YAML 1.2.'),
   'duplicate-key': error('any file', 'A key stands once in its map.'),
@@ -67,6 +67,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'input-name': error('manifest', 'A property of `input_schema` can be a flag.'),
   'access-needs-path': error('manifest', '`access` is for inputs of type path.'),
   'flag-or-positional': error('manifest', 'An input is given by a flag or by position.'),
+  'joined-needs-flag': error('manifest', '`joined` is for inputs that are given by a flag.'),
   'bool-is-a-flag': error('manifest', 'A bool is a single flag.'),
   'bound-needs-order': error('manifest', '`min` and `max` are for types that have an order.'),
   'min-above-max': error('manifest', '`min` is not above `max`.'),
@@ -112,6 +113,47 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'engine-cedar': error('policy', 'The engine `cedar` has policies.'),
   engine: error('policy', '`command` and `cedar` go with their engines.'),
   absolute: error('policy', 'The program of an engine is named by its whole path.'),
+  expression: error('workflow', 'What stands in ${…} is an expression of the language, and its types fit.'),
+  'secret-input': error(
+    'workflow',
+    'No input is secret: what a workflow is given is kept, so that it can be resumed.',
+  ),
+  'what-a-step-does': error('workflow', 'A step does one thing, with the keys that go with it.'),
+  command: error('workflow', 'A command begins with the name of a tool, and its quotes are closed.'),
+  'task-is-no-step': error(
+    'workflow',
+    'A task of a parallel step has no order, condition or list of its own.',
+  ),
+  'key-without-use': error('workflow', 'Keys about lists stand where there is one.'),
+  'too-many-steps': error('workflow', 'A workflow has at most 10,000 steps.'),
+  'duplicate-step': error('workflow', 'No two steps, and no two tasks of a step, have the same name.'),
+  'unknown-need': error('workflow', 'What a step needs is a step.'),
+  cycle: error('workflow', 'No steps wait for each other.'),
+  'unknown-step': error('workflow', 'Expressions read steps that there are.'),
+  'not-before': error('workflow', 'What an expression reads is over by then.'),
+  'unknown-field': error('workflow', 'A step gives what is read of it.'),
+  'unknown-input': error('workflow', 'Expressions read inputs that are declared.'),
+  'unknown-name': error('workflow', 'Expressions read names that there are at their place.'),
+  'skipped-step': error('workflow', 'Nothing is read that a step which is always skipped would give.'),
+  'when-boolean': error('workflow', '`when` gives true or false.'),
+  'when-constant': warning('workflow', '`when` depends on something.'),
+  'foreach-list': error('workflow', '`foreach` gives a list of at most `max_items`.'),
+  'unknown-tool': error('workflow', 'The tools that are called exist.'),
+  'broken-tool': error('workflow', 'The tools that are called can be used.'),
+  argument: error('workflow', 'Arguments fit the inputs of their tool, as far as they are known.'),
+  'duplicate-option': error('workflow', 'No two options of a decision have the same id.'),
+  'answer-schema': error('workflow', 'The schema of an answer is a JSON Schema.'),
+  'default-answer': error('workflow', 'The default of a decision is an answer.'),
+  'unknown-code': error('workflow', '`retry.on` names classes of errors or error codes.'),
+  'no-workflow-file': error('workflow', 'A workflow that is contained exists.'),
+  'grant-roots': error(
+    'workflow',
+    'A workflow that is contained lies under the folders that may be granted.',
+  ),
+  'workflow-in-itself': error('workflow', 'No workflow contains itself.'),
+  'workflows-too-deep': error('workflow', 'At most 8 workflows stand in each other.'),
+  'workflow-input': error('workflow', 'Inputs fit the workflow that is contained.'),
+  'writes-workflow': warning('workflow', 'No step may write the file of the workflow.'),
   incompatible: error('versions', 'Tool and project fit this ACOR (--check-versions).'),
   'newer-acor': warning('versions', 'No later ACOR wrote the project (--check-versions).'),
   'version-file': warning('versions', '`version.json` says the same as the other files (--check-versions).'),

@@ -8,10 +8,12 @@ import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { policyPaths } from '../guard/policy-paths.ts';
 import type { PolicySource } from '../policy/policy-layer.ts';
 import { errorCodeFiles } from '../registry/error-codes.ts';
+import type { Language } from '../registry/languages/language.ts';
 import { readTool } from '../registry/read-tool.ts';
 import { isInside } from '../registry/real-path.ts';
-import { Registry, type ToolEntry } from '../registry/registry.ts';
+import { Registry, type RegistryPlugins, type ToolEntry } from '../registry/registry.ts';
 import { WatchedFiles } from '../registry/watched-files.ts';
+import { workflowFiles } from '../workflow/file/find-workflow.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -27,15 +29,20 @@ export interface Subject {
   versionFiles: string[];
   errorCodeFiles: string[];
   policyFiles: { source: PolicySource; file: string }[];
+  workflowFiles: string[];
   tools: ToolEntry[];
+  languages: readonly Language[];
 }
+
+type PluginsOf = (config: LoadedConfig) => Promise<RegistryPlugins | undefined>;
 
 /** Finds what `targets` name, tools or paths; none of them stands for the whole project. */
 export async function openSubject(
   targets: readonly string[],
-  { cwd, env }: { cwd: string; env: Env },
+  { cwd, env, pluginsOf }: { cwd: string; env: Env; pluginsOf?: PluginsOf },
 ): Promise<Subject> {
   const config = await configOrDefaults(cwd, env);
+  const registry = Registry.open(config, await pluginsOf?.(config));
   const whole: Subject = {
     config,
     env,
@@ -45,7 +52,9 @@ export async function openSubject(
     versionFiles: [join(config.root, '.acor', 'version.json')].filter(isNamed),
     errorCodeFiles: errorCodeFiles(config).filter(isNamed),
     policyFiles: policyPaths(config.root, env),
-    tools: await Registry.open(config).list(),
+    languages: await registry.languages(),
+    workflowFiles: workflowFiles(config),
+    tools: await registry.list(),
   };
   if (targets.length === 0) return whole;
   const parts = await Promise.all(targets.map((target) => partNamed(target, whole)));
@@ -57,6 +66,7 @@ export async function openSubject(
     versionFiles: all((part) => part.versionFiles),
     errorCodeFiles: all((part) => part.errorCodeFiles),
     policyFiles: all((part) => part.policyFiles),
+    workflowFiles: all((part) => part.workflowFiles),
     tools: all((part) => part.tools),
   };
 }
@@ -89,6 +99,7 @@ async function partNamed(target: string, whole: Subject): Promise<Subject> {
     versionFiles: whole.versionFiles.filter(isIn),
     errorCodeFiles: whole.errorCodeFiles.filter(isIn),
     policyFiles: whole.policyFiles.filter(({ file }) => isIn(file)),
+    workflowFiles: whole.workflowFiles.filter(isIn),
     tools: whole.tools.filter(({ manifestPath, entry, problems }) =>
       [manifestPath, entry, ...problems.map(({ file }) => file)].some(isIn),
     ),
@@ -104,7 +115,14 @@ async function alone(path: string, part: Subject): Promise<Subject> {
   switch (existsSync(join(folder, name)) ? name : '') {
     case 'tool.yaml': {
       const tool = await readTool(
-        { path: folder, name: basename(folder), kind: 'folder', root: dirname(folder), registryFolders: [] },
+        {
+          path: folder,
+          name: basename(folder),
+          kind: 'folder',
+          root: dirname(folder),
+          registryFolders: [],
+          languages: part.languages,
+        },
         new WatchedFiles(),
       );
       return { ...part, tools: tool === null ? [] : [tool] };
@@ -119,7 +137,9 @@ async function alone(path: string, part: Subject): Promise<Subject> {
       return { ...part, policyFiles: [{ source: 'project', file: path }] };
     default:
       throw new AcorError('E_INPUT_NOT_FOUND', `there is nothing to validate in ${path}`, {
-        hint: 'Name a tool, a folder that holds a tool.yaml, or a config.yaml, policy.yaml, error_codes.yaml or version.json.',
+        hint:
+          'Name a tool, a folder that holds a tool.yaml, or a config.yaml, policy.yaml, error_codes.yaml or version.json; ' +
+          'of a workflow elsewhere: acor workflow validate.',
         next: ['acor list', 'acor validate'],
       });
   }
@@ -133,13 +153,16 @@ function nothingOf(whole: Subject): Subject {
     versionFiles: [],
     errorCodeFiles: [],
     policyFiles: [],
+    workflowFiles: [],
     tools: [],
   };
 }
 
 function isEmpty(part: Subject): boolean {
-  const { configFiles, versionFiles, errorCodeFiles, policyFiles, tools } = part;
-  return [configFiles, versionFiles, errorCodeFiles, policyFiles, tools].every((list) => list.length === 0);
+  const { configFiles, versionFiles, errorCodeFiles, policyFiles, workflowFiles: workflows, tools } = part;
+  return [configFiles, versionFiles, errorCodeFiles, policyFiles, workflows, tools].every(
+    (list) => list.length === 0,
+  );
 }
 
 function notThere(target: string, { tools }: Subject): AcorError {

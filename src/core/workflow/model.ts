@@ -1,12 +1,13 @@
 import type { InputSpec } from '../../protocol/manifest-inputs.ts';
 import type { OnError } from '../../protocol/workflow-file.ts';
+import type { KeyPath } from '../config/yaml-file.ts';
 import type { Template } from './expression/template.ts';
 
 /** A workflow as the engine sees it: everything settled that the file left open. */
 export interface Workflow {
   name: string;
   description: string | undefined;
-  /** The real path of the file, and the SHA-256 of its bytes: a resumed workflow must be the one that was begun. */
+  /** The real path of the file, and the SHA-256 of its text: a resumed workflow must be the one that was begun. */
   file: string;
   digest: string;
   inputs: readonly WorkflowInput[];
@@ -32,9 +33,12 @@ export interface StepPlace {
 export interface StepCommon {
   /** The task id of the step. */
   name: string;
+  /** The keys that lead to it in the file. */
+  path: KeyPath;
   description: string | undefined;
   /** The steps that must be over first; for one that names none, the step above it. */
   needs: readonly string[];
+  /** Asked once, before the items of a `foreach`. */
   when: Template | undefined;
   foreach: Foreach | undefined;
   retry: StepRetry;
@@ -72,14 +76,14 @@ export type Work =
       default: unknown;
     }
   | { kind: 'parallel'; tasks: readonly Task[]; maxConcurrency: number | undefined }
-  /** `file` is a real path. */
+  /** `file` is absolute; for a name that no file has, where one would be. */
   | { kind: 'workflow'; file: string; inputs: Readonly<Record<string, Template>> }
   | { kind: 'pipe'; stages: readonly { tool: string; args: StepArguments }[] };
 
 export type Step = StepCommon & Work;
 
 /** One task of a parallel step; its task id is `<step>.<number or name>`. */
-export type Task = Pick<StepCommon, 'name' | 'retry' | 'onError' | 'timeoutS' | 'at'> &
+export type Task = Pick<StepCommon, 'name' | 'path' | 'retry' | 'onError' | 'timeoutS' | 'at'> &
   Exclude<Work, { kind: 'parallel' }>;
 
 /** Arguments word by word, as the tool takes them, or by the names of its inputs. */

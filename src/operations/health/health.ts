@@ -4,6 +4,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { acorOperation } from '../define.ts';
 import { healthView } from '../views.ts';
 import { checkLimits } from './limits.ts';
+import { checkPlugins } from './plugins.ts';
 import { checkPolicy } from './policy.ts';
 import { checkRuntimes } from './runtimes.ts';
 import { checkSandbox } from './sandbox.ts';
@@ -29,6 +30,7 @@ export const health = acorOperation({
       checks.push({ name: 'config', status: 'ok', detail: where });
       checks.push(...(await checkPolicy(project, ctx.env)));
       checks.push(...(await checkTools(project)));
+      checks.push(...(await checkPlugins(project)));
       checks.push(...(await checkSecrets(project, ctx.env)));
       checks.push(...(await checkRuntimes(project, ctx.env)));
       checks.push(...(await checkSandbox(project)));

@@ -9,10 +9,11 @@ export async function checkRuntimes(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<HealthCheck[]> {
   const checks = new Map<string, HealthCheck>();
+  const languages = await registry.languages();
   for (const tool of await registry.list()) {
     if (tool.problems.length > 0) continue;
     try {
-      const { runtime } = await commandOf(tool, config, env);
+      const { runtime } = await commandOf(tool, config, env, languages);
       const name = `runtime.${tool.language}`;
       if (!checks.has(name)) checks.set(name, { name, status: 'ok', detail: runtime });
     } catch (error) {

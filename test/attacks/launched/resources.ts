@@ -121,7 +121,8 @@ export const resources: Readonly<Record<number, Payload>> = Object.fromEntries(
         // The control passes no more than the small limit.
         const amounts = isConfined(backend) ? HARMFUL : HARMLESS;
         // What stands under a small limit must never be let go: it would end by itself.
-        const peak = isConfined(backend) && code !== 'rc 1' ? 10_000 : peakMb;
+        const isLetGo = backend.tier === 1 && code === 'rc 1';
+        const peak = isConfined(backend) && !isLetGo ? 10_000 : peakMb;
         const { came } = await runLimited(
           rig,
           backend,

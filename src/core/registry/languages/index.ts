@@ -16,8 +16,9 @@ export const LANGUAGES: readonly Language[] = [
   executable,
 ];
 
-export function languageNamed(name: string): Language | undefined {
-  return LANGUAGES.find((language) => language.name === name);
+/** These languages and a plugin's: what can be started by itself still comes last. */
+export function languagesWith(further: readonly Language[]): readonly Language[] {
+  return further.length === 0 ? LANGUAGES : [...LANGUAGES.slice(0, -1), ...further, executable];
 }
 
 /** A language whose sources are built first. How, is loaded late: most runs have nothing to do with it. */

@@ -35,8 +35,8 @@ export interface Language {
   name: string;
   /** A file with one of them is an entry even without the mode bit. */
   extensions: readonly string[];
-  detect(file: EntryFile): boolean;
+  detect(file: EntryFile): boolean | Promise<boolean>;
   /** The absolute path of the program that runs the entry. Throws E_RUNTIME_MISSING with how to get it. */
   runtime(context: RuntimeContext): string | Promise<string>;
-  command(runtime: string, context: RuntimeContext): ToolCommand;
+  command(runtime: string, context: RuntimeContext): ToolCommand | Promise<ToolCommand>;
 }

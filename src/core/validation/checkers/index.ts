@@ -8,6 +8,7 @@ import { policies } from './policies.ts';
 import { schemas } from './schemas.ts';
 import { selftests } from './selftests.ts';
 import { versions } from './versions.ts';
+import { workflows } from './workflows.ts';
 
 /** All checks of `acor validate`. A new kind of file is a file here, and a list in `subject.ts`. */
 export const CHECKERS: readonly Checker[] = [
@@ -18,6 +19,7 @@ export const CHECKERS: readonly Checker[] = [
   advice,
   errorCodes,
   policies,
+  workflows,
   versions,
   selftests,
 ];

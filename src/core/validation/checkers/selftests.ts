@@ -50,7 +50,11 @@ function testing(services: RunnerServices, tool: ToolEntry): RunnerServices {
   };
   return {
     ...services,
-    registry: { find: async () => tested, errorCodes: () => services.registry.errorCodes() },
+    registry: {
+      find: async () => tested,
+      errorCodes: () => services.registry.errorCodes(),
+      languages: () => services.registry.languages(),
+    },
   };
 }
 

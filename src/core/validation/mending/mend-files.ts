@@ -72,7 +72,7 @@ async function changeFiles(
   return mended;
 }
 
-function filesOf({ configFiles, tools, policyFiles, errorCodeFiles, config, whole }: Subject) {
+function filesOf({ configFiles, tools, policyFiles, errorCodeFiles, workflowFiles, config, whole }: Subject) {
   const files: { file: string; kind: FileKind }[] = [
     ...configFiles.map((file) => ({ file, kind: 'config' as const })),
     ...tools
@@ -80,6 +80,10 @@ function filesOf({ configFiles, tools, policyFiles, errorCodeFiles, config, whol
       .map((file) => ({ file, kind: 'manifest' as const })),
     ...policyFiles.map(({ file }) => ({ file, kind: 'policy' as const })),
     ...errorCodeFiles.map((file) => ({ file, kind: 'error-codes' as const })),
+    // What is mended is written as YAML has it.
+    ...workflowFiles
+      .filter((file) => !file.endsWith('.json'))
+      .map((file) => ({ file, kind: 'workflow' as const })),
   ];
   const once = new Map(files.map((each) => [each.file, each]));
   return [...once.values()].filter(({ file }) => existsSync(file) && isOurs(file, config.root, whole));

@@ -6,6 +6,7 @@ import { errorCodesFile } from '../../../protocol/error-codes-file.ts';
 import { manifestFile } from '../../../protocol/manifest.ts';
 import { leastLevel, PERMISSION_LEVELS, settlePermissions } from '../../../protocol/manifest-permissions.ts';
 import { policyFile } from '../../../protocol/policy-file.ts';
+import { workflowFile } from '../../../protocol/workflow-file.ts';
 import { checkFile } from '../../config/check-file.ts';
 import { CONFIG_VERSION, otherVersion } from '../../config/config-version.ts';
 import { expandVariables } from '../../config/expand.ts';
@@ -14,7 +15,7 @@ import type { YamlFile } from '../../config/yaml-file.ts';
 import { lacksModeline, schemaFolder } from '../modeline.ts';
 import { type Mend, mendsOfIssue } from './mend.ts';
 
-export type FileKind = 'config' | 'manifest' | 'error-codes' | 'policy';
+export type FileKind = 'config' | 'manifest' | 'error-codes' | 'policy' | 'workflow';
 
 /** What a new manifest begins with. */
 const FIRST_VERSION = '0.1.0';
@@ -37,6 +38,8 @@ export function mendsOf(
       return { mends, problems: check(errorCodesFile).problems };
     case 'policy':
       return { mends, problems: check(policyFile).problems };
+    case 'workflow':
+      return { mends, problems: check(workflowFile).problems };
     case 'config': {
       const other = otherVersion(yaml);
       if (other !== undefined) return { mends, problems: [other] };

@@ -4,7 +4,7 @@ import type { CelProblem } from './cel.ts';
 import type { Expression, Scope } from './expression.ts';
 import type { Template } from './template.ts';
 
-/** What a template comes to. Throws an AcorError (E_USAGE) that names the expression and its place when it cannot be told. */
+/** What a template comes to. Throws an AcorError (E_WORKFLOW_INVALID) that names the expression and its place when it cannot be told. */
 export function evaluate(template: Template, scope: Scope): unknown {
   switch (template.kind) {
     case 'constant':
@@ -34,7 +34,7 @@ export function evaluationError(
   { source, at }: Expression,
   { message }: CelProblem,
 ): AcorError {
-  return new AcorError('E_USAGE', `${placeText({ file, ...at })}: \${${source}}: ${message}`, {
+  return new AcorError('E_WORKFLOW_INVALID', `${placeText({ file, ...at })}: \${${source}}: ${message}`, {
     hint: 'Check what the step before it gives (acor show), or ask first: has(…) ? … : …',
     details: { expression: source },
   });

@@ -6,7 +6,7 @@ export interface Expression {
   at: { line: number; column: number };
   /** What it reads of its surroundings, such as `['steps', 'fetch', 'data', 'rows']`. */
   references: readonly Reference[];
-  /** Gives its value as JSON; throws E_WORKFLOW_EXPRESSION-like errors in the terms of `evaluate.ts`. */
+  /** Gives its value as JSON; throws E_WORKFLOW_INVALID with its place when it has none. */
   evaluate(scope: Scope): unknown;
 }
 

@@ -3,6 +3,7 @@ import type { KeyPath, Place, YamlFile } from '../../config/yaml-file.ts';
 import { type CelProblem, parseCel } from './cel.ts';
 import { evaluationError } from './evaluate.ts';
 import type { Expression, Scope } from './expression.ts';
+import { splitTemplate, type TemplatePart } from './split-template.ts';
 import type { Template } from './template.ts';
 
 /** Reads a value of a workflow file as a template; mistakes in its expressions are added to `problems`. */
@@ -10,72 +11,56 @@ export function parseTemplate(yaml: YamlFile, path: KeyPath, value: unknown, pro
   if (typeof value === 'string') return parseText(yaml, path, value, problems);
   if (Array.isArray(value)) {
     const items = value.map((item, index) => parseTemplate(yaml, [...path, index], item, problems));
-    return items.every(({ kind }) => kind === 'constant')
-      ? { kind: 'constant', value }
-      : { kind: 'list', items };
+    if (items.every(({ kind }) => kind === 'constant'))
+      return { kind: 'constant', value: items.map(constantOf) };
+    return { kind: 'list', items };
   }
   if (typeof value !== 'object' || value === null) return { kind: 'constant', value };
   const entries = Object.entries(value).map(
     ([key, each]) => [key, parseTemplate(yaml, [...path, key], each, problems)] as const,
   );
-  if (entries.every(([, { kind }]) => kind === 'constant')) return { kind: 'constant', value };
+  if (entries.every(([, { kind }]) => kind === 'constant')) {
+    const values = entries.map(([key, each]) => [key, constantOf(each)] as const);
+    return { kind: 'constant', value: Object.fromEntries(values) };
+  }
   return { kind: 'map', entries: Object.fromEntries(entries) };
 }
 
-/** One text: the expressions in it, and what stands between them. */
-function parseText(yaml: YamlFile, path: KeyPath, text: string, problems: Problem[]): Template {
-  if (!text.includes('${')) return { kind: 'constant', value: text };
+/** A text that is in pieces already; all of it stands at one place of the file. */
+export function templateOf(
+  yaml: YamlFile,
+  path: KeyPath,
+  pieces: readonly TemplatePart[],
+  problems: Problem[],
+): Template {
   const at = yaml.placeOf(path);
-  const parts: (string | Expression)[] = [];
-  let literal = '';
-  for (let from = 0; from < text.length; ) {
-    const open = text.indexOf('${', from);
-    if (open === -1) {
-      literal += text.slice(from);
-      break;
-    }
-    if (text[open - 1] === '$' && open > from) {
-      literal += `${text.slice(from, open - 1)}\${`;
-      from = open + 2;
-      continue;
-    }
-    const close = endOf(text, open + 2);
-    if (close === -1) {
-      problems.push(problem(yaml, at, { message: 'the ${ is never closed', offset: 0 }, text.slice(open)));
-      return { kind: 'constant', value: text };
-    }
-    literal += text.slice(from, open);
-    if (literal !== '') parts.push(literal);
-    literal = '';
-    const source = text.slice(open + 2, close);
-    const expression = parseExpression(yaml, at, source, problems);
-    if (expression !== undefined) parts.push(expression);
-    from = close + 1;
-  }
-  if (literal !== '') parts.push(literal);
+  const parts = pieces
+    .map((piece) => (typeof piece === 'string' ? piece : parseExpression(yaml, at, piece.source, problems)))
+    .filter((part): part is string | Expression => part !== undefined && part !== '');
   const [only, ...more] = parts;
-  if (more.length === 0 && only !== undefined) {
-    return typeof only === 'string'
-      ? { kind: 'constant', value: only }
-      : { kind: 'expression', expression: only };
-  }
-  return { kind: 'text', parts };
+  if (only === undefined) return { kind: 'constant', value: '' };
+  if (more.length > 0) return { kind: 'text', parts };
+  return typeof only === 'string'
+    ? { kind: 'constant', value: only }
+    : { kind: 'expression', expression: only };
 }
 
-/** The closing brace that belongs to an opened one: braces and quotes within the expression are its own. */
-function endOf(text: string, from: number): number {
-  let depth = 0;
-  let quote: string | undefined;
-  for (let at = from; at < text.length; at++) {
-    const char = text[at]!;
-    if (quote !== undefined) {
-      if (char === '\\') at++;
-      else if (char === quote) quote = undefined;
-    } else if (char === '"' || char === "'") quote = char;
-    else if (char === '{') depth++;
-    else if (char === '}' && depth-- === 0) return at;
-  }
-  return -1;
+function constantOf(template: Template): unknown {
+  return template.kind === 'constant' ? template.value : undefined;
+}
+
+function parseText(yaml: YamlFile, path: KeyPath, text: string, problems: Problem[]): Template {
+  if (!text.includes('${')) return { kind: 'constant', value: text };
+  const split = splitTemplate(text);
+  if ('parts' in split) return templateOf(yaml, path, split.parts, problems);
+  problems.push({
+    file: yaml.file,
+    ...yaml.placeOf(path),
+    rule: 'expression',
+    message: `the \${ at character ${split.unclosed + 1} is never closed`,
+    fix: 'Close it with }, or write $${ where a ${ is meant as it is.',
+  });
+  return { kind: 'constant', value: text };
 }
 
 function parseExpression(
@@ -86,7 +71,7 @@ function parseExpression(
 ): Expression | undefined {
   const parsed = parseCel(source);
   if ('problem' in parsed) {
-    problems.push(problem(yaml, at, parsed.problem, source));
+    problems.push(problemOf(yaml, at, parsed.problem, source));
     return undefined;
   }
   const { references } = parsed;
@@ -103,12 +88,16 @@ function parseExpression(
   return expression;
 }
 
-function problem(yaml: YamlFile, at: Place, { message, offset }: CelProblem, source: string): Problem {
+function problemOf(yaml: YamlFile, at: Place, { message, offset }: CelProblem, source: string): Problem {
   return {
     file: yaml.file,
     ...at,
     rule: 'expression',
-    message: `in \${${source}} at character ${offset + 1}: ${message}`,
-    fix: 'Mend the expression; the language is CEL (docs/workflows.md).',
+    message: `in \${${shortened(source)}} at character ${offset + 1}: ${message}`,
+    fix: 'Mend the expression; docs/workflows.md tells of the language (CEL).',
   };
+}
+
+function shortened(source: string): string {
+  return source.length > 200 ? `${source.slice(0, 200)}…` : source;
 }

@@ -1,50 +1,109 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, realpathSync } from 'node:fs';
-import { basename, dirname, extname, resolve } from 'node:path';
-import { type WorkflowFile, workflowFile } from '../../../protocol/workflow-file.ts';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, extname } from 'node:path';
+import {
+  MAX_WORKFLOW_BYTES,
+  MOST_STEPS,
+  type WorkflowFile,
+  workflowFile,
+} from '../../../protocol/workflow-file.ts';
 import { checkFile } from '../../config/check-file.ts';
 import type { Problem } from '../../config/problem.ts';
-import { readYamlFile, type YamlFile } from '../../config/yaml-file.ts';
-import { parseTemplate } from '../expression/parse-template.ts';
-import type { Template } from '../expression/template.ts';
+import { type KeyPath, readYamlFile, type YamlFile } from '../../config/yaml-file.ts';
+import { parseTemplate, templateOf } from '../expression/parse-template.ts';
 import type { Workflow, WorkflowInput } from '../model.ts';
+import type { FileReader } from './file-reader.ts';
 import { readSteps } from './read-steps.ts';
 
-/** Reads a workflow file, YAML or JSON. What is wrong with it is in `problems`; without any, there is a workflow. */
-export async function readWorkflow(path: string): Promise<{ workflow?: Workflow; problems: Problem[] }> {
-  const yaml = await readYamlFile(path);
-  const { data, problems } = checkFile(workflowFile, yaml);
-  if (data === undefined) return { problems };
-  const found: Problem[] = [];
-  const workflow = assemble(data, yaml, realpathSync(path), found);
-  return found.length > 0 ? { problems: found } : { workflow, problems: [] };
+/** More mistakes of one file than this tell nothing new. */
+const MOST_PROBLEMS = 200;
+
+/** A workflow as it was read, and where things stand in its file. */
+export interface ReadWorkflow {
+  workflow?: Workflow;
+  /** What is wrong with the file in itself; without any, there is a workflow. */
+  problems: Problem[];
+  places: Pick<YamlFile, 'placeOf' | 'placeOfKey'>;
 }
 
-function assemble(data: WorkflowFile, yaml: YamlFile, file: string, problems: Problem[]): Workflow {
-  const reader = {
+/**
+ * Reads a workflow file, YAML or JSON. It looks at nothing but the file: `check/` knows of tools and of other workflows. Other
+ * workflows that it names are looked for beside it and in `folders`.
+ */
+export async function readWorkflow(
+  path: string,
+  { folders = [] }: { folders?: readonly string[] } = {},
+): Promise<ReadWorkflow> {
+  const places = await readYamlFile(path, { maxBytes: MAX_WORKFLOW_BYTES });
+  const { data, problems } = checkFile(workflowFile, places);
+  if (data === undefined) return { problems: problems.slice(0, MOST_PROBLEMS), places };
+  const found: Problem[] = [];
+  const workflow = assemble(data, places, realpathSync(path), folders, found);
+  const count = data.steps.length + data.finally.length;
+  if (count > MOST_STEPS) found.push(tooMany(places, count));
+  for (const { name, secret } of workflow.inputs) if (secret) found.push(secretInput(places, name));
+  if (found.length > 0) return { problems: found.slice(0, MOST_PROBLEMS), places };
+  return { workflow, problems: [], places };
+}
+
+function assemble(
+  data: WorkflowFile,
+  yaml: YamlFile,
+  file: string,
+  folders: readonly string[],
+  problems: Problem[],
+): Workflow {
+  const reader: FileReader = {
     yaml,
     problems,
-    folder: dirname(file),
+    folders: [dirname(file), ...folders],
     onError: data.on_error,
-    template: (path: readonly (string | number)[], value: unknown) =>
-      parseTemplate(yaml, path, value, problems),
+    template: (path, value) => parseTemplate(yaml, path, value, problems),
+    word: (path, pieces) => templateOf(yaml, path, pieces, problems),
   };
-  const outputs: [string, Template][] = Object.entries(data.outputs).map(([key, value]) => [
-    key,
-    reader.template(['outputs', key], value),
-  ]);
+  const outputs = Object.entries(data.outputs).map(
+    ([key, value]) => [key, reader.template(['outputs', key], value)] as const,
+  );
+  const listed = (key: 'steps' | 'finally') => {
+    const path: KeyPath = [key];
+    return readSteps(reader, data[key], path, { inSequence: true });
+  };
   return {
-    name: data.name ?? basename(file, extname(file)),
+    name: data.name ?? nameOf(file),
     description: data.description,
     file,
-    digest: createHash('sha256')
-      .update(readFileSync(resolve(file)))
-      .digest('hex'),
+    digest: createHash('sha256').update(yaml.text).digest('hex'),
     inputs: Object.entries(data.inputs).map(([name, input]): WorkflowInput => ({ name, ...input })),
-    steps: readSteps(reader, data.steps, ['steps'], { inSequence: true }),
-    finally: readSteps(reader, data.finally, ['finally'], { inSequence: true }),
+    steps: listed('steps'),
+    finally: listed('finally'),
     outputs: Object.fromEntries(outputs),
     timeoutS: data.timeout_s,
     maxConcurrency: data.max_concurrency,
+  };
+}
+
+/** A file's name without what the name of a workflow may not hold. */
+function nameOf(file: string): string {
+  const name = basename(file, extname(file)).replaceAll(/[^A-Za-z0-9._-]+/g, '-');
+  return name.replace(/^[^A-Za-z0-9]+/, '').slice(0, 64) || 'workflow';
+}
+
+function tooMany({ file, placeOfKey }: YamlFile, count: number): Problem {
+  return {
+    file,
+    ...placeOfKey([], 'steps'),
+    rule: 'too-many-steps',
+    message: `the workflow has ${count} steps, more than the ${MOST_STEPS} that are run`,
+    fix: 'Use a foreach, or move some of the steps into a workflow of their own.',
+  };
+}
+
+function secretInput({ file, placeOf }: YamlFile, name: string): Problem {
+  return {
+    file,
+    ...placeOf(['inputs', name, 'secret']),
+    rule: 'secret-input',
+    message: `the input '${name}' is secret, but what a workflow is given is kept, so that it can be resumed`,
+    fix: "Name the secret under 'secrets' in the manifest of the tool that needs it: acor secret set NAME",
   };
 }

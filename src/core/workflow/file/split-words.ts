@@ -1,49 +1,46 @@
+import { endOfExpression, type TemplatePart } from '../expression/split-template.ts';
+
 /**
- * Splits a command line as a shell does (quotes, backslashes), and no further: nothing is expanded, and an expression `${…}` stays
- * in one word with all that is in it. Undefined when a quote is never closed.
+ * Splits a command line as a shell does (quotes, backslashes), and no further: nothing is expanded. An expression `${…}` belongs to
+ * its word with all that is in it, within quotes, too; `$${` and a `$` behind a backslash begin none. A text tells what is wrong.
  */
-export function splitWords(line: string): string[] | undefined {
-  const words: string[] = [];
-  let word: string | undefined;
+export function splitWords(line: string): TemplatePart[][] | string {
+  const words: TemplatePart[][] = [];
+  let word: TemplatePart[] | undefined;
+  let quote: string | undefined;
+  const add = (text: string) => {
+    word ??= [];
+    const last = word.at(-1);
+    if (typeof last === 'string') word[word.length - 1] = last + text;
+    else word.push(text);
+  };
   for (let at = 0; at < line.length; at++) {
     const char = line[at]!;
-    if (/\s/.test(char)) {
+    const next = line[at + 1] ?? '';
+    if (line.startsWith('$${', at)) {
+      add('${');
+      at += 2;
+    } else if (char === '$' && next === '{') {
+      const end = endOfExpression(line, at + 2);
+      if (end === undefined) return 'a ${ of the command is never closed';
+      word ??= [];
+      word.push({ source: line.slice(at + 2, end), offset: at + 2 });
+      at = end;
+    } else if (char === quote) quote = undefined;
+    else if (quote === "'") add(char);
+    else if (char === '\\' && next !== '' && (quote === undefined || '"\\$`'.includes(next))) {
+      add(next);
+      at++;
+    } else if (quote === undefined && (char === "'" || char === '"')) {
+      // An empty pair of quotes is a word.
+      add('');
+      quote = char;
+    } else if (quote === undefined && /\s/.test(char)) {
       if (word !== undefined) words.push(word);
       word = undefined;
-      continue;
-    }
-    word ??= '';
-    if (char === '$' && line[at + 1] === '{') {
-      const end = endOfExpression(line, at + 2);
-      word += line.slice(at, end);
-      at = end - 1;
-    } else if (char === "'" || char === '"') {
-      const end = endOfQuote(line, at + 1, char);
-      if (end === -1) return undefined;
-      const inside = line.slice(at + 1, end);
-      word += char === '"' ? inside.replace(/\\(["\\$`])/g, '$1') : inside;
-      at = end;
-    } else if (char === '\\' && at + 1 < line.length) {
-      word += line[++at];
-    } else word += char;
+    } else add(char);
   }
+  if (quote !== undefined) return 'a quote of the command is never closed';
   if (word !== undefined) words.push(word);
   return words;
-}
-
-function endOfQuote(line: string, from: number, quote: string): number {
-  for (let at = from; at < line.length; at++) {
-    if (line[at] === '\\' && quote === '"') at++;
-    else if (line[at] === quote) return at;
-  }
-  return -1;
-}
-
-function endOfExpression(line: string, from: number): number {
-  let depth = 1;
-  for (let at = from; at < line.length; at++) {
-    if (line[at] === '{') depth++;
-    else if (line[at] === '}' && --depth === 0) return at + 1;
-  }
-  return line.length;
 }

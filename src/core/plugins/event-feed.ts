@@ -1,0 +1,91 @@
+import type { PluginProcess } from './plugin-process.ts';
+
+/** What waits for a plugin at most. Beyond it, events are dropped, and counted. */
+const MAX_EVENTS = 1000;
+const MAX_BYTES = 1 << 20;
+
+/** How long the end of a run waits for a plugin that lags behind, and for one to hear of the end. */
+const FAREWELL_MS = 2000;
+
+const LF = 10;
+
+/** Takes the events of one run to one plugin. The run never waits for it, but a moment at its end. */
+export class EventFeed {
+  readonly #process: PluginProcess;
+  readonly #onTrouble: (text: string) => void;
+  #queue: string[] = [];
+  #bytes = 0;
+  /** How many the plugin is at work on. */
+  #inHand = 0;
+  #atWork: Promise<void> | undefined;
+  #isOver = false;
+  #dropped = 0;
+
+  /** `onTrouble` is told in words that follow the plugin's name; it may be told more than once of the same. */
+  constructor(process: PluginProcess, onTrouble: (text: string) => void) {
+    this.#process = process;
+    this.#onTrouble = onTrouble;
+  }
+
+  /** Takes whole lines; they are copied. */
+  push(lines: Buffer): void {
+    if (this.#isOver) return;
+    for (let start = 0; start < lines.length; ) {
+      const end = lines.indexOf(LF, start);
+      this.#take(lines, start, end);
+      start = end + 1;
+    }
+    if (this.#queue.length > 0) this.#atWork ??= this.#work();
+  }
+
+  /** Waits until the plugin has had what there is, for a moment at most. Returns how many events it has missed. */
+  async catchUp(): Promise<number> {
+    if (this.#isOver) return 0;
+    const isThere = await this.#isIdle();
+    const missed = this.#dropped + (isThere ? 0 : this.#inHand + this.#queue.length);
+    // What hears of nothing in that time is not waited for again.
+    if (!isThere) this.#isOver = true;
+    this.#dropped = 0;
+    return missed;
+  }
+
+  #take(lines: Buffer, start: number, end: number): void {
+    const bytes = end - start;
+    const isFull = this.#queue.length >= MAX_EVENTS || this.#bytes + bytes > MAX_BYTES;
+    if (isFull && this.#queue.length > 0) {
+      this.#dropped++;
+      return;
+    }
+    this.#queue.push(lines.toString('utf8', start, end));
+    this.#bytes += bytes;
+  }
+
+  async #work(): Promise<void> {
+    while (this.#queue.length > 0 && !this.#isOver) {
+      const events = this.#queue;
+      this.#inHand = events.length;
+      this.#queue = [];
+      this.#bytes = 0;
+      try {
+        const answer = await this.#process.askAtLeisure({ ask: 'onEvent', events });
+        const { failed, first } = answer as { failed: number; first?: string };
+        if (failed > 0) this.#onTrouble(`threw ${JSON.stringify(first)} in onEvent`);
+      } catch (error) {
+        this.#isOver = true;
+        this.#onTrouble(`${(error as Error).message}; it hears of nothing more`);
+      }
+    }
+    this.#atWork = undefined;
+  }
+
+  async #isIdle(): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<false>((resolve) => {
+      timer = setTimeout(() => resolve(false), FAREWELL_MS);
+    });
+    const idle = (this.#atWork ?? Promise.resolve()).then(() => true);
+    const isIdle = await Promise.race([idle, late]);
+    clearTimeout(timer);
+    return isIdle;
+  }
+}

@@ -1,0 +1,73 @@
+import { realpathSync } from 'node:fs';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { pluginName } from '../../protocol/plugin-name.ts';
+import { errorCode, errorMessage } from '../../util/error-code.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { projectPath } from '../config/paths.ts';
+import { type ApprovalState, approvalStands } from '../guard/approval-state.ts';
+import { policyPaths } from '../guard/policy-paths.ts';
+import { readPolicies } from '../guard/read-policy.ts';
+import type { PolicyLayer } from '../policy/policy-layer.ts';
+import { type PluginFiles, readPluginFiles } from './plugin-files.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** A plugin that the configuration names, and where its approval stands. Nothing of it has run. */
+export interface FoundPlugin {
+  name: string;
+  /** Where the configuration says that it is, absolute. */
+  file: string;
+  standing:
+    | { state: 'broken'; why: string }
+    | (Exclude<ApprovalState, { state: 'not_needed' }> & { read: PluginFiles });
+}
+
+/** By which name a plugin is approved: no tool can have it. */
+export function approvalName(plugin: string): string {
+  return `plugin:${plugin}`;
+}
+
+/** The plugins of a project, in the order of the configuration. Runs nothing. */
+export async function findPlugins(loaded: LoadedConfig, env: Env): Promise<FoundPlugin[]> {
+  const layers = await policies(loaded, env);
+  const root = realpathSync(loaded.root);
+  return loaded.config.plugins.map((path) => {
+    const name = pluginName(path);
+    const file = projectPath(loaded, path);
+    try {
+      const read = readPluginFiles(realpathSync(file), root);
+      return {
+        name,
+        file,
+        standing: { ...approvalStands(approvalName(name), read, { root, env, layers }), read },
+      };
+    } catch (error) {
+      const why = errorCode(error) === 'ENOENT' ? `there is no file ${file}` : errorMessage(error);
+      return { name, file, standing: { state: 'broken', why } };
+    }
+  });
+}
+
+/** The plugin by this name. Throws E_USAGE when the configuration names none. */
+export function pluginNamed(plugins: readonly FoundPlugin[], name: string): FoundPlugin {
+  const found = plugins.find((each) => each.name === name);
+  if (found !== undefined) return found;
+  const names = plugins.map((each) => each.name);
+  throw new AcorError('E_USAGE', `the configuration names no plugin '${name}'`, {
+    hint:
+      names.length === 0
+        ? "It names none. List its file under 'plugins', such as plugins: [.acor/plugins/notify.ts]"
+        : `It names: ${names.join(', ')}`,
+    next: ['acor config show plugins'],
+  });
+}
+
+/** A policy that does not hold approves nothing; that it does not hold is told by each run, which it refuses. */
+async function policies({ root }: LoadedConfig, env: Env): Promise<PolicyLayer[]> {
+  try {
+    return await readPolicies(policyPaths(root, env), env);
+  } catch (error) {
+    if (error instanceof AcorError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,3 @@
+import { servePlugin } from './serve.ts';
+
+await servePlugin();

@@ -1,0 +1,104 @@
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { errorMessage } from '../../../util/error-code.ts';
+import { writeAsync } from '../../../util/write-async.ts';
+import { findProgram } from '../../registry/find-program.ts';
+import type { EntryFile } from '../../registry/languages/language.ts';
+import type { Question } from '../messages.ts';
+import type { LanguageContext, LanguageHandler, Plugin } from '../plugin.ts';
+import { checkPlugin, HOOKS } from './check-plugin.ts';
+
+/** Answers go out here: what a plugin prints is none of them. */
+const ANSWERS_FD = 3;
+
+/**
+ * The inside of a plugin's process: loads the plugin, and asks it what comes in by standard input, a question a line, until that ends.
+ */
+export async function servePlugin(): Promise<void> {
+  let plugin: Plugin = {};
+  let written: Promise<unknown> = Promise.resolve();
+  const answer = (line: object): void => {
+    const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+    written = written.then(() => writeAsync(ANSWERS_FD, bytes));
+  };
+  // What a plugin has left unhandled is its own matter, and no reason to end.
+  process.on('unhandledRejection', () => {});
+  for await (const line of createInterface({ input: process.stdin })) {
+    const { id, question } = JSON.parse(line) as { id: number; question: Question };
+    if (question.ask === 'load') {
+      try {
+        plugin = await load(question.file, question.root);
+        answer({ id, value: outlineOf(plugin) });
+      } catch (error) {
+        answer({ id, threw: errorMessage(error) });
+      }
+      continue;
+    }
+    reply(plugin, question).then(
+      (value) => answer({ id, value: value ?? null }),
+      (error: unknown) => answer({ id, threw: errorMessage(error) }),
+    );
+  }
+  process.exit(0);
+}
+
+async function load(file: string, root: string): Promise<Plugin> {
+  process.chdir(root);
+  return checkPlugin((await import(pathToFileURL(file).href)).default);
+}
+
+/** What the supervisor has to know of a plugin: functions stay here. */
+function outlineOf(plugin: Plugin) {
+  return {
+    hooks: HOOKS.filter((hook) => plugin[hook] !== undefined),
+    languages: (plugin.languages ?? []).map(({ name, extensions = [] }) => ({ name, extensions })),
+  };
+}
+
+async function reply(plugin: Plugin, question: Exclude<Question, { ask: 'load' }>): Promise<unknown> {
+  switch (question.ask) {
+    case 'onDiscovery':
+      return plugin.onDiscovery?.(question.tools);
+    case 'onPreRun':
+      return plugin.onPreRun?.(question.plan);
+    case 'onEvent':
+      return tellEvents(plugin, question.events);
+    default: {
+      const language = plugin.languages!.find(({ name }) => name === question.language)!;
+      return askLanguage(language, question);
+    }
+  }
+}
+
+/** One after the other. How many times it has failed, and what it said the first time. */
+async function tellEvents(plugin: Plugin, events: string[]) {
+  let failed = 0;
+  let first: string | undefined;
+  for (const event of events) {
+    try {
+      await plugin.onEvent?.(JSON.parse(event));
+    } catch (error) {
+      failed++;
+      first ??= errorMessage(error);
+    }
+  }
+  return { failed, first };
+}
+
+async function askLanguage(
+  language: LanguageHandler,
+  question: Extract<Question, { language: string }>,
+): Promise<unknown> {
+  switch (question.ask) {
+    case 'detect':
+      return (await language.detect(question.file as EntryFile)) === true;
+    case 'runtime':
+      return language.runtime(contextOf(question.context));
+    case 'command':
+      return language.command(question.runtime, contextOf(question.context));
+  }
+}
+
+function contextOf(context: Omit<LanguageContext, 'findProgram'>): LanguageContext {
+  return { ...context, findProgram: (name) => findProgram(name, process.env) };
+}

@@ -1,0 +1,96 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import { withinBudget } from '../runner/budget.ts';
+import type { ToolPlan } from '../runner/plan.ts';
+import type { PluginPlan } from './plugin.ts';
+import type { LoadedPlugin } from './plugins.ts';
+
+const MAX_REASON_CHARS = 500;
+
+/** Asks plugins about what is to run, one after the other: each sees the limits that those before it have set. Throws E_POLICY_DENIED. */
+export async function judgePlan(
+  plan: ToolPlan,
+  plugins: readonly LoadedPlugin[],
+  onTrouble: (plugin: string, why: string) => void,
+): Promise<ToolPlan> {
+  let judged = plan;
+  for (const { name, process } of plugins) {
+    let verdict: Verdict;
+    try {
+      verdict = verdictOf(await process.ask({ ask: 'onPreRun', plan: shown(judged) }));
+    } catch (error) {
+      onTrouble(name, (error as Error).message);
+      continue;
+    }
+    if (verdict.veto !== undefined) throw refused(judged.tool.name, name, verdict.veto);
+    judged = withLimits(judged, name, verdict.limits);
+  }
+  return judged;
+}
+
+interface Verdict {
+  veto?: string;
+  limits: Partial<Record<'timeout_s' | 'max_output_size' | 'max_attempts', number>>;
+}
+
+function verdictOf(returned: unknown): Verdict {
+  if (returned === null) return { limits: {} };
+  const { veto, limits = {} } = returned as { veto?: unknown; limits?: Verdict['limits'] };
+  if (typeof veto === 'string') return { veto: veto.slice(0, MAX_REASON_CHARS), limits: {} };
+  const isPositive = (each: unknown) => typeof each === 'number' && Number.isFinite(each) && each > 0;
+  const names: readonly string[] = ['timeout_s', 'max_output_size', 'max_attempts'];
+  const holds =
+    veto === undefined &&
+    typeof limits === 'object' &&
+    limits !== null &&
+    Object.entries(limits).every(([key, value]) => names.includes(key) && isPositive(value));
+  if (holds) return { limits };
+  throw new Error(
+    "returned neither { veto: 'why' } nor { limits: { timeout_s, max_output_size, max_attempts } } from onPreRun",
+  );
+}
+
+/** Only what is lower counts. */
+function withLimits(plan: ToolPlan, plugin: string, limits: Verdict['limits']): ToolPlan {
+  const { timeout_s, max_output_size, max_attempts } = limits;
+  const within = withinBudget(plan.limits, plan.retry, {
+    max_timeout_s: timeout_s,
+    max_output_size,
+    max_attempts: max_attempts === undefined ? undefined : Math.max(1, Math.floor(max_attempts)),
+  });
+  const by = `the plugin '${plugin}'`;
+  return {
+    ...plan,
+    limits: within.limits,
+    retry: within.retry,
+    lowered: [...plan.lowered, ...within.lowered.map((each) => ({ ...each, by }))],
+  };
+}
+
+/** A stranger may have written the reason: it is data. */
+function refused(tool: string, plugin: string, reason: string): AcorError {
+  return new AcorError('E_POLICY_DENIED', `the plugin '${plugin}' refuses to let tool '${tool}' run`, {
+    hint: `It says: ${JSON.stringify(reason)}. Call the tool otherwise, or speak with whoever wrote the plugin.`,
+    details: { plugin, reason },
+    next: [`acor describe ${tool}`],
+  });
+}
+
+function shown(plan: ToolPlan): PluginPlan {
+  const { manifest } = plan.tool;
+  const told: PluginPlan = {
+    tool: plan.name,
+    version: plan.version,
+    level: manifest.permissions.level,
+    effects: manifest.effects ?? null,
+    args: plan.shownArgs,
+    cwd: plan.cwd,
+    caller: plan.caller,
+    grants: plan.grants.map(({ path, access }) => ({ path, access })),
+    hosts: manifest.permissions.network.egress_allow,
+    timeout_s: plan.limits.timeoutS,
+    max_output_size: plan.limits.maxOutputBytes,
+    max_attempts: plan.retry.maxAttempts,
+  };
+  // A secret may stand in a path as well.
+  return plan.secrets === null ? told : plan.secrets.redaction.data(told);
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { DigestedFile } from '../guard/tool-digest.ts';
+import { foreignImport } from './foreign-imports.ts';
+
+/** A plugin is read by a person before it is approved. */
+const MAX_FILES = 100;
+const MAX_BYTES = 2 << 20;
+
+/** A text in quotes that begins like a relative path: all that a module names so may be loaded by it. */
+const RELATIVE_PATH = /(["'`])(\.{1,2}\/[^"'`\n]*)\1/g;
+/** What may be left out at the end of such a path. */
+const ENDINGS = ['', '.ts', '.mts', '.js', '.mjs', '.json', '/index.ts', '/index.js'];
+
+const MODULE = /\.[mc]?[jt]s$/;
+
+/** The bytes of a plugin: its file, and the files that these name by relative paths. */
+export interface PluginFiles {
+  digest: string;
+  files: DigestedFile[];
+  /** By absolute path; the plugin's own file is the first. */
+  bytes: ReadonlyMap<string, Buffer>;
+}
+
+/** Reads a plugin's files; runs nothing. Throws with words on what keeps it from being read. */
+export function readPluginFiles(file: string, root: string): PluginFiles {
+  const bytes = new Map<string, Buffer>();
+  let total = 0;
+  const take = (path: string): void => {
+    if (bytes.has(path)) return;
+    const content = readFileSync(path);
+    bytes.set(path, content);
+    total += content.length;
+    if (bytes.size > MAX_FILES || total > MAX_BYTES) {
+      throw new Error(
+        `it is made of more than ${MAX_FILES} files or ${MAX_BYTES >> 20} MiB, which nobody can approve; bundle it, or make it smaller`,
+      );
+    }
+    const foreign = MODULE.test(path) ? foreignImport(content.toString('utf8')) : undefined;
+    if (foreign !== undefined) {
+      throw new Error(
+        `${nameOf(path, root)} imports '${foreign}', and only files of its own, named by relative paths, and what is built in can be approved; bundle it, and write 'import type' for types`,
+      );
+    }
+    for (const named of pathsNamedIn(content)) {
+      for (const candidate of candidatesFor(resolve(dirname(path), named)))
+        if (isFile(candidate)) take(candidate);
+    }
+  };
+  take(file);
+  const files = [...bytes]
+    .map(([path, content]) => ({ name: nameOf(path, root), sha256: sha256(content) }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const parts = files.flatMap(({ name, sha256: sum }) => [name, sum]);
+  return { digest: sha256(JSON.stringify(['acor-plugin-1', nameOf(file, root), ...parts])), files, bytes };
+}
+
+function pathsNamedIn(content: Buffer): string[] {
+  return [...content.toString('utf8').matchAll(RELATIVE_PATH)].map(([, , path]) => path!);
+}
+
+/** TypeScript is written with the names that its JavaScript would have. */
+function candidatesFor(path: string): string[] {
+  return [...ENDINGS.map((ending) => path + ending), path.replace(/\.(m?)js$/, '.$1ts')];
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function nameOf(path: string, root: string): string {
+  const name = relative(root, path);
+  return name.startsWith('..') ? path : name;
+}
+
+function sha256(content: Buffer | string): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** The deepest folder that holds all of the paths. */
+export function commonFolder(paths: readonly string[]): string {
+  let folder = dirname(paths[0]!);
+  while (!paths.every((path) => path.startsWith(join(folder, '/')))) folder = dirname(folder);
+  return folder;
+}

@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { forgetCompanion, registerCompanion } from '../process/kill-tree.ts';
+import { hostCommand } from './host-command.ts';
+import type { Answer, PluginOutline, Question } from './messages.ts';
+
+/** What a plugin gets of the caller's environment. */
+const VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR'];
+
+const ANSWERS_FD = 3;
+const LOAD_MS = 10_000;
+/** How long a hook may take; whoever waits for it is a run that wants to start, or a list. */
+const HOOK_MS = 5000;
+
+/** Why a plugin did not answer, in words that follow its name. */
+export class PluginTrouble extends Error {}
+
+/** The process of one plugin. What goes wrong in there, even an exit or an endless loop, goes wrong for that plugin alone. */
+export class PluginProcess {
+  readonly #child: ChildProcess;
+  readonly #waiting = new Map<
+    number,
+    { resolve(value: unknown): void; reject(error: PluginTrouble): void }
+  >();
+  #lastId = 0;
+  #ended: string | undefined;
+
+  /** `owner` goes with whatever the process starts, so that it can be told from what tools leave behind. */
+  constructor(env: Readonly<Record<string, string | undefined>>, owner: string) {
+    const [program, ...args] = hostCommand();
+    this.#child = spawn(program, args, {
+      cwd: '/',
+      env: {
+        ...Object.fromEntries(
+          VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
+        ),
+        RUN_ID: owner,
+      },
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
+    });
+    const { pid } = this.#child;
+    // Else the end of a run would take its exit status for that of a tool's orphan.
+    if (pid !== undefined) registerCompanion(pid);
+    this.#child.once('error', (error) => this.#end(`could not be started: ${error.message}`));
+    this.#child.once('exit', (code, signal) => {
+      if (pid !== undefined) forgetCompanion(pid);
+      this.#end(`ended its process (${code === null ? signal : `exit code ${code}`})`);
+    });
+    this.#child.stdin!.on('error', () => {});
+    const answers = this.#child.stdio[ANSWERS_FD] as Socket;
+    answers.on('error', () => {});
+    createInterface({ input: answers }).on('line', (line) => this.#hear(line));
+    // A program that uses the library ends when its own work is done.
+    this.#child.unref();
+    for (const stream of [this.#child.stdin as unknown as Socket, answers]) stream.unref?.();
+  }
+
+  get isAlive(): boolean {
+    return this.#ended === undefined;
+  }
+
+  /** Loads the plugin, and says what there is to it. Rejects with a PluginTrouble. */
+  async load(file: string, root: string): Promise<PluginOutline> {
+    return (await this.ask({ ask: 'load', file, root }, LOAD_MS)) as PluginOutline;
+  }
+
+  /** Asks the plugin something. Rejects with a PluginTrouble; one that is overdue is ended. */
+  async ask(question: Question, limitMs = HOOK_MS): Promise<unknown> {
+    let timer: NodeJS.Timeout | undefined;
+    const overdue = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new PluginTrouble(`took more than ${limitMs / 1000} s in ${question.ask}, and was ended`));
+        this.kill();
+      }, limitMs);
+    });
+    try {
+      return await Promise.race([this.askAtLeisure(question), overdue]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The same without a limit. */
+  askAtLeisure(question: Question): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== undefined) {
+        reject(new PluginTrouble(this.#ended));
+        return;
+      }
+      const id = ++this.#lastId;
+      const failed = (error: PluginTrouble) =>
+        reject(new PluginTrouble(`${error.message} in ${question.ask}`));
+      this.#waiting.set(id, { resolve, reject: question.ask === 'load' ? reject : failed });
+      this.#child.stdin!.write(`${JSON.stringify({ id, question })}\n`);
+    });
+  }
+
+  /** Ends the process and what it has started in its group. */
+  kill(): void {
+    try {
+      process.kill(-this.#child.pid!, 'SIGKILL');
+    } catch {
+      // Gone already, or never started.
+    }
+  }
+
+  #hear(line: string): void {
+    let answer: Answer;
+    try {
+      answer = JSON.parse(line);
+    } catch {
+      this.kill();
+      return;
+    }
+    const waiting = this.#waiting.get(answer.id);
+    this.#waiting.delete(answer.id);
+    if ('threw' in answer) waiting?.reject(new PluginTrouble(`threw ${JSON.stringify(answer.threw)}`));
+    else waiting?.resolve(answer.value);
+  }
+
+  #end(why: string): void {
+    this.#ended ??= why;
+    for (const { reject } of this.#waiting.values()) reject(new PluginTrouble(why));
+    this.#waiting.clear();
+  }
+}

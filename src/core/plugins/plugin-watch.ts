@@ -1,0 +1,67 @@
+import type { RunWatch } from '../runner/services.ts';
+import type { RunWriter } from '../storage/run-store.ts';
+import { EventFeed } from './event-feed.ts';
+import type { LoadedPlugin, Trouble } from './plugins.ts';
+
+/** Plugins at one run: its events go to them, and what they fail to do goes into its log. */
+export class PluginWatch implements RunWatch {
+  readonly #log: RunWriter['log'];
+  /** Those of all plugins, which become more. */
+  readonly #troubles: readonly Trouble[];
+  readonly #feeds: { plugin: string; feed: EventFeed }[];
+  #told = 0;
+
+  constructor(
+    { log }: RunWriter,
+    plugins: readonly LoadedPlugin[],
+    troubles: readonly Trouble[],
+    onTrouble: (plugin: string, why: string) => void,
+  ) {
+    this.#log = log;
+    this.#troubles = troubles;
+    this.#feeds = plugins.map(({ name: plugin, process }) => ({
+      plugin,
+      feed: new EventFeed(process, (why) => onTrouble(plugin, why)),
+    }));
+    if (plugins.length === 0) return;
+    log.tell((lines) => {
+      for (const { feed } of this.#feeds) feed.push(lines);
+    });
+  }
+
+  begun(): void {
+    this.#tell();
+  }
+
+  async beforeEnd(): Promise<void> {
+    const missed = await Promise.all(this.#feeds.map(({ feed }) => feed.catchUp()));
+    this.#tell();
+    this.#feeds.forEach(({ plugin }, index) => {
+      const count = missed[index]!;
+      if (count === 0) return;
+      const text = `the plugin '${plugin}' could not keep up: ${count} event(s) did not reach its onEvent`;
+      this.#warn({ plugin, text }, { missed: count });
+    });
+  }
+
+  async afterEnd(): Promise<void> {
+    await Promise.all(this.#feeds.map(({ feed }) => feed.catchUp()));
+  }
+
+  /** Only at moments at which the run itself writes: a log that cannot be written is no matter for a plugin. */
+  #tell(): void {
+    for (const trouble of this.#troubles.slice(this.#told)) this.#warn(trouble);
+    this.#told = this.#troubles.length;
+  }
+
+  #warn({ plugin, code, text, next }: Trouble, more: Record<string, unknown> = {}): void {
+    this.#log.append({
+      type: 'runner_warning',
+      ...(code !== undefined && { code }),
+      msg: text,
+      plugin,
+      ...(next !== undefined && { next }),
+      ...more,
+    });
+  }
+}

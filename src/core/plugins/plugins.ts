@@ -1,0 +1,176 @@
+import { newSpanId } from '../../util/ids.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { whyNotApproved } from '../guard/approval-state.ts';
+import { registerCompanion } from '../process/kill-tree.ts';
+import { loadRuntime } from '../process/runtime.ts';
+import { Watchdog } from '../process/watchdog.ts';
+import { LANGUAGES } from '../registry/languages/index.ts';
+import type { Language } from '../registry/languages/language.ts';
+import type { RegistryPlugins, ToolEntry } from '../registry/registry.ts';
+import type { ToolPlan } from '../runner/plan.ts';
+import type { RunPlugins, RunWatch } from '../runner/services.ts';
+import type { RunWriter } from '../storage/run-store.ts';
+import { adjustTools } from './adjust-tools.ts';
+import { approvalName, type FoundPlugin, findPlugins } from './find-plugins.ts';
+import type { Hook } from './host/check-plugin.ts';
+import { judgePlan } from './judge-plan.ts';
+import type { PluginOutline } from './messages.ts';
+import { copyOf } from './plugin-copy.ts';
+import { pluginLanguage } from './plugin-language.ts';
+import { PluginProcess } from './plugin-process.ts';
+import { PluginWatch } from './plugin-watch.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** A plugin that runs. */
+export interface LoadedPlugin extends PluginOutline {
+  name: string;
+  process: PluginProcess;
+}
+
+/** Something that a plugin did not do, told once; `text` is a whole sentence without its full stop. */
+export interface Trouble {
+  plugin: string;
+  /** E_APPROVAL_REQUIRED for one that nobody has approved. */
+  code?: string;
+  text: string;
+  next?: string[];
+}
+
+/**
+ * The plugins of a project. Their processes are started when the registry or a run first asks for them. What they fail to do is kept in
+ * `troubles`, and nothing else depends on them.
+ */
+export class Plugins implements RegistryPlugins, RunPlugins {
+  readonly found: readonly FoundPlugin[];
+  readonly key: string;
+  readonly troubles: Trouble[] = [];
+  readonly #config: LoadedConfig;
+  readonly #env: Env;
+  /** Goes with their processes, in place of the id of a run. */
+  readonly #owner = `plugins-${newSpanId()}`;
+  #ready: Promise<LoadedPlugin[]> | undefined;
+  #loaded: readonly LoadedPlugin[] = [];
+  #languages: Language[] = [];
+
+  private constructor(config: LoadedConfig, env: Env, found: readonly FoundPlugin[]) {
+    this.#config = config;
+    this.#env = env;
+    this.found = found;
+    this.key = JSON.stringify(
+      found.map(({ name, standing }) => [name, standing.state === 'valid' ? standing.approval.digest : null]),
+    );
+  }
+
+  /** Looks which plugins there are and which of them are approved; starts none. */
+  static async open(config: LoadedConfig, env: Env): Promise<Plugins> {
+    return new Plugins(config, env, await findPlugins(config, env));
+  }
+
+  /** The commands with which a person has those run that nobody has approved. */
+  get next(): string[] {
+    return this.found.flatMap((plugin) => (isUnapproved(plugin) ? [approveCommand(plugin)] : []));
+  }
+
+  /** Those that run, in the order of the configuration. */
+  ready(): Promise<LoadedPlugin[]> {
+    this.#ready ??= this.#start();
+    return this.#ready;
+  }
+
+  async languages(): Promise<readonly Language[]> {
+    await this.ready();
+    return this.#languages;
+  }
+
+  async adjust(tools: readonly ToolEntry[]) {
+    return adjustTools(tools, await this.#having('onDiscovery'), (plugin, why) => this.#trouble(plugin, why));
+  }
+
+  async beforeRun(plan: ToolPlan): Promise<ToolPlan> {
+    return judgePlan(plan, await this.#having('onPreRun'), (plugin, why) => this.#trouble(plugin, why));
+  }
+
+  /** Of those that run by now: whoever has planned a run has asked for its tool before. */
+  watch(writer: RunWriter): RunWatch {
+    const watching = this.#loaded.filter(
+      ({ hooks, process }) => hooks.includes('onEvent') && process.isAlive,
+    );
+    return new PluginWatch(writer, watching, this.troubles, (plugin, why) => this.#trouble(plugin, why));
+  }
+
+  async #having(hook: Hook): Promise<LoadedPlugin[]> {
+    return (await this.ready()).filter(({ hooks, process }) => hooks.includes(hook) && process.isAlive);
+  }
+
+  async #start(): Promise<LoadedPlugin[]> {
+    if (this.found.some(({ standing }) => standing.state === 'valid')) {
+      // What a plugin starts, or a loop that it is caught in, does not outlive this process.
+      registerCompanion(new Watchdog(await loadRuntime(), this.#owner).pid);
+    }
+    const loaded = (await Promise.all(this.found.map((plugin) => this.#load(plugin)))).filter(
+      (each) => each !== undefined,
+    );
+    this.#loaded = loaded;
+    this.#languages = this.#languagesOf(loaded);
+    return loaded;
+  }
+
+  async #load(plugin: FoundPlugin): Promise<LoadedPlugin | undefined> {
+    const { name, standing } = plugin;
+    if (standing.state === 'broken')
+      return this.#trouble(name, `cannot be read, and does not run: ${standing.why}`);
+    if (standing.state !== 'valid') return this.#tellOfUnapproved(plugin, whyNotApproved(standing));
+    const process = new PluginProcess(this.#env, this.#owner);
+    try {
+      const file = copyOf(standing.read, this.#env);
+      return { name, process, ...(await process.load(file, this.#config.root)) };
+    } catch (error) {
+      process.kill();
+      return this.#trouble(name, `cannot be loaded: it ${(error as Error).message}`);
+    }
+  }
+
+  /** A name that is taken stays with whoever has it. */
+  #languagesOf(loaded: readonly LoadedPlugin[]): Language[] {
+    const languages: Language[] = [];
+    for (const { name: plugin, languages: own, process } of loaded) {
+      for (const outline of own) {
+        if ([...LANGUAGES, ...languages].some(({ name }) => name === outline.name)) {
+          this.#trouble(plugin, `brings a language '${outline.name}', which there is already`);
+          continue;
+        }
+        const onTrouble = (error: unknown) => this.#trouble(plugin, (error as Error).message);
+        languages.push(pluginLanguage(plugin, outline, process, onTrouble));
+      }
+    }
+    return languages;
+  }
+
+  #tellOfUnapproved(plugin: FoundPlugin, why: string): undefined {
+    this.#add({
+      plugin: plugin.name,
+      code: 'E_APPROVAL_REQUIRED',
+      text: `the plugin '${plugin.name}' does not run: ${why}`,
+      next: [approveCommand(plugin)],
+    });
+  }
+
+  #trouble(plugin: string, why: string): undefined {
+    this.#add({ plugin, text: `the plugin '${plugin}' ${why}` });
+  }
+
+  /** The same is told once. */
+  #add(trouble: Trouble): void {
+    if (!this.troubles.some(({ text }) => text === trouble.text)) this.troubles.push(trouble);
+  }
+}
+
+function isUnapproved({ standing }: FoundPlugin): boolean {
+  return standing.state === 'missing' || standing.state === 'stale';
+}
+
+function approveCommand({ name }: FoundPlugin): string {
+  return shellCommand(['acor', 'approve', approvalName(name)]);
+}

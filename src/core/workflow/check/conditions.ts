@@ -1,0 +1,141 @@
+import type { Problem } from '../../config/problem.ts';
+import { evaluate } from '../expression/evaluate.ts';
+import type { Expression } from '../expression/expression.ts';
+import { expressionsIn, type Template } from '../expression/template.ts';
+import type { Step, Workflow } from '../model.ts';
+import { inOrderOfNeeds } from './ancestors.ts';
+import { allSteps, type CheckedFile, problemAt } from './checked-file.ts';
+import { expressionsOf } from './templates-of.ts';
+
+/** What a skipped step still tells. */
+const TOLD_OF_SKIPPED = ['state', 'ok', 'code', 'run_id'];
+
+/** Conditions and lists whose value is known beforehand, and what is never there because of them. The order must hold. */
+export function checkConditions(file: CheckedFile): Problem[] {
+  const { workflow } = file;
+  const skipped = alwaysSkipped(workflow);
+  return [
+    ...allSteps(workflow).flatMap((step) => [...conditionOf(file, step), ...listOf(file, step)]),
+    ...readingsOfSkipped(workflow, skipped),
+  ];
+}
+
+function conditionOf(file: CheckedFile, { name, path, when }: Step): Problem[] {
+  if (when === undefined) return [];
+  const place = { path: [...path, 'when'] };
+  if (when.kind === 'text' || (when.kind === 'constant' && typeof when.value !== 'boolean')) {
+    return [
+      problemAt(file, place, {
+        rule: 'when-boolean',
+        message: `\`when\` of '${name}' is a text, and must be true or false`,
+        fix: 'Write one expression and nothing else: when: "${…}".',
+      }),
+    ];
+  }
+  const known = constantOf(when);
+  if (known === undefined) return [];
+  if (typeof known.value !== 'boolean') {
+    return [
+      problemAt(file, place, {
+        rule: 'when-boolean',
+        message: `\`when\` of '${name}' is always ${JSON.stringify(known.value)}, and must be true or false`,
+        fix: 'Compare the value with something.',
+      }),
+    ];
+  }
+  return [
+    problemAt(file, place, {
+      rule: 'when-constant',
+      message: `\`when\` of '${name}' is always ${known.value}${known.value ? '' : ': the step is never run'}`,
+      fix: known.value ? 'Leave `when` out.' : 'Leave the step out, or let `when` depend on something.',
+    }),
+  ];
+}
+
+function listOf(file: CheckedFile, { name, path, foreach }: Step): Problem[] {
+  const known = foreach && constantOf(foreach.over);
+  const place = { path: [...path, 'foreach'] };
+  if (foreach?.over.kind === 'text' || (known !== undefined && !Array.isArray(known.value))) {
+    return [
+      problemAt(file, place, {
+        rule: 'foreach-list',
+        message: `the \`foreach\` of '${name}' is no list`,
+        fix: 'Write a list, or one expression that gives one: foreach: "${steps.a.data.rows}".',
+      }),
+    ];
+  }
+  if (foreach === undefined) return [];
+  const count = Array.isArray(known?.value)
+    ? known.value.length
+    : foreach.over.kind === 'list'
+      ? foreach.over.items.length
+      : 0;
+  if (count <= foreach.maxItems) return [];
+  return [
+    problemAt(file, place, {
+      rule: 'foreach-list',
+      message: `the \`foreach\` of '${name}' has ${count} items, more than the ${foreach.maxItems} that it may have`,
+      fix: 'Raise max_items, or give it fewer.',
+    }),
+  ];
+}
+
+/** The value of a template that reads nothing. One that fails is told of when it is run. */
+function constantOf(template: Template): { value: unknown } | undefined {
+  if (expressionsIn(template).some(({ references }) => references.length > 0)) return undefined;
+  try {
+    return { value: evaluate(template, { inputs: {}, steps: {}, workflow: { run_id: '', ok: true } }) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Steps that no run of the workflow ever comes to: their `when` is false, or they need such a step and do not ask about it. */
+function alwaysSkipped({ steps, finally: last }: Workflow): Set<string> {
+  const skipped = new Set<string>();
+  for (const { name, needs, when } of [...inOrderOfNeeds(steps), ...inOrderOfNeeds(last)]) {
+    const asksAbout = new Set(
+      (when === undefined ? [] : expressionsIn(when)).flatMap(({ references }) =>
+        references.flatMap(([root, step]) => (root === 'steps' && step !== undefined ? step : [])),
+      ),
+    );
+    const follows = needs.some(
+      (needed) => skipped.has(needed) && (when === undefined || asksAbout.has(needed)),
+    );
+    if (follows || (when !== undefined && constantOf(when)?.value === false)) skipped.add(name);
+  }
+  return skipped;
+}
+
+function readingsOfSkipped(workflow: Workflow, skipped: ReadonlySet<string>): Problem[] {
+  if (skipped.size === 0) return [];
+  const read: Expression[] = [
+    ...allSteps(workflow).flatMap((step) => {
+      const { once, eachItem } = expressionsOf(step);
+      return skipped.has(step.name) ? [] : [...once, ...eachItem];
+    }),
+    ...Object.values(workflow.outputs).flatMap(expressionsIn),
+  ];
+  return read.flatMap((expression) => {
+    const { references, source, at } = expression;
+    const asked = references.filter(([, , field]) => field !== undefined && TOLD_OF_SKIPPED.includes(field));
+    const missing = references.find(
+      ([root, step, field]) =>
+        root === 'steps' &&
+        step !== undefined &&
+        skipped.has(step) &&
+        field !== undefined &&
+        !TOLD_OF_SKIPPED.includes(field) &&
+        // An expression that asks how the step ended is taken to know what it does.
+        !asked.some((other) => other[1] === step),
+    );
+    if (missing === undefined) return [];
+    return {
+      file: workflow.file,
+      ...at,
+      rule: 'skipped-step',
+      message: `in \${${source}}: '${missing[1]}' is always skipped, and gives no '${missing[2]}'`,
+      fix: `Mend the \`when\` of '${missing[1]}', or ask first: steps.${missing[1]}.ok ? … : ….`,
+    };
+  });
+}

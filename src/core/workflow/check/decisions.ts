@@ -1,0 +1,80 @@
+import type { Problem } from '../../config/problem.ts';
+import { checkOfAnswers } from '../../runner/answers/check-answer.ts';
+import { allSteps, type Check, type CheckedFile, problemAt, worksOf } from './checked-file.ts';
+
+type Decision = Extract<ReturnType<typeof worksOf>[number], { kind: 'decision' }>;
+
+/** Whether a decision can be answered: its options differ, its schema is one, its default is an answer. */
+export const checkDecisions: Check = async (file) => {
+  const problems: Problem[] = [];
+  for (const work of allSteps(file.workflow).flatMap(worksOf))
+    if (work.kind === 'decision') problems.push(...(await mistakesOf(file, work)));
+  return problems;
+};
+
+async function mistakesOf(file: CheckedFile, decision: Decision): Promise<Problem[]> {
+  const { path, name, options, schema } = decision;
+  const problems: Problem[] = [];
+  const ids = new Set<string>();
+  for (const [index, { id }] of options.entries()) {
+    if (ids.has(id)) {
+      problems.push(
+        problemAt(
+          file,
+          { path: [...path, 'options', index, 'id'] },
+          {
+            rule: 'duplicate-option',
+            message: `'${name}' has the option '${id}' twice`,
+            fix: 'Leave one of them out.',
+          },
+        ),
+      );
+    }
+    ids.add(id);
+  }
+  const whyNoSchema = schema === undefined ? undefined : await schemaMistake(schema);
+  if (whyNoSchema !== undefined) {
+    problems.push(
+      problemAt(
+        file,
+        { path: [...path, 'schema'] },
+        {
+          rule: 'answer-schema',
+          message: `the schema of '${name}' is no JSON Schema: ${whyNoSchema}`,
+          fix: 'Mend the schema, as the message says.',
+        },
+      ),
+    );
+  } else if (decision.default !== undefined) {
+    const check = await checkOfAnswers({
+      options: options.map(({ id }) => ({ id })),
+      schema,
+      actionId: name,
+    });
+    const why = check(decision.default);
+    if (why !== undefined) {
+      problems.push(
+        problemAt(
+          file,
+          { path: [...path, 'default'] },
+          {
+            rule: 'default-answer',
+            message: `the default of '${name}' is no answer: ${why}`,
+            fix: 'Write a default that is one of the options or fits the schema.',
+          },
+        ),
+      );
+    }
+  }
+  return problems;
+}
+
+async function schemaMistake(schema: object): Promise<string | undefined> {
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  try {
+    new Ajv2020({ strict: false, validateFormats: false, logger: false }).compile({ ...schema });
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

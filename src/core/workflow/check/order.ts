@@ -1,0 +1,94 @@
+import type { Problem } from '../../config/problem.ts';
+import type { Step } from '../model.ts';
+import { type CheckedFile, problemAt } from './checked-file.ts';
+import { nearestOf } from './nearest-of.ts';
+
+/** More circles than these are mostly the same ones. */
+const MOST_CYCLES = 20;
+
+/** Whether what a step needs exists, and comes to an end before it. */
+export function checkOrder(file: CheckedFile): Problem[] {
+  const { steps, finally: last } = file.workflow;
+  const names = new Set(steps.map(({ name }) => name));
+  return [
+    ...unknownNeeds(file, steps, () => undefined),
+    ...unknownNeeds(file, last, (name) =>
+      names.has(name) ? `'${name}' is over when finally begins` : undefined,
+    ),
+    ...cycles(file, steps),
+    ...cycles(file, last),
+  ];
+}
+
+function unknownNeeds(
+  file: CheckedFile,
+  steps: readonly Step[],
+  why: (name: string) => string | undefined,
+): Problem[] {
+  const names = new Set(steps.map(({ name }) => name));
+  const nearestTo = nearestOf(names);
+  return steps.flatMap(({ name, path, needs }) =>
+    needs.flatMap((needed, index) => {
+      if (names.has(needed)) return [];
+      const known = why(needed);
+      const nearest = known === undefined ? nearestTo(needed) : undefined;
+      const fix = nearest !== undefined ? `Write '${nearest}'.` : `Leave '${needed}' out.`;
+      return problemAt(
+        file,
+        { path: [...path, 'needs', index] },
+        {
+          rule: 'unknown-need',
+          message: `'${name}' needs ${known ?? `'${needed}', and there is no such step`}`,
+          fix,
+        },
+      );
+    }),
+  );
+}
+
+/** One circle for each knot of steps that wait for each other. */
+function cycles(file: CheckedFile, steps: readonly Step[]): Problem[] {
+  const byName = new Map(steps.map((step) => [step.name, step]));
+  const state = new Map<Step, 'open' | 'done'>();
+  const problems: Problem[] = [];
+  for (const root of steps) {
+    // A stack of its own: ten thousand steps in a row are too deep for calls.
+    const trail: { step: Step; next: number }[] = [];
+    const enter = (step: Step) => {
+      state.set(step, 'open');
+      trail.push({ step, next: 0 });
+    };
+    if (!state.has(root)) enter(root);
+    for (let top = trail.at(-1); top !== undefined; top = trail.at(-1)) {
+      if (problems.length >= MOST_CYCLES) return problems;
+      const needed = top.step.needs[top.next++];
+      if (needed === undefined) {
+        state.set(top.step, 'done');
+        trail.pop();
+        continue;
+      }
+      const step = byName.get(needed);
+      if (step === undefined || state.get(step) === 'done') continue;
+      if (!state.has(step)) enter(step);
+      else problems.push(cycle(file, trail.slice(trail.findIndex((each) => each.step === step))));
+    }
+  }
+  return problems;
+}
+
+function cycle(file: CheckedFile, trail: readonly { step: Step }[]): Problem {
+  const [first, ...others] = trail.map(({ step }) => step);
+  const names = [first!, ...others, first!].map(({ name }) => `'${name}'`);
+  const shown = names.length > 12 ? [...names.slice(0, 10), '…', names.at(-1)!] : names;
+  const last = others.at(-1) ?? first!;
+  const index = last.needs.indexOf(first!.name);
+  return problemAt(
+    file,
+    { path: [...last.path, 'needs', index] },
+    {
+      rule: 'cycle',
+      message: `these steps wait for each other: ${shown.join(' needs ')}`,
+      fix: `Take one of them out of the \`needs\` of another.`,
+    },
+  );
+}

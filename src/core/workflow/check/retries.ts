@@ -1,0 +1,28 @@
+import { ERROR_CLASSES } from '../../../protocol/error-codes.ts';
+import type { Problem } from '../../config/problem.ts';
+import { allSteps, type CheckedFile, problemAt, type Surroundings } from './checked-file.ts';
+import { nearestOf } from './nearest-of.ts';
+
+/** Whether the classes and codes for which a step is tried again are known ones. */
+export function checkRetries(file: CheckedFile, { codes }: Surroundings): Problem[] {
+  const known = new Set<string>([...ERROR_CLASSES, ...codes]);
+  const nearestTo = nearestOf(known);
+  const all = allSteps(file.workflow).flatMap((step) =>
+    step.kind === 'parallel' ? [step, ...step.tasks] : [step],
+  );
+  return all.flatMap(({ path, retry }) =>
+    retry.on.flatMap((each, index) => {
+      if (known.has(each)) return [];
+      const nearest = nearestTo(each);
+      return problemAt(
+        file,
+        { path: [...path, 'retry', 'on', index] },
+        {
+          rule: 'unknown-code',
+          message: `'${each}' is neither a class of errors nor an error code`,
+          fix: nearest === undefined ? 'See the classes and codes: acor errors' : `Write '${nearest}'.`,
+        },
+      );
+    }),
+  );
+}

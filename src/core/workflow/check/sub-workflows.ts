@@ -1,0 +1,147 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { MOST_NESTED_WORKFLOWS } from '../../../protocol/workflow-file.ts';
+import type { Problem } from '../../config/problem.ts';
+import { readInputs } from '../../registry/read-inputs.ts';
+import { isInside } from '../../registry/real-path.ts';
+import { workflowFolders } from '../file/find-workflow.ts';
+import { readWorkflow } from '../file/read-workflow.ts';
+import { inputSpecsOf } from '../inputs.ts';
+import type { Work } from '../model.ts';
+import { allSteps, type CheckedFile, problemAt, type Surroundings, worksOf } from './checked-file.ts';
+import { inTermsOfFile, isOpen, openWords } from './open-arguments.ts';
+
+type SubWork = Extract<Work, { kind: 'workflow' }> & {
+  path: CheckedFile['workflow']['steps'][number]['path'];
+};
+
+/** A workflow file that was looked at with all that it contains, and how deep that goes. */
+interface Looked {
+  file: CheckedFile | undefined;
+  depth: number;
+}
+
+/**
+ * Whether the workflows that a workflow contains are there, end somewhere, and are given their inputs. `checkOne` holds each of them
+ * against the other rules, once.
+ */
+export async function checkSubWorkflows(
+  root: CheckedFile,
+  surroundings: Surroundings,
+  checkOne: (file: CheckedFile) => Promise<Problem[]>,
+): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  const looked = new Map<string, Looked>();
+
+  async function visit(file: CheckedFile, trail: readonly string[]): Promise<number> {
+    let depth = 1;
+    for (const work of allSteps(file.workflow).flatMap(worksOf)) {
+      if (work.kind !== 'workflow') continue;
+      const sub = await look(file, work, trail);
+      if (sub === undefined) continue;
+      depth = Math.max(depth, sub.depth + 1);
+      if (sub.file !== undefined) problems.push(...inputMistakes(file, work, sub.file, surroundings));
+      if (trail.length + sub.depth > MOST_NESTED_WORKFLOWS && trail.length <= MOST_NESTED_WORKFLOWS) {
+        problems.push(tooDeep(file, work));
+      }
+    }
+    return depth;
+  }
+
+  async function look(
+    file: CheckedFile,
+    work: SubWork,
+    trail: readonly string[],
+  ): Promise<Looked | undefined> {
+    const missing = whyNoFile(work.file, surroundings);
+    if (missing !== undefined) {
+      problems.push(problemAt(file, { path: [...work.path, 'workflow'] }, missing));
+      return undefined;
+    }
+    const real = realpathSync(work.file);
+    if (trail.includes(real)) {
+      problems.push(inItself(file, work, [...trail.slice(trail.indexOf(real)), real]));
+      return undefined;
+    }
+    const known = looked.get(real);
+    if (known !== undefined) return known;
+    const read = await readWorkflow(real, { folders: workflowFolders(surroundings.config) });
+    problems.push(...read.problems);
+    const sub = read.workflow && { workflow: read.workflow, places: read.places };
+    if (sub !== undefined) problems.push(...(await checkOne(sub)));
+    const isTooDeep = trail.length >= MOST_NESTED_WORKFLOWS;
+    const depth = sub === undefined || isTooDeep ? 1 : await visit(sub, [...trail, real]);
+    const found = { file: sub, depth };
+    looked.set(real, found);
+    return found;
+  }
+
+  await visit(root, [root.workflow.file]);
+  return problems;
+}
+
+function whyNoFile(
+  path: string,
+  { roots }: Surroundings,
+): Pick<Problem, 'rule' | 'message' | 'fix'> | undefined {
+  if (!existsSync(path)) {
+    return {
+      rule: 'no-workflow-file',
+      message: `there is no workflow at ${path}`,
+      fix: 'Write the name of a workflow (acor workflow list), or a path from the folder of this file.',
+    };
+  }
+  const real = realpathSync(path);
+  if (roots.some((root) => isInside(real, root))) return undefined;
+  return {
+    rule: 'grant-roots',
+    message: `the workflow ${real} lies outside of the folders that may be granted`,
+    fix: `Move it to below ${roots.join(', ')}, or add its folder to security.grant_roots.`,
+  };
+}
+
+function inItself(file: CheckedFile, work: SubWork, trail: readonly string[]): Problem {
+  return problemAt(
+    file,
+    { path: [...work.path, 'workflow'] },
+    {
+      rule: 'workflow-in-itself',
+      message: `a workflow contains itself: ${trail.join(' contains ')}`,
+      fix: 'Take it out at one place.',
+    },
+  );
+}
+
+function tooDeep(file: CheckedFile, work: SubWork): Problem {
+  return problemAt(
+    file,
+    { path: [...work.path, 'workflow'] },
+    {
+      rule: 'workflows-too-deep',
+      message: `more than ${MOST_NESTED_WORKFLOWS} workflows stand in each other here`,
+      fix: 'Make it flatter.',
+    },
+  );
+}
+
+function inputMistakes(
+  file: CheckedFile,
+  work: SubWork,
+  { workflow }: CheckedFile,
+  { cwd }: Surroundings,
+): Problem[] {
+  const words = openWords({ form: 'named', values: work.inputs });
+  const { problems } = readInputs(inputSpecsOf(workflow), words, { cwd, open: isOpen });
+  return problems.map(({ input, message, fix }) =>
+    problemAt(
+      file,
+      Object.hasOwn(work.inputs, input)
+        ? { path: [...work.path, 'inputs', input] }
+        : { path: [...work.path, 'workflow'] },
+      {
+        rule: 'workflow-input',
+        message: inTermsOfFile(`${workflow.name}: ${message}`),
+        fix: inTermsOfFile(fix),
+      },
+    ),
+  );
+}

@@ -1,0 +1,118 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import type { Problem } from '../../config/problem.ts';
+import { problemText } from '../../config/problem.ts';
+import type { ArgumentProblem } from '../../registry/argument-problem.ts';
+import { checkJsonInputs } from '../../registry/check-json-inputs.ts';
+import { grantInputs } from '../../registry/grant-inputs.ts';
+import { inputsOf } from '../../registry/input-schema.ts';
+import { readInputs } from '../../registry/read-inputs.ts';
+import type { ToolEntry } from '../../registry/tool-entry.ts';
+import {
+  allSteps,
+  type Check,
+  type CheckedFile,
+  problemAt,
+  type Surroundings,
+  type ToolCall,
+  toolCallsOf,
+} from './checked-file.ts';
+import { nearestOf } from './nearest-of.ts';
+import { inTermsOfFile, isOpen, openWords } from './open-arguments.ts';
+
+/** Whether the tools are there, and take what they are given, as far as that is known. */
+export const checkToolCalls: Check = async (file, surroundings) => {
+  const nearestTo = nearestOf(new Set(surroundings.tools.keys()));
+  const problems: Problem[] = [];
+  for (const call of allSteps(file.workflow).flatMap(toolCallsOf)) {
+    const tool = surroundings.tools.get(call.tool);
+    if (tool === undefined) {
+      const nearest = nearestTo(call.tool);
+      problems.push(
+        problemAt(file, call, {
+          rule: 'unknown-tool',
+          message: `there is no tool called '${call.tool}'`,
+          fix: nearest === undefined ? 'See the tools there are: acor list' : `Write '${nearest}'.`,
+        }),
+      );
+    } else if (tool.problems[0] !== undefined) {
+      problems.push(
+        problemAt(file, call, {
+          rule: 'broken-tool',
+          message: `the tool '${call.tool}' cannot be used: ${problemText(tool.problems[0])}`,
+          fix: tool.problems[0].fix,
+        }),
+      );
+    } else problems.push(...(await argumentMistakes(file, call, tool, surroundings)));
+  }
+  return problems;
+};
+
+async function argumentMistakes(
+  file: CheckedFile,
+  call: ToolCall,
+  tool: ToolEntry,
+  surroundings: Surroundings,
+): Promise<Problem[]> {
+  const specs = inputsOf(tool.manifest);
+  if (specs === undefined) return namesWithoutInputs(file, call);
+  const { read, problems } = readInputs(specs, openWords(call.args), { cwd: surroundings.cwd, open: isOpen });
+  const { problems: ofPaths } = grantInputs(read, {
+    cwd: surroundings.cwd,
+    roots: surroundings.roots,
+    protectedRoots: [],
+    stagingDir: surroundings.cwd,
+  });
+  const wrong: Pick<ArgumentProblem, 'input' | 'message' | 'fix'>[] = [
+    ...problems,
+    // What is not there yet may be made by a step before.
+    ...ofPaths.filter(({ rule }) => rule !== 'exists'),
+    ...(problems.length > 0 ? [] : await structureMistakes(tool, read)),
+  ];
+  return wrong.map(({ input, message, fix }) =>
+    problemAt(file, placeOf(call, input), {
+      rule: 'argument',
+      message: inTermsOfFile(`${call.tool}: ${message}`),
+      fix: inTermsOfFile(`${fix} See: acor describe ${call.tool}`),
+    }),
+  );
+}
+
+function namesWithoutInputs(file: CheckedFile, { tool, args, argsPath }: ToolCall): Problem[] {
+  if (args.form === 'words' || Object.keys(args.values).length === 0) return [];
+  return [
+    problemAt(
+      file,
+      { path: argsPath },
+      {
+        rule: 'argument',
+        message: `${tool}: it declares no inputs, so that none can be given by name`,
+        fix: 'Write the arguments as a list of words, or give the tool a manifest with inputs.',
+      },
+    ),
+  ];
+}
+
+/** Structured values against the parts of an `input_schema` that declare them. */
+async function structureMistakes(
+  tool: ToolEntry,
+  read: ReturnType<typeof readInputs>['read'],
+): Promise<Pick<ArgumentProblem, 'input' | 'message' | 'fix'>[]> {
+  const known = read.filter(({ values }) => values.length > 0);
+  const values = known.map(({ spec, values: all }) => [
+    spec.name,
+    spec.multiple ? all.map(({ value }) => value) : all[0]?.value,
+  ]);
+  try {
+    await checkJsonInputs(tool, Object.fromEntries(values));
+    return [];
+  } catch (error) {
+    const problems = error instanceof AcorError ? error.details?.['problems'] : undefined;
+    if (!Array.isArray(problems)) throw error;
+    return problems as Pick<ArgumentProblem, 'input' | 'message' | 'fix'>[];
+  }
+}
+
+function placeOf({ args, argsPath, path, others }: ToolCall, input: string): Parameters<typeof problemAt>[1] {
+  if (args.form === 'words') return { path: argsPath, others };
+  return Object.hasOwn(args.values, input) ? { path: [...argsPath, input] } : { path, others };
+}

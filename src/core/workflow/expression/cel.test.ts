@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseCel } from './cel.ts';
+
+const SCOPE = {
+  inputs: { n: 5, text: 'a"b', list: [1, 2, 3], rows: [{ id: 1 }, { id: 2 }] },
+  steps: { fetch: { ok: true, data: { none: null } }, 'a b': { ok: false } },
+  workflow: { run_id: 'r-1', ok: true },
+  item: { id: 7 },
+  index: 1,
+};
+
+function valueFrom(source: string, scope: object = SCOPE): unknown {
+  const parsed = parseCel(source);
+  if ('problem' in parsed) return { refused: parsed.problem.message };
+  const result = parsed.evaluate(scope);
+  return 'problem' in result ? { failed: result.problem.message } : result.value;
+}
+
+describe('an expression', () => {
+  it('reads numbers of JSON as people write them', () => {
+    for (const [source, value] of [
+      ['inputs.n + 1', 6],
+      ['inputs.n / 2', 2.5],
+      ['5 / 2', 2],
+      ['inputs.n % 2 == 1', true],
+      ['inputs.n * inputs.n', 25],
+      ['inputs.n > 4 && inputs.n != 6', true],
+      ['inputs.list[index]', 2],
+      ['inputs.n in [1, 5]', true],
+      ['"n" + string(inputs.n)', 'n5'],
+      ['9007199254740993', '9007199254740993'],
+    ] as const)
+      assert.deepEqual(valueFrom(source), value, source);
+  });
+
+  it('reads lists, maps, and names that are no words', () => {
+    for (const [source, value] of [
+      ['inputs.rows.filter(r, r.id > 1).map(r, r.id)', [2]],
+      ['inputs.rows.exists(r, r.id == 2)', true],
+      ['size(inputs.rows)', 2],
+      ['steps["a b"].ok', false],
+      ['has(steps.fetch.data.rows) ? 1 : 0', 0],
+      ['steps.fetch.data.none == null', true],
+      ['{"id": item.id, "all": [inputs.n]}', { id: 7, all: [5] }],
+      ['"a,b".split(",")', ['a', 'b']],
+    ] as const)
+      assert.deepEqual(valueFrom(source), value, source);
+  });
+
+  it('gives JSON only', () => {
+    assert.equal(valueFrom('b"abc"'), 'YWJj');
+    assert.equal(valueFrom('timestamp("2026-01-01T00:00:00Z")'), '2026-01-01T00:00:00.000Z');
+    assert.equal(valueFrom('duration("1h")'), '3600s');
+    assert.match(JSON.stringify(valueFrom('1.0 / 0.0')), /failed.*Infinity/);
+  });
+
+  it('does not reach what the language of the host gives every object', () => {
+    for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty'])
+      assert.match(JSON.stringify(valueFrom(`steps.${name}`)), /failed.*No such key/, name);
+  });
+
+  it('is refused before it runs when its types cannot fit, or it calls what there is not', () => {
+    assert.match(JSON.stringify(valueFrom('"a" + 1')), /refused.*no such overload: string \+ int/);
+    assert.match(JSON.stringify(valueFrom('nosuch(1)')), /refused.*nosuch/);
+    assert.match(JSON.stringify(valueFrom('a b')), /refused/);
+    assert.match(JSON.stringify(valueFrom('')), /refused/);
+    assert.match(JSON.stringify(valueFrom('('.repeat(10_000))), /refused/);
+    assert.match(JSON.stringify(valueFrom(`${'1+'.repeat(10_000)}1`)), /refused/);
+  });
+
+  it('tells where it is wrong', () => {
+    const parsed = parseCel('inputs.n + nosuch(1)');
+    assert.ok('problem' in parsed);
+    assert.equal(parsed.problem.offset, 11);
+  });
+
+  it('tells what it reads, but for its own variables', () => {
+    const parsed = parseCel('inputs.list.map(x, x + steps["a b"].data.rows[0].id).exists(y, y == inputs.n)');
+    assert.ok('references' in parsed);
+    assert.deepEqual(parsed.references, [
+      ['inputs', 'list'],
+      ['steps', 'a b', 'data', 'rows', '0', 'id'],
+      ['inputs', 'n'],
+    ]);
+  });
+});
+
+describe('an expression that nobody could wait for', () => {
+  it('is refused when it is written: regular expressions, bound values, many loops', () => {
+    for (const [source, why] of [
+      ['inputs.text.matches("(a+)+$")', /matches/],
+      ['cel.bind(x, "aa", x + x)', /bind/],
+      ['inputs.list.map(x, inputs.list.map(y, inputs.list.map(z, z)))', /in each other/],
+      [`inputs.list${'.map(x, x)'.repeat(6)}`, /at most 5 loops/],
+    ] as const)
+      assert.match(JSON.stringify(valueFrom(source)), why, source);
+    assert.deepEqual(valueFrom(`inputs.list${'.map(x, x)'.repeat(5)}`), [1, 2, 3]);
+  });
+
+  it('ends when its data makes its inner loops long, also where errors are passed over', () => {
+    const long = { inputs: { list: Array.from({ length: 20_000 }, (_, index) => index), other: [0.5] } };
+    for (const source of [
+      'inputs.list.map(a, inputs.list.map(b, a))',
+      'inputs.list.exists(a, inputs.list.exists(b, b == a - 0.5))',
+      'inputs.list.filter(a, a + 0.5 in inputs.list)',
+    ])
+      assert.match(JSON.stringify(valueFrom(source, long)), /more than 1000000 rounds/, source);
+    assert.deepEqual(valueFrom('inputs.list.filter(a, a + 0.5 in inputs.other)', long), [0]);
+  });
+
+  it('is counted anew each time', () => {
+    const parsed = parseCel('inputs.list.all(a, inputs.list.all(b, b >= 0))');
+    assert.ok('references' in parsed);
+    const scope = { inputs: { list: Array.from({ length: 800 }, (_, index) => index) } };
+    for (let time = 0; time < 3; time++) assert.deepEqual(parsed.evaluate(scope), { value: true });
+  });
+});

@@ -1,0 +1,75 @@
+import type { KeyPath } from '../../config/yaml-file.ts';
+import type { Work } from '../model.ts';
+import { type FileReader, mistake, type StepFile } from './file-reader.ts';
+
+type Kind = Work['kind'];
+
+/** The keys that tell what a step does, and those that go with each. */
+const KEYS: Record<Kind, { one: readonly (keyof StepFile)[]; further: readonly (keyof StepFile)[] }> = {
+  tool: { one: ['tool', 'command'], further: ['args'] },
+  decision: {
+    one: ['decision_type'],
+    further: ['instruction', 'context', 'options', 'schema', 'default'],
+  },
+  parallel: { one: ['tasks'], further: [] },
+  workflow: { one: ['workflow'], further: ['inputs'] },
+  pipe: { one: ['pipe'], further: [] },
+};
+const KIND_OF_TYPE = {
+  tool: 'tool',
+  ai_decision: 'decision',
+  parallel: 'parallel',
+  workflow: 'workflow',
+  pipe: 'pipe',
+} as const;
+
+/** What a step does, by its keys; more than one thing, or nothing, is a mistake. */
+export function kindOf(reader: FileReader, step: StepFile, path: KeyPath): Kind | undefined {
+  const kinds = (Object.keys(KEYS) as Kind[]).filter((kind) =>
+    KEYS[kind].one.some((key) => step[key] !== undefined),
+  );
+  const named = step.type && KIND_OF_TYPE[step.type];
+  const [kind, ...others] = kinds;
+  if (kind === undefined || others.length > 0 || (named !== undefined && named !== kind)) {
+    const wanted = (named === undefined ? (Object.keys(KEYS) as Kind[]) : [named]).flatMap(
+      (each) => KEYS[each].one,
+    );
+    return mistake(
+      reader,
+      path,
+      'what-a-step-does',
+      `a step does one thing, told by one of: ${wanted.join(', ')}`,
+    );
+  }
+  const { one, further } = KEYS[kind];
+  const allowed: readonly string[] = [...one, ...further];
+  const strangers = Object.values(KEYS)
+    .flatMap((each) => [...each.one, ...each.further])
+    .filter((key) => step[key] !== undefined && !allowed.includes(key));
+  if (strangers.length === 0) return kind;
+  return mistake(
+    reader,
+    [...path, strangers[0]!],
+    'what-a-step-does',
+    `'${strangers[0]}' does not go with '${one.find((key) => step[key] !== undefined)}'`,
+  );
+}
+
+/** Keys that say how a list is worked through, without a list. */
+export function tellKeysWithoutUse(reader: FileReader, step: StepFile, path: KeyPath): void {
+  const isLoop = step.foreach !== undefined;
+  const useless =
+    step.max_items !== undefined && !isLoop
+      ? 'max_items'
+      : step.max_concurrency !== undefined && !isLoop && step.tasks === undefined
+        ? 'max_concurrency'
+        : undefined;
+  if (useless === undefined) return;
+  reader.problems.push({
+    file: reader.yaml.file,
+    ...reader.yaml.placeOfKey(path, useless),
+    rule: 'key-without-use',
+    message: `'${useless}' says how a foreach${useless === 'max_items' ? '' : ' or tasks'} are worked through, and there is none`,
+    fix: `Leave '${useless}' out, or give the step a foreach.`,
+  });
+}

@@ -1,0 +1,43 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { readEvents } from '../../storage/follow.ts';
+import type { RunStore } from '../../storage/run-store.ts';
+import { findWorkflow, workflowFolders } from '../file/find-workflow.ts';
+import { readWorkflow } from '../file/read-workflow.ts';
+import { invalidWorkflow } from '../inspect-workflow.ts';
+import type { Workflow } from '../model.ts';
+import { dotOf } from './dot.ts';
+import { type Graph, graphOf } from './graph-of.ts';
+import { mermaidOf } from './mermaid.ts';
+import { stepStates } from './step-states.ts';
+
+/**
+ * The picture of a workflow by its name or path. What is wrong beyond the file itself, such as a tool that is not there, keeps
+ * nobody from looking at it. Throws E_WORKFLOW_INVALID, and E_USAGE for a run of something else.
+ */
+export async function drawWorkflow(
+  wanted: string,
+  options: {
+    config: LoadedConfig;
+    cwd: string;
+    roots: readonly string[];
+    run?: { id: string; store: RunStore };
+  },
+): Promise<{ graph: Graph; documentAs: (format: 'mermaid' | 'dot') => string }> {
+  const { config, run } = options;
+  const file = findWorkflow(wanted, options);
+  const { workflow, problems } = await readWorkflow(file, { folders: workflowFolders(config) });
+  if (workflow === undefined) throw invalidWorkflow(problems, wanted);
+  const states = run === undefined ? undefined : await statesOf(workflow, run);
+  const graph = graphOf(workflow, states);
+  return { graph, documentAs: (format) => (format === 'dot' ? dotOf(graph) : mermaidOf(graph)) };
+}
+
+async function statesOf({ name }: Workflow, { id, store }: { id: string; store: RunStore }) {
+  const { tool } = store.read(id);
+  if (tool === `workflow:${name}`) return stepStates(readEvents(store.layout(id).events, { wait: false }));
+  throw new AcorError('E_USAGE', `the run ${id} is one of '${tool}', not of the workflow '${name}'`, {
+    hint: 'Name a run of this workflow.',
+    next: [`acor runs --tool workflow:${name}`],
+  });
+}

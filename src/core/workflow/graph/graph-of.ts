@@ -1,0 +1,81 @@
+import { expressionsIn } from '../expression/template.ts';
+import type { Step, Workflow } from '../model.ts';
+import type { StepState } from './step-states.ts';
+
+/** A step in the picture of a workflow. */
+export interface GraphNode {
+  /** Made up for the picture: `n0`, `n1` … */
+  id: string;
+  step: string;
+  kind: Step['kind'];
+  /** What it does, in a few words. */
+  does: string;
+  /** The expression or value that decides whether it is run; null when it always is. */
+  when: string | null;
+  isForeach: boolean;
+  isFinally: boolean;
+  /** Null when no run was asked for, or it has not come to the step. */
+  state: StepState | null;
+}
+
+/** A workflow as a picture: each edge leads from a step to one that needs it. */
+export interface Graph {
+  name: string;
+  nodes: GraphNode[];
+  edges: { from: string; to: string }[];
+}
+
+/** The picture of a workflow, with the states of a run where they are known. */
+export function graphOf(workflow: Workflow, states: ReadonlyMap<string, StepState> = new Map()): Graph {
+  const steps = [
+    ...workflow.steps.map((step) => ({ step, isFinally: false })),
+    ...workflow.finally.map((step) => ({ step, isFinally: true })),
+  ];
+  const nodes = steps.map(({ step, isFinally }, index) => ({
+    id: `n${index}`,
+    step: step.name,
+    kind: step.kind,
+    does: doesOf(step),
+    when: whenOf(step),
+    isForeach: step.foreach !== undefined,
+    isFinally,
+    state: stateOf(step, states),
+  }));
+  const ids = new Map(nodes.map(({ step, id }) => [step, id]));
+  const edges = steps.flatMap(({ step }, index) =>
+    [...new Set(step.needs)].flatMap((needed) => {
+      const from = ids.get(needed);
+      return from === undefined ? [] : { from, to: nodes[index]!.id };
+    }),
+  );
+  return { name: workflow.name, nodes, edges };
+}
+
+/** A decision that has begun waits for its answer. */
+function stateOf({ name, kind }: Step, states: ReadonlyMap<string, StepState>): StepState | null {
+  const state = states.get(name) ?? null;
+  return state === 'queued' && kind === 'decision' ? 'waiting' : state;
+}
+
+function doesOf(step: Step): string {
+  switch (step.kind) {
+    case 'tool':
+      return step.tool;
+    case 'decision':
+      return `decide: ${step.action}`;
+    case 'parallel':
+      return `${step.tasks.length} at once`;
+    case 'workflow':
+      return `workflow: ${step.file.split('/').at(-1)}`;
+    case 'pipe':
+      return step.stages.map(({ tool }) => tool).join(' | ');
+  }
+}
+
+function whenOf({ when }: Step): string | null {
+  if (when === undefined) return null;
+  if (when.kind === 'constant') return String(when.value);
+  return expressionsIn(when)
+    .map(({ source }) => source)
+    .join(' ');
+}

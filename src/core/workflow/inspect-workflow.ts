@@ -1,0 +1,71 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import { ERROR_CODES } from '../../protocol/error-codes.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { type Problem, problemText } from '../config/problem.ts';
+import { grantRoots } from '../registry/grant-roots.ts';
+import type { Registry } from '../registry/registry.ts';
+import { checkWorkflow } from './check/check-workflow.ts';
+import type { Surroundings } from './check/checked-file.ts';
+import { findWorkflow, workflowFolders } from './file/find-workflow.ts';
+import { readWorkflow } from './file/read-workflow.ts';
+import type { Workflow } from './model.ts';
+
+/** What workflows are looked at with. */
+export interface WorkflowProject {
+  config: LoadedConfig;
+  registry: Pick<Registry, 'list' | 'errorCodes'>;
+  /** Names and paths that a caller gives begin here, and the paths that steps are given. */
+  cwd: string;
+}
+
+/** Everything that can be known of workflows before they run. The tools are looked up once for all of them. */
+export async function surroundingsOf({ config, registry, cwd }: WorkflowProject): Promise<Surroundings> {
+  const tools = await registry.list();
+  const codes = await registry.errorCodes();
+  return {
+    config,
+    cwd,
+    roots: grantRoots(config, cwd),
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    codes: [...Object.keys(ERROR_CODES), ...Object.keys(codes)],
+  };
+}
+
+/** Reads a workflow file and holds it, and all that it contains, against what there is around it. */
+export async function inspectWorkflow(
+  file: string,
+  surroundings: Surroundings,
+): Promise<{ workflow?: Workflow; errors: Problem[]; warnings: Problem[] }> {
+  const { workflow, problems, places } = await readWorkflow(file, {
+    folders: workflowFolders(surroundings.config),
+  });
+  if (workflow === undefined) return { errors: problems, warnings: [] };
+  return { workflow, ...(await checkWorkflow({ workflow, places }, surroundings)) };
+}
+
+/**
+ * The workflow that a caller names, by name or path, when it can be run. Throws E_WORKFLOW_INVALID with all that is wrong, and as
+ * `findWorkflow` does.
+ */
+export async function loadWorkflow(
+  wanted: string,
+  project: WorkflowProject,
+): Promise<{ workflow: Workflow; warnings: Problem[] }> {
+  const surroundings = await surroundingsOf(project);
+  const file = findWorkflow(wanted, surroundings);
+  const { workflow, errors, warnings } = await inspectWorkflow(file, surroundings);
+  if (workflow === undefined || errors.length > 0) throw invalidWorkflow(errors, wanted);
+  return { workflow, warnings };
+}
+
+/** All mistakes of a workflow as one error, in the words of the first. */
+export function invalidWorkflow(errors: readonly Problem[], wanted: string): AcorError {
+  const [first, ...others] = errors;
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  return new AcorError('E_WORKFLOW_INVALID', `${first === undefined ? wanted : problemText(first)}${more}`, {
+    ...(first !== undefined && { hint: first.fix }),
+    details: { problems: errors },
+    next: [shellCommand(['acor', 'workflow', 'validate', wanted])],
+  });
+}

@@ -1,0 +1,13 @@
+/** The lines of a stream, without their ends. Only \n ends a line: node:readline also breaks at U+2028 and others, which JSON may hold as they are. */
+export async function* readLines(stream: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of stream) {
+    const lines = (
+      rest + (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))
+    ).split('\n');
+    rest = lines.pop()!;
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}

@@ -1,0 +1,441 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { afterEach, describe, it } from 'node:test';
+import { PluginProject } from '../support/plugin-project.ts';
+import { type Event, parseLines, type RunOfTool, until } from '../support/project.ts';
+import { atTerminal, noTerminal } from '../support/terminal.ts';
+
+let project: PluginProject;
+afterEach(() => project[Symbol.dispose]());
+
+const TRACE = "import { appendFileSync } from 'node:fs';\nappendFileSync('trace', 'x');\n";
+
+/** A project with plugins that are approved. */
+function approvedProject(
+  plugins: Record<string, string>,
+  tools: readonly string[] = ['quick'],
+): PluginProject {
+  project = new PluginProject(plugins, { tools });
+  project.approve(...Object.keys(plugins));
+  return project;
+}
+
+const run = (...args: string[]) => project.run(args, { env: project.env });
+const envelope = (...args: string[]) => project.envelope(args, { env: project.env });
+const toldBy = ({ events }: Pick<RunOfTool, 'events'>, plugin: string) =>
+  events
+    .filter((event) => event.type === 'runner_warning' && event.plugin === plugin)
+    .map(({ msg }) => String(msg));
+
+describe('a plugin that nobody has approved', () => {
+  it('is not loaded, and the run and the list say so once, with the command for a person', async () => {
+    project = new PluginProject({ 'one.ts': `${TRACE}export default {};` }, { tools: ['quick'] });
+    const ran = await run('quick');
+    assert.equal(ran.end.state, 'completed');
+    const [warning, ...others] = ran.events.filter((event) => event.plugin === 'one');
+    assert.deepEqual(others, []);
+    assert.deepEqual([warning!.code, warning!.next], ['E_APPROVAL_REQUIRED', ['acor approve plugin:one']]);
+
+    const listed = await project.acor(['list'], { env: project.env });
+    assert.equal(listed.stderr, "acor: the plugin 'one' does not run: nobody has approved it\n");
+    assert.deepEqual(JSON.parse(listed.stdout).meta.next, ['acor approve plugin:one']);
+    assert.equal(existsSync(project.path('trace')), false);
+
+    project.approve('one.ts');
+    assert.deepEqual(toldBy(await run('quick'), 'one'), []);
+    assert.equal(existsSync(project.path('trace')), true, 'approved, it runs: the trace can be left');
+  });
+
+  it('is approved by a person who types its name, and by no agent', { skip: noTerminal }, async () => {
+    project = new PluginProject({ 'one.ts': `${TRACE}export default {};` }, { tools: ['quick'] });
+    const piped = await project.envelope(['approve', 'plugin:one'], {
+      env: project.env,
+      stdin: 'plugin:one\n',
+    });
+    assert.deepEqual([piped.code, piped.error.code], [2, 'E_APPROVAL_REQUIRED']);
+    const { text, code } = await atTerminal(['approve', 'plugin:one'], {
+      cwd: project.root,
+      env: project.env,
+      when: /To approve it, type its name \(plugin:one\)/,
+      typed: 'plugin:one\n',
+    });
+    assert.equal(code, 0, text);
+    assert.match(text, /runs with all your rights[\s\S]*\.acor\/plugins\/one\.ts, SHA-256/);
+    assert.equal(existsSync(project.path('trace')), false, 'asking runs nothing of it');
+    assert.deepEqual(toldBy(await run('quick'), 'one'), []);
+
+    const { data } = await envelope('approve', '--list');
+    assert.deepEqual([data.approvals[0].tool, data.approvals[0].state], ['plugin:one', 'valid']);
+    await envelope('approve', 'plugin:one', '--revoke');
+    assert.match(toldBy(await run('quick'), 'one')[0]!, /nobody has approved it/);
+  });
+
+  it('is one, too, when a file that it imports has changed', async () => {
+    project = new PluginProject(
+      {
+        'one.ts': `${TRACE}import { said } from './lib/words.js';\nexport default { onPreRun: () => ({ veto: said }) };`,
+      },
+      { tools: ['quick'] },
+    );
+    const words = project.write('.acor/plugins/lib/words.ts', "export const said: string = 'first';");
+    project.approve('one.ts');
+    const { error } = await envelope('run', 'quick');
+    assert.equal(error.details.reason, 'first');
+    writeFileSync(words, "export const said: string = 'second';");
+    const ran = await run('quick');
+    assert.match(
+      toldBy(ran, 'one').join(),
+      /no longer holds, because \.acor\/plugins\/lib\/words\.ts changed/,
+    );
+    const { data } = await envelope('approve', '--list');
+    assert.deepEqual(
+      [data.approvals[0].state, data.approvals[0].changed],
+      ['stale', ['.acor/plugins/lib/words.ts']],
+    );
+    const { data: healthy } = await envelope('health');
+    const check = healthy.checks.find(({ name }: { name: string }) => name === 'plugin.one');
+    assert.deepEqual([check.status, check.fix], ['degraded', 'acor approve plugin:one']);
+  });
+
+  it('may be approved by the policy of the user', async () => {
+    project = new PluginProject(
+      { 'one.ts': "export default { onPreRun: () => ({ veto: 'no' }) };" },
+      { tools: ['quick'] },
+    );
+    const { error } = await envelope('approve', 'plugin:one');
+    project.write(
+      'config/acor/policy.yaml',
+      `version: 1\napproved: [{ tool: 'plugin:one', digest: ${error.details.digest} }]\n`,
+    );
+    const env = { ...project.env, XDG_CONFIG_HOME: project.path('config') };
+    const refused = await project.envelope(['run', 'quick'], { env });
+    assert.equal(refused.error.details.reason, 'no');
+  });
+});
+
+describe('what was not approved is not there to be loaded:', () => {
+  const loading = (specifier: string) => `export default { async onPreRun() {
+    return { veto: (await import(${specifier})).default };
+  } };`;
+
+  it('a file that is named by a computed path', async () => {
+    approvedProject({
+      'computed.js': loading("'./lib/' + 'other.js'"),
+      // The control: the path as it stands is one of the plugin's files.
+      'literal.js': loading("'./lib/third.js'"),
+    });
+    project.write('.acor/plugins/lib/other.js', "export default 'harm';");
+    project.write('.acor/plugins/lib/third.js', "export default 'fine';");
+    project.approve('literal.js');
+    const { error } = await envelope('run', 'quick');
+    assert.deepEqual(error.details, { plugin: 'literal', reason: 'fine' });
+    project.write('.acor/config.yaml', 'version: 1\nplugins: [.acor/plugins/computed.js]\n');
+    assert.match(toldBy(await run('quick'), 'computed').join(), /threw ".*other\.js.*" in onPreRun/);
+  });
+
+  it('a package of the project', async () => {
+    project = new PluginProject(
+      { 'one.js': "import word from 'helper';\nexport default { onPreRun: () => ({ veto: word }) };" },
+      { tools: ['quick'] },
+    );
+    project.write('node_modules/helper/index.js', "export default 'harm';");
+    project.write('node_modules/helper/package.json', '{"name":"helper","type":"module"}');
+    const { error } = await envelope('approve', 'plugin:one');
+    assert.match(error.message, /one\.js imports 'helper', and only files of its own/);
+    const ran = await run('quick');
+    assert.match(toldBy(ran, 'one').join(), /cannot be read, and does not run/);
+    assert.equal(ran.end.state, 'completed');
+  });
+});
+
+describe('the hooks of a plugin', () => {
+  it('onDiscovery hides tools and adds notes', async () => {
+    approvedProject(
+      {
+        'shelf.ts': `import type { Plugin } from 'acor';
+          const shelf: Plugin = {
+            onDiscovery: (tools) => tools.filter(({ name }) => name !== 'waits').map(({ name }) => ({ name, note: 'kept' })),
+          };
+          export default shelf;`,
+      },
+      ['quick', 'waits'],
+    );
+    const { data } = await envelope('list');
+    assert.deepEqual(
+      data.tools.map(({ name, notes }: { name: string; notes: string[] }) => [name, notes]),
+      [['quick', ['shelf: kept']]],
+    );
+    const { error } = await envelope('run', 'waits');
+    assert.deepEqual([error.code, error.hint], ['E_TOOL_NOT_FOUND', "The plugin 'shelf' hides it."]);
+    assert.deepEqual((await envelope('describe', 'quick')).data.notes, ['shelf: kept']);
+  });
+
+  it('onDiscovery invents no tool, and changes none', async () => {
+    approvedProject({
+      'a.js': "export default { onDiscovery: (tools) => [...tools, { name: 'new', level: 'privileged' }] };",
+      'b.js': `export default { onDiscovery(tools) {
+        for (const tool of tools) { tool.level = 'privileged'; tool.path = '/bin/false'; }
+        return tools;
+      } };`,
+    });
+    const { data } = await envelope('list');
+    assert.deepEqual(
+      data.tools.map(({ name, level }: { name: string; level: string }) => [name, level]),
+      [['quick', 'minimal']],
+    );
+    const ran = await run('quick');
+    assert.equal(ran.end.state, 'completed');
+    assert.match(toldBy(ran, 'a').join(), /returned a tool from onDiscovery that it was not shown: 'new'/);
+  });
+
+  it('onPreRun refuses a run before anything of it exists, in a dry run as well', async () => {
+    approvedProject({
+      'sober.js':
+        "export default { onPreRun: ({ args }) => (args[0] === 'bad' ? { veto: 'not today' } : undefined) };",
+    });
+    for (const flags of [[], ['--dry-run']]) {
+      const { code, error } = await envelope('run', ...flags, 'quick', 'bad');
+      assert.deepEqual([code, error.code], [2, 'E_POLICY_DENIED']);
+      assert.deepEqual(error.details, { plugin: 'sober', reason: 'not today' });
+    }
+    assert.deepEqual(project.runIds(), []);
+    assert.equal((await run('quick', 'good')).end.state, 'completed');
+  });
+
+  it('onPreRun lowers limits, and widens none', async () => {
+    approvedProject({
+      'tight.js': `export default { onPreRun(plan) {
+        plan.max_attempts = 50;
+        plan.args.push('more');
+        return { limits: { timeout_s: 7, max_output_size: 1e12, max_attempts: 40 } };
+      } };`,
+    });
+    const { data } = await envelope('run', '--dry-run', 'quick');
+    assert.deepEqual(
+      [data.limits.timeout_s, data.limits.max_output_size, data.retry.max_attempts],
+      [7, 30000000, 1],
+    );
+    assert.deepEqual(data.lowered, [
+      { what: 'timeout_s', asked: 1800, allowed: 7, by: "the plugin 'tight'" },
+    ]);
+    const ran = await run('quick');
+    assert.deepEqual([ran.events[0]!.timeout_s, ran.events[0]!.args], [7, []]);
+    assert.ok(
+      ran.of('runner_warning').some(({ msg }) => msg === "the plugin 'tight' allows timeout_s 7, not 1800"),
+    );
+  });
+
+  it('onPreRun is shown no secret', async () => {
+    approvedProject({
+      'nosy.js': 'export default { onPreRun: (plan) => ({ veto: JSON.stringify(plan) }) };',
+    });
+    project.write('tools/login/cli.sh', '#!/bin/bash\n', 0o755);
+    project.write(
+      'tools/login/tool.yaml',
+      'name: login\nversion: 1.0.0\ninputs:\n  - { name: user }\n  - { name: key, secret: true }\n',
+    );
+    const { error } = await envelope('run', 'login', '--user', 'ann-at-home', '--key', 'horse-battery');
+    assert.match(error.details.reason, /ann-at-home/);
+    assert.doesNotMatch(JSON.stringify(error), /horse-battery/);
+  });
+
+  it('onEvent sees every event of a run as it is stored, to the end', async () => {
+    approvedProject(
+      {
+        'scribe.ts': `import { appendFileSync } from 'node:fs';
+          export default {
+            onEvent: (event: object) => appendFileSync('seen.jsonl', JSON.stringify(event) + '\\n'),
+          };`,
+      },
+      ['many_events'],
+    );
+    const ran = await run('many_events', '50');
+    const seen = parseLines(readFileSync(project.path('seen.jsonl'), 'utf8'));
+    assert.deepEqual(seen, project.events(String(ran.end.run_id)));
+    assert.equal(seen.at(-1)!.type, 'runner_end');
+  });
+
+  it('a language runs its tools, with arguments, in the sandbox', async () => {
+    approvedProject(
+      {
+        'pearls.js': `export default { languages: [{
+          name: 'perl', extensions: ['.pl'],
+          detect: (file) => file.interpreter === 'perl',
+          runtime: ({ findProgram }) => findProgram('perl'),
+          command: (runtime, { entry }) => ({ argv: [runtime, entry], env: { PEARL: 'white' } }),
+        }] };`,
+      },
+      [],
+    );
+    const say =
+      'print "{\\"type\\":\\"result\\",\\"status\\":\\"ok\\",\\"said\\":\\"$ENV{PEARL} @ARGV\\"}\\n";';
+    project.write('tools/by_name/cli.pl', say);
+    project.write('tools/by_line/cli', `#!/usr/bin/env perl\n${say}`, 0o755);
+    project.write('tools/by_word/main.txt', say);
+    project.write(
+      'tools/by_word/tool.yaml',
+      'name: by_word\nversion: 1.0.0\nentry: main.txt\nlanguage: perl\n',
+    );
+    for (const tool of ['by_name', 'by_line', 'by_word']) {
+      const ran = await run(tool, 'a', 'b');
+      assert.equal(ran.of('result')[0]?.said, 'white a b', JSON.stringify(ran.events));
+    }
+    const { data } = await envelope('validate');
+    assert.equal(data.errors, 0, JSON.stringify(data.findings));
+    await envelope('approve', 'plugin:pearls', '--revoke');
+    const { error, meta } = await envelope('run', 'by_word');
+    assert.equal(error.code, 'E_MANIFEST_INVALID');
+    assert.ok(meta.next.includes('acor approve plugin:pearls'));
+  });
+
+  it('a language takes none from ACOR, and says what is missing', async () => {
+    approvedProject(
+      {
+        'odd.js': `const steps = { detect: () => true, runtime: () => null, command: () => ({ argv: ['sh'] }) };
+          export default { languages: [{ name: 'bash', extensions: ['.sh'], ...steps }, { name: 'klingon', extensions: ['.kl'], ...steps }] };`,
+      },
+      ['quick'],
+    );
+    project.write('tools/tlh/cli.kl', 'nuqneH');
+    const ran = await run('quick');
+    assert.equal(ran.end.state, 'completed');
+    assert.match(toldBy(ran, 'odd').join(), /brings a language 'bash', which there is already/);
+    const { error } = await envelope('run', 'tlh');
+    assert.deepEqual([error.code, error.details.plugin], ['E_RUNTIME_MISSING', 'odd']);
+  });
+});
+
+describe('a plugin that goes wrong', () => {
+  /** Sees all that the run tells, whatever the other plugin does. */
+  const WITNESS = `import { appendFileSync } from 'node:fs';
+    export default { onEvent: ({ type }) => appendFileSync('witness', type + ' ') };`;
+
+  function assertWitnessed({ events }: { events: readonly Event[] }): void {
+    const seen = readFileSync(project.path('witness'), 'utf8').trim().split(' ');
+    assert.deepEqual(
+      seen,
+      events.map(({ type }) => type),
+    );
+  }
+
+  const CASES: Readonly<Record<string, [text: string, told: RegExp[]]>> = {
+    'throws in every hook': [
+      `const boom = () => { throw new Error('boom'); };
+       export default { onDiscovery: boom, onPreRun: boom, onEvent: async () => boom() };`,
+      [
+        /'bad' threw "boom" in onDiscovery/,
+        /'bad' threw "boom" in onPreRun/,
+        /'bad' threw "boom" in onEvent/,
+      ],
+    ],
+    'ends its process': [
+      'export default { onEvent() { process.exit(7); } };',
+      [/'bad' ended its process \(exit code 7\) in onEvent/],
+    ],
+    'cannot be loaded': ["throw new Error('no');", [/'bad' cannot be loaded: it threw "no"/]],
+    'exports no plugin': [
+      'export default { onPrerun() {} };',
+      [/unknown key 'onPrerun'; there are: onDiscovery/],
+    ],
+    'returns what nobody can use': [
+      "export default { onDiscovery: () => 5, onPreRun: () => ({ limits: { timeout_s: 'long' } }) };",
+      [/returned no list from onDiscovery/, /returned neither \{ veto/],
+    ],
+    'prints, and closes what it is spoken to by': [
+      "import { closeSync } from 'node:fs';\nconsole.log('{}'); export default { onEvent() { closeSync(0); closeSync(3); } };",
+      [/'bad' .*onEvent/],
+    ],
+  };
+  for (const [what, [text, told]] of Object.entries(CASES)) {
+    it(`breaks no run and no other plugin when it ${what}`, async () => {
+      approvedProject({ 'bad.js': text, 'witness.js': WITNESS });
+      const ran = await run('quick');
+      assert.equal(ran.end.state, 'completed');
+      for (const [index, pattern] of told.entries()) assert.match(toldBy(ran, 'bad')[index] ?? '', pattern);
+      assertWitnessed(ran);
+    });
+  }
+
+  it('breaks none when it loops for ever, and is ended', { timeout: 20_000 }, async () => {
+    approvedProject({
+      'bad.js':
+        "import { writeFileSync } from 'node:fs';\nexport default { onPreRun() { writeFileSync('pid', String(process.pid)); for (;;); } };",
+      'witness.js': WITNESS,
+    });
+    const ran = await run('quick');
+    assert.equal(ran.end.state, 'completed');
+    assert.match(toldBy(ran, 'bad').join(), /took more than 5 s in onPreRun, and was ended/);
+    assertWitnessed(ran);
+    assert.equal(isAlive(pidIn('pid')), false);
+  });
+
+  it('misses events when it is too slow, and the run tells how many', { timeout: 20_000 }, async () => {
+    approvedProject({ 'slow.js': 'export default { onEvent: () => new Promise(() => {}) };' });
+    project.write('tools/flood/cli.sh', FLOOD, 0o755);
+    const ran = await run('flood');
+    assert.equal(ran.end.state, 'completed');
+    const [warning] = ran.of('runner_warning').filter(({ plugin }) => plugin === 'slow');
+    assert.match(String(warning!.msg), /could not keep up: \d+ event\(s\) did not reach its onEvent/);
+    // All but the last three: the warning, the change of state and the end.
+    assert.equal(warning!.missed, ran.events.length - 3);
+  });
+
+  it('does not outlive a supervisor that is killed', async () => {
+    approvedProject(
+      {
+        'bad.js':
+          "import { writeFileSync } from 'node:fs';\nexport default { onEvent() { writeFileSync('pid', String(process.pid)); for (;;); } };",
+      },
+      ['waits'],
+    );
+    const running = project.start(['run', 'waits'], { env: project.env });
+    await running.event('runner_state');
+    await until(() => existsSync(project.path('pid')) && pidIn('pid') > 0);
+    const pid = pidIn('pid');
+    assert.equal(isAlive(pid), true);
+    running.child.kill('SIGKILL');
+    await running.finished;
+    await until(() => !isAlive(pid));
+  });
+});
+
+const FLOOD = `#!/bin/bash
+i=0
+while [ $i -lt 3000 ]; do echo '{"type":"log","level":"info","msg":"x"}'; i=$((i + 1)); done
+echo '{"type":"result","status":"ok"}'
+`;
+
+it('plugins of one name, and what is no module, are mistakes of the configuration', async () => {
+  project = new PluginProject({ 'one.ts': '', 'one.js': '', 'notes.txt': '' });
+  const { error } = await envelope('list');
+  assert.equal(error.code, 'E_CONFIG_INVALID');
+  assert.match(JSON.stringify(error), /two plugins are called 'one'/);
+  assert.match(JSON.stringify(error), /notes\.txt/);
+});
+
+it('a plugin that is not there is told of, and health says what to do', async () => {
+  project = new PluginProject({}, { tools: ['quick'] });
+  project.write('.acor/config.yaml', 'version: 1\nplugins: [gone.ts]\n');
+  const ran = await run('quick');
+  assert.match(toldBy(ran, 'gone').join(), /cannot be read, and does not run: there is no file/);
+  const { data } = await envelope('health');
+  const check = data.checks.find(({ name }: { name: string }) => name === 'plugin.gone');
+  assert.equal(check.status, 'degraded');
+  assert.match(check.fix, /take it out of 'plugins'/);
+});
+
+function pidIn(file: string): number {
+  return Number(readFileSync(project.path(file), 'utf8'));
+}
+
+function isAlive(pid: number): boolean {
+  return readdirSync('/proc').includes(String(pid)) && !/^\d+ \(.*\) [ZX]/s.test(statOf(pid));
+}
+
+function statOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return `${pid} () X`;
+  }
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { Acor, AcorError } from '../../src/index.ts';
+import { PluginProject } from '../support/plugin-project.ts';
+
+it('plugins take part in what the library does, and are told of in its runs', async () => {
+  using project = new PluginProject(
+    {
+      'gate.js': `export default {
+        onDiscovery: (tools) => tools.filter(({ name }) => name !== 'waits'),
+        onPreRun: ({ args }) => (args.includes('bad') ? { veto: 'not that' } : undefined),
+      };`,
+      'stranger.js': 'export default {};',
+    },
+    { tools: ['quick', 'waits'] },
+  );
+  project.approve('gate.js');
+  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...project.env };
+  const acor = new Acor({ cwd: project.root, env });
+  assert.deepEqual(
+    (await acor.discover()).map(({ name }) => name),
+    ['quick'],
+  );
+  const refused = await acor.run('quick', ['bad']).catch((error: unknown) => error);
+  assert.ok(refused instanceof AcorError);
+  assert.deepEqual(
+    [refused.code, refused.details],
+    ['E_POLICY_DENIED', { plugin: 'gate', reason: 'not that' }],
+  );
+  const told: unknown[] = [];
+  for await (const event of acor.run('quick')) if ('plugin' in event) told.push(event['plugin']);
+  assert.deepEqual(told, ['stranger']);
+});
