@@ -61,6 +61,7 @@ export class AcorApp {
             ? (await import('../core/task/executor-tool.ts')).executorTool(name, config, this.env)
             : registry.find(name),
         errorCodes: () => registry.errorCodes(),
+        languages: () => registry.languages(),
       },
       runtime,
       adoptsOrphans: runtime.adoptOrphans(),

@@ -31,7 +31,7 @@ const NEVER_WRITTEN = ['node_modules', '.git'];
 export async function executorTool(name: string, config: LoadedConfig, env: Env): Promise<ToolEntry> {
   const settings = config.config.task;
   const executor = executorOf(name, settings);
-  const { words, dir, reads } = programOf(executor, config, env);
+  const { words, dir, reads } = await programOf(executor, config, env);
   const [program] = words;
   const home = homeOf(config, executor.name, env);
   // It is named among the grants, which have to be there.
@@ -91,11 +91,11 @@ export async function executorTool(name: string, config: LoadedConfig, env: Env)
 }
 
 /** The words with which an executor's program begins, and what it needs to read. Throws E_RUNTIME_MISSING. */
-export function programOf(
+export async function programOf(
   executor: Executor,
   config: LoadedConfig,
   env: Env,
-): { words: [string, ...string[]]; dir: string; reads: string[] } {
+): Promise<{ words: [string, ...string[]]; dir: string; reads: string[] }> {
   const folder = join(sdkPaths().packageRoot, 'templates', 'task');
   if (executor.name === 'responses') return responsesProgram(config, env);
   const { executor: given } = config.config.task;

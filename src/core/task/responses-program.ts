@@ -3,23 +3,20 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { languageNamed } from '../registry/languages/index.ts';
+import { typescript } from '../registry/languages/typescript.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
 
 /** How the executor `responses` is started: ACOR's own program (`src/responses`), and the package `openai` of the project. */
-export function responsesProgram(
+export async function responsesProgram(
   config: LoadedConfig,
   env: Readonly<Record<string, string | undefined>>,
-): { words: [string, ...string[]]; dir: string; reads: string[] } {
+): Promise<{ words: [string, ...string[]]; dir: string; reads: string[] }> {
   const sdk = sdkPaths();
   const dir = join(sdk.packageRoot, 'src');
   const entry = join(dir, 'responses', 'main.ts');
-  const typescript = languageNamed('typescript')!;
   const context = { tool: 'task:responses', entry, toolDir: dir, toolsDir: null, env, sdk };
-  const runtime = typescript.runtime(context);
-  if (typeof runtime !== 'string')
-    throw new Error('Internal: the runtime of TypeScript is looked up at once');
-  const [program, ...words] = typescript.command(runtime, context).argv;
+  const runtime = await typescript.runtime(context);
+  const [program, ...words] = (await typescript.command(runtime, context)).argv;
   const openai = openaiOf(config.root, sdk.packageRoot);
   // A link is not there inside of the sandbox, only what it leads to.
   return { words: [realpathSync(program!), ...words, openai.entry], dir, reads: [openai.folder] };

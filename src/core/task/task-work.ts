@@ -71,7 +71,7 @@ export class TaskWork implements Work {
     for (let count = 1; ; count++) {
       const { turns } = await changeTask(store, taskId, (record) => ({ ...record, turns: record.turns + 1 }));
       const questions = new TurnQuestions();
-      const session = this.#writeTurn(taskId, prompt, writes, planFile);
+      const session = await this.#writeTurn(taskId, prompt, writes, planFile);
       const tried = await work.attempt({
         ...options,
         number: turns,
@@ -107,16 +107,16 @@ export class TaskWork implements Work {
     return tried.outcome;
   }
 
-  #writeTurn(
+  async #writeTurn(
     taskId: string,
     prompt: string,
     writes: readonly string[],
     planFile: string | null,
-  ): string | null {
+  ): Promise<string | null> {
     const { config, store, plan, writer } = this.#ground;
     const settings = config.config.task;
     const executor = executorOf(plan.name, settings);
-    const { words } = programOf(executor, config, plan.callerEnv);
+    const { words } = await programOf(executor, config, plan.callerEnv);
     const session = readTask(store, taskId).sessions[executor.name] ?? null;
     writeTurn(
       writer.layout,
