@@ -107,6 +107,20 @@ describe('acor task', () => {
     assert.equal(existsSync(join(project.agentHome, 'call-2')), false);
   });
 
+  it('does without an answer that nobody gives in time, and fails where it could not go on without one', async () => {
+    const config = 'task: { executor: codex }';
+    const ends: (string | null)[] = [];
+    for (const said of [QUESTION, '[BLOCKED] No API address']) {
+      using project = new TaskProject('codex', [{ prints: codexTurn(said) }], config);
+      const env = { ...project.env, ACOR_ENVIRONMENT_ANSWER_TIMEOUT_S: '0.2' };
+      await project.acor(['task', 't', 'Go'], { env });
+      const [runId] = project.runIds();
+      const ended = await project.envelope(['wait', runId!, '--until', 'ending'], { env });
+      ends.push(ended.ok ? ended.data.state : ended.error.code);
+    }
+    assert.deepEqual(ends, ['completed', 'E_ACTION_TIMEOUT']);
+  });
+
   it('takes answers from beforehand without stopping', async () => {
     using project = new TaskProject('codex', [
       { prints: codexTurn(QUESTION) },
