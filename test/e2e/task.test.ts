@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { type Event, readRun, until } from '../support/project.ts';
+import { readRun, until } from '../support/project.ts';
 import { TaskProject } from '../support/task-project.ts';
 
 const THREAD = '0199a213-81c0-7800-8aa1-bbab2a035a53';
@@ -151,26 +151,41 @@ describe('acor task', () => {
     assert.match(third.at(-1)!, /interrupted[\s\S]*Remember[\s\S]*Answer: option 2 \(sessionStorage\)/);
   });
 
-  it('holds the agent in the sandbox: neither ACOR’s own files nor the top of the project, nor other hosts', async () => {
-    const tries = ['.runs/tasks', '.acor/config.yaml', '$USER_HOME/.ssh/key'].map((path) => `cat ${path}`);
-    const does = [
-      ...[...tries, 'echo x >top.txt', 'echo x >.git/hooks/pre-commit', 'echo x >src/inside.txt'].map(
-        (line) =>
-          `(${line}) >/dev/null 2>&1 && echo "{\\"did\\":\\"${line.split(' ').at(-1)!.replace('$USER_HOME/', '')}\\"}"`,
-      ),
-      'true',
-    ].join('\n');
-    using project = new TaskProject('codex', [{ does, prints: codexTurn('Done.') }]);
-    writeIn(project.home, '.ssh/key', 'private');
-    project.write('.git/hooks/pre-commit', 'true');
-    project.write('turns/1.sh', does.replaceAll('$USER_HOME', project.home));
-    const run = readRun(await project.acor(['task', 'held', 'Try'], { env: project.env }));
-    const did = run.of('runner_log').flatMap(({ line }) => /"did":"([^"]+)"/.exec(String(line))?.[1] ?? []);
-    assert.deepEqual(did, ['>src/inside.txt']);
-    assert.deepEqual(
-      (run.of('runner_start')[0] as Event & { isolation: { egress: string[] } }).isolation.egress,
-      ['api.openai.com:443', 'chatgpt.com:443', 'auth.openai.com:443'],
-    );
+  it('holds the agent in the sandbox: neither ACOR’s own files, nor the top of the project, nor hooks, nor a key at home', async () => {
+    const tried = async (more: string) => {
+      using project = new TaskProject('codex', [], `task: { executor: codex }\n${more}`);
+      const key = writeIn(project.home, '.ssh/key', 'private');
+      writeIn(project.root, '.git/hooks/pre-commit', 'true');
+      const tries = {
+        config: 'cat .acor/config.yaml',
+        store: 'cat .runs/*/events.jsonl',
+        key: `cat ${key}`,
+        top: 'echo x >top.txt',
+        hook: 'echo x >.git/hooks/pre-commit',
+        source: 'echo x >src/inside.txt',
+      };
+      const lines = Object.entries(tries).map(
+        ([name, line]) => `(${line}) >/dev/null 2>&1 && echo "did ${name}" >&2`,
+      );
+      project.write('turns/1.sh', `${lines.join('\n')}\ntrue\n`);
+      project.write(
+        'turns/1.out',
+        codexTurn('Done.')
+          .map((each) => `${JSON.stringify(each)}\n`)
+          .join(''),
+      );
+      const run = readRun(await project.acor(['task', 'held', 'Try'], { env: project.env }));
+      const did = run.of('diagnostic').flatMap(({ line }) => /^did (\w+)$/.exec(String(line))?.[1] ?? []);
+      return { did, mode: project.call(1).find((word) => word.startsWith('sandbox_mode=')), run };
+    };
+    const held = await tried('');
+    assert.deepEqual(held.did, ['source']);
+    assert.equal(held.mode, 'sandbox_mode="danger-full-access"');
+    const { isolation } = held.run.of('runner_start')[0] as unknown as { isolation: { egress: string[] } };
+    assert.deepEqual(isolation.egress, ['api.openai.com:443', 'chatgpt.com:443', 'auth.openai.com:443']);
+    const control = await tried("security: { isolation: 'off' }");
+    assert.deepEqual(control.did, ['config', 'store', 'key', 'top', 'hook', 'source']);
+    assert.equal(control.mode, 'sandbox_mode="workspace-write"', 'without ACOR’s sandbox, its own holds it');
   });
 
   it('hands the key to the agent alone: it is in no argument, event, log or file that stays', async () => {
@@ -285,9 +300,11 @@ describe('acor task', () => {
   });
 });
 
-function writeIn(folder: string, path: string, text: string): void {
-  mkdirSync(dirname(join(folder, path)), { recursive: true });
-  writeFileSync(join(folder, path), text);
+function writeIn(folder: string, path: string, text: string): string {
+  const file = join(folder, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return file;
 }
 
 /** The files below a folder that hold a text. */

@@ -128,7 +128,7 @@ export class TaskWork implements Work {
         instructions: instructionsFor({ taskId, project: config.root, writes }),
         session,
         plan: planFile,
-        isConfined: plan.isolation.tier > 0,
+        isConfined: plan.isolation.enforced.includes('filesystem'),
         settings,
       },
       {
