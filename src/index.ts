@@ -1,3 +1,4 @@
+export type { FunctionResult, FunctionTool } from './agent-tools.ts';
 export type {
   LanguageContext,
   LanguageHandler,

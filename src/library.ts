@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { FunctionTool } from './agent-tools.ts';
 import { type LoadedConfig, loadConfig } from './core/config/load.ts';
 import type { Plugins } from './core/plugins/plugins.ts';
 import { loadRuntime } from './core/process/runtime.ts';
@@ -123,6 +124,19 @@ export class Acor {
     const { by = userName(), reason } = options;
     const open = await findOpenQuestion(store, runId, question);
     await handInAnswer(store, runId, open, { value, by, source: 'library', reason });
+  }
+
+  /**
+   * The tools of the project as function tools for an agent framework: a JSON Schema each, and an `execute` that runs the tool. Where one
+   * of them may ask, `acor_answer` is among them, by which the model answers.
+   */
+  async functionTools(): Promise<FunctionTool[]> {
+    const { functionToolsOf } = await import('./agent-tools.ts');
+    return functionToolsOf({
+      tools: await this.discover(),
+      run: (tool, args, options) => this.run(tool, args, options),
+      answer: (runId, question, value) => this.answer(runId, question, value, { by: 'model' }),
+    });
   }
 
   async #start(tool: string, args: readonly string[], options: RunOptions): Promise<Run | KnownRun> {

@@ -23,6 +23,7 @@ const CORE = [
   'core/runner',
   'core/adopt',
   'core/workflow',
+  'core/task',
   'core/scaffold',
   'core/agents',
   'core/validation',
@@ -53,6 +54,13 @@ export const LAYERS: readonly Layer[] = [
     packages: [],
     node: true,
     note: 'runs inside a stranger’s program: it starts fast and has no dependency',
+  },
+  {
+    folder: 'responses',
+    folders: ['tool', 'protocol'],
+    packages: [],
+    node: true,
+    note: 'the program of the executor of that name: it runs inside the sandbox, like any tool',
   },
   {
     folder: 'compose',
@@ -139,6 +147,14 @@ export const LAYERS: readonly Layer[] = [
     note: 'runs made of runs',
   },
   {
+    folder: 'core/task',
+    folders: ['protocol', 'util', ...CORE.slice(0, 9)],
+    typesOnly: ['responses'],
+    packages: [],
+    node: true,
+    note: 'tasks: an executor is a tool, and a conversation is its turns',
+  },
+  {
     folder: 'core/scaffold',
     folders: ['protocol', 'util', 'core/config', 'core/registry'],
     packages: [],
@@ -204,7 +220,12 @@ export const LAYERS: readonly Layer[] = [
 ];
 
 /** Files in which the parts are put together: they may import everything. */
-export const COMPOSITION_ROOTS: readonly string[] = ['index.ts', 'library.ts', 'cli/main.ts'];
+export const COMPOSITION_ROOTS: readonly string[] = [
+  'index.ts',
+  'library.ts',
+  'agent-tools.ts',
+  'cli/main.ts',
+];
 
 /** The only file that may import what it learns the name of as it runs. */
 export const LOADERS: readonly string[] = ['core/plugins/host/serve.ts'];

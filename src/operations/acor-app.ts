@@ -51,18 +51,32 @@ export class AcorApp {
   }
 
   /** What a run needs. The process adopts the orphans of its tools, so that none of them escapes. */
-  async services(): Promise<RunnerServices & { registry: Registry }> {
+  async services(): Promise<RunnerServices & { registry: Pick<Registry, 'list'> }> {
     const [project, { loadRuntime }] = await Promise.all([
       this.project(),
       import('../core/process/runtime.ts'),
     ]);
     const runtime = await loadRuntime();
     this.#codes = await project.registry.errorCodes();
+    const { config, registry } = project;
     return {
       ...project,
+      registry: {
+        find: async (name) =>
+          name.startsWith('task:')
+            ? (await import('../core/task/executor-tool.ts')).executorTool(name, config, this.env)
+            : registry.find(name),
+        list: () => registry.list(),
+        errorCodes: () => registry.errorCodes(),
+        languages: () => registry.languages(),
+      },
       runtime,
       adoptsOrphans: runtime.adoptOrphans(),
       planWorkflow: (services, request) => planWorkflow(services, project.registry, request),
+      workByTurns: async (plan) => {
+        const { TaskWork } = await import('../core/task/task-work.ts');
+        return (work, writer) => new TaskWork({ config, store: project.store, plan, work, writer });
+      },
     };
   }
 

@@ -43,6 +43,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'secret set', load: async () => (await import('./secret-set.ts')).secretSet },
   { command: 'show', load: async () => (await import('./run-show.ts')).runShow },
   { command: 'supervise', load: async () => (await import('./run-supervise.ts')).runSupervise, hidden: true },
+  { command: 'task', load: async () => (await import('./task-run.ts')).taskRun },
   { command: 'template', load: async () => (await import('./project-template.ts')).projectTemplate },
   { command: 'tools', load: async () => (await import('./tool-catalog.ts')).toolCatalog },
   { command: 'upgrade', load: async () => (await import('./project-upgrade.ts')).projectUpgrade },

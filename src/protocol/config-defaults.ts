@@ -45,6 +45,12 @@ export const CONFIG_DEFAULTS = {
   },
   budget: { resources: {} },
   storage: {},
+  task: {
+    commands: [] as string[],
+    hosts: [] as string[],
+    secrets: [] as string[],
+    max_iterations: 50,
+  },
   answers: [] as {
     action: string;
     tool?: string | undefined;

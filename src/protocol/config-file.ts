@@ -133,6 +133,52 @@ const storage = z.strictObject({
   keep: z.int().nonnegative().optional().describe('How many finished runs to keep.'),
 });
 
+const task = z.strictObject({
+  executor: z
+    .union([
+      z.enum(['codex', 'claude', 'gemini', 'responses']),
+      z.strictObject({
+        command: z
+          .array(z.string().min(1))
+          .min(1)
+          .describe('A program and its first words; task id, description and plan follow.'),
+        adapter: z
+          .enum(['markers', 'plain', 'jsonl', 'codex', 'claude', 'gemini'])
+          .optional()
+          .describe('How its stdout is read; left out, by markers.'),
+      }),
+    ])
+    .optional()
+    .describe('Who carries out tasks: an agent by name, or any program.'),
+  model: z.string().min(1).optional().describe("Left out, it is the executor's own choice."),
+  writes: z
+    .array(folder)
+    .optional()
+    .describe('What it may write, from the project on; left out, all at its top but what others obey.'),
+  commands: z.array(z.string().min(1)).default([]).describe('Further programs that it may start.'),
+  hosts: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Hosts, as host:port, that it may reach beside its service.'),
+  secrets: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Stored secrets that it finds in variables of their names.'),
+  max_iterations: z
+    .int()
+    .positive()
+    .default(DEFAULTS.task.max_iterations)
+    .describe('Calls of the model, or turns of a program, in one run.'),
+  max_cost_usd: z.number().positive().optional().describe('A run that has cost as much is ended.'),
+  price: z
+    .strictObject({
+      input: z.number().nonnegative().describe('USD for a million tokens that go in.'),
+      output: z.number().nonnegative().describe('USD for a million tokens that come out.'),
+    })
+    .optional()
+    .describe('What the model costs, for executors that only tell tokens.'),
+});
+
 const answerRule = z.strictObject({
   action: z.string().min(1).describe('The action that is asked for.'),
   tool: z.string().min(1).optional().describe('Only when this tool asks.'),
@@ -174,6 +220,7 @@ export const configFile = z.strictObject({
   security: security.prefault({}).describe('What holds tools.'),
   budget: budget.prefault({}).describe('Ceilings that neither a manifest nor a flag can raise.'),
   storage: storage.prefault({}).describe('How runs are kept.'),
+  task: task.prefault({}).describe('Who carries out the tasks of `acor task`, and with what.'),
   answers: z.array(answerRule).default([]).describe('Answers given by rule, the first that fits.'),
   plugins: plugins
     .default([])

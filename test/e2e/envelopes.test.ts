@@ -66,8 +66,8 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   'workflow run': () => ['flow', '--no-stream'],
 };
 
-/** Commands whose success needs a tool that waits for it, or a client: `questions.test.ts` and `mcp.test.ts` have them. */
-const ELSEWHERE = ['answer', 'mcp'];
+/** Commands whose success needs a tool that waits for it, a client or an agent: `questions.test.ts`, `mcp.test.ts` and `task.test.ts` have them. */
+const ELSEWHERE = ['answer', 'mcp', 'task'];
 
 describe('every command', () => {
   let project: TestProject;

@@ -45,6 +45,16 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'budget.resources.disk_mb': 'number',
   'budget.resources.tmp_mb': 'number',
   'storage.keep': 'number',
+  'task.executor': 'text',
+  'task.model': 'text',
+  'task.writes': 'list',
+  'task.commands': 'list',
+  'task.hosts': 'list',
+  'task.secrets': 'list',
+  'task.max_iterations': 'number',
+  'task.max_cost_usd': 'number',
+  'task.price.input': 'number',
+  'task.price.output': 'number',
   plugins: 'list',
 };
 

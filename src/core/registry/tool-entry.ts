@@ -14,6 +14,10 @@ export interface ToolEntry {
   manifest: Manifest;
   manifestPath: string | null;
   problems: Problem[];
+  /** The folder in which it works, when that is not its workspace: the files that it tells of are meant from there. */
+  worksIn?: string;
+  /** A folder that it keeps from run to run for itself alone: nobody else obeys what lies there. */
+  home?: string;
   /** What plugins say of it. */
   notes?: string[];
 }

@@ -50,7 +50,10 @@ export async function runAttempt(
   const intake = new Intake(writer.log, {
     runId: plan.runId,
     mayEmitTasks: plan.tool.manifest.role === 'orchestrator',
-    onQuestion: (event) => options.questions.ask(event),
+    onQuestion(event) {
+      options.turn?.asked(event);
+      options.questions.ask(event);
+    },
   });
   const adapter = await loadAdapter(plan.tool.adapter);
   const output = new ToolOutput(services, plan, writer, intake, race, {
@@ -125,7 +128,10 @@ export async function runAttempt(
       lastGivenMs: () => (input !== undefined && 'lastGivenMs' in input ? input.lastGivenMs : 0),
     });
     options.questions.begin({
-      deliver: (line) => input?.write(output.answerOf(line)),
+      deliver(line) {
+        options.turn?.delivered(line);
+        input?.write(output.answerOf(line));
+      },
       news: () => newsOfDeadline(plan, options, waitedBeforeMs),
       onGoingOn: () => deadlineGuard.look(),
       onUnanswered: (actionId, timeoutS) => race.end({ kind: 'unanswered', actionId, timeoutS }),
@@ -157,7 +163,7 @@ export async function runAttempt(
     const { left: leftOutside, survivors } = await endLeftovers(tree);
     tree.release();
     // May throw, which must not keep anything alive.
-    await options.questions.end();
+    if (options.turn === undefined) await options.questions.end();
     if (failure !== undefined) throw failure;
     const left = leftInside + leftOutside;
     await output.finish(ending.kind === 'exited' ? exit.rc : null);

@@ -103,7 +103,8 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     folders: foldersOf(layout),
     libraries: [...librariesOf(sdk, tool), ...sharedLibraryOf(tool, services.config)],
     grants,
-    hidden: hidden.filter((path) => existsSync(path)),
+    // The store is there by the time the tool is, also when this is the first run of the project.
+    hidden: hidden.filter((path) => path === services.store.root || existsSync(path)),
     commands: tool.manifest.permissions.commands,
     path: request.env['PATH'] ?? '',
     limits: settled.resources,

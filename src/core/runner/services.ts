@@ -7,6 +7,7 @@ import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
 import type { ToolPlan } from './plan.ts';
 import type { Planned } from './planned.ts';
 import type { RecordSource } from './records/record-source.ts';
+import type { Work } from './work.ts';
 
 /** What the runner works with. */
 export interface RunnerServices {
@@ -20,7 +21,12 @@ export interface RunnerServices {
   adoptsOrphans: boolean;
   /** Plans what is no tool but a workflow or a pipe; left out where there are no processes to supervise its steps. */
   planWorkflow?: (services: RunnerServices, request: RunRequest) => Promise<Planned>;
+  /** Works turn by turn with an executor of tasks, whose name begins with `TASK_PREFIX`; left out where there are none. */
+  workByTurns?: (plan: ToolPlan) => Promise<(work: Work, writer: RunWriter) => Work>;
 }
+
+/** How the name of a tool begins that carries out tasks. */
+export const TASK_PREFIX = 'task:';
 
 /** What the plugins of a project have to do with its runs. */
 export interface RunPlugins {

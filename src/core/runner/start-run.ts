@@ -9,7 +9,7 @@ import { checkPlanToken } from './plan-token.ts';
 import type { Planned } from './planned.ts';
 import { Run } from './run.ts';
 import { isMadeOfRuns, type RunnerServices, type RunRequest } from './services.ts';
-import { ToolWork } from './tool-work.ts';
+import { workOf } from './tool-work.ts';
 
 const MAX_KEY_CHARS = 200;
 
@@ -43,7 +43,7 @@ export async function planned(services: RunnerServices, request: RunRequest): Pr
   // The next attempt was looked at when the first one was.
   if (request.again === undefined)
     checkPlanToken(plan, request.planToken, services.config.config.security.require_plan);
-  return { plan, workWith: (writer) => new ToolWork(services, plan, writer) };
+  return { plan, workWith: await workOf(services, plan) };
 }
 
 /** A child that was asked for just before its workflow was lost: whoever goes on with that asks again. */

@@ -9,11 +9,20 @@ import { failureOf, isListedExit, judge, type Outcome } from './outcome.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { ToolPlan } from './plan.ts';
 import type { TellOfProtected } from './protected/watch-protected.ts';
-import type { RunnerServices } from './services.ts';
+import { type RunnerServices, TASK_PREFIX } from './services.ts';
 import { type AttemptOptions, notBegun, type Tried, type Work } from './work.ts';
 
+/** What a run of this plan does, once there is somebody to write it. */
+export async function workOf(services: RunnerServices, plan: ToolPlan): Promise<(writer: RunWriter) => Work> {
+  const byTurns = plan.name.startsWith(TASK_PREFIX) ? await services.workByTurns?.(plan) : undefined;
+  return (writer) => {
+    const work = new ToolWork(services, plan, writer);
+    return byTurns?.(work, writer) ?? work;
+  };
+}
+
 /** The work of a tool's run: its process, judged by what happened, and what it made. */
-export class ToolWork implements Work {
+class ToolWork implements Work {
   readonly #services: RunnerServices;
   readonly #plan: ToolPlan;
   readonly #writer: RunWriter;

@@ -26,6 +26,14 @@ export interface AttemptOptions {
   hurry: Promise<void>;
   questions: Questions;
   control: ControlFolder;
+  /** Given when a program is gone after its questions, and hears the answers as the next one. */
+  turn?: TurnHooks;
+}
+
+/** What is told of a turn's questions to whoever starts the next turn. They stay open when its program ends. */
+export interface TurnHooks {
+  asked(event: Readonly<Record<string, unknown>>): void;
+  delivered(line: string): void;
 }
 
 /** What one attempt came to. */

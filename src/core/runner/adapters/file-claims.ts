@@ -84,11 +84,12 @@ export class FileClaims {
     return Math.max(mtimeMs, birthtimeMs, this.#context.plan.sandboxed.changesUser ? 0 : ctimeMs);
   }
 
-  /** Where the file may be: in the workspace, or in a folder that the run may write. */
+  /** Where the file may be: where the tool works, in the workspace, or in a folder that the run may write. */
   #placesOf(path: string): string[] {
     const { plan, layout } = this.#context;
     const granted = plan.grants.filter(({ access }) => access === 'write').map((grant) => grant.path);
-    const bases = [layout.work, ...granted];
+    const { worksIn } = plan.tool;
+    const bases = [...(worksIn === undefined ? [] : [worksIn]), layout.work, ...granted];
     const places = new Set(bases.map((base) => resolve(base, path)));
     return [...places].filter((place) => [...bases, layout.artifacts].some((base) => isInside(place, base)));
   }

@@ -10,8 +10,10 @@ export type TellOfProtected = (warn: (msg: string, extra: Record<string, unknown
  * Remembers the protected names in the folders that a run may write, and tells at its end which are not as they were. A grant or
  * an output that is such a name itself was meant.
  */
-export function watchProtected({ grants, staged }: ToolPlan): TellOfProtected {
-  const written = grants.filter(({ access }) => access === 'write').map(({ path }) => path);
+export function watchProtected({ grants, staged, tool }: ToolPlan): TellOfProtected {
+  const written = grants
+    .filter(({ access, path }) => access === 'write' && path !== tool.home)
+    .map(({ path }) => path);
   const roots = written.filter((path) => !liesInProtected(path));
   const meant = [...written.filter(liesInProtected), ...staged.map(({ target }) => target)];
   const before = protectedState(roots);

@@ -80,7 +80,8 @@ function namespaces({ asRoot, network, features, ids, secrets }: BubblewrapOrder
   // The launcher gives these up for the tool; without any it could not.
   const forLauncher = [
     ...['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'],
-    ...(secrets?.areGivenAway ? ['CAP_CHOWN', 'CAP_SYS_ADMIN'] : []),
+    // A granted folder above that of the secrets may be closed to all but the tool's user.
+    ...(secrets?.areGivenAway ? ['CAP_CHOWN', 'CAP_SYS_ADMIN', 'CAP_DAC_READ_SEARCH'] : []),
   ].flatMap((name) => ['--cap-add', name]);
   return [
     ...user,

@@ -1,0 +1,46 @@
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FileChange } from '../../protocol/markers/marker.ts';
+
+/** A file that is not as it was. The path is from the project's folder. */
+export interface ChangedFile {
+  path: string;
+  change: FileChange;
+}
+
+/** What was there, by path: enough to see whether a file is still the same. */
+export type Snapshot = ReadonlyMap<string, string>;
+
+/** Beyond so many, files are only looked at when an executor names them. */
+const MAX_FILES = 50_000;
+const UNWALKED = ['node_modules', '.git'];
+
+/** Notes the files in the places that a task may write; undefined when there are too many to look at. No version control is asked. */
+export function snapshotOf(root: string, writes: readonly string[]): Snapshot | undefined {
+  const found = new Map<string, string>();
+  const walk = (path: string): void => {
+    const stats = lstatSync(join(root, path), { throwIfNoEntry: false, bigint: true });
+    if (stats === undefined) return;
+    if (!stats.isDirectory()) {
+      found.set(path, `${stats.ino} ${stats.size} ${stats.mtimeNs}`);
+      return;
+    }
+    for (const name of readdirSync(join(root, path))) {
+      if (found.size > MAX_FILES) return;
+      if (!UNWALKED.includes(name)) walk(join(path, name));
+    }
+  };
+  for (const path of writes) walk(path);
+  return found.size > MAX_FILES ? undefined : found;
+}
+
+/** What has changed between two looks, in the order of the paths. */
+export function changesBetween(before: Snapshot, after: Snapshot): ChangedFile[] {
+  const changes: ChangedFile[] = [];
+  for (const [path, mark] of after) {
+    if (!before.has(path)) changes.push({ path, change: 'created' });
+    else if (before.get(path) !== mark) changes.push({ path, change: 'modified' });
+  }
+  for (const path of before.keys()) if (!after.has(path)) changes.push({ path, change: 'deleted' });
+  return changes.sort((a, b) => (a.path < b.path ? -1 : 1));
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { sdkPaths } from '../registry/sdk-paths.ts';
+import type { GivenAnswer } from './turn-questions.ts';
+
+/** A prompt goes to programs as one word, and the system takes no longer ones (128 KiB on Linux). */
+const MAX_PROMPT_BYTES = 100_000;
+
+/** What teaches an executor to report (contract §8). */
+export function instructionsFor(words: {
+  taskId: string;
+  project: string;
+  writes: readonly string[];
+}): string {
+  const { taskId, project, writes } = words;
+  const text = readFileSync(join(sdkPaths().packageRoot, 'templates', 'task', 'instructions.md'), 'utf8');
+  const filled: Readonly<Record<string, string>> = {
+    TASK_ID: taskId,
+    PROJECT: project,
+    WRITES: writes.length === 0 ? 'nothing' : writes.join(', '),
+  };
+  return text.replaceAll(/\b(TASK_ID|PROJECT|WRITES)\b/g, (word) => filled[word]!).trim();
+}
+
+/** The first words of a run. Throws E_USAGE when they are too long to be handed over. */
+export function taskPrompt(taskId: string, description: string, plan: string | null): string {
+  const planned =
+    plan === null ? '' : `\n\nThe plan (${basename(plan)}):\n\n${readFileSync(plan, 'utf8').trim()}`;
+  const prompt = `Task ${taskId}: ${description}${planned}`;
+  const bytes = Buffer.byteLength(prompt);
+  if (bytes <= MAX_PROMPT_BYTES) return prompt;
+  throw new AcorError(
+    'E_USAGE',
+    `description and plan of task '${taskId}' have ${bytes} bytes; at most ${MAX_PROMPT_BYTES} can be handed over`,
+    {
+      hint: 'Shorten them: put what is long into a file of the project, and name it in the description.',
+    },
+  );
+}
+
+/** The words of a turn that goes on with answers. */
+export function answersPrompt(answers: readonly GivenAnswer[]): string {
+  const told = answers.map(({ question, answer }) => `${question}\nAnswer: ${answer}`);
+  return `${told.join('\n\n')}\n\nGo on with the task.`;
+}
+
+/** The words of an attempt that goes on where another one was cut off. */
+export function resumePrompt(prompt: string, answers: readonly GivenAnswer[]): string {
+  const given = answers.length === 0 ? '' : `\n\n${answersPrompt(answers)}`;
+  return `You were interrupted. Look at what is there, and go on.\n\n${prompt}${given}`;
+}

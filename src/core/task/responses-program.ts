@@ -1,0 +1,51 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { typescript } from '../registry/languages/typescript.ts';
+import { sdkPaths } from '../registry/sdk-paths.ts';
+
+/** How the executor `responses` is started: ACOR's own program (`src/responses`), and the package `openai` of the project. */
+export async function responsesProgram(
+  config: LoadedConfig,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<{ words: [string, ...string[]]; dir: string; reads: string[] }> {
+  const sdk = sdkPaths();
+  const dir = join(sdk.packageRoot, 'src');
+  const entry = join(dir, 'responses', 'main.ts');
+  const context = { tool: 'task:responses', entry, toolDir: dir, toolsDir: null, env, sdk };
+  const runtime = await typescript.runtime(context);
+  const [program, ...words] = (await typescript.command(runtime, context)).argv;
+  const openai = openaiOf(config.root, sdk.packageRoot);
+  // A link is not there inside of the sandbox, only what it leads to.
+  return { words: [realpathSync(program!), ...words, openai.entry], dir, reads: [openai.folder] };
+}
+
+/** The package, as the project has it, or else as it stands beside ACOR. */
+function openaiOf(...places: string[]): { entry: string; folder: string } {
+  for (const place of places) {
+    const entry = resolved(place);
+    if (entry === undefined) continue;
+    let folder = dirname(entry);
+    while (!existsSync(join(folder, 'package.json')) && folder !== dirname(folder)) folder = dirname(folder);
+    return { entry, folder };
+  }
+  throw new AcorError(
+    'E_RUNTIME_MISSING',
+    "the executor 'responses' needs the package openai, which is not there",
+    {
+      hint: 'Install it in the project: npm install openai@7',
+      next: ['npm install openai@7'],
+      details: { runtime: 'openai' },
+    },
+  );
+}
+
+function resolved(place: string): string | undefined {
+  try {
+    return createRequire(join(place, 'package.json')).resolve('openai');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,117 @@
+import { type Question, readQuestion } from '../runner/answers/question.ts';
+import { after } from '../runner/guards/guard.ts';
+import { type Outcome, stopped } from '../runner/outcome.ts';
+import type { RunLimits } from '../runner/run-plan.ts';
+import type { AttemptOptions, TurnHooks } from '../runner/work.ts';
+import type { RunWriter } from '../storage/run-store.ts';
+
+/** An answer in the words in which an agent is told it. */
+export interface GivenAnswer {
+  question: string;
+  answer: string;
+}
+
+type Asked = { event: Readonly<Record<string, unknown>>; question: Question };
+
+/** The questions of one turn: asked by a program that has gone, they wait until they are answered, and go into the next turn. */
+export class TurnQuestions implements TurnHooks {
+  readonly #asked = new Map<string, Asked>();
+  readonly #given: GivenAnswer[] = [];
+  #onNews: () => void = () => {};
+
+  asked(event: Readonly<Record<string, unknown>>): void {
+    const question = readQuestion(event);
+    this.#asked.set(question.actionId, { event, question });
+  }
+
+  delivered(line: string): void {
+    const { action_id: actionId, answer } = JSON.parse(line) as { action_id: string; answer: unknown };
+    const asked = this.#asked.get(actionId);
+    if (asked === undefined) return;
+    this.#asked.delete(actionId);
+    this.#given.push(inWords(asked.question, answer));
+    this.#onNews();
+  }
+
+  /**
+   * Waits until all questions are answered; nothing is left to do meanwhile, so that each blocks the run now. The answers, which are none when
+   * nobody answered what the agent could do without; or how the run ends instead.
+   */
+  async answers(
+    options: AttemptOptions,
+    log: RunWriter['log'],
+    limits: RunLimits,
+  ): Promise<GivenAnswer[] | Outcome> {
+    if (this.#asked.size === 0) {
+      await options.questions.end();
+      return this.#given;
+    }
+    // What the agent could put off until now blocks the run from here on: whoever follows it is to see that.
+    for (const asked of this.#asked.values()) {
+      if (asked.event['blocking'] === true) continue;
+      const { seq: _seq, ts: _ts, ...event } = asked.event;
+      log.append({ ...event, type: 'action_required', ts: new Date().toISOString(), blocking: true });
+    }
+    const end = await this.#wait(options, limits);
+    await options.questions.end();
+    return end ?? this.#given;
+  }
+
+  async #wait(
+    { questions, cancelled, leftMs }: AttemptOptions,
+    limits: RunLimits,
+  ): Promise<Outcome | undefined> {
+    let stopTimer = () => {};
+    const end = new Promise<Outcome | undefined>((resolve, reject) => {
+      const look = () => {
+        stopTimer();
+        if (questions.standsStill && limits.waitingStopsDeadline) return;
+        const left = leftMs();
+        if (left > 0) stopTimer = after(left, look);
+        else
+          resolve(
+            stopped(
+              'E_DEADLINE',
+              `the task still waited for an answer when its ${limits.timeoutS} s were up`,
+            ),
+          );
+      };
+      this.#onNews = () => {
+        if (this.#asked.size === 0) resolve(undefined);
+      };
+      questions.begin({
+        deliver: (line) => this.delivered(line),
+        news: () => ({}),
+        onGoingOn: look,
+        onUnanswered: (actionId, timeoutS) => {
+          const wasNeeded = this.#asked.get(actionId)?.event['blocking'] === true;
+          this.#asked.delete(actionId);
+          if (wasNeeded)
+            resolve(stopped('E_ACTION_TIMEOUT', `nobody answered '${actionId}' within ${timeoutS} s`));
+          else this.#onNews();
+        },
+        onFailed: reject,
+      });
+      void cancelled.then((message) => resolve(cancellation(message)));
+      for (const { event } of [...this.#asked.values()]) questions.ask({ ...event, blocking: true });
+      look();
+    });
+    try {
+      return await end;
+    } finally {
+      stopTimer();
+    }
+  }
+}
+
+function cancellation(message: string): Outcome {
+  return { state: 'cancelled', code: null, message, hint: null, retryable: false, byRunner: false };
+}
+
+/** An option is told by its number and its label, as the agent wrote it. */
+export function inWords({ msg, action, options }: Question, answer: unknown): GivenAnswer {
+  const chosen = options?.find(({ id }) => id === answer);
+  const label = chosen?.label === undefined ? '' : ` (${chosen.label})`;
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+  return { question: msg ?? action, answer: chosen === undefined ? text : `option ${chosen.id}${label}` };
+}

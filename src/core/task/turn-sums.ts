@@ -1,0 +1,24 @@
+import type { Tried } from '../runner/work.ts';
+import type { MeasuredArtifact } from '../storage/artifacts.ts';
+
+/** What the turns of a run come to together. */
+export class TurnSums {
+  turns = 0;
+  readonly metrics: Record<string, number> = {};
+  /** Files that the executor says it changed, where nothing else has held them against the disk. */
+  readonly claims: string[] = [];
+  readonly #artifacts = new Map<string, MeasuredArtifact>();
+
+  get artifacts(): MeasuredArtifact[] {
+    return [...this.#artifacts.values()];
+  }
+
+  add({ result, artifacts }: Tried): void {
+    this.turns += 1;
+    for (const artifact of artifacts) this.#artifacts.set(artifact.path, artifact);
+    for (const [name, value] of Object.entries(result?.['metrics'] ?? {}))
+      if (typeof value === 'number') this.metrics[name] = (this.metrics[name] ?? 0) + value;
+    const told = (result?.['data'] as { files_modified?: unknown } | undefined)?.files_modified;
+    if (Array.isArray(told)) this.claims.push(...told.filter((path) => typeof path === 'string'));
+  }
+}

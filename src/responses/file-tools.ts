@@ -1,0 +1,52 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+/** So much of a text goes to the model at once. */
+export const MAX_CHARS = 60_000;
+const MAX_FILE_BYTES = 5_000_000;
+const MAX_ENTRIES = 500;
+
+// None of these looks at where a path leads: the sandbox does, for the commands of the model as for these.
+
+export function listFiles(root: string, path: string): string {
+  const entries = readdirSync(resolve(root, path), { withFileTypes: true });
+  const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort();
+  const more = names.length > MAX_ENTRIES ? [`… and ${names.length - MAX_ENTRIES} more`] : [];
+  return [...names.slice(0, MAX_ENTRIES), ...more].join('\n');
+}
+
+export function readFile(root: string, path: string): string {
+  return inShort(textOf(resolve(root, path)));
+}
+
+export function writeFile(root: string, path: string, content: string): string {
+  const file = resolve(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+  return `written: ${Buffer.byteLength(content)} bytes`;
+}
+
+export function editFile(root: string, path: string, old: string, replacement: string): string {
+  const file = resolve(root, path);
+  const text = textOf(file);
+  const parts = text.split(old);
+  if (old === '' || parts.length !== 2) {
+    const count = old === '' ? 'an empty passage' : `the passage ${parts.length - 1} times`;
+    throw new Error(`${path} holds ${count}, and it must be there exactly once`);
+  }
+  writeFileSync(file, parts.join(replacement));
+  return 'replaced';
+}
+
+/** A text, or its beginning and how much is left out. */
+export function inShort(text: string): string {
+  return text.length <= MAX_CHARS
+    ? text
+    : `${text.slice(0, MAX_CHARS)}\n… ${text.length - MAX_CHARS} characters are left out`;
+}
+
+function textOf(file: string): string {
+  const { size } = statSync(file);
+  if (size > MAX_FILE_BYTES) throw new Error(`it has ${size} bytes; look at parts of it with run_command`);
+  return readFileSync(file, 'utf8');
+}
