@@ -28,11 +28,24 @@ const commands: Record<string, string[]> = {
   data_migrator: ['python3', join(examples, 'tools/data_migrator/cli.py')],
   log_summary: ['bash', join(examples, 'tools/log_summary/cli.sh')],
   line_count: ['wc'],
+  log_requests: ['python3', join(examples, 'tools/log_requests/cli.py')],
+  count_by: [...typescript, join(examples, 'tools/count_by/cli.ts')],
+  keep_matching: ['grep', '-E'],
+  workflow_orchestrator: ['python3', join(examples, 'tools/workflow_orchestrator/cli.py')],
   handwritten: ['python3', join(examples, 'tools/handwritten/cli.py')],
 };
 
 describe('the manifests of the examples', () => {
-  for (const tool of ['example_processor', 'data_migrator', 'log_summary', 'line_count']) {
+  for (const tool of [
+    'example_processor',
+    'data_migrator',
+    'log_summary',
+    'line_count',
+    'log_requests',
+    'keep_matching',
+    'count_by',
+    'workflow_orchestrator',
+  ]) {
     it(`are valid, and the selftest passes: ${tool}`, { skip: noPython || noBash || false }, async () => {
       using run = new RunFolders();
       const { parse } = await import('yaml');

@@ -1,14 +1,17 @@
 import { parseArgs } from 'node:util';
 import { runCampaign } from '../test/campaign/campaign.ts';
 import { figuresAsText } from '../test/campaign/figures.ts';
+import { runWorkflowCampaign } from '../test/campaign/workflow-campaign.ts';
 
-// `npm run soak`: kills supervisors, tools, followers and callers at random moments, and fails when anything is lost by it.
+// `npm run soak`: kills supervisors, tools, followers and callers at random moments, and those who take part in workflows, and fails when
+// anything is lost by it.
 
-const USAGE = `npm run soak -- [--kills 500] [--seed N] [--round N]
+const USAGE = `npm run soak -- [--kills 500] [--seed N] [--round N] [--workflow-rounds 50]
 
   --kills N  how many kills (500)
   --seed N   the seed of an earlier campaign; left out, a new one
   --round N  only this round of that campaign
+  --workflow-rounds N  how many rounds of kills with a workflow (50); --kills 0 leaves out the others
 `;
 
 const { values } = parseArgs({
@@ -16,15 +19,18 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '500' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
     round: { type: 'string' },
+    'workflow-rounds': { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
-const numbers = [values.kills, values.seed, values.round ?? '1'].map(Number);
+// One round that is played again is played alone.
+const workflowRounds = values['workflow-rounds'] ?? (values.round === undefined ? '50' : '0');
+const numbers = [values.kills, values.seed, values.round ?? '1', workflowRounds].map(Number);
 if (values.help || !numbers.every((number) => Number.isSafeInteger(number) && number >= 0)) {
   process.stderr.write(USAGE);
   process.exit(values.help ? 0 : 1);
 }
-const [kills, seed, round] = numbers as [number, number, number];
+const [kills, seed, round, rounds] = numbers as [number, number, number, number];
 
 process.stderr.write(`soak: seed ${seed}\n`);
 const stop = new AbortController();
@@ -42,5 +48,20 @@ const { figures, kept } = await runCampaign({
   },
 });
 process.stdout.write(figuresAsText(figures));
-for (const folder of kept) process.stdout.write(`  kept for a look: ${folder}\n`);
-process.exitCode = figures.violations.length === 0 ? 0 : 1;
+const workflows = await runWorkflowCampaign({
+  seed,
+  rounds,
+  signal: stop.signal,
+  onRound({ number, kills: struck, problems }) {
+    const word = problems.length === 0 ? 'ok' : problems.join('; ');
+    process.stderr.write(
+      `soak: workflow round ${number}, killed: ${struck.join(', ') || 'nobody'}: ${word}\n`,
+    );
+  },
+});
+const violated = workflows.results.filter(({ problems }) => problems.length > 0);
+process.stdout.write(
+  `workflows: ${workflows.results.length} rounds, ${workflows.results.flatMap((each) => each.kills).length} kills, ${violated.length} violated\n`,
+);
+for (const folder of [...kept, ...workflows.kept]) process.stdout.write(`  kept for a look: ${folder}\n`);
+process.exitCode = figures.violations.length + violated.length === 0 ? 0 : 1;

@@ -8,9 +8,11 @@ import { jsonAnswer } from './core/runner/answers/check-answer.ts';
 import { findOpenQuestion, handInAnswer } from './core/runner/answers/hand-in-answer.ts';
 import type { Question } from './core/runner/answers/question.ts';
 import type { PreparedAnswer } from './core/runner/answers/questions.ts';
+import { endChildren } from './core/runner/end-children.ts';
 import type { KnownRun } from './core/runner/known-run.ts';
 import type { Run } from './core/runner/run.ts';
 import type { RunSummary } from './core/runner/run-summary.ts';
+import { WORKFLOW_PREFIX } from './core/runner/services.ts';
 import { settleIfLost } from './core/runner/settle-lost.ts';
 import { startRun } from './core/runner/start-run.ts';
 import { requestCancel } from './core/storage/cancel-request.ts';
@@ -107,6 +109,8 @@ export class Acor {
       const isAbandoned = () => !isLive(store.read(runId));
       for await (const _ of readEvents(store.layout(runId).events, { wait: true, isAbandoned }));
     }
+    // Those of a workflow that was killed live on until somebody goes on with it.
+    if (store.read(runId).tool.startsWith(WORKFLOW_PREFIX)) await endChildren(store, runId, reason);
     return settleIfLost(store, store.read(runId));
   }
 

@@ -25,6 +25,7 @@ const CORE = [
   'core/workflow',
   'core/task',
   'core/scaffold',
+  'core/agents',
   'core/validation',
   'core/migrations',
   'core/plugins',
@@ -159,6 +160,13 @@ export const LAYERS: readonly Layer[] = [
     packages: [],
     node: true,
     note: 'the files of a new project or tool, and of one that is moved over',
+  },
+  {
+    folder: 'core/agents',
+    folders: ['protocol', 'util', 'core/config', 'core/registry', 'core/scaffold'],
+    packages: [],
+    node: true,
+    note: 'the files by which agents find ACOR, and the answers to their hooks; it has not heard of runs',
   },
   {
     folder: 'core/validation',

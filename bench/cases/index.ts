@@ -9,6 +9,7 @@ import { redact } from './redact.ts';
 import { sandbox } from './sandbox.ts';
 import { startUp } from './start-up.ts';
 import { throughput } from './throughput.ts';
+import { workflow } from './workflow.ts';
 
 /** The benchmarks, in the order in which they run. */
 export const BENCHES: readonly Bench[] = [
@@ -22,4 +23,5 @@ export const BENCHES: readonly Bench[] = [
   memory,
   limits,
   throughput,
+  workflow,
 ];

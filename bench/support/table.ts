@@ -35,6 +35,8 @@ function figure(value: number, unit: Unit): string {
   switch (unit) {
     case 'events/s':
       return value >= 1e6 ? `${round(value / 1e6)} M/s` : `${round(value / 1e3)} k/s`;
+    case 'steps/s':
+      return `${round(value)} steps/s`;
     case 'MB/s':
       return `${round(value)} MB/s`;
     case 'bytes':

@@ -97,6 +97,12 @@ emit_log() {
   _acor_fields "$@" && _acor_write log
 }
 
+# emit_record [FIELD…]: hands a record on to the tool that comes next in a pipe.
+emit_record() {
+  json_object "$@" >/dev/null || return
+  emit_log info record record:="$_acor_json"
+}
+
 # emit_cancelled REASON: says that the tool stopped because it was told to; check_cancel does it for you.
 emit_cancelled() {
   local _acor_out=''
@@ -791,7 +797,8 @@ _acor_default_or_fail() {
 # Waits a moment for a line on stdin and keeps it under the id of its question.
 _acor_read_stdin() {
   local part='' status=0 id
-  if [[ -n $_acor_stdin_ended ]]; then
+  # In a pipe stdin belongs to the tool itself, and answers come as files alone.
+  if [[ -n $_acor_stdin_ended || ${ACOR_STDIN-} == records ]]; then
     sleep 0.1
     return
   fi

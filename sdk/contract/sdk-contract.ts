@@ -55,6 +55,7 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
           blocking: false,
         },
         { type: 'log', level: 'info', msg: '42', rows: 7 },
+        { type: 'log', level: 'info', msg: 'record', record: { id: 7, name: 'a "b"' } },
         { type: 'task_done', task_id: 't-5', status: 'ok' },
         { type: 'error', code: 'E_RATE_LIMIT', msg: 'slow down', hint: 'wait', retryable: true },
         { type: 'error', code: 'E_UNKNOWN', msg: 'odd', hint: '', retryable: false },
@@ -294,6 +295,15 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
         await tool.until('action_required');
         writeAnswer(run, 'a-1', { way: 'replace' });
         assert.deepEqual(dataOf(await tool.ended), { way: 'replace' });
+      });
+
+      it_('leaves stdin to a tool that reads records from it', async (run) => {
+        const tool = start(run, ['ask-amid-records'], { ACOR_STDIN: 'records' }, 'open');
+        await tool.until('action_required');
+        tool.write(`{"id":1}\n${answerLine('a-1', 'from a record')}{"id":3}\n`);
+        tool.closeStdin();
+        writeAnswer(run, 'a-1', 'from the file');
+        assert.deepEqual(dataOf(await tool.ended), { answer: 'from the file', lines: 3 });
       });
 
       it_('that an earlier attempt had answered is not asked again', async (run) => {

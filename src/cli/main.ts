@@ -3,10 +3,15 @@ import { fstatSync } from 'node:fs';
 import { runCli } from '../compose/app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
 import { Interrupts } from '../operations/interrupts.ts';
+import type { Surfaces } from '../operations/surfaces.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** What a shell expects of a program that a signal ended: 128 and the signal's number. */
 const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+const SURFACES: Surfaces = {
+  mcp: async (request) => (await import('../mcp/serve-mcp.ts')).serveMcp(request),
+};
 
 const interrupts = new Interrupts();
 const aborted = new AbortController();
@@ -21,7 +26,7 @@ for (const signal of SIGNALS) {
 process.on('SIGPIPE', () => {});
 
 const [stdinIsTTY, stdoutIsTTY] = await Promise.all([isTerminal(0), isTerminal(1)]);
-const exitCode = await runCli(acorCli(interrupts), process.argv.slice(2), {
+const exitCode = await runCli(acorCli(interrupts, SURFACES), process.argv.slice(2), {
   stdoutFd: 1,
   stderrFd: 2,
   stdoutIsTTY,

@@ -2,11 +2,13 @@ import { resolve } from 'node:path';
 import type { LoadedConfig } from '../core/config/load.ts';
 import type { Plugins } from '../core/plugins/plugins.ts';
 import type { Registry } from '../core/registry/registry.ts';
-import type { RunnerServices } from '../core/runner/services.ts';
+import type { Planned } from '../core/runner/planned.ts';
+import { PIPE_PREFIX, type RunnerServices, type RunRequest } from '../core/runner/services.ts';
 import type { RunQueue } from '../core/storage/run-queue.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import type { Interrupts } from './interrupts.ts';
+import type { Surfaces } from './surfaces.ts';
 
 /** A project as operations see it. */
 export interface Project {
@@ -22,6 +24,8 @@ export class AcorApp {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly interrupts: Interrupts;
+  /** What can be served from here; undefined for a caller that is a server itself, or a test. */
+  readonly surfaces: Surfaces | undefined;
   readonly #note: (line: string) => void;
   #project: Promise<Project> | undefined;
   #codes: Readonly<Record<string, ErrorInfo>> = {};
@@ -32,11 +36,13 @@ export class AcorApp {
     env: AcorApp['env'];
     interrupts: Interrupts;
     note?: (line: string) => void;
+    surfaces?: Surfaces | undefined;
   }) {
     this.cwd = options.cwd;
     this.env = options.env;
     this.interrupts = options.interrupts;
     this.#note = options.note ?? (() => {});
+    this.surfaces = options.surfaces;
   }
 
   project(): Promise<Project> {
@@ -45,7 +51,7 @@ export class AcorApp {
   }
 
   /** What a run needs. The process adopts the orphans of its tools, so that none of them escapes. */
-  async services(): Promise<RunnerServices> {
+  async services(): Promise<RunnerServices & { registry: Pick<Registry, 'list'> }> {
     const [project, { loadRuntime }] = await Promise.all([
       this.project(),
       import('../core/process/runtime.ts'),
@@ -60,11 +66,13 @@ export class AcorApp {
           name.startsWith('task:')
             ? (await import('../core/task/executor-tool.ts')).executorTool(name, config, this.env)
             : registry.find(name),
+        list: () => registry.list(),
         errorCodes: () => registry.errorCodes(),
         languages: () => registry.languages(),
       },
       runtime,
       adoptsOrphans: runtime.adoptOrphans(),
+      planWorkflow: (services, request) => planWorkflow(services, project.registry, request),
       workByTurns: async (plan) => {
         const { TaskWork } = await import('../core/task/task-work.ts');
         return (work, writer) => new TaskWork({ config, store: project.store, plan, work, writer });
@@ -102,4 +110,20 @@ export class AcorApp {
       plugins,
     };
   }
+}
+
+/** The steps of a workflow and the stages of a pipe are supervised by processes of this same program. */
+async function planWorkflow(
+  services: RunnerServices,
+  registry: Registry,
+  request: RunRequest,
+): Promise<Planned> {
+  const { SupervisorPool } = await import('./supervisor-pool.ts');
+  const openHosts = () => new SupervisorPool(request.env);
+  if (request.tool.startsWith(PIPE_PREFIX)) {
+    const { plannedPipe } = await import('../core/workflow/pipe/planned-pipe.ts');
+    return plannedPipe(services, request, openHosts);
+  }
+  const { plannedWorkflow } = await import('../core/workflow/engine/planned-workflow.ts');
+  return plannedWorkflow({ ...services, registry }, request, openHosts);
 }

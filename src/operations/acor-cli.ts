@@ -6,9 +6,10 @@ import { ACOR_VERSION } from '../util/version.ts';
 import { AcorApp } from './acor-app.ts';
 import { ROUTES } from './index.ts';
 import type { Interrupts } from './interrupts.ts';
+import type { Surfaces } from './surfaces.ts';
 
 /** ACOR's command line, made of its operations. */
-export function acorCli(interrupts: Interrupts): CliApp<AcorApp> {
+export function acorCli(interrupts: Interrupts, surfaces?: Surfaces): CliApp<AcorApp> {
   let opened: AcorApp | undefined;
   return {
     name: 'acor',
@@ -18,7 +19,7 @@ export function acorCli(interrupts: Interrupts): CliApp<AcorApp> {
     errorInfo: (code) => opened?.errorInfo(code) ?? errorInfo(code),
     openContext(_globals, io) {
       const note = (line: string) => void writeOut(io.stderrFd, `${safeLine(line)}\n`).catch(() => false);
-      opened = new AcorApp({ cwd: io.cwd, env: io.env, interrupts, note });
+      opened = new AcorApp({ cwd: io.cwd, env: io.env, interrupts, note, surfaces });
       return opened;
     },
   };

@@ -34,10 +34,11 @@ export async function executeAgain(
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<Replayed | z.output<typeof shownPlan>>> {
   const services = await ctx.app.services();
+  const recorded = await recordedRequest(services.store, record, ctx.env);
   const { manifest } = await services.registry.find(record.tool);
   const caller = callerOf(ctx.env);
   const request: RunRequest = {
-    ...(await recordedRequest(services.store, record, ctx.env)),
+    ...recorded,
     ...(flags.plan !== undefined && { planToken: flags.plan }),
     ...(caller !== undefined && { caller }),
   };
@@ -48,13 +49,13 @@ export async function executeAgain(
   const result = await run(services, request, manifest.actions.length > 0, flags, ctx);
   const summary = 'data' in result ? result.data : undefined;
   if (summary === undefined || !isSummary(summary)) return uncompared(result, record, ctx);
-  const recorded = {
+  const before = {
     runId: record.run_id,
     artifacts: (summariseLog(services.store.layout(record.run_id).events).end?.artifacts ??
       []) as MeasuredArtifact[],
   };
   const artifacts = compareArtifacts(
-    recorded,
+    before,
     { runId: summary.run_id, artifacts: summary.artifacts },
     targets,
   );

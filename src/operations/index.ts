@@ -4,8 +4,11 @@ import type { AcorApp } from './acor-app.ts';
 /** What ACOR can do: each command, and the file that holds it. Loaded when it is called. */
 export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'adopt', load: async () => (await import('./tool-adopt.ts')).toolAdopt },
+  { command: 'agents check', load: async () => (await import('./agents-check.ts')).agentsCheck },
+  { command: 'agents plugin', load: async () => (await import('./agents-plugin.ts')).agentsPlugin },
   { command: 'answer', load: async () => (await import('./run-answer.ts')).runAnswer },
   { command: 'approve', load: async () => (await import('./tool-approve.ts')).toolApprove },
+  { command: 'artifact', load: async () => (await import('./run-artifact.ts')).runArtifact },
   { command: 'artifacts', load: async () => (await import('./run-artifacts.ts')).runArtifacts },
   { command: 'attach', load: async () => (await import('./run-attach.ts')).runAttach },
   { command: 'cancel', load: async () => (await import('./run-cancel.ts')).runCancel },
@@ -22,9 +25,12 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { command: 'errors', load: async () => (await import('./error-list.ts')).errorList },
   { command: 'explain', load: async () => (await import('./explain.ts')).explain },
   { command: 'health', load: async () => (await import('./health/health.ts')).health },
+  { command: 'hook', load: async () => (await import('./agents-hook.ts')).agentsHook, hidden: true },
   { command: 'init', load: async () => (await import('./project-init.ts')).projectInit },
   { command: 'list', load: async () => (await import('./tool-list.ts')).toolList },
   { command: 'logs', load: async () => (await import('./run-logs.ts')).runLogs },
+  { command: 'mcp', load: async () => (await import('./mcp-serve.ts')).mcpServe },
+  { command: 'pipe', load: async () => (await import('./pipe.ts')).pipe },
   { command: 'plugin-host', load: async () => (await import('./plugin-host.ts')).pluginHost, hidden: true },
   { command: 'policy check', load: async () => (await import('./policy-check.ts')).policyCheck },
   { command: 'replay', load: async () => (await import('./run-replay.ts')).runReplay },
@@ -50,6 +56,8 @@ export const ROUTES: readonly Route<AcorApp>[] = [
     load: async () => (await import('./workflow-graph.ts')).workflowGraph,
   },
   { command: 'workflow list', load: async () => (await import('./workflow-list.ts')).workflowList },
+  { command: 'workflow resume', load: async () => (await import('./workflow-resume.ts')).workflowResume },
+  { command: 'workflow run', load: async () => (await import('./workflow-run.ts')).workflowRun },
   {
     command: 'workflow validate',
     load: async () => (await import('./workflow-validate.ts')).workflowValidate,

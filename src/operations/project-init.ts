@@ -1,6 +1,9 @@
 import * as z from 'zod';
+import { findProgram } from '../core/registry/find-program.ts';
 import type { Initialised } from '../core/scaffold/init-project.ts';
+import type { PlannedFile } from '../core/scaffold/planned-file.ts';
 import { TEMPLATES } from '../core/scaffold/templates.ts';
+import { writeFiles } from '../core/scaffold/write-files.ts';
 import { acorOperation } from './define.ts';
 import { filesView, plannedFile, shownFile } from './planned-files.ts';
 
@@ -20,6 +23,12 @@ export const projectInit = acorOperation({
       .boolean()
       .default(false)
       .describe('Move a project with tools/run.py and tools/<name>/cli.py over, so that its tools run.'),
+    agents: z
+      .string()
+      .optional()
+      .describe(
+        'Also the files by which these agents find ACOR: claude, codex, gemini, separated by commas.',
+      ),
     force: z
       .boolean()
       .default(false)
@@ -36,9 +45,15 @@ export const projectInit = acorOperation({
   }),
   list: 'files',
   example: 'acor init',
-  moreExamples: ['acor init --template bash --dry-run', 'acor init --from-existing'],
+  moreExamples: [
+    'acor init --template bash --dry-run',
+    'acor init --from-existing',
+    'acor init --agents claude,codex,gemini',
+  ],
   async run(input, ctx) {
     const { initProject } = await import('../core/scaffold/init-project.ts');
+    // Mistakes in the flag are told before anything is written.
+    const forAgents = input.agents === undefined ? undefined : await planForAgents(input.agents, input, ctx);
     const done = await initProject({
       root: ctx.cwd,
       env: ctx.env,
@@ -47,16 +62,17 @@ export const projectInit = acorOperation({
       dryRun: input.dry_run,
       ...(input.template !== undefined && { template: input.template }),
     });
-    const files = done.files.map((file) => shownFile(file, ctx.cwd));
+    if (forAgents !== undefined && !input.dry_run) writeFiles(forAgents.files, ctx.cwd);
+    const files = [...done.files, ...(forAgents?.files ?? [])].map((file) => shownFile(file, ctx.cwd));
     const data = {
       root: ctx.cwd,
       dry_run: input.dry_run,
       changed: files.filter(({ action }) => !['keep', 'unchanged', 'could_not'].includes(action)).length,
       files,
       tool: done.tool?.name ?? null,
-      notes: notesOf(done, ctx.cwd),
+      notes: [...notesOf(done, ctx.cwd), ...(forAgents?.notes ?? [])],
     };
-    return { kind: 'data', data, next: input.dry_run ? [] : nextOf(done, input.from_existing) };
+    return { kind: 'data', data, next: input.dry_run ? [] : nextOf(done, input) };
   },
   render({ root, files, notes, dry_run }, screen) {
     const title = dry_run ? `What would happen in ${root}:` : `The project ${root}:`;
@@ -75,12 +91,37 @@ function notesOf({ above, build }: Initialised, root: string): string[] {
   return notes;
 }
 
-function nextOf({ tool, build }: Initialised, isMoved: boolean): string[] {
-  if (tool === null) return isMoved ? ['acor list', 'acor validate --strict'] : ['acor list'];
+function nextOf(
+  { tool, build }: Initialised,
+  { from_existing: isMoved, agents }: { from_existing: boolean; agents?: string | undefined },
+): string[] {
+  const check = agents === undefined ? [] : ['acor agents check'];
+  if (tool === null) return ['acor list', ...(isMoved ? ['acor validate --strict'] : []), ...check];
   return [
     ...(build?.built === false ? [build.command] : []),
     `acor run ${tool.name} --who Ada`,
     `acor describe ${tool.name}`,
     `acor template ${tool.template} --name my_tool`,
+    ...check,
   ];
+}
+
+async function planForAgents(
+  agents: string,
+  { force }: { force: boolean },
+  { cwd, env }: { cwd: string; env: Readonly<Record<string, string | undefined>> },
+): Promise<{ files: PlannedFile[]; notes: string[] }> {
+  const [{ readAgents }, { planAgents }, { agentTexts }] = await Promise.all([
+    import('../core/agents/agents.ts'),
+    import('../core/agents/plan-agents.ts'),
+    import('./agents/agent-texts.ts'),
+  ]);
+  const names = readAgents(agents);
+  const files = planAgents(cwd, names, await agentTexts(), { force });
+  const notes = ['Agents use project settings only once a person trusts the folder; each of them asks.'];
+  if (findProgram('acor', env) === undefined)
+    notes.push(
+      'acor is not on the PATH, where agents look for it: link it there, for example in ~/.local/bin.',
+    );
+  return { files, notes };
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../compose/app-error.ts';
 import type { PreparedAnswer } from '../core/runner/answers/questions.ts';
 import { stagedBefore } from '../core/runner/outputs.ts';
-import type { RunRequest } from '../core/runner/services.ts';
+import { type RunRequest, WORKFLOW_PREFIX } from '../core/runner/services.ts';
 import { questionsOf } from '../core/storage/open-questions.ts';
 import type { RunStore } from '../core/storage/run-store.ts';
 import { holdsRedaction } from '../protocol/redaction-mark.ts';
@@ -16,6 +16,17 @@ export async function recordedRequest(
   record: RunRecord,
   env: RunRequest['env'],
 ): Promise<RunRequest> {
+  if (record.tool.startsWith(WORKFLOW_PREFIX)) {
+    const [file = ''] = record.given_args ?? [];
+    throw new AppError(
+      'E_USAGE',
+      `run ${record.run_id} is a workflow's: its steps are runs, and each of them can be executed again`,
+      {
+        hint: `Run the workflow anew: acor workflow run ${file}`,
+        next: [`acor show ${record.run_id}`],
+      },
+    );
+  }
   if (record.given_args === null) {
     throw new AppError(
       'E_USAGE',
@@ -31,6 +42,7 @@ export async function recordedRequest(
     timeoutS: record.timeout_s,
     replays: { runId: record.run_id, outputs: stagedBefore(record) },
     answers: await recordedAnswers(store, record.run_id),
+    ...(record.reads && { reads: record.reads }),
   };
 }
 

@@ -1,7 +1,10 @@
 import * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../compose/operation.ts';
-import type { AgainMode, RunRequest } from '../core/runner/services.ts';
+import { type AgainMode, PIPE_PREFIX, type RunRequest, WORKFLOW_PREFIX } from '../core/runner/services.ts';
+import type { RunStore } from '../core/storage/run-store.ts';
+import type { WorkflowServices } from '../core/workflow/engine/plan-workflow.ts';
+import type { RunRecord } from '../protocol/run-record.ts';
 import type { AcorApp } from './acor-app.ts';
 import { callerOf } from './caller.ts';
 import { acorOperation } from './define.ts';
@@ -9,7 +12,7 @@ import { preparedAnswers } from './prepared-answers.ts';
 import type { ShownAs } from './run-start.ts';
 import { runSummary } from './shapes.ts';
 
-const input = z.object({
+export const againInput = z.object({
   run: z.string().describe('The id of the run.'),
   timeout: z.number().positive().optional().describe('Seconds until the deadline of this attempt.'),
   stream: z
@@ -28,9 +31,12 @@ const input = z.object({
     .describe('Also when the tool was stopped mid-way and is not idempotent: what it did may be done twice.'),
 });
 
-type Input = z.output<typeof input>;
+export type AgainFlags = z.output<typeof againInput>;
 
-const output = z.union([runSummary, z.object({ run_id: z.string(), state: z.string(), dir: z.string() })]);
+export const againOutput = z.union([
+  runSummary,
+  z.object({ run_id: z.string(), state: z.string(), dir: z.string() }),
+]);
 
 export const runResume = again('resume', {
   name: 'run.resume',
@@ -47,26 +53,27 @@ export const runRetry = again('retry', {
 function again(
   mode: AgainMode,
   words: { name: string; summary: string; example: string },
-): Operation<AcorApp, typeof input, typeof output> {
+): Operation<AcorApp, typeof againInput, typeof againOutput> {
   return acorOperation({
     ...words,
     effect: 'writes',
     idempotent: false,
     rateLimit: null,
-    input,
-    output,
+    input: againInput,
+    output: againOutput,
     positionals: ['run'],
     list: 'artifacts',
     streams: 'The protocol events of the new attempt, one JSON object a line; the last line is runner_end.',
-    run: (given, ctx) => runAgain(mode, given, ctx),
+    run: (given, ctx) => goOnWith(mode, given, ctx),
   });
 }
 
-async function runAgain(
+/** Begins the next attempt of a run, a tool's or a workflow's, and shows it. */
+export async function goOnWith(
   mode: AgainMode,
-  given: Input,
+  given: AgainFlags & { from?: string | undefined },
   ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<z.output<typeof output>>> {
+): Promise<OperationResult<z.output<typeof againOutput>>> {
   const services = await ctx.app.services();
   const record = services.store.read(given.run);
   if (record.given_args === null) {
@@ -78,24 +85,61 @@ async function runAgain(
       },
     );
   }
+  refuseStage(record, services.store);
   const caller = callerOf(ctx.env);
   const answers = await preparedAnswers(given.answer, given.answers, ctx.cwd);
+  const isWorkflow = record.tool.startsWith(WORKFLOW_PREFIX);
+  const [file, ...inputs] = record.given_args;
   const request: RunRequest = {
-    tool: record.tool,
-    args: record.given_args,
+    ...(isWorkflow
+      ? { tool: `${WORKFLOW_PREFIX}${file}`, args: inputs }
+      : { tool: record.tool, args: record.given_args }),
     cwd: record.cwd,
     env: ctx.env,
-    again: { runId: given.run, mode, force: given.force },
+    again: {
+      runId: given.run,
+      mode,
+      force: given.force,
+      ...(given.from !== undefined && { from: given.from }),
+    },
     ...(given.timeout !== undefined && { timeoutS: given.timeout }),
     ...(answers.length > 0 && { answers }),
     ...(caller !== undefined && { caller }),
   };
   const flags: ShownAs = { ...given, exit_code: 'acor' };
-  const { manifest } = await services.registry.find(record.tool);
-  if (given.detach || manifest.actions.length > 0) {
+  if (given.detach || (await mayAsk(services, request))) {
     const { runApart } = await import('./run-apart.ts');
     return runApart(request, flags, ctx);
   }
   const { runHere } = await import('./run-here.ts');
   return runHere(services, request, flags, ctx);
+}
+
+/** What the others of its pipe have made of its records cannot be taken back: the pipe goes on as a whole. */
+function refuseStage({ run_id, parent }: RunRecord, store: RunStore): void {
+  if (parent === null || !store.list().includes(parent.run_id)) return;
+  if (!store.read(parent.run_id).tool.startsWith(PIPE_PREFIX)) return;
+  const next = `acor resume ${parent.run_id}`;
+  throw new AppError(
+    'E_USAGE',
+    `run ${run_id} is a stage of pipe ${parent.run_id}, which goes on as a whole`,
+    {
+      hint: `Go on with the pipe: ${next}`,
+      next: [next],
+    },
+  );
+}
+
+async function mayAsk(services: WorkflowServices, request: RunRequest): Promise<boolean> {
+  if (request.tool.startsWith(PIPE_PREFIX)) {
+    const pipes = await import('../core/workflow/pipe/may-ask.ts');
+    return pipes.mayAsk(services, request.args);
+  }
+  if (!request.tool.startsWith(WORKFLOW_PREFIX))
+    return (await services.registry.find(request.tool)).manifest.actions.length > 0;
+  const [{ planWorkflow }, workflows] = await Promise.all([
+    import('../core/workflow/engine/plan-workflow.ts'),
+    import('../core/workflow/engine/may-ask.ts'),
+  ]);
+  return workflows.mayAsk(services, (await planWorkflow(services, request)).workflow);
 }

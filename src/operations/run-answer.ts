@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { findOpenQuestion, handInAnswer } from '../core/runner/answers/hand-in-answer.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { errorMessage } from '../util/error-code.ts';
 import { userName } from '../util/user-name.ts';
+import { answerQuestion } from './answer-question.ts';
 import { callerOf } from './caller.ts';
 import { acorOperation } from './define.ts';
 
@@ -38,18 +38,14 @@ export const runAnswer = acorOperation({
   example: 'acor answer r-0123456789abcdef a-1 --choice strict --reason "no record may be lost"',
   moreExamples: [`acor answer r-0123456789abcdef --value '{"batch_size":50}'`],
   async run(given, ctx) {
-    const { store } = await ctx.app.project();
-    const question = await findOpenQuestion(store, given.run, given.action_id);
+    const { run, action_id: actionId, reason } = given;
+    // A project that is broken is told of before an answer that is.
+    await ctx.app.project();
     const value = answerGiven(given, ctx.cwd);
     const by = given.by ?? callerOf(ctx.env) ?? userName();
-    const { reason } = given;
-    await handInAnswer(store, given.run, question, { value, by, source: 'command', reason }, ctx.signal);
-    const { actionId, action } = question;
-    return {
-      kind: 'data',
-      data: { run_id: given.run, action_id: actionId, action, answer: value, by },
-      next: [`acor wait ${given.run}`],
-    };
+    const answer = { run, actionId, value, by, source: 'command' as const, reason };
+    const data = await answerQuestion(ctx.app, answer, ctx.signal);
+    return { kind: 'data', data, next: [`acor wait ${run}`] };
   },
 });
 

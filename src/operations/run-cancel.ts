@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
+import { isMadeOfRuns } from '../core/runner/services.ts';
 import { settleIfLost } from '../core/runner/settle-lost.ts';
 import { requestCancel } from '../core/storage/cancel-request.ts';
 import { followEvents } from '../core/storage/follow.ts';
@@ -36,6 +37,11 @@ export const runCancel = acorOperation({
         signal: ctx.signal,
         isAbandoned,
       }));
+    }
+    if (!input.dry_run && isMadeOfRuns(record.tool)) {
+      // Those whose workflow was killed live on until somebody goes on with it.
+      const { endChildren } = await import('../core/runner/end-children.ts');
+      await endChildren(store, input.run, input.reason, ctx.signal);
     }
     const after = await settleIfLost(store, store.read(input.run));
     if (ctx.signal.aborted)

@@ -41,8 +41,9 @@ export const runDecisions = acorOperation({
     const decisions: z.output<typeof decision>[] = [];
     for (const runId of input.run === undefined ? store.list() : [input.run]) {
       const { tool } = store.read(runId);
-      for (const { asked, answered, isOpen } of await questionsOf(store.layout(runId).events)) {
-        if (input.open && !isOpen) continue;
+      for (const { asked, answered, isOpen, askedBy } of await questionsOf(store.layout(runId).events)) {
+        // Among all runs, a child's question is told once, as the child's.
+        if ((input.open && !isOpen) || (input.run === undefined && askedBy !== undefined)) continue;
         decisions.push({
           run_id: runId,
           tool,

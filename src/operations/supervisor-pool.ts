@@ -1,7 +1,7 @@
-import type { RunRequest } from '../core/runner/services.ts';
+import { isMadeOfRuns, type RunRequest } from '../core/runner/services.ts';
 import type { ChildHosts } from '../core/workflow/engine/child-hosts.ts';
 import { AcorError } from '../protocol/acor-error.ts';
-import { Supervisor } from './start-supervisor.ts';
+import { Supervisor, startSupervisor } from './start-supervisor.ts';
 
 /** Supervisors for many runs: as many as there are runs at once, each used again once its run is over. */
 export class SupervisorPool implements ChildHosts {
@@ -14,6 +14,8 @@ export class SupervisorPool implements ChildHosts {
   }
 
   async start({ readStdin, ...request }: RunRequest): Promise<string> {
+    // A workflow or a pipe has children of its own, among which a tool's orphans could not be told apart afterwards.
+    if (isMadeOfRuns(request.tool)) return startSupervisor(request);
     const supervisor = this.#free.pop() ?? this.#another();
     try {
       const runId = await supervisor.start({ ...request, ...(readStdin && { stdin: readStdin() }) });

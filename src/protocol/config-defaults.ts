@@ -41,6 +41,7 @@ export const CONFIG_DEFAULTS = {
     allow_private_egress: [] as string[],
     egress_hosts: {} as Record<string, string>,
     require_plan: 'never' as const,
+    direct_calls: 'allow' as const,
   },
   budget: { resources: {} },
   storage: {},

@@ -115,6 +115,10 @@ const security = z.strictObject({
     .describe(
       'Which tools are only run with the token of a dry run: `writes` is all but those that only read.',
     ),
+  direct_calls: z
+    .enum(['allow', 'deny'])
+    .default(DEFAULTS.security.direct_calls)
+    .describe('Whether an agent whose hooks ask ACOR may start the entry of a tool past ACOR.'),
 });
 
 const budget = z.strictObject({

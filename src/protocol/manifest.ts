@@ -46,6 +46,10 @@ export const manifestFile = z
       .min(1)
       .optional()
       .describe('For adapter jsonl-map: the rules by which messages become events.'),
+    stdin: z
+      .enum(['records'])
+      .optional()
+      .describe('In a pipe, stdin carries the records of the tool before it, a JSON object a line.'),
     role: z
       .enum(['leaf', 'orchestrator'])
       .default('leaf')

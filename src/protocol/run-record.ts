@@ -46,6 +46,11 @@ export const runRecord = z.object({
   protocol_version: z.int(),
   /** The agent that called, when its environment names it. */
   caller: z.string().nullable(),
+  /** In a pipe: the run whose records this one reads, and how that one's log holds them. */
+  reads: z
+    .object({ run_id: z.string(), form: z.enum(['lines', 'messages']) })
+    .nullable()
+    .default(null),
   /** The run that this one is a part of: a step of a workflow. Absent in records of earlier builds. */
   parent: z.object({ run_id: z.string(), task_id: z.string() }).nullable().default(null),
 });

@@ -3,8 +3,8 @@ export const RUN_STATES = {
   queued: ['running', 'failed', 'cancelled'],
   running: ['waiting_ai', 'completed', 'failed', 'cancelled'],
   waiting_ai: ['running', 'failed', 'cancelled'],
-  completed: [],
-  // `acor resume` and `acor retry` begin the next attempt of the same run.
+  // `acor resume` and `acor retry` begin the next attempt of the same run; of a completed one, only a workflow's steps may be run again.
+  completed: ['queued'],
   failed: ['queued'],
   cancelled: ['queued'],
 } as const satisfies Record<string, readonly string[]>;

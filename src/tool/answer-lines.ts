@@ -11,6 +11,7 @@ export let stdinEnded = false;
 
 /** Begins to read answers from stdin, for as long as a question is open. */
 export function openAnswerLines(): void {
+  if (carriesRecords()) return;
   openQuestions += 1;
   if (!listening) {
     listening = true;
@@ -24,6 +25,7 @@ export function openAnswerLines(): void {
 
 /** Lets the process end while its stdin is still open. */
 export function closeAnswerLines(): void {
+  if (carriesRecords()) return;
   openQuestions -= 1;
   if (openQuestions === 0) process.stdin.pause();
 }
@@ -44,6 +46,11 @@ export function answerArrived(ms: number): Promise<void> {
     const timer = setTimeout(wake, ms);
     wakers.add(wake);
   });
+}
+
+/** In a pipe stdin belongs to the tool itself, and answers come as files alone. */
+function carriesRecords(): boolean {
+  return process.env['ACOR_STDIN'] === 'records';
 }
 
 function take(chunk: string): void {

@@ -49,6 +49,11 @@ export function emitLog(level: LogLevel, msg: string, more: Fields = {}): void {
   emitter.emitLog(level, msg, more);
 }
 
+/** Hands a record on to the tool that comes next in a pipe. */
+export function emitRecord(record: Fields): void {
+  emitter.emitRecord(record);
+}
+
 /** Says that the tool stopped because it was told to; `checkCancel` does it for you. */
 export function emitCancelled(reason: string): void {
   emitter.emitCancelled(reason);

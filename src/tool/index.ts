@@ -13,6 +13,7 @@ export {
   emitHeartbeat,
   emitLog,
   emitProgress,
+  emitRecord,
   emitResult,
   emitStart,
 } from './emit.ts';

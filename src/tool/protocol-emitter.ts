@@ -84,6 +84,10 @@ export class ProtocolEmitter {
     this.emit('log', { level, msg, ...more });
   }
 
+  emitRecord(record: Fields): void {
+    this.emitLog('info', 'record', { record });
+  }
+
   emitCancelled(reason: string): void {
     this.emit('cancelled', { reason });
   }

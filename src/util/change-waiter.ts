@@ -1,12 +1,17 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { errorCode } from './error-code.ts';
 
+/** Bun tells of a change that follows upon another one at once as if both were one, and may so do before the second. */
+const SECOND_LOOK_MS = 20;
+
 /** Waits until a file or a folder changes, looking again every `pollMs` where the system does not tell. */
 export class ChangeWaiter {
   readonly #signal: AbortSignal | undefined;
   readonly #pollMs: number;
   #watcher: FSWatcher | undefined;
   #changed = false;
+  /** Whether the last wait was ended by a change. */
+  #wasTold = false;
   #wake: (() => void) | undefined;
 
   constructor(path: string, pollMs: number, signal?: AbortSignal) {
@@ -22,9 +27,10 @@ export class ChangeWaiter {
 
   /** Settles at the next change since the last call, at an abort, or when the time is up: the poll's, or a shorter one. */
   async change(atMostMs = this.#pollMs): Promise<void> {
+    const limitMs = this.#wasTold ? SECOND_LOOK_MS : this.#pollMs;
     if (!this.#changed && !this.#signal?.aborted) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.min(atMostMs, this.#pollMs));
+        const timer = setTimeout(resolve, Math.min(atMostMs, limitMs));
         this.#wake = () => {
           clearTimeout(timer);
           resolve();
@@ -34,6 +40,7 @@ export class ChangeWaiter {
       if (this.#wake) this.#signal?.removeEventListener('abort', this.#wake);
       this.#wake = undefined;
     }
+    this.#wasTold = this.#changed;
     this.#changed = false;
   }
 

@@ -171,5 +171,6 @@ function newRun(nowMs = Date.now()): NewRun {
     protocol_version: 1,
     caller: null,
     parent: null,
+    reads: null,
   };
 }

@@ -37,14 +37,24 @@ const failure = z.strictObject({
 });
 
 /** What a positional that has no default may be given. */
-type Given = { run: string; failed: string; failedToo: string; tool: string; secretFile: string };
+type Given = {
+  run: string;
+  failed: string;
+  failedToo: string;
+  tool: string;
+  flow: string;
+  secretFile: string;
+};
 
 /** Arguments for commands that need more, or other, than a run or a tool by position. */
 const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   adopt: () => ['sort', '--dry-run'],
+  'agents plugin': () => ['--output', 'plugin', '--dry-run'],
   approve: () => ['--list'],
+  artifact: ({ run }) => [run, '1'],
   complete: () => ['bash', '--json'],
   clean: () => ['--keep', '100', '--dry-run'],
+  pipe: () => ['quick', 'takes_records', '--no-stream'],
   template: () => ['bash'],
   retry: ({ failedToo }) => [failedToo, '--no-stream'],
   resume: ({ failed }) => [failed, '--no-stream'],
@@ -52,10 +62,12 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   'secret delete': () => ['API_TOKEN'],
   'secret set': ({ secretFile }) => ['API_TOKEN', '--file', secretFile],
   'workflow graph': () => ['flow'],
+  'workflow resume': ({ flow }) => [flow, '--from', 'a', '--no-stream'],
+  'workflow run': () => ['flow', '--no-stream'],
 };
 
-/** Commands whose success needs a tool that waits for it, or an agent; `questions.test.ts` and `task.test.ts` have them. */
-const ELSEWHERE = ['answer', 'task'];
+/** Commands whose success needs a tool that waits for it, a client or an agent: `questions.test.ts`, `mcp.test.ts` and `task.test.ts` have them. */
+const ELSEWHERE = ['answer', 'mcp', 'task'];
 
 describe('every command', () => {
   let project: TestProject;
@@ -69,15 +81,21 @@ describe('every command', () => {
       '#!/bin/bash\n[ "$ACOR_ATTEMPT" = 1 ] && exit 30\necho \'{"type":"result","status":"ok"}\'\n',
       0o755,
     );
+    project.write(
+      'tools/takes_records/tool.yaml',
+      'version: 1.0.0\ncommand: [cat]\nadapter: plain\nstdin: records\n',
+    );
     project.write('workflows/flow.yaml', 'steps: [{ name: a, tool: quick }]\n');
     const { end } = await project.run(['right_hash']);
     const { end: failed } = await project.run(['fails_once']);
     const { end: failedToo } = await project.run(['fails_once']);
+    const flow = await project.envelope(['workflow', 'run', 'flow', '--no-stream']);
     given = {
       run: String(end.run_id),
       failed: String(failed.run_id),
       failedToo: String(failedToo.run_id),
       tool: 'quick',
+      flow: flow.data.run_id,
       secretFile: project.write('token.txt', 'correct horse battery\n'),
     };
     await project.acor(['secret', 'set', 'API_TOKEN', '--file', given.secretFile]);

@@ -43,8 +43,8 @@ const OBEYED =
 /** The few sequences that ACOR itself writes: its looks, and the drawing and erasing of what stands below a run. */
 const OWN = /\x1b\[(?:1|2|22|31|32|33|39)m|\x1b\[\?7[lh]|\r(?:\x1b\[\d{1,2}A)?\x1b\[J/g;
 
-/** Commands that wait for something other than a run. */
-const ELSEWHERE: readonly string[] = [];
+/** Commands that wait for something other than a run, such as a client. */
+const ELSEWHERE: readonly string[] = ['mcp'];
 
 describe('what a stranger writes', () => {
   for (const seed of [1, 2]) {
@@ -261,6 +261,8 @@ function callsOf(command: string, runId: string, word: string): string[][] {
       [word],
     ],
     'workflow list': [[]],
+    'workflow resume': [[runId], [word]],
+    'workflow run': [['flow', '--dry-run'], ['bad'], [word]],
     'workflow validate': [[], ['bad'], [word]],
     describe: [
       ['evil'],

@@ -102,6 +102,9 @@ class _StdinAnswers:
         self._thread = None
 
     def listen(self):
+        # In a pipe stdin belongs to the tool itself, and answers come as files alone.
+        if os.environ.get("ACOR_STDIN") == "records":
+            return
         with self._arrived:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._read, name="acor-answers", daemon=True)

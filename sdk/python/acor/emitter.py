@@ -85,6 +85,10 @@ class ProtocolEmitter:
         """A remark for whoever reads the events."""
         self.emit("log", level=level, msg=msg, **more)
 
+    def emit_record(self, record):
+        """Hand a record, a dict, on to the tool that comes next in a pipe."""
+        self.emit_log("info", "record", record=record)
+
     def emit_cancelled(self, reason):
         """Say that the tool stopped because it was told to; ``check_cancel`` does it for you."""
         with _write_lock:
@@ -110,6 +114,7 @@ emit_action = emitter.emit_action
 emit_result = emitter.emit_result
 emit_error = emitter.emit_error
 emit_log = emitter.emit_log
+emit_record = emitter.emit_record
 emit_cancelled = emitter.emit_cancelled
 
 

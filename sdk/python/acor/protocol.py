@@ -13,6 +13,7 @@ from acor.emitter import (
     emit_heartbeat,
     emit_log,
     emit_progress,
+    emit_record,
     emit_result,
     emit_start,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "emit_heartbeat",
     "emit_log",
     "emit_progress",
+    "emit_record",
     "emit_result",
     "emit_start",
     "heartbeat",

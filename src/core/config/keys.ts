@@ -32,6 +32,7 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'security.container.command': 'list',
   'security.allow_private_egress': 'list',
   'security.require_plan': 'text',
+  'security.direct_calls': 'text',
   'budget.max_runs': 'number',
   'budget.max_timeout_s': 'number',
   'budget.max_output_size': 'number',

@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCode } from '../../util/error-code.ts';
 import { removeIfPossible } from '../../util/remove-if-possible.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -12,7 +13,8 @@ export class InputPipe {
   #writeFd: number;
   #readFd: number;
 
-  constructor(runtime: Runtime, folder: string) {
+  /** `bytes` is how much it is to hold, where the system lets that be chosen. */
+  constructor(runtime: Runtime, folder: string, bytes?: number) {
     this.#path = join(folder, 'stdin');
     // A supervisor that was killed has left its own.
     rmSync(this.#path, { force: true });
@@ -20,6 +22,7 @@ export class InputPipe {
     // Opened for both, or the opening would wait for the tool, and writing to a tool that has closed its end would be a signal.
     this.#writeFd = openSync(this.#path, constants.O_RDWR | constants.O_NONBLOCK);
     this.#readFd = openSync(this.#path, constants.O_RDONLY);
+    if (bytes !== undefined) runtime.growPipe(this.#writeFd, bytes);
   }
 
   /** What to give the tool as its standard input. */
@@ -42,7 +45,17 @@ export class InputPipe {
     }
   }
 
-  /** Nothing more will come: the tool finds its standard input at its end. */
+  /** Writes as much of `bytes[from..]` as there is room for now; how many bytes that was. */
+  offer(bytes: Uint8Array, from: number): number {
+    try {
+      return writeSync(this.#writeFd, bytes, from);
+    } catch (error) {
+      if (errorCode(error) === 'EAGAIN') return 0;
+      throw error;
+    }
+  }
+
+  /** Nothing more will come: the tool finds its standard input at its end, once it has read what is in the pipe. */
   end(): void {
     if (this.#writeFd === -1) return;
     closeSync(this.#writeFd);

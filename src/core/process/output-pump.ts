@@ -12,6 +12,10 @@ const POLL_MS = 1;
 const EMPTY_POLLS_BEFORE_WATCH = 10;
 /** inotify tells of writes, not of the last writer's death: that is looked for this often. */
 const IDLE_LOOK_MS = 200;
+/** So much is read in one turn of a tool that may be held back: what it writes grows in the log, and each turn is one look. */
+const HELD_BACK_TURN_BYTES = 1 << 16;
+/** Between looks whether a tool that was held back may go on. */
+const HELD_BACK_POLL_MS = 5;
 /** Between looks at a silent stream that cannot be watched. */
 const IDLE_POLL_MS = 10;
 /** Descendants may hold the stream open after the tool is gone; what they still write is waited for this long. */
@@ -22,6 +26,8 @@ export interface OutputSinks {
   stdout(bytes: Uint8Array): void;
   stderr(bytes: Uint8Array): void;
   onTurn(): void;
+  /** Asked before each look: while it says so nothing is read, and a tool that goes on writing has to wait. */
+  isHeldBack?(): boolean;
   /** The tool and all its descendants have closed their standard output. */
   onStdoutClosed(): void;
 }
@@ -33,6 +39,7 @@ export interface OutputSinks {
  */
 export class OutputPump {
   readonly #sinks: OutputSinks;
+  readonly #turnBytes: number;
   readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   readonly #streams: FifoStream[] = [];
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
@@ -43,6 +50,7 @@ export class OutputPump {
 
   constructor(runtime: Runtime, folder: string | null, sinks: OutputSinks) {
     this.#sinks = sinks;
+    this.#turnBytes = sinks.isHeldBack === undefined ? PIPE_BYTES : HELD_BACK_TURN_BYTES;
     if (folder === null) return;
     try {
       this.#streams.push(new FifoStream(runtime, join(folder, 'stdout'), (bytes) => sinks.stdout(bytes)));
@@ -80,7 +88,7 @@ export class OutputPump {
     const until = performance.now() + DRAIN_LIMIT_MS;
     for (;;) {
       this.#stopTimer();
-      const read = this.#readAll();
+      const read = this.#readAll(PIPE_BYTES);
       if (this.#streams.every((stream) => stream.ended)) return;
       if (performance.now() > until) return;
       // One look ahead is enough once nobody is left to write.
@@ -102,6 +110,10 @@ export class OutputPump {
   }
 
   #turn(): void {
+    if (!this.#closed && this.#sinks.isHeldBack?.()) {
+      this.#timer = setTimeout(() => this.#turn(), HELD_BACK_POLL_MS);
+      return;
+    }
     const bytes = this.#readAll();
     if (this.#closed || this.#streams.every((stream) => stream.ended)) return;
     this.#emptyPolls = bytes === 0 ? this.#emptyPolls + 1 : 0;
@@ -109,11 +121,11 @@ export class OutputPump {
     this.#schedule(bytes);
   }
 
-  #readAll(): number {
+  #readAll(most = this.#turnBytes): number {
     let total = 0;
     for (const stream of this.#streams) {
       const wasEnded = stream.ended;
-      total += stream.read(this.#buffer);
+      total += stream.read(this.#buffer, most);
       if (stream === this.#streams[0] && stream.ended && !wasEnded) this.#sinks.onStdoutClosed();
     }
     if (total > 0) this.#sinks.onTurn();
@@ -125,6 +137,8 @@ export class OutputPump {
     const watchers: FSWatcher[] = [];
     const stop = () => {
       for (const watcher of watchers) watcher.close();
+      // Its look would otherwise go on beside the turns, and read what is held back.
+      clearTimeout(this.#timer as NodeJS.Timeout);
       this.#idle = undefined;
     };
     const wake = () => {
@@ -162,6 +176,7 @@ export class OutputPump {
   async #follow(stream: AsyncIterable<Uint8Array>, sink: (bytes: Uint8Array) => void, isStdout: boolean) {
     try {
       for await (const bytes of stream) {
+        while (!this.#closed && this.#sinks.isHeldBack?.()) await sleep(HELD_BACK_POLL_MS);
         if (this.#closed) return;
         sink(bytes);
         this.#sinks.onTurn();
@@ -197,13 +212,14 @@ class FifoStream {
     this.writeFd = -1;
   }
 
-  /** Hands on what is there now, up to about one pipe full, and returns its size. */
-  read(buffer: Uint8Array): number {
+  /** Hands on what is there now, up to about so much, and returns its size. */
+  read(buffer: Uint8Array, most: number): number {
+    const atOnce = Math.min(buffer.length, most);
     let total = 0;
-    while (!this.ended && this.#open && total < PIPE_BYTES) {
+    while (!this.ended && this.#open && total < most) {
       let count: number;
       try {
-        count = readSync(this.#readFd, buffer, 0, buffer.length, null);
+        count = readSync(this.#readFd, buffer, 0, atOnce, null);
       } catch (error) {
         if (errorCode(error) === 'EAGAIN') break;
         throw error;
@@ -214,7 +230,7 @@ class FifoStream {
       }
       total += count;
       this.#sink(buffer.subarray(0, count));
-      if (count < buffer.length / 4) break;
+      if (count < atOnce / 4) break;
     }
     return total;
   }

@@ -1,4 +1,6 @@
+import { AcorError } from '../../protocol/acor-error.ts';
 import type { InputSpec, Manifest } from '../../protocol/manifest.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
 
 /** A JSON Schema of an object. */
 export interface ObjectSchema {
@@ -21,11 +23,21 @@ export function inputSchemaOf(manifest: Manifest): ObjectSchema {
   };
 }
 
-/** The command line for inputs that were given as an object: as `acor run <tool>` takes it. */
+/** The command line for inputs that were given as an object: as `acor run <tool>` takes it. Throws E_USAGE where there can be none. */
 export function wordsFor(manifest: Manifest, given: Readonly<Record<string, unknown>>): string[] {
   if (manifest.inputs !== undefined || manifest.input_schema !== undefined)
     return ['--input-json', JSON.stringify(given)];
-  return ['--', ...(Array.isArray(given.args) ? given.args.map(String) : [])];
+  const { args = [], ...unknown } = given;
+  const areWords = Array.isArray(args) && args.every((each) => typeof each === 'string');
+  if (areWords && Object.keys(unknown).length === 0) return ['--', ...args];
+  throw new AcorError(
+    'E_USAGE',
+    `${manifest.name} declares no inputs: it takes args, a list of texts, and nothing else`,
+    {
+      hint: 'Give {"args":["…"]}: the words of its command line.',
+      next: [shellCommand(['acor', 'describe', manifest.name])],
+    },
+  );
 }
 
 const ANY_ARGUMENTS: ObjectSchema = {

@@ -5,43 +5,34 @@ import { identify } from '../../util/process-table.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { clearSecrets } from '../storage/secrets-folder.ts';
 import { stagedBefore } from './outputs.ts';
-import { planRun } from './plan.ts';
+import type { Planned } from './planned.ts';
 import { Run } from './run.ts';
-import type { AgainMode, RunnerServices, RunRequest } from './services.ts';
+import type { Again, AgainMode, RunnerServices, RunRequest } from './services.ts';
 import { settled } from './settle-lost.ts';
-import { workOf } from './tool-work.ts';
+import { planned } from './start-run.ts';
+import { wasStoppedMidway } from './stopped-midway.ts';
 import { enterState } from './write-ending.ts';
 
-/** Endings after which nobody can say what the tool had done by then. */
-const STOPPED_MIDWAY = [
-  'E_RUNNER_LOST',
-  'E_HEARTBEAT_MISSED',
-  'E_DEADLINE',
-  'E_TIMEOUT',
-  'E_OUTPUT_LIMIT',
-  'E_OUTCOME_UNKNOWN',
-];
-
 /** Begins the next attempt of a run that has failed, was cancelled, or lost its supervisor: same id, same workspace, same answers. */
-export async function beginAgain(
-  services: RunnerServices,
-  request: RunRequest,
-  again: { runId: string; mode: AgainMode; force?: boolean },
-): Promise<Run> {
+export async function beginAgain(services: RunnerServices, request: RunRequest, again: Again): Promise<Run> {
   const record = await settled(services.store, again.runId);
-  checkState(record);
+  const mayTake = (now: RunRecord) => checkState(now, again);
+  mayTake(record);
   const { replays } = record;
-  const plan = await planRun(services, {
+  const {
+    plan,
+    workWith,
+    again: reopening,
+  } = await planned(services, {
     ...request,
     ...(replays !== null && { replays: { runId: replays, outputs: stagedBefore(record) } }),
   });
-  const workWith = await workOf(services, plan);
   if (!plan.idempotent && wasStoppedMidway(record) && !again.force) throw outcomeUnknown(record);
   // Somebody else may have been quicker, and be at work or done already.
-  const writer = services.store.takeOver(again.runId, checkState);
+  const writer = services.store.takeOver(again.runId, mayTake);
   try {
     if (again.mode === 'resume') await giveBackAnswers(writer);
-    reopen(writer, again.mode);
+    reopen(writer, again.mode, reopening);
   } catch (error) {
     writer.close();
     throw error;
@@ -49,12 +40,16 @@ export async function beginAgain(
   return Run.begin(services, plan, writer, workWith(writer));
 }
 
+type Reopening = NonNullable<Planned['again']>;
+
+const NOTHING_ELSE: Reopening = { told: {}, change: {} };
+
 async function giveBackAnswers({ layout }: RunWriter): Promise<void> {
   const { restoreAnswers } = await import('../storage/restore-answers.ts');
   await restoreAnswers(layout);
 }
 
-function reopen(writer: RunWriter, mode: AgainMode): void {
+function reopen(writer: RunWriter, mode: AgainMode, { told, change }: Reopening = NOTHING_ELSE): void {
   const { layout, record } = writer;
   for (const path of [layout.cancelRequest, layout.cancelFile, layout.hurryFile])
     rmSync(path, { force: true });
@@ -64,7 +59,7 @@ function reopen(writer: RunWriter, mode: AgainMode): void {
       rmSync(path, { recursive: true, force: true });
     for (const path of [layout.checkpoints, layout.answers]) mkdirSync(path, { recursive: true });
   }
-  enterState(writer, 'queued', mode);
+  enterState(writer, 'queued', mode, told);
   writer.update({
     state: 'queued',
     attempt: record.attempt + 1,
@@ -75,11 +70,12 @@ function reopen(writer: RunWriter, mode: AgainMode): void {
     rc: null,
     signal: null,
     duration_s: null,
+    ...change,
   });
 }
 
-function checkState({ run_id, state }: RunRecord): void {
-  if (state === 'failed' || state === 'cancelled') return;
+function checkState({ run_id, state }: RunRecord, { from }: Again): void {
+  if (state === 'failed' || state === 'cancelled' || (state === 'completed' && from !== undefined)) return;
   if (state === 'completed') {
     throw new AcorError('E_USAGE', `run ${run_id} is completed; there is nothing left to do`, {
       hint: `See what it made: acor show ${run_id}`,
@@ -90,10 +86,6 @@ function checkState({ run_id, state }: RunRecord): void {
     hint: `Follow it: acor attach ${run_id}`,
     next: [`acor attach ${run_id}`],
   });
-}
-
-function wasStoppedMidway({ code, signal }: RunRecord): boolean {
-  return signal !== null || (code !== null && STOPPED_MIDWAY.includes(code));
 }
 
 function outcomeUnknown({ run_id, tool, code, signal }: RunRecord): AcorError {

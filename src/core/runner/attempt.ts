@@ -8,6 +8,7 @@ import type { SandboxLaunch, ToolExit } from '../sandbox/sandbox.ts';
 import type { MeasuredArtifact } from '../storage/artifacts.ts';
 import type { RunWriter } from '../storage/run-store.ts';
 import { storageError } from '../storage/storage-error.ts';
+import type { AdapterKind } from './adapters/adapter.ts';
 import { loadAdapter } from './adapters/index.ts';
 import { recordEgress } from './egress-events.ts';
 import { type Ending, EndingRace, hasEndedItself } from './ending.ts';
@@ -19,6 +20,8 @@ import { guardStall } from './guards/stall.ts';
 import type { HandOver } from './hand-over.ts';
 import { type EndingMessage, Intake } from './intake.ts';
 import type { ToolPlan } from './plan.ts';
+import type { Lead } from './records/lead.ts';
+import type { RecordFeed } from './records/record-feed.ts';
 import { ResourceWatch } from './resources/resource-watch.ts';
 import type { RunnerServices } from './services.ts';
 import { endLeftovers, stopTool } from './stop-tool.ts';
@@ -56,16 +59,13 @@ export async function runAttempt(
   const output = new ToolOutput(services, plan, writer, intake, race, {
     adapter,
     attempt: options.number,
+    lead: await leadOf(plan, writer),
     send: (line) => input?.write(line),
     endInput: () => input?.end(),
   });
   const watchdog = new Watchdog(services.runtime, plan.runId, writer.layout.secrets);
   registerCompanion(watchdog.pid);
-  // A tool that may ask hears the answers on its standard input; for any other it is at its end.
-  const input =
-    plan.tool.manifest.actions.length > 0 && !adapter.hearsNoAnswers
-      ? new InputPipe(services.runtime, writer.layout.control)
-      : undefined;
+  const input = await openInput(services, plan, writer, race, adapter);
   const deadline = options.deadline();
   const waitedBeforeMs = options.questions.waitedMs;
   const env = environmentOf(plan, writer.layout, { ...options, deadline });
@@ -123,7 +123,10 @@ export async function runAttempt(
       strays: () => strays.orphans(),
       folders: [work, artifacts, toolLogs],
     });
-    const { deadlineGuard, guards } = startGuards(plan, writer, intake, output, race, options);
+    const { deadlineGuard, guards } = startGuards(plan, writer, intake, output, race, {
+      ...options,
+      lastGivenMs: () => (input !== undefined && 'lastGivenMs' in input ? input.lastGivenMs : 0),
+    });
     options.questions.begin({
       deliver(line) {
         options.turn?.delivered(line);
@@ -198,6 +201,30 @@ export async function runAttempt(
   }
 }
 
+/** What a tool reads: the records of another run, or the answers to its questions; for any other, its standard input is at its end. */
+async function openInput(
+  services: RunnerServices,
+  { tool: { manifest }, reads }: ToolPlan,
+  writer: RunWriter,
+  race: EndingRace,
+  { hearsNoAnswers }: AdapterKind,
+): Promise<InputPipe | RecordFeed | undefined> {
+  if (manifest.stdin === 'records') {
+    if (reads === undefined) return undefined;
+    const { RecordFeed } = await import('./records/record-feed.ts');
+    return new RecordFeed(services, writer, reads, (reason) => race.end({ kind: 'cancelled', reason }));
+  }
+  const hearsAnswers = manifest.actions.length > 0 && !hearsNoAnswers;
+  return hearsAnswers ? new InputPipe(services.runtime, writer.layout.control) : undefined;
+}
+
+/** How far the tool is ahead of the next one in its pipe; undefined for one that nobody waits for. */
+async function leadOf({ isRead }: ToolPlan, writer: RunWriter): Promise<Lead | undefined> {
+  if (!isRead) return undefined;
+  const { Lead } = await import('./records/lead.ts');
+  return new Lead(writer);
+}
+
 /** A tool that ended by itself has not ended well when its last words could not be stored. */
 function endingOf({ winner }: EndingRace, { failure }: ToolOutput): Ending {
   return hasEndedItself(winner!) && failure !== undefined
@@ -244,13 +271,15 @@ function startGuards(
   intake: Intake,
   output: ToolOutput,
   race: EndingRace,
-  options: AttemptOptions,
+  options: AttemptOptions & { lastGivenMs: () => number },
 ): { deadlineGuard: DeadlineGuard; guards: StopGuard[] } {
   const { limits } = plan;
   const { questions } = options;
-  // A tool that waits for an answer is not silent; its clock begins anew with the answer.
+  // A tool that waits for an answer, or for another tool, is not silent; its clock begins anew with what it was given.
   const sinceWaiting = (lastMs: () => number) => () =>
-    questions.isWaiting ? performance.now() : Math.max(questions.lastAnswerMs, lastMs());
+    questions.isWaiting || output.isHeldBack
+      ? performance.now()
+      : Math.max(questions.lastAnswerMs, options.lastGivenMs(), lastMs());
   intake.lastEventMs = intake.lastProgressMs = performance.now();
   const deadlineGuard = guardDeadline(race, {
     leftMs: options.leftMs,

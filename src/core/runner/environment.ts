@@ -29,6 +29,7 @@ export function environmentOf(
     ACOR_ATTEMPT: String(attempt.number),
     ACOR_RESUME: attempt.isResumed ? '1' : '0',
     ACOR_LIB: plan.libraryDir,
+    ...(plan.tool.manifest.stdin === 'records' && { ACOR_STDIN: 'records' }),
     ...plan.sandboxed.env,
     ...(plan.limits.waitingStopsDeadline && { ACOR_WAITING_STOPS_DEADLINE: '1' }),
   };

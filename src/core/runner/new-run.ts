@@ -37,6 +37,7 @@ export function newRunRecord(plan: RunPlan): NewRun {
     protocol_version: PROTOCOL_VERSION,
     caller: plan.caller,
     parent: plan.parent,
+    reads: plan.reads ?? null,
   };
   // It is written before anything else is done about secrets, and stays as it is for as long as the run is queued.
   return secrets?.redaction.data(record) ?? record;

@@ -51,9 +51,11 @@ export interface ToolPlan extends RunPlan {
   callerEnv: RunRequest['env'];
   baseAllowlist: readonly string[];
   libraryDir: string;
+  /** Whether another run reads its records while it goes on. */
+  isRead: boolean;
 }
 
-const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 
 /** Checks everything that can be checked before a run, in the order in which a caller would want to hear of it. Starts and writes nothing. */
 export async function planRun(services: RunnerServices, request: RunRequest): Promise<ToolPlan> {
@@ -115,8 +117,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   const plan: ToolPlan = {
     runId,
     again: request.again?.mode ?? null,
-    traceId: TRACEPARENT.exec(request.env.TRACEPARENT ?? '')?.[1] ?? newTraceId(),
-    spanId: newSpanId(),
+    ...traceOf(request.env),
     name: tool.name,
     version: tool.manifestPath === null ? null : tool.manifest.version,
     tool,
@@ -139,7 +140,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     takesPlace: tool.manifest.role === 'leaf',
     rate: rateOf(tool),
     resources: settled.resources,
-    answers: [...(request.answers ?? []), ...ruledAnswers(services, tool)],
+    answers: [...(request.answers ?? []), ...ruledAnswers(services, tool.name)],
     answerTimeoutS: services.config.config.environment.answer_timeout_s,
     onQuestion: request.onQuestion,
     cwd: request.cwd,
@@ -147,9 +148,12 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     replays: request.replays?.runId ?? null,
     caller: request.caller ?? null,
     parent: request.parent ?? null,
+    group: request.group ?? null,
     callerEnv: request.env,
     baseAllowlist: services.config.config.environment.base_allowlist,
     libraryDir: sdk.sdkBash,
+    isRead: request.isRead ?? false,
+    ...(request.reads && { reads: request.reads }),
   };
   return services.plugins === undefined ? plan : services.plugins.beforeRun(plan);
 }
@@ -247,7 +251,14 @@ function rateOf({ manifest: { rate_limit } }: ToolEntry): RunPlan['rate'] {
   return rate_limit === undefined ? null : { calls: rate_limit.calls, perS: rate_limit.per_s };
 }
 
-function ruledAnswers({ config }: RunnerServices, { name }: ToolEntry): PreparedAnswer[] {
+/** The trace that a run belongs to: the caller's, where it has one. */
+export function traceOf(env: RunRequest['env']): Pick<RunPlan, 'traceId' | 'spanId' | 'parentSpanId'> {
+  const [, traceId = newTraceId(), parentSpanId = null] = TRACEPARENT.exec(env.TRACEPARENT ?? '') ?? [];
+  return { traceId, spanId: newSpanId(), parentSpanId };
+}
+
+/** The answers that the configuration gives to the questions of a tool or a workflow. */
+export function ruledAnswers({ config }: RunnerServices, name: string): PreparedAnswer[] {
   return config.config.answers
     .filter(({ tool }) => tool === undefined || tool === name)
     .map(({ action, answer, reason }) => ({

@@ -2,8 +2,9 @@ import type { Isolation } from '../../protocol/v1/runner-events.ts';
 import type { Approval } from '../guard/approval-state.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
 import type { Budget, Lowered } from './budget.ts';
+import type { RecordSource } from './records/record-source.ts';
 import type { RunSecrets } from './secrets/run-secrets.ts';
-import type { AgainMode, RunParent } from './services.ts';
+import type { AgainMode, RunGroup, RunParent } from './services.ts';
 
 /** The clocks and limits of a run. */
 export interface RunLimits {
@@ -62,6 +63,11 @@ export interface RunPlan {
   /** The run that this one is to be compared with. */
   replays: string | null;
   caller: string | null;
+  /** The run whose records it reads. */
+  reads?: RecordSource;
   /** The run that this one is a part of. */
   parent: RunParent | null;
+  /** The span that it is a child of, when its caller names one. */
+  parentSpanId: string | null;
+  group: RunGroup | null;
 }

@@ -194,7 +194,7 @@ class RandomRun {
   }
 
   async beginAgain(): Promise<void> {
-    if (!isFinal(this.#state) || this.#state === 'completed') return;
+    if (!isFinal(this.#state)) return;
     this.#writer = this.#store.takeOver(this.#runId);
     this.#ended = undefined;
     enterState(this.#writer, 'queued', 'resume');
@@ -289,5 +289,6 @@ function newRun(runId: string): NewRun {
     protocol_version: 1,
     caller: null,
     parent: null,
+    reads: null,
   };
 }

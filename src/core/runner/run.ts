@@ -128,6 +128,7 @@ export class Run {
       timeout_s: limits.timeoutS,
       trace_id: this.#plan.traceId,
       span_id: this.#plan.spanId,
+      ...(this.#plan.parentSpanId !== null && { parent_span_id: this.#plan.parentSpanId }),
       isolation,
       ...(approval !== null && { approval }),
     });

@@ -5,6 +5,8 @@ import type { RunQueue } from '../storage/run-queue.ts';
 import type { RunStore, RunWriter } from '../storage/run-store.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
 import type { ToolPlan } from './plan.ts';
+import type { Planned } from './planned.ts';
+import type { RecordSource } from './records/record-source.ts';
 import type { Work } from './work.ts';
 
 /** What the runner works with. */
@@ -17,6 +19,8 @@ export interface RunnerServices {
   runtime: Runtime;
   /** Orphans of a tool become children of this process (the command line asks for it; a library does not change its host). */
   adoptsOrphans: boolean;
+  /** Plans what is no tool but a workflow or a pipe; left out where there are no processes to supervise its steps. */
+  planWorkflow?: (services: RunnerServices, request: RunRequest) => Promise<Planned>;
   /** Works turn by turn with an executor of tasks, whose name begins with `TASK_PREFIX`; left out where there are none. */
   workByTurns?: (plan: ToolPlan) => Promise<(work: Work, writer: RunWriter) => Work>;
 }
@@ -42,13 +46,40 @@ export interface RunWatch {
   afterEnd(): Promise<void>;
 }
 
+/** How the name of a run begins that is a workflow; in a request, the path of its file follows. */
+export const WORKFLOW_PREFIX = 'workflow:';
+
+/** How the name of a run begins that is a pipe; the names of its tools follow. Its arguments are its stages, a command line each. */
+export const PIPE_PREFIX = 'pipe:';
+
+/** Whether what a run's name stands for runs other runs, and nothing of its own. */
+export function isMadeOfRuns(name: string): boolean {
+  return name.startsWith(WORKFLOW_PREFIX) || name.startsWith(PIPE_PREFIX);
+}
+
 /** `resume` goes on from the checkpoints of the attempts before; `retry` begins anew. */
 export type AgainMode = 'resume' | 'retry';
+
+/** How an ended run is to go on. */
+export interface Again {
+  runId: string;
+  mode: AgainMode;
+  /** Although nobody can say what was done by then. */
+  force?: boolean;
+  /** Of a workflow: this step and all that depend on it are run again, even if they are done. */
+  from?: string;
+}
 
 /** The run that another one is a part of, and as which of its tasks. */
 export interface RunParent {
   run_id: string;
   task_id: string;
+}
+
+/** Runs that belong together, by the id of the run that they all are parts of. */
+export interface RunGroup {
+  id: string;
+  maxRuns: number;
 }
 
 /** What a caller asks for. */
@@ -68,7 +99,7 @@ export interface RunRequest {
   /** Asked for the answers that nobody has prepared; only where this process itself supervises the run. */
   onQuestion?: AnswerHandler;
   /** An ended run of which this is to be the next attempt, instead of a new run. */
-  again?: { runId: string; mode: AgainMode; force?: boolean };
+  again?: Again;
   /** The same key, given again with the same call, names the first run instead of starting a second one. */
   idempotencyKey?: string;
   /**
@@ -80,6 +111,11 @@ export interface RunRequest {
   planToken?: string;
   /** The agent that calls, for the record. */
   caller?: string;
+  /** In a pipe: the run whose records it reads, and whether another run reads those that it hands on. */
+  reads?: RecordSource;
+  isRead?: boolean;
   /** Set for the children of a workflow. */
   parent?: RunParent;
+  /** Those of one group take no more than so many places together, whoever supervises them. */
+  group?: RunGroup;
 }

@@ -6,8 +6,9 @@ import type { KnownRun } from './known-run.ts';
 import { newRunRecord } from './new-run.ts';
 import { planRun } from './plan.ts';
 import { checkPlanToken } from './plan-token.ts';
+import type { Planned } from './planned.ts';
 import { Run } from './run.ts';
-import type { RunnerServices, RunRequest } from './services.ts';
+import { isMadeOfRuns, type RunnerServices, type RunRequest } from './services.ts';
 import { workOf } from './tool-work.ts';
 
 const MAX_KEY_CHARS = 200;
@@ -21,18 +22,38 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
     const { beginAgain } = await import('./again.ts');
     return beginAgain(services, request, request.again);
   }
-  const { store, config } = services;
+  const { store } = services;
   const keyed = keyedCall(request);
   // What the first call needed may be gone by now: a known run is returned before anything is checked.
   const known = keyed && store.runOfKey(keyed);
   if (known !== undefined) return knownRun(store, known);
-  const plan = await planRun(services, request);
-  checkPlanToken(plan, request.planToken, config.config.security.require_plan);
-  const workWith = await workOf(services, plan);
+  const { plan, workWith } = await planned(services, request);
+  if (request.parent !== undefined) await refuseOrphan(store, request.parent.run_id);
   const record = newRunRecord(plan);
   const made = keyed === undefined ? store.create(record) : await store.createOnce(record, keyed);
   if (typeof made === 'string') return knownRun(store, made);
   return Run.begin(services, plan, made, workWith(made));
+}
+
+/** Plans what was asked for: the run of a tool, a workflow or a pipe. */
+export async function planned(services: RunnerServices, request: RunRequest): Promise<Planned> {
+  if (services.planWorkflow !== undefined && isMadeOfRuns(request.tool))
+    return services.planWorkflow(services, request);
+  const plan = await planRun(services, request);
+  // The next attempt was looked at when the first one was.
+  if (request.again === undefined)
+    checkPlanToken(plan, request.planToken, services.config.config.security.require_plan);
+  return { plan, workWith: await workOf(services, plan) };
+}
+
+/** A child that was asked for just before its workflow was lost: whoever goes on with that asks again. */
+async function refuseOrphan(store: RunStore, runId: string): Promise<void> {
+  const { isLive } = await import('../storage/lost-runs.ts');
+  if (isLive(store.read(runId))) return;
+  throw new AcorError('E_RUNNER_LOST', `run ${runId}, of which this one is a part, is not going on`, {
+    hint: `Go on with it: acor resume ${runId}`,
+    next: [`acor resume ${runId}`],
+  });
 }
 
 async function knownRun(store: RunStore, runId: string): Promise<KnownRun> {

@@ -19,6 +19,8 @@ import type { RunnerServices } from './services.ts';
 export interface ToolSpeech {
   adapter: AdapterKind;
   attempt: number;
+  /** How far it is ahead of the one that reads its records; undefined when nobody does. */
+  lead: { readonly isTooLong: boolean } | undefined;
   send(line: string): void;
   endInput(): void;
 }
@@ -27,8 +29,11 @@ export interface ToolSpeech {
 export class ToolOutput {
   readonly pump: OutputPump;
   isStdoutClosed = false;
+  /** Whether nothing is read, because the next tool of a pipe has to catch up. */
+  isHeldBack = false;
   readonly #writer: RunWriter;
   readonly #race: EndingRace;
+  readonly #intake: Intake;
   readonly #adapter: Adapter;
   readonly #stdoutLines: LineReader;
   readonly #stderrLines: LineReader;
@@ -43,10 +48,11 @@ export class ToolOutput {
     writer: RunWriter,
     intake: Intake,
     race: EndingRace,
-    { adapter: kind, attempt, send, endInput }: ToolSpeech,
+    { adapter: kind, attempt, lead, send, endInput }: ToolSpeech,
   ) {
     this.#writer = writer;
     this.#race = race;
+    this.#intake = intake;
     const adapter = kind.make({
       intake,
       plan,
@@ -94,6 +100,7 @@ export class ToolOutput {
       stdout: take(0, this.#stdoutLines),
       stderr: take(1, this.#stderrLines),
       onTurn: () => this.store(),
+      ...(lead && { isHeldBack: () => this.#holdBack(lead.isTooLong) }),
       onStdoutClosed: () => {
         this.isStdoutClosed = true;
       },
@@ -140,6 +147,13 @@ export class ToolOutput {
     this.pump.close();
     for (const stream of this.#redacted) stream.close();
     for (const fd of this.#rawFds) closeSync(fd);
+  }
+
+  #holdBack(isHeldBack: boolean): boolean {
+    // What it did not say while nobody listened is no silence.
+    if (this.isHeldBack) this.#intake.lastEventMs = this.#intake.lastProgressMs = performance.now();
+    this.isHeldBack = isHeldBack;
+    return isHeldBack;
   }
 
   /** Puts a redactor in the way of a stream; a run that has no secrets has none. */

@@ -20,10 +20,10 @@ export class Turn {
 
   /** Waits for a place; false when the run was cancelled meanwhile. Throws E_STORAGE. */
   async take(): Promise<boolean> {
-    const { runId, name, budget, takesPlace, rate } = this.#plan;
+    const { runId, name, budget, takesPlace, rate, group } = this.#plan;
     this.#place = await this.#services.queue.enter(
       { run_id: runId, tool: name, takesPlace },
-      { maxRuns: budget.maxRuns, rate },
+      { maxRuns: budget.maxRuns, rate, group },
       {
         signal: this.#cancelled.signal,
         onWait: ({ why, working }) => {

@@ -1,31 +1,55 @@
 import { type PlannedFile, textAt } from './planned-file.ts';
 
-const BEGIN = '# acor:begin';
-const END = '# acor:end';
+/** The lines between which a block stands, by how the file marks a comment. */
+export interface Marks {
+  begin: string;
+  end: string;
+}
+
+export const HASH_MARKS: Marks = { begin: '# acor:begin', end: '# acor:end' };
+export const HTML_MARKS: Marks = { begin: '<!-- acor:begin -->', end: '<!-- acor:end -->' };
 
 /** Plans a block of lines in a file that is somebody else's. What stands outside of the marks is never touched. */
 export function planBlock(path: string, lines: string): PlannedFile {
-  const block = `${BEGIN}\n${lines.trimEnd()}\n${END}\n`;
   const found = textAt(path);
-  if (found === undefined) return { path, action: 'create', text: block };
+  if (found === undefined) return { path, action: 'create', text: withBlock('', lines, HASH_MARKS)! };
   if (found === null)
     return { path, action: 'keep', why: 'it is a link or no file', by_hand: `Add to it: ${oneLine(lines)}` };
-  const begin = lineStart(found, BEGIN);
-  const end = lineStart(found, END);
-  if (begin === -1 && end === -1) {
-    const gap = found === '' ? '' : found.endsWith('\n') ? '\n' : '\n\n';
-    return { path, action: 'merge', text: `${found}${gap}${block}` };
-  }
-  if (begin === -1 || end < begin || lineStart(found.slice(begin + 1), BEGIN) !== -1)
-    return {
-      path,
-      action: 'could_not',
-      why: `its marks ${BEGIN} and ${END} do not pair up`,
-      by_hand: `Remove both marks from it, then run it again.`,
-    };
-  const after = found.slice(end + END.length).replace(/^[^\n]*\n?/, '');
-  const text = `${found.slice(0, begin)}${block}${after}`;
+  const text = withBlock(found, lines, HASH_MARKS);
+  if (text === undefined)
+    return { path, action: 'could_not', why: tornMarks(HASH_MARKS), by_hand: REMOVE_MARKS };
   return text === found ? { path, action: 'unchanged' } : { path, action: 'merge', text };
+}
+
+/** What a person does about marks that do not pair up. */
+export const REMOVE_MARKS = 'Remove both marks from it, then run it again.';
+
+export function tornMarks({ begin, end }: Marks): string {
+  return `its marks ${begin} and ${end} do not pair up`;
+}
+
+/** A text with the block in it: renewed where it stands, else at the end. Undefined where the marks do not pair up. */
+export function withBlock(text: string, lines: string, marks: Marks): string | undefined {
+  const block = `${marks.begin}\n${lines.trimEnd()}\n${marks.end}\n`;
+  const place = findBlock(text, marks);
+  if (place === 'torn') return undefined;
+  if (place !== undefined) return text.slice(0, place.start) + block + text.slice(place.end);
+  const gap = text === '' ? '' : text.endsWith('\n') ? '\n' : '\n\n';
+  return `${text}${gap}${block}`;
+}
+
+/** Where the block stands, with its marks, and the lines between them; undefined where there is none. */
+export function findBlock(
+  text: string,
+  marks: Marks,
+): { start: number; end: number; lines: string } | 'torn' | undefined {
+  const begin = lineStart(text, marks.begin);
+  const end = lineStart(text, marks.end);
+  if (begin === -1 && end === -1) return undefined;
+  if (begin === -1 || end < begin || lineStart(text.slice(begin + 1), marks.begin) !== -1) return 'torn';
+  const after = /^[^\n]*\n?/.exec(text.slice(end))![0].length;
+  const lines = text.slice(begin, end).replace(/^[^\n]*\n/, '');
+  return { start: begin, end: end + after, lines };
 }
 
 /** Where a line begins that starts with a mark; -1 when there is none. */

@@ -26,7 +26,7 @@ export interface TemplateFile {
 
 /** The files of a template, with its words in capitals replaced. A line whose word is null is left out. */
 export function templateFiles(
-  template: TemplateName | 'project',
+  template: TemplateName | 'project' | 'agents',
   words: Readonly<Record<string, string | null>>,
 ): TemplateFile[] {
   const folder = join(sdkPaths().packageRoot, 'templates', template);

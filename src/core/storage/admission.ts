@@ -1,8 +1,10 @@
-import type { QueuedRun, QueueWait } from './run-queue.ts';
+import type { QueuedRun, QueueLimits, QueueWait } from './run-queue.ts';
 
 /** A run as it stands in the queue. */
 export interface Ticket extends QueuedRun {
   isWorking: boolean;
+  /** Left out in tickets of earlier builds. */
+  group?: QueueLimits['group'];
 }
 
 /** How many runs of a tool may work at once (null: any number), and when the next one may be started. */
@@ -38,12 +40,14 @@ export function admit<T extends Ticket>(
 }
 
 function whyNot(
-  { tool }: Ticket,
+  { tool, group }: Ticket,
   taken: readonly Ticket[],
   maxRuns: number | null,
   { limit, nextInMs }: Pace,
 ): string | undefined {
   if (maxRuns !== null && taken.length >= maxRuns) return `budget.max_runs allows ${maxRuns} at once`;
+  if (group && taken.filter((ticket) => ticket.group?.id === group.id).length >= group.maxRuns)
+    return `max_concurrency of the workflow ${group.id} allows ${group.maxRuns} at once`;
   const ofTool = taken.filter((ticket) => ticket.tool === tool).length;
   if (limit !== null && ofTool >= limit)
     return `'${tool}' was refused with E_RATE_LIMIT, so ${limit} of its runs may work at once for now`;

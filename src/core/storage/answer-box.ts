@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ANSWER_SOURCES, type AnswerSource } from '../../protocol/v1/wire.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
+import { errorCode } from '../../util/error-code.ts';
 import { removeIfPossible } from '../../util/remove-if-possible.ts';
 import type { RunLayout } from './layout.ts';
 import { storageError } from './storage-error.ts';
@@ -52,6 +53,16 @@ export function readPostedAnswer(path: string): PostedAnswer | undefined {
 /** Gives an answer to the tool as a file (contract §4); `line` is the same object as on its standard input. */
 export function fileAnswer(layout: RunLayout, actionId: string, line: string): void {
   writeAtomic(join(layout.answers, `${actionId}.json`), `${line}\n`, { durable: true, mode: 0o644 });
+}
+
+/** The answer that is on file for a question; undefined when there is none. */
+export function filedAnswer(layout: RunLayout, actionId: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(readFileSync(join(layout.answers, `${actionId}.json`), 'utf8')).answer };
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw storageError(error, 'read the answer', layout.answers);
+  }
 }
 
 /** The action ids that have an answer on file, from this attempt or an earlier one. */

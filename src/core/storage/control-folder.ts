@@ -6,7 +6,7 @@ import type { RunLayout } from './layout.ts';
 
 const POLL_MS = 250;
 /** The streams of the tool lie here as well; what flows through them is no word for the supervisor. */
-const STREAMS = ['stdin', 'stdout', 'stderr'];
+const STREAMS = ['stdin', 'stdout', 'stderr', 'taken'];
 
 /** What others may ask of a run's supervisor by dropping files into `control/`. */
 export interface ControlHandlers {

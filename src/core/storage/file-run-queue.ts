@@ -37,7 +37,10 @@ export class FileRunQueue implements RunQueue {
     try {
       mkdirSync(this.#folder, { recursive: true });
       const isUnlimited =
-        limits.maxRuns === null && limits.rate === null && this.#memoryOf(run).limit === null;
+        limits.maxRuns === null &&
+        limits.rate === null &&
+        !limits.group &&
+        this.#memoryOf(run).limit === null;
       if (!run.takesPlace || isUnlimited) {
         this.#write(run, limits, 'working');
         if (this.#names().length > TIDY_AT) this.#livingTickets();
@@ -149,8 +152,8 @@ export class FileRunQueue implements RunQueue {
       .sort();
   }
 
-  #write(run: QueuedRun, { rate }: QueueLimits, state: TicketState): void {
-    const ticket: Omit<StoredTicket, 'isWorking'> = { ...run, rate, holder: identify(process.pid) };
+  #write(run: QueuedRun, { rate, group = null }: QueueLimits, state: TicketState): void {
+    const ticket: Omit<StoredTicket, 'isWorking'> = { ...run, rate, group, holder: identify(process.pid) };
     writeAtomic(this.#path(run, state), JSON.stringify(ticket));
   }
 

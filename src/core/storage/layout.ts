@@ -25,6 +25,8 @@ export interface RunLayout {
   cancelFile: string;
   /** Asks for an end without any more grace. */
   hurryFile: string;
+  /** How many bytes of the events the next tool of a pipe has taken. */
+  taken: string;
   answers: string;
   secrets: string;
   /** What belongs to the run's own user while it goes on, and whose it was. */
@@ -61,6 +63,7 @@ export function layoutOf(runsDir: string, runId: string): RunLayout {
     cancelRequest: join(control, 'CANCEL'),
     cancelFile: join(toolControl, 'CANCEL'),
     hurryFile: join(control, 'HURRY'),
+    taken: join(control, 'taken'),
     answers: join(toolControl, 'answers'),
     secrets: join(dir, 'secrets'),
     handedOver: join(control, 'handed-over.json'),

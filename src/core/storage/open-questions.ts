@@ -1,4 +1,5 @@
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
+import { type ChildQuestion, isOfTask, readChildQuestion } from './child-question.ts';
 import { readEvents } from './follow.ts';
 
 type Event = Readonly<Record<string, unknown>>;
@@ -9,6 +10,8 @@ export interface AskedQuestion {
   answered: Event | undefined;
   /** Whether an answer would be taken now. */
   isOpen: boolean;
+  /** Which child has asked; left out for the run itself. */
+  askedBy?: ChildQuestion['askedBy'];
 }
 
 /** The questions of a run so far, in the order in which they were asked first. */
@@ -16,10 +19,25 @@ export async function questionsOf(eventsPath: string): Promise<AskedQuestion[]> 
   const questions = new Map<string, AskedQuestion>();
   /** The ids whose answer a tool finds on file. */
   const filed = new Set<string>();
+  // Of the tasks that a tool tells of, only the tool knows.
+  let isWorkflow = false;
   for await (const event of readEvents(eventsPath, { wait: false })) {
     const id = String(event.action_id);
     const known = questions.get(id);
     switch (event.type) {
+      case 'runner_start':
+        isWorkflow = /^(workflow|pipe):/.test(String(event.tool));
+        break;
+      case 'task_action_required': {
+        const child = isWorkflow ? readChildQuestion(event) : undefined;
+        if (child === undefined) break;
+        const asked = { ...child.asked, action_id: child.actionId };
+        questions.set(child.actionId, { asked, answered: undefined, isOpen: true, askedBy: child.askedBy });
+        break;
+      }
+      case 'task_done':
+        if (isWorkflow) closeThose(questions, (_, id) => isOfTask(id, String(event.task_id)));
+        break;
       case 'action_required':
         questions.set(id, {
           asked: event,
@@ -49,8 +67,8 @@ export async function questionsOf(eventsPath: string): Promise<AskedQuestion[]> 
 /** A run that goes on has no blocking question: the attempt that asked it is over, and the next one asks anew. */
 function closeThose(
   questions: Map<string, AskedQuestion>,
-  isMeant: (question: AskedQuestion) => boolean,
+  isMeant: (question: AskedQuestion, id: string) => boolean,
 ): void {
   for (const [id, question] of questions)
-    if (isMeant(question)) questions.set(id, { ...question, isOpen: false });
+    if (isMeant(question, id)) questions.set(id, { ...question, isOpen: false });
 }

@@ -1,5 +1,5 @@
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
-import { answeredIds, fileAnswer } from './answer-box.ts';
+import { answeredIds, fileAnswer, isSafeActionId } from './answer-box.ts';
 import { readEvents } from './follow.ts';
 import type { RunLayout } from './layout.ts';
 
@@ -15,6 +15,8 @@ export async function restoreAnswers(layout: RunLayout): Promise<void> {
     if (event.type !== 'action_answered') continue;
     const { action_id, action, answer } = event;
     const id = String(action_id);
+    // Answered at a child of the run, which has it there.
+    if (!isSafeActionId(id)) continue;
     if (holdsRedaction(answer)) answers.delete(id);
     else answers.set(id, JSON.stringify({ v: 1, type: 'action_answer', action_id, action, answer }));
   }

@@ -20,10 +20,17 @@ export function selectRemovable(store: RunStore, rule: RetentionRule, nowMs: num
   return old.filter((runId) => {
     const record = readOrUndefined(store, runId);
     if (record === undefined) return false;
-    if (isLive(record)) return false;
+    if (isLive(record) || isPartOfLive(store, record)) return false;
     const endedMs = Date.parse(record.ended_at ?? record.created_at);
     return rule.olderThanMs === undefined || nowMs - endedMs > rule.olderThanMs;
   });
+}
+
+/** A workflow that goes on reads what its steps gave where they left it. */
+function isPartOfLive(store: RunStore, { parent }: RunRecord): boolean {
+  // Absent in records of earlier builds.
+  const whole = parent ? readOrUndefined(store, parent.run_id) : undefined;
+  return whole !== undefined && isLive(whole);
 }
 
 /** Removes a run's folder; the ledger keeps its line and says that it was cleaned. */

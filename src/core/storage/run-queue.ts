@@ -10,6 +10,8 @@ export interface QueuedRun {
 export interface QueueLimits {
   maxRuns: number | null;
   rate: { calls: number; perS: number } | null;
+  /** Those of one group take no more than so many places together. */
+  group?: { id: string; maxRuns: number } | null;
 }
 
 /** Why a run still waits, for its log: in words, and the runs that are at work. */

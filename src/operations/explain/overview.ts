@@ -8,19 +8,22 @@ import { type Section, section } from './section.ts';
 import { strangerCode } from './stranger-text.ts';
 import { toolsSection } from './tools.ts';
 
+/** How every command answers. */
+export const ANSWERS: Section = section('How it answers', [
+  'stdout is one line of JSON: `{"ok":true,"data":…,"meta":…}` or `{"ok":false,"error":{code,message,hint,class,retryable,action,details},"meta":…}`.',
+  '- `meta.next` holds the exact commands that lead on. Prefer them to your own.',
+  '- Exit code 0: done. 1: failed. 2: blocked: something must be provided first (an answer, an approval, a runtime).',
+  '- Nothing prompts, and stdin is read only where you give `-` for it.',
+  '- `--fields a,b.c`, `--limit N`, `--offset N` make any answer smaller; changing commands mostly take `--dry-run`.',
+]);
+
 /** What an agent has to know to use the project; everything else is a topic. */
 export function overview(facts: Facts): Section[] {
   return [
     section('What this is', [
       `ACOR ${ACOR_VERSION} runs the tools of this project${rootOf(facts)} for you: arguments checked, in a sandbox, with deadlines, every event recorded. You decide; tools do.`,
     ]),
-    section('How it answers', [
-      'stdout is one line of JSON: `{"ok":true,"data":…,"meta":…}` or `{"ok":false,"error":{code,message,hint,class,retryable,action,details},"meta":…}`.',
-      '- `meta.next` holds the exact commands that lead on. Prefer them to your own.',
-      '- Exit code 0: done. 1: failed. 2: blocked: something must be provided first (an answer, an approval, a runtime).',
-      '- Nothing prompts, and stdin is read only where you give `-` for it.',
-      '- `--fields a,b.c`, `--limit N`, `--offset N` make any answer smaller; changing commands mostly take `--dry-run`.',
-    ]),
+    ANSWERS,
     toolsSection(facts),
     runInShort(),
     decisionsInShort(),

@@ -64,7 +64,7 @@ function checkFields(m: Fields): MessageProblem | undefined {
     case 'cancelled':
       return needString(m, 'reason');
     case 'log':
-      return checkLevel(m) ?? needString(m, 'msg');
+      return checkLevel(m) ?? needString(m, 'msg') ?? mayBeObject(m, 'record');
     case 'task_submitted':
       return needFilled(m, 'task_id') ?? mayBeObject(m, 'payload');
     case 'task_started':

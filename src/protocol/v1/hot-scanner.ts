@@ -13,6 +13,7 @@ const SEEN_MSG = 64;
 const SEEN_LEVEL = 128;
 const SEEN_TRACE_ID = 256;
 const SEEN_SPAN_ID = 512;
+const SEEN_RECORD = 1024;
 /** A key whose value has rules that only the careful way knows. */
 const CAREFUL = -1;
 const ENVELOPE = SEEN_V | SEEN_TYPE | SEEN_TS | SEEN_RUN_ID;
@@ -39,6 +40,7 @@ const KEYS_BY_LENGTH: readonly (readonly (readonly [Uint8Array, number])[])[] = 
   ['level', SEEN_LEVEL],
   ['trace_id', SEEN_TRACE_ID],
   ['span_id', SEEN_SPAN_ID],
+  ['record', SEEN_RECORD],
   ['seq', CAREFUL],
 ]);
 const PROGRESS = encoder.encode('progress');
@@ -124,6 +126,8 @@ export class HotScanner {
         return isHexString(b, start, end, 32);
       case SEEN_SPAN_ID:
         return isHexString(b, start, end, 16);
+      case SEEN_RECORD:
+        return b[start] === 123;
       default:
         return b[start] === 34;
     }

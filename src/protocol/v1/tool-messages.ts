@@ -61,7 +61,12 @@ export const error = message('error', {
 
 export const cancelled = message('cancelled', { reason: z.string() });
 
-export const log = message('log', { level: z.enum(LOG_LEVELS), msg: z.string() });
+/** A remark. With `record`, it hands one on to the tool that comes next in a pipe. */
+export const log = message('log', {
+  level: z.enum(LOG_LEVELS),
+  msg: z.string(),
+  record: freeObject.optional(),
+});
 
 /** The types that any tool may write on stdout (contract §1). */
 export const TOOL_MESSAGES = {

@@ -47,7 +47,15 @@ export type TaskMessageType = (typeof TASK_TYPES)[number];
 export type RunnerEventType = (typeof RUNNER_TYPES)[number];
 
 /** Where the answer to a question can come from (contract §4). */
-export const ANSWER_SOURCES = ['command', 'beforehand', 'policy', 'dialog', 'library', 'default'] as const;
+export const ANSWER_SOURCES = [
+  'command',
+  'beforehand',
+  'policy',
+  'dialog',
+  'library',
+  'mcp',
+  'default',
+] as const;
 
 export type AnswerSource = (typeof ANSWER_SOURCES)[number];
 

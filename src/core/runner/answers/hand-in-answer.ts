@@ -26,8 +26,8 @@ export async function findOpenQuestion(store: RunStore, runId: string, name?: st
   const { state } = store.read(runId);
   if (isFinal(state)) throw refused(runId, `run ${runId} is over (${state}); nobody waits for an answer`);
   const all = await questionsOf(store.layout(runId).events);
-  const { asked, answered } = chosenOf(all, runId, name);
-  if (answered === undefined) return readQuestion(asked);
+  const { asked, answered, askedBy } = chosenOf(all, runId, name);
+  if (answered === undefined) return { ...readQuestion(asked), ...(askedBy && { askedBy }) };
   throw refused(
     runId,
     `'${String(asked.action_id)}' has been answered already, by ${String(answered.by)}: ${JSON.stringify(answered.answer)}`,
@@ -42,9 +42,13 @@ export async function handInAnswer(
   store: RunStore,
   runId: string,
   question: Question,
-  { by, source, reason, ...given }: HandedIn,
+  handed: HandedIn,
   signal?: AbortSignal,
 ): Promise<void> {
+  const { askedBy, ...own } = question;
+  if (askedBy !== undefined)
+    return handInAnswer(store, askedBy.runId, { ...own, actionId: askedBy.actionId }, handed, signal);
+  const { by, source, reason, ...given } = handed;
   const answer = jsonAnswer(given.value);
   const problem = await problemOfAnswer(question, answer);
   if (problem !== undefined) throw misfit(problem, runId, question);

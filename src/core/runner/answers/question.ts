@@ -24,6 +24,8 @@ export interface Question {
   audience: 'ai' | 'user';
   /** Whether the run waits for the answer. */
   blocking: boolean;
+  /** Who has asked, and under which id, where that is a child of the run: it is answered there. */
+  askedBy?: { runId: string; actionId: string };
 }
 
 /** An answer, and where it came from. */

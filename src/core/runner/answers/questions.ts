@@ -122,6 +122,19 @@ export class Questions {
     else this.#enqueue(() => this.#tryPrepared(question, prepared));
   }
 
+  /** A child of the run has asked, and is answered there: until then this run waits as it does for a question of its own. */
+  follow(question: Question): void {
+    if (this.#hooks === undefined) return;
+    this.#open.set(question.actionId, { question, stopTimer: () => {} });
+    this.#tellState(question);
+  }
+
+  /** Nobody waits for this answer any more: it was given elsewhere, or whoever asked has ended. */
+  withdraw(actionId: string): void {
+    this.#open.get(actionId)?.stopTimer();
+    if (this.#open.delete(actionId)) this.#tellState();
+  }
+
   /** Somebody has put an answer into the box. */
   take({ answer_id, action_id, answer, by, source, reason }: PostedAnswer): void {
     const from = { value: answer, by, source, answerId: answer_id, ...(reason && { reason }) };

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
 import type { Exit } from '../../process/runtime.ts';
 import { TreeMeter } from '../../process/tree-meter.ts';
@@ -68,7 +68,11 @@ export class ResourceWatch {
       memoryFolders: () =>
         tool.keepers === 0 || meter.anyPid === undefined
           ? []
-          : ['tmp', 'dev/shm'].map((folder) => `/proc/${meter.anyPid}/root/${folder}`),
+          : ['/tmp', '/dev/shm']
+              .map((folder) => ({ folder, seen: `/proc/${meter.anyPid}/root${folder}` }))
+              // A privileged tool has those of the machine, which it shares with everybody.
+              .filter(({ folder, seen }) => deviceOf(seen) !== deviceOf(folder))
+              .map(({ seen }) => seen),
       ...(tool.diskEveryMs !== undefined && { everyMs: tool.diskEveryMs }),
     });
   }
@@ -133,5 +137,14 @@ export function lastWordsIn(path: string, maxBytes = LAST_WORDS_BYTES): string {
     return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, size - bytes.length));
   } finally {
     closeSync(fd);
+  }
+}
+
+/** Undefined when the folder is gone, or not for this user to see. */
+function deviceOf(folder: string): number | undefined {
+  try {
+    return statSync(folder).dev;
+  } catch {
+    return undefined;
   }
 }

@@ -1,0 +1,69 @@
+import type { PlannedFile } from '../scaffold/planned-file.ts';
+import { AGENTS, type AgentName } from './agents.ts';
+import { type InspectedFile, inspectFile } from './inspect-file.ts';
+import { apartOnDisk } from './places.ts';
+import { digestOf, planRecord, readRecord } from './record.ts';
+import { type AgentTexts, wantedFiles } from './wanted-files.ts';
+
+/**
+ * Plans the files of these agents; those of other agents that the project has are left as they are. What a person wrote or changed
+ * stays; with `force`, what was ACOR's and was changed is renewed, and what it was is put aside. Throws E_CONFIG_INVALID for a bad
+ * record.
+ */
+export function planAgents(
+  root: string,
+  agents: readonly AgentName[],
+  texts: AgentTexts,
+  { force }: { force: boolean },
+): PlannedFile[] {
+  const record = readRecord(root);
+  const all = AGENTS.filter((agent) => agents.includes(agent) || record.agents.includes(agent));
+  const files = apartOnDisk(root, wantedFiles(agents, texts)).map((file) => inspectFile(root, file, record));
+  const written = files.flatMap(({ parts }) =>
+    parts.flatMap(({ part, name, state }) =>
+      state === 'current' || isWritten(state, force) ? [[name, digestOf(part.wanted)] as const] : [],
+    ),
+  );
+  const parts = { ...record.parts, ...Object.fromEntries(written) };
+  return [...files.map((file) => planOne(file, force)), planRecord(root, { agents: all, parts })];
+}
+
+function planOne(file: InspectedFile, force: boolean): PlannedFile {
+  const { path, parts, text } = file;
+  if (text === null)
+    return {
+      path,
+      action: 'could_not',
+      why: 'it is a link, no file, or lies outside of the project',
+      by_hand: parts[0]!.part.byHand,
+    };
+  const lost = parts.find(({ state }) => state === 'unreadable');
+  if (lost !== undefined)
+    return { path, action: 'could_not', why: 'there is no place in it', by_hand: lost.part.byHand };
+  if (file.state === 'current') return { path, action: 'unchanged' };
+  if (file.state === 'foreign')
+    return {
+      path,
+      action: 'keep',
+      why: 'it was not written by ACOR; move it away first to have one that is',
+    };
+  const written = parts.filter(({ state }) => isWritten(state, force));
+  const kept = parts.filter(({ state }) => state === 'changed' && !force).map(({ part }) => part.key);
+  const why =
+    kept.length === 0 ? {} : { why: `changed by hand, so it stays: ${kept.join(', ')}; --force replaces it` };
+  const renewed = written.reduce<string | undefined>(
+    (soFar, { part }) => (soFar === undefined ? undefined : part.put(soFar)),
+    text ?? '',
+  );
+  if (renewed === undefined)
+    return { path, action: 'could_not', why: 'there is no place in it', by_hand: written[0]!.part.byHand };
+  if (text === undefined) return { path, action: 'create', text: renewed };
+  if (written.length === 0) return { path, action: 'keep', ...why };
+  if (written.some(({ state }) => state === 'changed')) return { path, action: 'replace', text: renewed };
+  const isWhole = parts[0]!.part.key === 'file';
+  return { path, action: isWhole ? 'change' : 'merge', text: renewed, ...why };
+}
+
+function isWritten(state: string, force: boolean): boolean {
+  return state === 'missing' || state === 'stale' || (force && state === 'changed');
+}

@@ -1,0 +1,77 @@
+import { HASH_MARKS, HTML_MARKS } from '../scaffold/marked-block.ts';
+import { templateFiles } from '../scaffold/templates.ts';
+import type { AgentName } from './agents.ts';
+import { hookGroup, jsonMember } from './json-parts.ts';
+import type { Part } from './part.ts';
+import { CODEX_SERVER, hooksOf, MCP_SERVER, PLAIN_SERVER } from './settings.ts';
+import { blockOfLines, wholeFile } from './text-parts.ts';
+
+/** What is made from the registry of operations, and so is true for this version. */
+export interface AgentTexts {
+  /** `SKILL.md`, which every agent reads. */
+  skill: string;
+  /** The lines for `AGENTS.md`. */
+  guide: string;
+}
+
+/** A file that agents read, and ACOR's parts of it. */
+export interface WantedFile {
+  /** From the project's folder on. */
+  path: string;
+  agents: AgentName[];
+  parts: Part[];
+}
+
+/** Whatever else claims the server's name: TOML has no two tables of one name, and no table beside an inline one. */
+const OTHER_SERVER = /^[ \t]*(?:\[+[ \t]*)?mcp_servers[ \t]*(?:=|\.[ \t]*["']?acor["']?[ \t]*[\].=])/m;
+
+/** The files that these agents are to find in a project. */
+export function wantedFiles(agents: readonly AgentName[], texts: AgentTexts): WantedFile[] {
+  const files = [...claudeFiles(texts), ...codexFiles(texts), ...geminiFiles(texts)];
+  const byPath = Map.groupBy(
+    files.filter(({ agents: [agent] }) => agents.includes(agent!)),
+    ({ path }) => path,
+  );
+  return [...byPath].map(([path, same]) => ({
+    path,
+    agents: same.flatMap((file) => file.agents),
+    parts: same[0]!.parts,
+  }));
+}
+
+function claudeFiles({ skill }: AgentTexts): WantedFile[] {
+  const own = templateFiles('agents', {});
+  const text = (name: string) => own.find(({ path }) => path === name)!.text;
+  const agents: AgentName[] = ['claude'];
+  return [
+    { path: '.claude/skills/acor/SKILL.md', agents, parts: [wholeFile(skill)] },
+    { path: '.claude/agents/acor-operator.md', agents, parts: [wholeFile(text('acor-operator.md'))] },
+    { path: '.claude/commands/run-tool.md', agents, parts: [wholeFile(text('run-tool.md'))] },
+    { path: '.claude/settings.json', agents, parts: hookParts('claude') },
+    { path: '.mcp.json', agents, parts: [jsonMember(['mcpServers', 'acor'], MCP_SERVER)] },
+  ];
+}
+
+function codexFiles({ skill, guide }: AgentTexts): WantedFile[] {
+  const agents: AgentName[] = ['codex'];
+  return [
+    { path: 'AGENTS.md', agents, parts: [blockOfLines(guide, HTML_MARKS)] },
+    { path: '.agents/skills/acor/SKILL.md', agents, parts: [wholeFile(skill)] },
+    { path: '.codex/config.toml', agents, parts: [blockOfLines(CODEX_SERVER, HASH_MARKS, OTHER_SERVER)] },
+    { path: '.codex/hooks.json', agents, parts: hookParts('codex') },
+  ];
+}
+
+function geminiFiles({ skill, guide }: AgentTexts): WantedFile[] {
+  const agents: AgentName[] = ['gemini'];
+  const server = jsonMember(['mcpServers', 'acor'], PLAIN_SERVER);
+  return [
+    { path: 'GEMINI.md', agents, parts: [blockOfLines(guide, HTML_MARKS)] },
+    { path: '.agents/skills/acor/SKILL.md', agents, parts: [wholeFile(skill)] },
+    { path: '.gemini/settings.json', agents, parts: [server, ...hookParts('gemini')] },
+  ];
+}
+
+function hookParts(agent: AgentName): Part[] {
+  return hooksOf(agent).map(({ event, command, group }) => hookGroup(event, command, group));
+}

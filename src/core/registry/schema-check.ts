@@ -1,0 +1,39 @@
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Why a value does not fit a schema of a manifest; undefined when it does. */
+export async function problemBySchema(schema: Schema, value: unknown): Promise<string | undefined> {
+  const ajv = await newAjv();
+  try {
+    const validate = ajv.compile({ ...schema });
+    return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'data' });
+  } catch (error) {
+    return `its schema cannot be used: ${(error as Error).message}`;
+  }
+}
+
+/** What was found out about schemas, by their text: to compile one takes milliseconds, and a server is asked again and again. */
+const known = new Map<string, boolean>();
+const MAX_KNOWN = 1000;
+
+/** Whether a schema of a manifest can be used by itself: whoever is given one that cannot may fail over it. */
+export async function isUsableSchema(schema: Schema): Promise<boolean> {
+  const text = JSON.stringify(schema);
+  const answer = known.get(text) ?? (await compiles(schema));
+  if (known.size < MAX_KNOWN) known.set(text, answer);
+  return answer;
+}
+
+async function compiles(schema: Schema): Promise<boolean> {
+  try {
+    (await newAjv()).compile({ ...schema });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Loaded late: few tools have such a schema. A reference to elsewhere is never fetched.
+async function newAjv() {
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  return new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false });
+}

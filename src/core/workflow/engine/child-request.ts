@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { unreachable } from '../../../util/unreachable.ts';
+import { type RunRequest, WORKFLOW_PREFIX } from '../../runner/services.ts';
+import { asText, evaluate } from '../expression/evaluate.ts';
+import type { Scope } from '../expression/expression.ts';
+import type { StepArguments } from '../model.ts';
+import { pipeCall } from '../pipe/pipe-call.ts';
+import type { Engine } from './engine.ts';
+import type { ChildTask } from './task.ts';
+
+const LONGEST_TASK_ID_IN_KEY = 100;
+
+/** What a task asks a child run for. Throws an AcorError for an expression that cannot be told. */
+export function childRequest(
+  { plan, writer }: Engine,
+  task: ChildTask,
+  scope: Scope,
+  number: number,
+): RunRequest {
+  const { work, timeoutS } = task;
+  const { run_id } = writer.record;
+  const { callerEnv, traceId, spanId, group, answers, caller, cwd } = plan;
+  return {
+    ...callOf(work, scope),
+    cwd,
+    env: { ...callerEnv, TRACEPARENT: `00-${traceId}-${spanId}-01` },
+    parent: { run_id, task_id: task.id },
+    idempotencyKey: `${run_id}/${shortened(task.id)}/${number}`,
+    answers,
+    ...(timeoutS !== undefined && { timeoutS }),
+    ...(group !== null && { group }),
+    ...(caller !== null && { caller }),
+  };
+}
+
+function callOf(work: ChildTask['work'], scope: Scope): Pick<RunRequest, 'tool' | 'args'> {
+  switch (work.kind) {
+    case 'tool':
+      return { tool: work.tool, args: wordsOf(work.args, scope) };
+    case 'workflow':
+      return { tool: `${WORKFLOW_PREFIX}${work.file}`, args: jsonOf(work.inputs, scope) };
+    case 'pipe':
+      return pipeCall(work.stages.map(({ tool, args }) => [tool, ...wordsOf(args, scope)]));
+    default:
+      return unreachable(work);
+  }
+}
+
+/** The words as they are, or values by the names of the inputs; one that is null is not given. */
+function wordsOf(args: StepArguments, scope: Scope): string[] {
+  if (args.form === 'named') return jsonOf(args.values, scope);
+  return args.words.map((word) => asText(evaluate(word, scope)));
+}
+
+function jsonOf(values: Extract<StepArguments, { form: 'named' }>['values'], scope: Scope): string[] {
+  const given = Object.entries(values)
+    .map(([name, value]) => [name, evaluate(value, scope)] as const)
+    .filter(([, value]) => value !== null && value !== undefined);
+  return given.length === 0 ? [] : ['--input-json', JSON.stringify(Object.fromEntries(given))];
+}
+
+function shortened(taskId: string): string {
+  if (taskId.length <= LONGEST_TASK_ID_IN_KEY) return taskId;
+  return createHash('sha256').update(taskId).digest('hex');
+}

@@ -1,0 +1,181 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import type { RunRecord } from '../../../protocol/run-record.ts';
+import type { RunRequest } from '../../runner/services.ts';
+import { wasStoppedMidway } from '../../runner/stopped-midway.ts';
+import { requestCancel } from '../../storage/cancel-request.ts';
+import { isLive } from '../../storage/lost-runs.ts';
+import { childRequest } from './child-request.ts';
+import { type Engine, failureTold, tell } from './engine.ts';
+import { type FollowedChild, followChild } from './follow-child.ts';
+import type { ChildTask, TaskTry } from './task.ts';
+
+/** A host may be killed while it is asked; the key makes asking again harmless. */
+const STARTS = 3;
+/** A workflow whose supervisor is lost is gone on with, but not for ever. */
+const MOST_RESUMPTIONS = 5;
+/** Larger results stay where they are, in the child's log. */
+const LARGEST_RESULT_CHARS = 4096;
+
+/**
+ * One try of a task that is a run of its own. The first one of an attempt takes up what an earlier attempt has begun: a run that goes on
+ * is followed, one that is over counts as it ended.
+ */
+export async function runChild(engine: Engine, task: ChildTask, isFirst: boolean): Promise<TaskTry> {
+  try {
+    if (isFirst) {
+      const unknown = takeUp(engine, task);
+      if (unknown !== undefined) return unknown;
+    }
+    const { isOpen, hasBegun, childRunId } = engine.history.of(task.id);
+    const goesOn = isFirst && isOpen && hasBegun && isThere(engine, childRunId);
+    const runId = goesOn ? childRunId : await begin(engine, task, isFirst);
+    return tryOf(task, await follow(engine, task, runId));
+  } catch (error) {
+    // It did not begin: what its arguments, its manifest or the policy say against it.
+    const { code, message } = failureTold(error);
+    return { status: 'failed', code, message, retryable: false, isUnknown: false, told: {} };
+  }
+}
+
+/** What ended badly in an earlier attempt may have been mended by hand since; and it may be that nobody can say what it did. */
+function takeUp(engine: Engine, { id, work }: ChildTask): TaskTry | undefined {
+  const { done, childRunId, toldSeq } = engine.history.of(id);
+  if (done === undefined || !isThere(engine, childRunId)) return undefined;
+  const record = engine.services.store.read(childRunId);
+  if (record.state === 'completed' || isLive(record)) {
+    tell(engine, { type: 'task_started', task_id: id, child_run_id: childRunId, since_seq: toldSeq });
+    return undefined;
+  }
+  if (work.kind !== 'tool' || engine.plan.isForced || !isUnknown(record)) return undefined;
+  const message = `its run ${childRunId} was stopped mid-way (${record.code ?? record.signal}), and '${record.tool}' is not idempotent: nobody can say what it had done. If doing it again is harmless, add --force; else look at it, and go on with it: acor resume ${childRunId} --force`;
+  const told = { child_run_id: childRunId };
+  return { status: 'failed', code: 'E_OUTCOME_UNKNOWN', message, retryable: false, isUnknown: true, told };
+}
+
+function isUnknown(record: RunRecord): boolean {
+  return !record.idempotent && wasStoppedMidway(record);
+}
+
+/** Asks for the run, under a key that names this very try: asked twice, it is the same run. */
+async function begin(engine: Engine, task: ChildTask, isFirst: boolean): Promise<string> {
+  const { tries, isOpen, childRunId: before } = engine.history.of(task.id);
+  const wasSubmitted = isFirst && isOpen;
+  const number = wasSubmitted ? tries : tries + 1;
+  const request = childRequest(engine, task, task.scope(), number);
+  // What a workflow has done stays done: the next try goes on with it.
+  const goesOn = task.work.kind !== 'tool' && isThere(engine, before);
+  if (!wasSubmitted) {
+    const command = commandOf(task.work, request);
+    const payload = { step: task.step, command, key: request.idempotencyKey };
+    tell(engine, {
+      type: 'task_submitted',
+      task_id: task.id,
+      payload,
+      ...(goesOn && { child_run_id: before }),
+    });
+  }
+  const since = goesOn ? eventsOf(engine, before) : 0;
+  const runId = goesOn ? await goOn(engine, request, before) : await startChild(engine, request);
+  const about = { task_id: task.id, child_run_id: runId, ...(since > 0 && { since_seq: since }) };
+  tell(engine, { type: 'task_started', ...about });
+  return runId;
+}
+
+function commandOf({ kind }: ChildTask['work'], { tool, args }: RunRequest): string {
+  if (kind === 'pipe') return args.join(' | ');
+  return kind === 'tool' ? [tool, ...args].join(' ') : tool;
+}
+
+/** Has a run begin, or finds the one of the same key. */
+export async function startChild({ hosts }: Pick<Engine, 'hosts'>, request: RunRequest): Promise<string> {
+  for (let left = STARTS; ; left--) {
+    try {
+      return await hosts.start(request);
+    } catch (error) {
+      if (!(error instanceof AcorError) || error.code !== 'E_SPAWN_FAILED' || left === 1) throw error;
+    }
+  }
+}
+
+/** Goes on with a workflow that has ended too early. Somebody else may have done so already. */
+async function goOn(engine: Engine, request: RunRequest, runId: string): Promise<string> {
+  const { idempotencyKey: _, ...again } = request;
+  try {
+    const force = engine.plan.isForced;
+    return await startChild(engine, { ...again, again: { runId, mode: 'resume', force } });
+  } catch (error) {
+    if (isLive(engine.services.store.read(runId))) return runId;
+    throw error;
+  }
+}
+
+/** Follows the run to its end; when the workflow is to end, so is the run. */
+async function follow(engine: Engine, task: ChildTask, runId: string): Promise<FollowedChild> {
+  const { signal } = engine.stop;
+  const { hurry } = engine;
+  const cancel = () => askToEnd(engine, runId, { now: hurry.aborted });
+  if (signal.aborted) cancel();
+  for (const each of [signal, hurry]) each.addEventListener('abort', cancel, { once: true });
+  const isWorkflow = task.work.kind !== 'tool';
+  try {
+    for (let resumed = 0; ; resumed++) {
+      const followed = await followChild(engine, task.id, runId, { isWorkflow });
+      const isToGoOn = isWorkflow && followed.summary.code === 'E_RUNNER_LOST' && !signal.aborted;
+      if (!isToGoOn || resumed === MOST_RESUMPTIONS) return followed;
+      await goOn(engine, childRequest(engine, task, task.scope(), 0), runId);
+    }
+  } finally {
+    for (const each of [signal, hurry]) each.removeEventListener('abort', cancel);
+  }
+}
+
+function askToEnd({ services: { store }, stop }: Engine, runId: string, options: { now: boolean }): void {
+  try {
+    const reason = String(stop.signal.reason ?? 'the workflow is ended without any more grace');
+    if (isLive(store.read(runId))) requestCancel(store.layout(runId), reason, options);
+  } catch {
+    // A run that was removed has been told so by that.
+  }
+}
+
+function tryOf(task: ChildTask, { record, summary }: FollowedChild): TaskTry {
+  const { state, code, message, retryable, rc, signal, result, run_id } = summary;
+  const status = state === 'completed' ? 'ok' : state === 'cancelled' ? 'cancelled' : 'failed';
+  const told = {
+    child_run_id: run_id,
+    child_rc: rc,
+    child_result: resultToTell(result),
+    events_count: summary.events,
+  };
+  return {
+    status,
+    code: code ?? (status === 'cancelled' ? 'E_TOOL_FAILED' : null),
+    message:
+      status === 'cancelled' ? `run ${run_id} was cancelled: ${message ?? 'without a reason'}` : message,
+    retryable,
+    // Between the end in the log and the record of it there is a moment.
+    isUnknown: status !== 'ok' && task.work.kind === 'tool' && isUnknown({ ...record, code, signal }),
+    told,
+  };
+}
+
+function resultToTell(result: Record<string, unknown> | null): unknown {
+  return JSON.stringify(result).length <= LARGEST_RESULT_CHARS
+    ? result
+    : { omitted: 'too large; see the log of the child' };
+}
+
+function isThere({ services }: Engine, runId: string | null): runId is string {
+  if (runId === null) return false;
+  try {
+    services.store.read(runId);
+    return true;
+  } catch {
+    // It was removed: what it has done is done, but nobody can read it.
+    return false;
+  }
+}
+
+function eventsOf({ services }: Engine, runId: string): number {
+  return services.store.read(runId).events ?? 0;
+}

@@ -1,0 +1,77 @@
+import { readQuestion } from '../../runner/answers/question.ts';
+import type { Questions } from '../../runner/answers/questions.ts';
+import { filedAnswer } from '../../storage/answer-box.ts';
+import type { RunWriter } from '../../storage/run-store.ts';
+
+/** What a question of the workflow itself came to. */
+export type Decided = { answer: unknown } | { unansweredForS: number } | 'stopped';
+
+/** The questions of a workflow, put like those of a tool (contract §4) and waited for by the step that asks. */
+export class Decisions {
+  readonly #questions: Questions;
+  readonly #writer: RunWriter;
+  readonly #asked = new Map<string, (decided: Decided) => void>();
+
+  constructor(
+    questions: Questions,
+    writer: RunWriter,
+    on: { goingOn(): void; failed(error: unknown): void },
+  ) {
+    this.#questions = questions;
+    this.#writer = writer;
+    questions.begin({
+      deliver: (line) => {
+        const { action_id, answer } = JSON.parse(line);
+        this.#settle(action_id, { answer });
+      },
+      news: () => ({}),
+      onGoingOn: on.goingOn,
+      onUnanswered: (actionId, timeoutS) => {
+        questions.withdraw(actionId);
+        this.#settle(actionId, { unansweredForS: timeoutS });
+      },
+      onFailed: on.failed,
+    });
+  }
+
+  /** Asks, unless it was answered in an earlier attempt, and waits for the answer. */
+  async ask(
+    question: { action_id: string; action: string; [key: string]: unknown },
+    signal: AbortSignal,
+  ): Promise<Decided> {
+    const { layout, log } = this.#writer;
+    const filed = filedAnswer(layout, question.action_id);
+    if (filed !== undefined) return { answer: filed.value };
+    if (signal.aborted) return 'stopped';
+    return new Promise((resolve) => {
+      const stop = () => {
+        this.#questions.withdraw(question.action_id);
+        this.#settle(question.action_id, 'stopped');
+      };
+      signal.addEventListener('abort', stop, { once: true });
+      this.#asked.set(question.action_id, (decided) => {
+        signal.removeEventListener('abort', stop);
+        resolve(decided);
+      });
+      const event = log.append({ type: 'action_required', blocking: true, ...question });
+      log.flush();
+      this.#questions.ask(event);
+    });
+  }
+
+  /** A child asks: the workflow waits as the child does. */
+  follow(event: Readonly<Record<string, unknown>>): void {
+    const question = readQuestion(event);
+    if (question.blocking) this.#questions.follow(question);
+  }
+
+  withdraw(actionId: string): void {
+    this.#questions.withdraw(actionId);
+  }
+
+  #settle(actionId: string, decided: Decided): void {
+    const settle = this.#asked.get(actionId);
+    this.#asked.delete(actionId);
+    settle?.(decided);
+  }
+}

@@ -1,0 +1,56 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import type { RunnerServices } from '../../runner/services.ts';
+import type { RunWriter } from '../../storage/run-store.ts';
+import { storageError } from '../../storage/storage-error.ts';
+import type { ChildHosts } from './child-hosts.ts';
+import type { Decisions } from './decisions.ts';
+import type { WorkflowPlan } from './plan-workflow.ts';
+import type { Slots } from './slots.ts';
+import type { TaskHistory } from './task-history.ts';
+
+/** What the parts of the engine share while an attempt goes on. */
+export interface Engine {
+  readonly services: RunnerServices;
+  readonly plan: WorkflowPlan;
+  readonly writer: RunWriter;
+  readonly hosts: ChildHosts;
+  readonly history: TaskHistory;
+  readonly slots: Slots;
+  readonly decisions: Decisions;
+  /** Whether everything so far went as it should, for `workflow.ok`. */
+  isOk: boolean;
+  /** Aborted when all that goes on is to end; the reason is what the children are told. The last steps get one of their own. */
+  stop: AbortController;
+  /** Aborted when what is to end is to do so without any more grace. */
+  readonly hurry: AbortSignal;
+}
+
+/** An event about a task: written, known from then on, and seen by whoever follows. */
+export function tell(
+  { writer, history }: Pick<Engine, 'writer' | 'history'>,
+  event: { type: string; [field: string]: unknown },
+): void {
+  try {
+    writer.log.append(event);
+    writer.log.flush();
+  } catch (error) {
+    throw new StoreFailed(storageError(error, 'write the event log', writer.layout.events));
+  }
+  history.add(event);
+}
+
+/** The log of the workflow cannot be written: nothing that goes on can be answered for. */
+export class StoreFailed extends Error {
+  readonly error: AcorError;
+
+  constructor(error: AcorError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+/** Why a step cannot be done, in the words of the error table; anything else is a fault of the engine. */
+export function failureTold(error: unknown): AcorError {
+  if (error instanceof AcorError) return error;
+  throw error;
+}

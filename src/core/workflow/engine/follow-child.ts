@@ -1,0 +1,180 @@
+import type { RunRecord } from '../../../protocol/run-record.ts';
+import { endedRecord } from '../../runner/ended-record.ts';
+import { followToEnd } from '../../runner/follow-to-end.ts';
+import type { RunSummary } from '../../runner/run-summary.ts';
+import { summaryOf } from '../../runner/summary-of.ts';
+import { readChildQuestion, throughTask } from '../../storage/child-question.ts';
+import { type Engine, tell } from './engine.ts';
+
+type Event = Readonly<Record<string, unknown>>;
+
+const PROGRESS = Buffer.from('"progress"');
+/** Events of a child that its workflow tells of, each of them. A tool may leave spaces, so the word alone is looked for. */
+const WORDS = [
+  'action_required',
+  'action_answered',
+  'task_action_required',
+  'error',
+  'runner_error',
+  'runner_state',
+].map((word) => Buffer.from(`"${word}"`));
+/** Of a child's progress so much is told and no more, so that the log of the workflow stays readable and small. */
+const PROGRESS_EVERY_MS = 1000;
+const LF = 10;
+
+/** What following a child needs: that of a workflow's engine, or of a pipe. */
+export type Follower = Pick<Engine, 'services' | 'writer' | 'history' | 'decisions'>;
+
+export interface FollowedChild {
+  record: RunRecord;
+  summary: RunSummary;
+}
+
+/**
+ * Follows a child of the workflow to its end, whoever supervises it, and tells of it on the workflow's log. What was told by an earlier
+ * attempt is not told again.
+ */
+export async function followChild(
+  engine: Follower,
+  taskId: string,
+  childRunId: string,
+  options: { isWorkflow: boolean },
+): Promise<FollowedChild> {
+  const { store } = engine.services;
+  const teller = new ChildTeller(engine, taskId, childRunId, options.isWorkflow);
+  try {
+    for await (const lines of followToEnd(store, childRunId, { since: 0 }))
+      teller.take(Buffer.from(lines.buffer, lines.byteOffset, lines.length));
+  } finally {
+    teller.end();
+  }
+  const record = await endedRecord(store, childRunId);
+  return { record, summary: summaryOf(store, childRunId, record) };
+}
+
+class ChildTeller {
+  readonly #engine: Follower;
+  readonly #taskId: string;
+  readonly #childRunId: string;
+  readonly #isWorkflow: boolean;
+  /** What the log has of this child already. */
+  readonly #toldSeq: number;
+  /** The child's questions that wait for an answer, as the workflow calls them. */
+  readonly #open = new Map<string, Event>();
+  /** Whether it waits for them: what was prepared is answered without any wait. */
+  #isWaiting = false;
+  #progressAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(engine: Follower, taskId: string, childRunId: string, isWorkflow: boolean) {
+    this.#engine = engine;
+    this.#taskId = taskId;
+    this.#childRunId = childRunId;
+    this.#isWorkflow = isWorkflow;
+    this.#toldSeq = engine.history.of(taskId).toldSeq;
+  }
+
+  take(lines: Buffer): void {
+    for (const event of this.#eventsWorthTelling(lines)) this.#tellOf(event);
+  }
+
+  /** Nobody waits for its answers any more. */
+  end(): void {
+    for (const actionId of this.#open.keys()) this.#engine.decisions.withdraw(actionId);
+    this.#open.clear();
+  }
+
+  #eventsWorthTelling(lines: Buffer): Event[] {
+    const starts = new Set<number>();
+    for (const word of WORDS) {
+      for (let at = lines.indexOf(word); at !== -1; at = lines.indexOf(word, at + word.length))
+        starts.add(lines.lastIndexOf(LF, at) + 1);
+    }
+    if (performance.now() - this.#progressAtMs >= PROGRESS_EVERY_MS) {
+      const at = lines.lastIndexOf(PROGRESS);
+      if (at !== -1) starts.add(lines.lastIndexOf(LF, at) + 1);
+    }
+    return [...starts]
+      .sort((a, b) => a - b)
+      .map((start) => JSON.parse(lines.toString('utf8', start, lines.indexOf(LF, start))));
+  }
+
+  #tellOf(event: Event): void {
+    switch (event.type) {
+      case 'progress':
+        this.#progressAtMs = performance.now();
+        this.#wrap('task_progress', event);
+        break;
+      case 'error':
+      case 'runner_error':
+        this.#wrap('task_error', event);
+        break;
+      case 'action_required':
+        this.#asked(event);
+        break;
+      case 'task_action_required':
+        // Of the tasks that a tool tells of, only the tool knows.
+        if (this.#isWorkflow) this.#asked(event);
+        break;
+      case 'action_answered':
+        this.#answered(event);
+        break;
+      case 'runner_state':
+        if (event.to === 'waiting_ai') this.#wait();
+        else this.#goOn();
+        break;
+      default:
+    }
+  }
+
+  #asked(event: Event): void {
+    this.#wrap('task_action_required', event);
+    const child = readChildQuestion({
+      task_id: this.#taskId,
+      child_run_id: this.#childRunId,
+      child_event: event,
+    });
+    if (child === undefined) return;
+    const question = { ...child.asked, action_id: child.actionId };
+    this.#open.set(child.actionId, question);
+    if (this.#isWaiting) this.#engine.decisions.follow(question);
+  }
+
+  /** It waits for nothing any more: its attempt is over, and the next one asks anew. */
+  #goOn(): void {
+    this.#isWaiting = false;
+    for (const [actionId, { blocking }] of this.#open) {
+      if (blocking !== true) continue;
+      this.#open.delete(actionId);
+      this.#engine.decisions.withdraw(actionId);
+    }
+  }
+
+  #wait(): void {
+    this.#isWaiting = true;
+    for (const question of this.#open.values()) this.#engine.decisions.follow(question);
+  }
+
+  #answered(event: Event): void {
+    const actionId = throughTask(this.#taskId, String(event.action_id));
+    if (!this.#open.delete(actionId)) return;
+    const { action, answer, by, source, reason } = event;
+    if (Number(event.seq) > this.#toldSeq) {
+      const told = {
+        action_id: actionId,
+        action,
+        answer,
+        by,
+        source,
+        ...(reason !== undefined && { reason }),
+      };
+      tell(this.#engine, { type: 'action_answered', ...told, child_run_id: this.#childRunId });
+    }
+    this.#engine.decisions.withdraw(actionId);
+  }
+
+  #wrap(type: string, event: Event): void {
+    if (Number(event.seq) <= this.#toldSeq) return;
+    const about = { task_id: this.#taskId, child_run_id: this.#childRunId };
+    tell(this.#engine, { type, ...about, child_event: event });
+  }
+}

@@ -1,0 +1,23 @@
+import type { Planned } from '../../runner/planned.ts';
+import type { RunRequest } from '../../runner/services.ts';
+import type { ChildHosts } from './child-hosts.ts';
+import { planWorkflow, type WorkflowServices } from './plan-workflow.ts';
+import { WorkflowWork } from './workflow-work.ts';
+
+/** A workflow's run that may begin; `openHosts` gives its children somebody who supervises them. */
+export async function plannedWorkflow(
+  services: WorkflowServices,
+  request: RunRequest,
+  openHosts: () => ChildHosts,
+): Promise<Planned> {
+  const plan = await planWorkflow(services, request);
+  const { stepsAgain, version } = plan;
+  return {
+    plan,
+    workWith: (writer) => new WorkflowWork(services, plan, writer, openHosts()),
+    again: {
+      told: stepsAgain.length > 0 ? { steps_again: stepsAgain } : {},
+      change: { tool_version: version },
+    },
+  };
+}

@@ -1,0 +1,164 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { evaluate } from '../expression/evaluate.ts';
+import type { Step, Task } from '../model.ts';
+import { type Engine, failureTold, tell } from './engine.ts';
+import type { StepEnd, StepResults } from './step-results.ts';
+import { type EngineTask, runTask, type TaskOutcome } from './task.ts';
+import { taskIdOf } from './task-id.ts';
+
+/** How a step came out, and whether the workflow must end for it. */
+export interface StepOutcome {
+  end: StepEnd;
+  /** The first failure that nothing was to be done about. */
+  fatal: { taskId: string; code: string; message: string } | undefined;
+}
+
+interface Item {
+  item: unknown;
+  index: number;
+}
+
+/** Does what a step says: one task, or many, of which no more are begun than may go on at once. */
+export async function runStep(engine: Engine, results: StepResults, step: Step): Promise<StepOutcome> {
+  const id = taskIdOf(step.name);
+  try {
+    if (step.foreach === undefined) return await runOnce(engine, results, step, id, undefined);
+    const items = itemsOf(step, results);
+    const each = (item: unknown, index: number) =>
+      runOnce(engine, results, step, `${id}[${index}]`, { item, index });
+    return together(
+      await inTurn(items, step.foreach.maxConcurrency ?? engine.plan.workflow.maxConcurrency, each),
+      step,
+    );
+  } catch (error) {
+    return refused(engine, step, id, error);
+  }
+}
+
+async function runOnce(
+  engine: Engine,
+  results: StepResults,
+  step: Step,
+  id: string,
+  item: Item | undefined,
+): Promise<StepOutcome> {
+  const scope = () => results.scope(item);
+  if (step.kind !== 'parallel') {
+    const outcome = await runTask(engine, { ...step, id, step: step.name, work: step, scope });
+    return single(id, outcome, step.kind === 'decision');
+  }
+  const each = async (task: Task): Promise<StepOutcome> => {
+    const taskId = `${id}.${taskIdOf(task.name)}`;
+    // What a task does not say, its step says.
+    const onError = task.onError === 'fail' ? step.onError : task.onError;
+    const retry = task.retry.max === 0 ? step.retry : task.retry;
+    const outcome = await runTask(engine, {
+      ...task,
+      onError,
+      retry,
+      timeoutS: task.timeoutS ?? step.timeoutS,
+      id: taskId,
+      step: step.name,
+      work: workOf(task),
+      scope,
+    });
+    return single(taskId, outcome, false);
+  };
+  return together(
+    await inTurn(step.tasks, step.maxConcurrency ?? engine.plan.workflow.maxConcurrency, each),
+    step,
+  );
+}
+
+function workOf(task: Task): EngineTask['work'] {
+  return task;
+}
+
+/** So many at once; after a failure that nothing is to be done about, no more are begun. */
+async function inTurn<T>(
+  items: readonly T[],
+  atOnce: number,
+  each: (item: T, index: number) => Promise<StepOutcome>,
+): Promise<(StepOutcome | undefined)[]> {
+  const outcomes: (StepOutcome | undefined)[] = new Array(items.length).fill(undefined);
+  let next = 0;
+  let isOver = false;
+  const work = async () => {
+    while (next < items.length && !isOver) {
+      const index = next++;
+      const outcome = await each(items[index]!, index);
+      outcomes[index] = outcome;
+      if (outcome.fatal !== undefined || outcome.end.state === 'cancelled') isOver = true;
+    }
+  };
+  // A store that fails must not leave the others without anybody who waits for them.
+  const ended = await Promise.allSettled(Array.from({ length: Math.min(atOnce, items.length) }, work));
+  const broken = ended.find((each) => each.status === 'rejected');
+  if (broken !== undefined) throw broken.reason;
+  return outcomes;
+}
+
+function single(
+  id: string,
+  { status, code, message, wasPassedOver }: TaskOutcome,
+  isDecision: boolean,
+): StepOutcome {
+  const state = status === 'ok' ? 'completed' : status;
+  const hasFailed = status === 'failed' || (status === 'cancelled' && code !== null);
+  return {
+    end: { state, code, taskIds: [id], isList: false, isDecision, failed: hasFailed ? [id] : [] },
+    fatal:
+      hasFailed && !wasPassedOver
+        ? { taskId: id, code: code ?? 'E_UNKNOWN', message: message ?? '' }
+        : undefined,
+  };
+}
+
+function together(outcomes: readonly (StepOutcome | undefined)[], { kind }: Step): StepOutcome {
+  const begun = outcomes.filter((each) => each !== undefined);
+  const failed = begun.flatMap(({ end }) => end.failed);
+  const isCut = begun.length < outcomes.length || begun.some(({ end }) => end.state === 'cancelled');
+  const state = failed.length > 0 ? 'failed' : isCut ? 'cancelled' : 'completed';
+  return {
+    end: {
+      state,
+      code: begun.find(({ end }) => end.failed.length > 0)?.end.code ?? null,
+      taskIds: begun.flatMap(({ end }) => end.taskIds),
+      isList: true,
+      isDecision: kind === 'decision',
+      failed,
+    },
+    fatal: begun.find(({ fatal }) => fatal !== undefined)?.fatal,
+  };
+}
+
+function itemsOf({ name, foreach }: Step, results: StepResults): readonly unknown[] {
+  const { over, maxItems } = foreach!;
+  const items = evaluate(over, results.scope());
+  if (!Array.isArray(items)) {
+    throw new AcorError(
+      'E_WORKFLOW_INVALID',
+      `foreach of '${name}' must give a list, and gave ${typeof items}`,
+      {
+        hint: 'Give an expression that comes to a list.',
+      },
+    );
+  }
+  if (items.length <= maxItems) return items;
+  throw new AcorError(
+    'E_WORKFLOW_INVALID',
+    `foreach of '${name}' gave ${items.length} items; max_items allows ${maxItems}`,
+    {
+      hint: 'Raise max_items of the step (10000 at most), or give it less.',
+    },
+  );
+}
+
+/** It never came to a task: what it reads cannot be told. */
+function refused(engine: Engine, step: Step, id: string, error: unknown): StepOutcome {
+  const { code, message } = failureTold(error);
+  const wasPassedOver = step.onError === 'continue';
+  const passed = wasPassedOver ? { passed_over: true } : {};
+  tell(engine, { type: 'task_done', task_id: id, status: 'failed', code, msg: message, ...passed });
+  return single(id, { status: 'failed', code, message, wasPassedOver }, step.kind === 'decision');
+}

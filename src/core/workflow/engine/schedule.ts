@@ -1,0 +1,117 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { evaluate } from '../expression/evaluate.ts';
+import { expressionsIn, type Template } from '../expression/template.ts';
+import type { Step } from '../model.ts';
+import { type Engine, failureTold, tell } from './engine.ts';
+import { runStep, type StepOutcome } from './run-step.ts';
+import type { StepEnd, StepResults } from './step-results.ts';
+import { taskIdOf } from './task-id.ts';
+
+/** Why the steps came to an end before they were done: the first step that failed for good. */
+export type Fatal = NonNullable<StepOutcome['fatal']>;
+
+/**
+ * Runs steps as soon as what they need is over. Once one has failed for good, or the workflow is to end, no more are begun; those that
+ * go on are seen through. In time and memory it is linear in the number of steps.
+ */
+export async function runSteps(
+  engine: Engine,
+  steps: readonly Step[],
+  results: StepResults,
+): Promise<Fatal | undefined> {
+  const missing = new Map(steps.map(({ name, needs }) => [name, new Set(needs).size]));
+  const dependents = new Map<string, Step[]>();
+  for (const step of steps) {
+    for (const need of new Set(step.needs)) {
+      const list = dependents.get(need);
+      if (list === undefined) dependents.set(need, [step]);
+      else list.push(step);
+    }
+  }
+  let fatal: Fatal | undefined;
+  let broken: { error: unknown } | undefined;
+  let going = 0;
+  let allOver!: () => void;
+  const over = new Promise<void>((resolve) => {
+    allOver = resolve;
+  });
+  const isOver = () => fatal !== undefined || broken !== undefined || engine.stop.signal.aborted;
+  const begin = async (step: Step): Promise<void> => {
+    if (isOver()) return;
+    going++;
+    try {
+      const outcome = await stepOutcome(engine, results, step);
+      results.add(step.name, outcome.end);
+      if (outcome.end.failed.length > 0) engine.isOk = false;
+      fatal ??= outcome.fatal;
+      for (const next of dependents.get(step.name) ?? []) {
+        const left = missing.get(next.name)! - 1;
+        missing.set(next.name, left);
+        if (left === 0) void begin(next);
+      }
+    } catch (error) {
+      broken ??= { error };
+      engine.stop.abort('the store of the workflow failed');
+    }
+    if (--going === 0) allOver();
+  };
+  for (const step of steps) if (step.needs.length === 0) void begin(step);
+  if (going > 0) await over;
+  if (broken !== undefined) throw broken.error;
+  return fatal;
+}
+
+/** A step whose condition does not hold is skipped, and so is what needs it, unless that has a condition that does not ask for it. */
+async function stepOutcome(engine: Engine, results: StepResults, step: Step): Promise<StepOutcome> {
+  const skipped = step.needs.filter((name) => results.of(name)?.state === 'skipped');
+  if (skipped.length > 0 && (step.when === undefined || reads(step.when, skipped)))
+    return skip(engine, step, `'${skipped[0]}' was skipped`);
+  try {
+    if (step.when !== undefined && !isTrue(step.when, step, results))
+      return skip(engine, step, 'its condition does not hold');
+  } catch (error) {
+    const { code, message } = failureTold(error);
+    const taskId = taskIdOf(step.name);
+    tell(engine, { type: 'task_done', task_id: taskId, status: 'failed', code, msg: message });
+    return {
+      end: { ...NOTHING_DONE, state: 'failed', code, failed: [taskId] },
+      fatal: { taskId, code, message },
+    };
+  }
+  return runStep(engine, results, step);
+}
+
+const NOTHING_DONE: StepEnd = {
+  state: 'skipped',
+  code: null,
+  taskIds: [],
+  isList: false,
+  isDecision: false,
+  failed: [],
+};
+
+function skip(engine: Engine, { name }: Step, why: string): StepOutcome {
+  const taskId = taskIdOf(name);
+  // An attempt before this one may have told of it.
+  if (engine.history.of(taskId).done?.status !== 'skipped')
+    tell(engine, { type: 'task_done', task_id: taskId, status: 'skipped', msg: why });
+  return { end: NOTHING_DONE, fatal: undefined };
+}
+
+function isTrue(when: Template, { name }: Step, results: StepResults): boolean {
+  const value = evaluate(when, results.scope());
+  if (typeof value === 'boolean') return value;
+  throw new AcorError(
+    'E_WORKFLOW_INVALID',
+    `when of '${name}' must be true or false, and is ${JSON.stringify(value)}`,
+    {
+      hint: "Compare it with something: ${steps.a.answer == 'yes'}",
+    },
+  );
+}
+
+function reads(when: Template, steps: readonly string[]): boolean {
+  return expressionsIn(when).some(({ references }) =>
+    references.some(([root, step]) => root === 'steps' && (step === undefined || steps.includes(step))),
+  );
+}

@@ -1,0 +1,180 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { isFinal } from '../../../protocol/run-state.ts';
+import { type Ending, EndingRace } from '../../runner/ending.ts';
+import { guardDeadline } from '../../runner/guards/deadline.ts';
+import type { RunSummary } from '../../runner/run-summary.ts';
+import type { RunnerServices } from '../../runner/services.ts';
+import type { AttemptOptions, Tried } from '../../runner/work.ts';
+import { requestCancel } from '../../storage/cancel-request.ts';
+import type { RunWriter } from '../../storage/run-store.ts';
+import { storageError } from '../../storage/storage-error.ts';
+import type { ChildHosts } from '../engine/child-hosts.ts';
+import { Decisions } from '../engine/decisions.ts';
+import { StoreFailed, tell } from '../engine/engine.ts';
+import { followChild } from '../engine/follow-child.ts';
+import type { TaskHistory } from '../engine/task-history.ts';
+import { beginStage } from './begin-stage.ts';
+import { pipeOutcome, type StageFailure } from './pipe-outcome.ts';
+import type { PipePlan, PlannedStage } from './plan-pipe.ts';
+import { takeUpStages } from './take-up-stages.ts';
+
+/** What the parts of a pipe share while an attempt goes on. */
+export interface Pipe {
+  readonly services: RunnerServices;
+  readonly plan: PipePlan;
+  readonly writer: RunWriter;
+  readonly hosts: ChildHosts;
+  readonly history: TaskHistory;
+}
+
+/** Why stages are ended whose records nobody reads any more. */
+export const DOWNSTREAM_ENDED = 'downstream ended';
+
+/** The run of a stage. */
+interface Running {
+  stage: PlannedStage;
+  runId: string;
+  /** Set once it is over. */
+  summary: RunSummary | undefined;
+  /** The tool behind it has completed: it may be ended. */
+  isNotNeeded: boolean;
+}
+
+/**
+ * One attempt of a pipe: starts its stages from the first to the last, follows them all, and ends all when one fails. The first
+ * thing that goes wrong is why the pipe ends.
+ */
+export class PipeAttempt {
+  readonly #pipe: Pipe;
+  readonly #race = new EndingRace();
+  readonly #decisions: Decisions;
+  readonly #stopGuard: () => void;
+  readonly #runs: Running[] = [];
+  #failure: StageFailure | undefined;
+  /** Why all stages are to end. */
+  #stopReason: string | undefined;
+
+  constructor(pipe: Pipe, options: AttemptOptions) {
+    this.#pipe = pipe;
+    const deadline = guardDeadline(this.#race, {
+      leftMs: options.leftMs,
+      standsStill: () => pipe.plan.limits.waitingStopsDeadline && options.questions.standsStill,
+      timeoutS: pipe.plan.limits.timeoutS,
+      isOutputClosed: () => false,
+    });
+    this.#stopGuard = deadline.stop;
+    this.#decisions = new Decisions(options.questions, pipe.writer, {
+      goingOn: () => deadline.look(),
+      failed: (error) => this.#storeFailed(error),
+    });
+    void options.cancelled.then((reason) => this.#race.end({ kind: 'cancelled', reason }));
+    void options.hurry.then(() => this.#stopAll(this.#stopReason ?? 'cancelled', { now: true }));
+    void this.#race.first.then((ending) => this.#stopAll(reasonOf(ending)));
+  }
+
+  /** Sees the attempt through; when it returns, no stage of it is at work. It does not throw. */
+  async run(): Promise<Tried> {
+    const followed: Promise<void>[] = [];
+    try {
+      const { kept, done } = await takeUpStages(this.#pipe);
+      for (const [index, stage] of this.#pipe.plan.stages.entries()) {
+        if (this.#stopReason !== undefined) break;
+        const runId = kept[index] ?? (await beginStage(this.#pipe, index, this.#runs.at(-1)?.runId));
+        const run: Running = { stage, runId, summary: undefined, isNotNeeded: index < done };
+        this.#runs.push(run);
+        followed.push(this.#follow(run).catch((error) => this.#storeFailed(error)));
+      }
+    } catch (error) {
+      this.#couldNotBegin(error);
+    }
+    await Promise.all(followed);
+    this.#stopGuard();
+    return this.#conclude();
+  }
+
+  async #follow(run: Running): Promise<void> {
+    const { stage, runId } = run;
+    if (this.#stopReason !== undefined) this.#cancel(run, this.#stopReason);
+    const teller = { ...this.#pipe, decisions: this.#decisions };
+    const { summary } = await followChild(teller, stage.taskId, runId, { isWorkflow: false });
+    const { state, code, message, rc, events } = summary;
+    run.summary = summary;
+    if (this.#pipe.history.of(stage.taskId).done === undefined)
+      tell(this.#pipe, {
+        type: 'task_done',
+        task_id: stage.taskId,
+        child_run_id: runId,
+        status: state === 'completed' ? 'ok' : state,
+        ...(code !== null && { code }),
+        ...(message !== null && { msg: message }),
+        child_rc: rc,
+        events_count: events,
+      });
+    if (state === 'completed') this.#releaseThoseBefore(run);
+    else if (!run.isNotNeeded) this.#failed({ stage, summary }, state);
+  }
+
+  /** What they would still hand on nobody would read, as with SIGPIPE. Those that are over lose nothing by it. */
+  #releaseThoseBefore(run: Running): void {
+    for (const before of this.#runs.slice(0, this.#runs.indexOf(run))) {
+      before.isNotNeeded = true;
+      this.#cancel(before, DOWNSTREAM_ENDED);
+    }
+  }
+
+  #failed(failure: StageFailure, how: string): void {
+    if (this.#stopReason !== undefined) return;
+    this.#failure = failure;
+    this.#stopAll(`stage ${failure.stage.taskId} of the pipe: ${how}`);
+  }
+
+  #couldNotBegin(error: unknown): void {
+    if (error instanceof StoreFailed || !(error instanceof AcorError)) this.#storeFailed(error);
+    else {
+      const stage = this.#pipe.plan.stages[this.#runs.length]!;
+      this.#failed({ stage, error }, 'could not begin');
+    }
+  }
+
+  #storeFailed(error: unknown): void {
+    const failure = error instanceof StoreFailed ? error.error : error;
+    this.#race.end({
+      kind: 'store-failed',
+      error: storageError(failure, 'write the run of the pipe', this.#pipe.writer.layout.dir),
+    });
+  }
+
+  /** From the first stage to the last: none is asked for records by then that are not there any more. */
+  #stopAll(reason: string, options: { now?: boolean } = {}): void {
+    this.#stopReason ??= reason;
+    for (const run of this.#runs) this.#cancel(run, reason, options);
+  }
+
+  #cancel({ runId, summary }: Running, reason: string, options: { now?: boolean } = {}): void {
+    const { store } = this.#pipe.services;
+    if (summary !== undefined || isFinal(store.read(runId).state)) return;
+    requestCancel(store.layout(runId), reason, options);
+  }
+
+  #conclude(): Tried {
+    const { writer } = this.#pipe;
+    const outcome = pipeOutcome(this.#failure, this.#race.winner);
+    const last = this.#runs.at(-1)?.summary?.result ?? null;
+    let result: Record<string, unknown> | null = null;
+    if (outcome.state === 'completed') {
+      const stages = this.#runs.map(({ stage, runId }) => ({ task_id: stage.taskId, run_id: runId }));
+      result = writer.log.append({
+        type: 'result',
+        status: 'ok',
+        stages,
+        ...(last?.data !== undefined && { data: last.data }),
+      });
+    }
+    const wasStopped = this.#failure === undefined && this.#race.winner !== undefined;
+    return { outcome, wasStopped, exit: null, survivors: [], result, artifacts: [] };
+  }
+}
+
+function reasonOf(ending: Ending): string {
+  return ending.kind === 'cancelled' ? ending.reason : ending.kind;
+}

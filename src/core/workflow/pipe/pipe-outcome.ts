@@ -1,0 +1,44 @@
+import type { AcorError } from '../../../protocol/acor-error.ts';
+import type { Ending } from '../../runner/ending.ts';
+import { type Outcome, stopped } from '../../runner/outcome.ts';
+import type { RunSummary } from '../../runner/run-summary.ts';
+import type { PlannedStage } from './plan-pipe.ts';
+
+/** The stage because of which a pipe ends: its run did not complete, or it could not begin. */
+export type StageFailure = { stage: PlannedStage } & ({ summary: RunSummary } | { error: AcorError });
+
+/** How a pipe ended: by the first thing that went wrong, if anything did. */
+export function pipeOutcome(failure: StageFailure | undefined, ending: Ending | undefined): Outcome {
+  if (failure !== undefined) return failureOutcome(failure);
+  switch (ending?.kind) {
+    case undefined:
+      return outcome('completed', null);
+    case 'cancelled':
+      return outcome('cancelled', ending.reason);
+    case 'deadline':
+      return stopped('E_DEADLINE', `the pipe was still at work when its ${ending.timeoutS} s were up`);
+    case 'store-failed':
+      return { ...stopped(ending.error.code, ending.error.message), hint: ending.error.hint ?? null };
+    default:
+      throw new Error(`Internal: a pipe does not end by ${ending?.kind}`);
+  }
+}
+
+function failureOutcome(failure: StageFailure): Outcome {
+  const { taskId } = failure.stage;
+  if ('error' in failure) {
+    const { code, message, hint } = failure.error;
+    return { ...stopped(code, `stage ${taskId} could not begin: ${message}`), hint: hint ?? null };
+  }
+  const { state, code, message, hint, retryable, run_id } = failure.summary;
+  const how = state === 'cancelled' ? 'was cancelled' : 'failed';
+  const told = stopped(
+    code ?? 'E_TOOL_FAILED',
+    `stage ${taskId} (${run_id}) ${how}: ${message ?? code ?? ''}`,
+  );
+  return { ...told, retryable, hint: hint ?? told.hint };
+}
+
+function outcome(state: 'completed' | 'cancelled', message: string | null): Outcome {
+  return { state, code: null, message, hint: null, retryable: false, byRunner: false };
+}

@@ -1,0 +1,64 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import type { RunRecord } from '../../../protocol/run-record.ts';
+import { followToEnd } from '../../runner/follow-to-end.ts';
+import { settled } from '../../runner/settle-lost.ts';
+import { wasStoppedMidway } from '../../runner/stopped-midway.ts';
+import { requestCancel } from '../../storage/cancel-request.ts';
+import { isLive } from '../../storage/lost-runs.ts';
+import type { Pipe } from './pipe-attempt.ts';
+
+/**
+ * The runs of an earlier attempt that this one goes on with, by stage, and the last stage that is done. What has completed is not run again, and neither is what
+ * came before it; behind it, what is still at work is followed. From the first stage on that is neither, all are begun anew: their records
+ * would be those of another run.
+ */
+export async function takeUpStages({
+  services,
+  plan,
+  history,
+}: Pipe): Promise<{ kept: (string | undefined)[]; done: number }> {
+  const records: (RunRecord | undefined)[] = [];
+  for (const { taskId } of plan.stages) {
+    const { childRunId } = history.of(taskId);
+    records.push(childRunId === null ? undefined : await recordOf(services, childRunId));
+  }
+  const done = records.findLastIndex((record) => record?.state === 'completed');
+  let fresh = done + 1;
+  while (fresh < records.length && records[fresh] !== undefined && isLive(records[fresh]!)) fresh++;
+  for (const before of records.slice(fresh)) {
+    if (before === undefined) continue;
+    const record = await endedRun(services, before);
+    if (!plan.isForced && !record.idempotent && wasStoppedMidway(record)) throw outcomeUnknown(record);
+  }
+  return { kept: records.map((record, index) => (index < fresh ? record?.run_id : undefined)), done };
+}
+
+/** Two runs of one stage must not work at once. */
+async function endedRun({ store }: Pipe['services'], record: RunRecord): Promise<RunRecord> {
+  if (!isLive(record)) return record;
+  requestCancel(store.layout(record.run_id), 'the pipe begins anew before it');
+  for await (const _ of followToEnd(store, record.run_id, { since: 0 }));
+  return store.read(record.run_id);
+}
+
+/** Undefined for a run that was removed since. */
+async function recordOf({ store }: Pipe['services'], runId: string): Promise<RunRecord | undefined> {
+  try {
+    return await settled(store, runId);
+  } catch (error) {
+    if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+function outcomeUnknown({ run_id, tool, code, signal, parent }: RunRecord): AcorError {
+  const pipe = parent?.run_id ?? '';
+  return new AcorError(
+    'E_OUTCOME_UNKNOWN',
+    `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent: nobody can say what it had done by then`,
+    {
+      hint: 'Look at what the tool changed. If doing it again is harmless, add --force, or set idempotent: true in its manifest.',
+      next: [`acor logs ${run_id}`, `acor resume ${pipe} --force`],
+    },
+  );
+}

@@ -1,0 +1,24 @@
+import { safeLine } from '../compose/terminal-text.ts';
+
+/** A text of a tool's author for a model: one line, without hidden characters, and not so long that it crowds out the rest. */
+export function boundedText(text: string, maxChars: number): string {
+  const line = safeLine(text).trim();
+  return line.length > maxChars ? `${line.slice(0, maxChars)}...` : line;
+}
+
+const TEXT_KEYS = ['title', 'description', '$comment'];
+const MAX_TEXT_CHARS = 400;
+
+/** A JSON Schema of a stranger with the texts in it bounded. */
+export function boundedSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(boundedSchema);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [
+      key,
+      TEXT_KEYS.includes(key) && typeof value === 'string'
+        ? boundedText(value, MAX_TEXT_CHARS)
+        : boundedSchema(value),
+    ]),
+  );
+}

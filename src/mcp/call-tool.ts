@@ -1,0 +1,144 @@
+import {
+  type CallToolRequest,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestStateCodec,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type * as z from 'zod';
+import { usageError } from '../compose/usage-error.ts';
+import { answerQuestion } from '../operations/answer-question.ts';
+import { offeredTools, wordsForTool } from '../operations/offered-tools.ts';
+import { callOwnTool } from './call-own-tool.ts';
+import { clientOf } from './client-of.ts';
+import type { Host } from './host.ts';
+import { OWN_TOOLS } from './own-tools.ts';
+import { type AskedState, type CallAnswer, followCall, type RunCall } from './run-call.ts';
+import { answerInput, RUN_TOOLS, resumeInput, runInput, waitInput } from './run-tools.ts';
+import { envelopeResult, thrownResult } from './tool-result.ts';
+
+const WAIT_S = 45;
+/** A tool whose deadline is no longer than this is waited for rather than made a task. */
+const QUICK_S = 20;
+
+/** What one server answers calls with. */
+export interface CallServices {
+  server: Server;
+  host: Host;
+  states: RequestStateCodec<AskedState>;
+  cancelsByLeaving: boolean;
+}
+
+type Given = Readonly<Record<string, unknown>>;
+type Called = Pick<RunCall, 'host' | 'open' | 'client' | 'ctx' | 'states' | 'tool' | 'cancelsByLeaving'>;
+
+/** Answers `tools/call`. What goes wrong with a tool is its result; only a name that nobody knows is an error of the protocol. */
+export async function callTool(
+  services: CallServices,
+  { params }: CallToolRequest,
+  ctx: ServerContext,
+): Promise<CallAnswer> {
+  const { server, ...rest } = services;
+  const { name: tool, arguments: given = {} } = params;
+  const client = clientOf(server, ctx);
+  const open = services.host.open(client);
+  const called: Called = { ...rest, open, client, ctx, tool };
+  try {
+    return await answerCall(called, given);
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error;
+    return thrownResult(services.host, error);
+  }
+}
+
+async function answerCall(called: Called, given: Given): Promise<CallAnswer> {
+  const { host, open, ctx, tool } = called;
+  const asked = ctx.mcpReq.requestState<AskedState>();
+  if (asked !== undefined) {
+    if (asked.tool === tool) return followCall({ ...called, run: asked.run, isQuick: false });
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'the requestState belongs to another tool');
+  }
+  const own = OWN_TOOLS.find(({ name }) => name === tool);
+  if (own !== undefined) return callOwnTool(host, open, own, given, ctx.mcpReq.signal);
+  switch (RUN_TOOLS.find(({ name }) => name === tool)?.name) {
+    case 'acor_answer':
+      return answer(called, given);
+    case 'acor_wait': {
+      const { run, timeout = WAIT_S } = checked(waitInput, given, tool);
+      await open.app.project().then(({ store }) => store.read(run));
+      return followCall({ ...called, run, waitMs: timeout * 1000, isQuick: false });
+    }
+    case 'acor_resume':
+      return startAndFollow(called, 'resume', { ...checked(resumeInput, given, tool), detach: true });
+    case 'acor_run':
+      return runByName(called, given);
+    case undefined:
+      return runTool(called, given);
+  }
+}
+
+async function runTool(called: Called, given: Given): Promise<CallAnswer> {
+  const { open, tool } = called;
+  const offered = (await offeredTools(open.app)).find(({ name }) => name === tool);
+  if (offered === undefined) {
+    const message = `there is no tool called ${JSON.stringify(tool.slice(0, 100))}`;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+  }
+  const input = { tool, args: await wordsForTool(open.app, tool, given), detach: true };
+  return startAndFollow(called, 'run', input, (offered.timeoutS ?? Number.POSITIVE_INFINITY) <= QUICK_S);
+}
+
+async function runByName(called: Called, given: Given): Promise<CallAnswer> {
+  const { host, open, ctx } = called;
+  const { arguments: inputs, detach, ...options } = checked(runInput, given, called.tool);
+  const args = await wordsForTool(open.app, options.tool, inputs);
+  const input = { ...defined(options), args, detach: true };
+  if (!options.dry_run && !detach) return startAndFollow(called, 'run', input);
+  return envelopeResult(host, await open.call('run', input, { signal: ctx.mcpReq.signal }));
+}
+
+/** Every run of this server has a supervisor of its own, so that it outlives the request, the connection and the server. */
+async function startAndFollow(
+  called: Called,
+  command: string,
+  input: Given,
+  isQuick = false,
+): Promise<CallAnswer> {
+  const { host, open } = called;
+  // A run that is being started is started; a cancelled request then cancels it.
+  const started = await open.call(command, input, { signal: new AbortController().signal });
+  if (!started.ok) return envelopeResult(host, started);
+  const { run_id: run } = started.data as { run_id: string };
+  return followCall({ ...called, run, isQuick });
+}
+
+async function answer({ host, open, ctx, tool }: Called, given: Given): Promise<CallAnswer> {
+  const { run, action_id: actionId, choice, value, reason } = checked(answerInput, given, tool);
+  if ((choice === undefined) === (value === undefined)) {
+    const message = 'an answer is given by one of choice and value';
+    throw usageError([{ parameter: 'choice', message }], 'acor answer');
+  }
+  const by = open.by;
+  const chosen = { run, actionId, value: choice ?? value, by, source: 'mcp' as const, reason };
+  const data = await answerQuestion(open.app, chosen, ctx.mcpReq.signal);
+  return envelopeResult(host, {
+    ok: true,
+    data,
+    meta: { tool: 'run.answer', elapsed: 0, next: [`acor wait ${run}`] },
+  });
+}
+
+function checked<S extends z.ZodType>(schema: S, given: Given, tool: string): z.output<S> {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map(({ path, message }) => ({
+    parameter: path.join('.'),
+    message: `${path.length === 0 ? 'the arguments' : path.join('.')}: ${message}`,
+  }));
+  throw usageError(problems, `acor tools (inputSchema of ${tool})`);
+}
+
+function defined(values: Given): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,42 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type ClientCapabilities,
+  type Implementation,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type { Caller } from './host.ts';
+
+/** The extension for calls that outlive their request. */
+export const TASKS = 'io.modelcontextprotocol/tasks';
+
+/** What a client says of itself with one request, or said at its beginning. */
+export interface Client extends Caller {
+  /** It can show a form to its user. */
+  elicits: boolean;
+  /** It can be given a task instead of a result. */
+  takesTasks: boolean;
+}
+
+interface Envelope {
+  [CLIENT_INFO_META_KEY]?: Implementation;
+  [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities;
+}
+
+/** Reads who calls: since 2026-07-28 each request says it, before that the handshake did. */
+export function clientOf(server: Server, { mcpReq }: ServerContext): Client {
+  const { _meta } = mcpReq;
+  const envelope: Envelope | undefined = mcpReq.envelope;
+  const info = envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
+  const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
+  const elicitation = capabilities?.elicitation;
+  const traceparent = _meta?.['traceparent'];
+  return {
+    name: info?.name,
+    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    // Without a mode, forms are meant.
+    elicits: elicitation !== undefined && ('form' in elicitation || !('url' in elicitation)),
+    takesTasks: envelope !== undefined && capabilities?.extensions?.[TASKS] !== undefined,
+  };
+}

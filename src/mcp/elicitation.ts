@@ -1,0 +1,89 @@
+import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
+import { boundedSchema, boundedText } from './bounded-text.ts';
+
+/** A question of a run, as operations tell of it. */
+export interface OpenQuestion {
+  action_id: string;
+  action: string;
+  audience: 'ai' | 'user';
+  blocking: boolean;
+  msg: string | null;
+  context: Record<string, unknown>;
+  options: readonly Record<string, unknown>[] | null;
+  schema: Record<string, unknown> | null;
+}
+
+const MAX_MESSAGE_CHARS = 1000;
+const MAX_CONTEXT_CHARS = 500;
+const PRIMITIVES = ['string', 'number', 'integer', 'boolean'];
+
+type FormSchema = ElicitRequestFormParams['requestedSchema'];
+
+/** A question as a form: forms are flat, so that an answer that is no object of plain values is their only field. */
+export function formOf(question: OpenQuestion, tool: string, problem?: string): ElicitRequestFormParams {
+  const { action, msg, context } = question;
+  const about =
+    Object.keys(context).length === 0 ? '' : ` (${JSON.stringify(context).slice(0, MAX_CONTEXT_CHARS)})`;
+  const message = boundedText(
+    `${problem === undefined ? '' : `${problem} `}${tool} asks: ${msg ?? action}${about}`,
+    MAX_MESSAGE_CHARS,
+  );
+  return { message, requestedSchema: boundedSchema(schemaOf(question)) as FormSchema };
+}
+
+/** The answer that a filled form gives. A field that asks for JSON which is none is given as the text it is, and refused as such. */
+export function answerOf(question: OpenQuestion, content: Readonly<Record<string, unknown>>): unknown {
+  if (isFlat(question)) return content;
+  const { answer } = content;
+  if (!asksForJson(question) || typeof answer !== 'string') return answer;
+  try {
+    return JSON.parse(answer);
+  } catch {
+    return answer;
+  }
+}
+
+function schemaOf(question: OpenQuestion): unknown {
+  const { options, schema } = question;
+  if (isFlat(question)) return { type: 'object', properties: schema?.properties, ...required(schema) };
+  const one = (field: unknown) => ({ type: 'object', properties: { answer: field }, required: ['answer'] });
+  if (options !== null && options.length > 0) {
+    const ids = options.map(({ id }) => String(id));
+    return one({ type: 'string', enum: ids, enumNames: options.map(nameOf) });
+  }
+  if (schema === null) return one({ type: 'string' });
+  if (isPrimitive(schema)) return one(schema);
+  return one({ type: 'string', description: `JSON that fits: ${JSON.stringify(schema)}` });
+}
+
+function nameOf({ id, label, description }: Readonly<Record<string, unknown>>): string {
+  const name = typeof label === 'string' ? label : String(id);
+  return typeof description === 'string' ? `${name}: ${description}` : name;
+}
+
+function asksForJson({ options, schema }: OpenQuestion): boolean {
+  return (options === null || options.length === 0) && schema !== null && !isPrimitive(schema);
+}
+
+/** Whether the answer is an object of plain values, as a form gives one. */
+function isFlat({ options, schema }: OpenQuestion): boolean {
+  if ((options !== null && options.length > 0) || schema?.type !== 'object') return false;
+  const { properties } = schema;
+  if (typeof properties !== 'object' || properties === null) return false;
+  const fields = Object.values(properties);
+  return fields.length > 0 && fields.every((field) => isPrimitive(field) || isChoices(field));
+}
+
+function isPrimitive(schema: unknown): boolean {
+  return PRIMITIVES.includes(String((schema as { type?: unknown } | null)?.type));
+}
+
+/** Several of a list of texts. */
+function isChoices(schema: unknown): boolean {
+  const { type, items } = (schema ?? {}) as { type?: unknown; items?: { enum?: unknown; anyOf?: unknown } };
+  return type === 'array' && (Array.isArray(items?.enum) || Array.isArray(items?.anyOf));
+}
+
+function required(schema: OpenQuestion['schema']): { required?: string[] } {
+  return Array.isArray(schema?.required) ? { required: schema.required.map(String) } : {};
+}

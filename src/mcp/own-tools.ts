@@ -1,0 +1,68 @@
+import type { Tool } from '@modelcontextprotocol/server';
+import * as z from 'zod';
+import type { Operation } from '../compose/operation.ts';
+import type { AcorApp } from '../operations/acor-app.ts';
+import type { Host } from './host.ts';
+
+/** An operation of ACOR that this server has as a tool. */
+export interface OwnTool {
+  name: string;
+  command: string;
+  /** Parameters that make no sense here: streams, forms for people. */
+  without: readonly string[];
+  /** Its list may be long, and is cut. */
+  pages?: true;
+  /** Only shown where the tools of the project are too many to be shown. */
+  onlyForMany?: true;
+}
+
+export const OWN_TOOLS: readonly OwnTool[] = [
+  { name: 'acor_artifact_read', command: 'artifact', without: [] },
+  {
+    name: 'acor_cancel',
+    command: 'cancel',
+    without: ['dry_run'],
+  },
+  { name: 'acor_describe', command: 'describe', without: [], onlyForMany: true },
+  { name: 'acor_explain', command: 'explain', without: ['format', 'protocol_version'] },
+  { name: 'acor_health', command: 'health', without: ['format'] },
+  { name: 'acor_logs', command: 'logs', without: ['follow', 'format'], pages: true },
+  { name: 'acor_runs', command: 'runs', without: [], pages: true },
+  { name: 'acor_search', command: 'list', without: ['format'], onlyForMany: true, pages: true },
+  { name: 'acor_show', command: 'show', without: [] },
+];
+
+const LIST_LIMIT = 50;
+
+/** How a list is cut: models have little room. */
+export const PAGE = {
+  limit: z.int().min(0).default(LIST_LIMIT).describe('How many elements of the list.'),
+  offset: z.int().min(0).default(0).describe('How many elements to leave out at the start.'),
+};
+
+/** How an operation is shown by `tools/list`; made from the registry alone. What it answers, `acor tools` tells: models have little room. */
+export async function ownDefinition(host: Host, own: OwnTool): Promise<Tool> {
+  const { op } = await host.route(own.command);
+  return {
+    name: own.name,
+    description: op.summary,
+    inputSchema: jsonSchemaOf(inputOf(op, own)),
+    annotations: {
+      readOnlyHint: op.effect === 'reads',
+      destructiveHint: op.effect === 'destroys',
+      idempotentHint: op.idempotent,
+      openWorldHint: false,
+    },
+  };
+}
+
+/** The schema of an input as MCP has it: draft 2020-12, which need not be said. */
+export function jsonSchemaOf(schema: z.ZodType): Tool['inputSchema'] {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return rest as Tool['inputSchema'];
+}
+
+function inputOf(op: Operation<AcorApp>, own: OwnTool): z.ZodType {
+  const shape = Object.entries(op.input.shape).filter(([key]) => !own.without.includes(key));
+  return z.strictObject({ ...Object.fromEntries(shape), ...(own.pages && PAGE) });
+}

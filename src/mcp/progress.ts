@@ -1,0 +1,53 @@
+import type { LifeSign } from '../operations/watch-run.ts';
+import { boundedText } from './bounded-text.ts';
+
+const PER_SECOND = 4;
+const BURST = 10;
+const LEAST_STEP = 0.001;
+const MAX_MESSAGE_CHARS = 300;
+
+/** What goes into a progress notification beside its token. */
+export interface Progress {
+  progress: number;
+  total?: number;
+  message?: string;
+}
+
+/**
+ * Turns the signs of life of a run into progress that always rises, and not too often. A heartbeat repeats the last message: it
+ * keeps the client's clock from running out.
+ */
+export class ProgressTeller {
+  readonly #send: (progress: Progress) => void;
+  #value = -LEAST_STEP;
+  #message: string | undefined;
+  #hasTotal = false;
+  #tokens = BURST;
+  #refilledAt = performance.now();
+
+  constructor(send: (progress: Progress) => void) {
+    this.#send = send;
+  }
+
+  tell({ pct, msg }: LifeSign): void {
+    if (pct !== undefined) this.#hasTotal = true;
+    if (msg !== undefined) this.#message = boundedText(msg, MAX_MESSAGE_CHARS);
+    if (!this.#mayTell()) return;
+    const told = Math.min(100, pct ?? 0);
+    this.#value = told > this.#value ? told : this.#value + LEAST_STEP;
+    this.#send({
+      progress: this.#value,
+      ...(this.#hasTotal && { total: 100 }),
+      ...(this.#message !== undefined && { message: this.#message }),
+    });
+  }
+
+  #mayTell(): boolean {
+    const now = performance.now();
+    this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#refilledAt) / 1000) * PER_SECOND);
+    this.#refilledAt = now;
+    if (this.#tokens < 1) return false;
+    this.#tokens--;
+    return true;
+  }
+}

@@ -1,0 +1,124 @@
+import {
+  ProtocolError,
+  type ReadResourceResult,
+  type Resource,
+  ResourceNotFoundError,
+} from '@modelcontextprotocol/server';
+import type { Envelope } from '../compose/envelope.ts';
+import type { OpenHost } from './host.ts';
+
+const PAGE_RUNS = 50;
+/** A resource is sent whole; what is longer is read in parts, by acor_artifact_read. */
+const MAX_BYTES = 8_388_608;
+const JSON_TYPE = 'application/json';
+
+const EXPLANATION: Resource = {
+  uri: 'acor://explain',
+  name: 'How to use this project',
+  description: 'Its tools, how to run them, answer their questions and recover from errors.',
+  mimeType: 'text/markdown',
+};
+
+export const TEMPLATES = [
+  {
+    uriTemplate: 'acor://runs/{run}',
+    name: 'A run',
+    description: 'Where it stands, its progress, questions, result and artifacts.',
+    mimeType: JSON_TYPE,
+  },
+  {
+    uriTemplate: 'acor://runs/{run}/events{?since}',
+    name: 'Events of a run',
+    description: 'One JSON object a line, at most 1000, those after a seq.',
+    mimeType: 'application/jsonl',
+  },
+  {
+    uriTemplate: 'acor://runs/{run}/artifacts/{number}/{name}',
+    name: 'An artifact of a run',
+    description: 'Its number is that in the list of artifacts, from 1 on.',
+  },
+];
+
+/** The explanation and the runs of the project, the newest first. The cursor is the last run of the page before. */
+export async function listResources(
+  open: OpenHost,
+  cursor: string | undefined,
+): Promise<{ resources: Resource[]; nextCursor?: string }> {
+  const { store } = await open.app.project();
+  // Ids sort by time, so that a page stays the same whatever is started meanwhile.
+  const older = store.list().filter((id) => cursor === undefined || id < cursor);
+  const page = older.reverse().slice(0, PAGE_RUNS);
+  const runs = page.map((id) => ({ uri: `acor://runs/${id}`, name: id, ...told(id), mimeType: JSON_TYPE }));
+  const last = page.at(-1);
+  return {
+    resources: [...(cursor === undefined ? [EXPLANATION] : []), ...runs],
+    ...(last !== undefined && older.length > PAGE_RUNS && { nextCursor: last }),
+  };
+
+  function told(id: string): { description?: string } {
+    try {
+      const { tool, state, created_at } = store.read(id);
+      return { description: `${tool}: ${state}, ${created_at}` };
+    } catch {
+      // A folder that holds no readable run.
+      return {};
+    }
+  }
+}
+
+/** Reads a resource. What is not there is an error of the protocol, with the address. */
+export async function readResource(
+  open: OpenHost,
+  uri: string,
+  signal: AbortSignal,
+): Promise<ReadResourceResult> {
+  if (uri === EXPLANATION.uri) {
+    const data = dataOf(await open.call('explain', {}, { signal }), uri) as {
+      sections: { heading: string; text: string }[];
+    };
+    const text = data.sections.map((section) => `## ${section.heading}\n\n${section.text}`).join('\n\n');
+    return { contents: [{ uri, mimeType: 'text/markdown', text }] };
+  }
+  const match = /^acor:\/\/runs\/([^/?]+)(?:\/(events)(?:\?since=(\d+))?|\/artifacts\/(\d+)\/[^/]*)?$/.exec(
+    uri,
+  );
+  if (match === null) throw new ResourceNotFoundError(uri);
+  const [, run, events, since, artifact] = match;
+  if (artifact !== undefined) {
+    const input = { run, artifact, bytes: MAX_BYTES };
+    return { contents: [artifactContents(uri, dataOf(await open.call('artifact', input, { signal }), uri))] };
+  }
+  if (events !== undefined) {
+    const input = { run, since: Number(since ?? 0) };
+    const data = dataOf(await open.call('logs', input, { signal }), uri) as { events: unknown[] };
+    const text = data.events.map((event) => `${JSON.stringify(event)}\n`).join('');
+    return { contents: [{ uri, mimeType: 'application/jsonl', text }] };
+  }
+  const shown = dataOf(await open.call('show', { run }, { signal }), uri);
+  return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(shown) }] };
+}
+
+interface ArtifactPart {
+  media_type: string;
+  size: number;
+  bytes: number;
+  encoding: 'utf8' | 'base64';
+  content: string;
+}
+
+function artifactContents(uri: string, data: unknown): ReadResourceResult['contents'][number] {
+  const { media_type: mimeType, size, bytes, encoding, content } = data as ArtifactPart;
+  if (bytes < size) {
+    throw new ProtocolError(-32602, `${uri} has ${size} bytes: read it in parts with acor_artifact_read`, {
+      uri,
+    });
+  }
+  return encoding === 'utf8' ? { uri, mimeType, text: content } : { uri, mimeType, blob: content };
+}
+
+function dataOf(envelope: Envelope, uri: string): unknown {
+  if (envelope.ok) return envelope.data;
+  const { code, message, hint } = envelope.error;
+  if (code === 'E_RUN_NOT_FOUND') throw new ResourceNotFoundError(uri);
+  throw new ProtocolError(-32602, `${code}: ${message}. ${hint}`, { uri });
+}

@@ -1,0 +1,165 @@
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  type RequestStateCodec,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { answerQuestion } from '../operations/answer-question.ts';
+import { type LifeSign, watchRun } from '../operations/watch-run.ts';
+import type { Client } from './client-of.ts';
+import { answerOf, formOf, type OpenQuestion } from './elicitation.ts';
+import type { Host, OpenHost } from './host.ts';
+import { ProgressTeller } from './progress.ts';
+import { runResult } from './run-result.ts';
+import { blockingQuestions, type CreatedTask, createdTask } from './task.ts';
+
+/** What goes to a client with questions and comes back with their answers: which run asks, and what. */
+export interface AskedState {
+  run: string;
+  tool: string;
+  questions: string[];
+}
+
+/** A run that a request follows, and how. */
+export interface RunCall {
+  host: Host;
+  open: OpenHost;
+  client: Client;
+  ctx: ServerContext;
+  states: RequestStateCodec<AskedState>;
+  /** The name of the called tool. */
+  tool: string;
+  run: string;
+  /** Give up waiting after so long; the run goes on. */
+  waitMs?: number | undefined;
+  /** It is soon over, so that it need not become a task. */
+  isQuick: boolean;
+  /** Whether the end of the connection is this client's way to cancel. */
+  cancelsByLeaving: boolean;
+}
+
+export type CallAnswer = CallToolResult | InputRequiredResult | CreatedTask;
+
+/** What ends within this time is answered at once also to a client that takes tasks. */
+const TASK_AFTER_MS = 500;
+
+const DECLINED =
+  'The question was put to the user, who did not answer it. The run still waits: ask the user, then call acor_answer, or acor_cancel.';
+
+/** Follows a run until it ends, asks somebody who is not here, or has become a task; a cancelled request cancels its run. */
+export async function followCall(call: RunCall): Promise<CallAnswer> {
+  const progress = progressFor(call.ctx);
+  const answer = await untilAnswered(call, progress.tell);
+  // What comes after its answer belongs to no call any more.
+  await progress.sent();
+  return answer;
+}
+
+async function untilAnswered(
+  call: RunCall,
+  onLifeSign: ((sign: LifeSign) => void) | undefined,
+): Promise<CallAnswer> {
+  const { host, open, client, ctx, run } = call;
+  const { signal } = ctx.mcpReq;
+  const canBeTask = client.takesTasks && !call.isQuick && call.waitMs === undefined;
+  const patienceMs = canBeTask ? TASK_AFTER_MS : call.waitMs;
+  const limit =
+    patienceMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+  const told = new Set<string>();
+  let since = 0;
+  for (;;) {
+    const watched = await watchRun(open.app, run, { since, signal: limit, onLifeSign });
+    since = watched.since;
+    if (signal.aborted) {
+      await cancelIfMeant(call);
+      return runResult(host, open, run);
+    }
+    if (watched.end === 'ended') return runResult(host, open, run);
+    if (watched.end === 'stopped') return canBeTask ? createdTask(open, run) : runResult(host, open, run);
+    const questions = await questionsForUser(call);
+    if (questions.length === 0) return runResult(host, open, run);
+    if (canBeTask) return createdTask(open, run);
+    const asked = await answerFromClient(call, questions, told);
+    if (asked !== 'answered') return asked;
+  }
+}
+
+/** The questions for which the run stands still, if a form of this client can answer them all. */
+async function questionsForUser({ open, client, run }: RunCall): Promise<OpenQuestion[]> {
+  const questions = await blockingQuestions(open, run);
+  const areForUser = questions.every(({ audience }) => audience === 'user');
+  return areForUser && (client.elicits || client.takesTasks) ? questions : [];
+}
+
+/** Hands in what the client has brought along; what is missing or does not fit is asked for, and a refusal ends the call. */
+async function answerFromClient(
+  { host, open, client, ctx, states, tool, run }: RunCall,
+  questions: readonly OpenQuestion[],
+  told: Set<string>,
+): Promise<CallAnswer | 'answered'> {
+  const requests: Record<string, ReturnType<typeof inputRequired.elicit>> = {};
+  for (const question of questions) {
+    const { action_id: id } = question;
+    const response = told.has(id)
+      ? ({ kind: 'missing' } as const)
+      : inputResponse(ctx.mcpReq.inputResponses, id);
+    // What a client brings along is for the question it was asked, not for one of the same name that comes later.
+    told.add(id);
+    if (response.kind === 'elicit' && response.action !== 'accept')
+      return runResult(host, open, run, DECLINED);
+    const problem =
+      response.kind === 'elicit' ? await handIn(open, run, question, response.content ?? {}) : undefined;
+    if (response.kind === 'elicit' && problem === undefined) continue;
+    requests[id] = inputRequired.elicit(formOf(question, tool, problem));
+  }
+  if (Object.keys(requests).length === 0) return 'answered';
+  if (!client.elicits) return runResult(host, open, run);
+  return inputRequired({
+    inputRequests: requests,
+    requestState: await states.mint({ run, tool, questions: Object.keys(requests) }, ctx),
+  });
+}
+
+/** Answers a question with a filled form; returns why that was no answer. */
+export async function handIn(
+  open: OpenHost,
+  run: string,
+  question: OpenQuestion,
+  content: Readonly<Record<string, unknown>>,
+): Promise<string | undefined> {
+  const value = answerOf(question, content);
+  const answer = { run, actionId: question.action_id, value, by: 'user', source: 'mcp' as const };
+  try {
+    await answerQuestion(open.app, answer);
+    return undefined;
+  } catch (error) {
+    return `${(error as Error).message}.`;
+  }
+}
+
+/** Tells a client the progress of its call, if it wants to know. `sent` settles when all of it is on its way. */
+function progressFor({ mcpReq }: ServerContext): {
+  tell: ((sign: LifeSign) => void) | undefined;
+  sent(): Promise<unknown>;
+} {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return { tell: undefined, sent: async () => {} };
+  let last: Promise<unknown> = Promise.resolve();
+  const teller = new ProgressTeller((progress) => {
+    const params = { progressToken, ...progress };
+    const notified = mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+    last = Promise.all([last, notified]);
+  });
+  return { tell: (sign) => teller.tell(sign), sent: () => last };
+}
+
+/** A client that asks for the end of its call gets it, down to the process. One that is merely gone leaves its run alone. */
+async function cancelIfMeant({ open, ctx, run, cancelsByLeaving }: RunCall): Promise<void> {
+  const { reason } = ctx.mcpReq.signal;
+  const isGone = (reason as { code?: unknown } | undefined)?.code === 'CONNECTION_CLOSED';
+  if (isGone && !cancelsByLeaving) return;
+  const why = typeof reason === 'string' && reason !== '' ? reason : 'cancelled by the MCP client';
+  await open.call('cancel', { run, reason: why }, { signal: new AbortController().signal });
+}

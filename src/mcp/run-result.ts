@@ -1,0 +1,135 @@
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
+import { commandsForOpenQuestions } from '../operations/follow-run.ts';
+import { problemOfData } from '../operations/offered-tools.ts';
+import { openQuestionsOf } from '../operations/open-question.ts';
+import { type RunStand, standOf } from '../operations/watch-run.ts';
+import { type Artifact, artifactUri } from './artifact-uri.ts';
+import type { Host, OpenHost } from './host.ts';
+import { nextCalls } from './next-calls.ts';
+import { errorResult } from './tool-result.ts';
+
+/** What is small comes along with the result, so that it need not be asked for. */
+const INLINE_BYTES = { text: 8192, media: 1 << 20 };
+const MAX_INLINE = 4;
+const MAX_LINKS = 100;
+
+/** What a call is answered with when its run has ended, waits, or goes on without the caller. */
+export async function runResult(
+  host: Host,
+  open: OpenHost,
+  runId: string,
+  note?: string,
+): Promise<CallToolResult> {
+  const stand = await standOf(open.app, runId);
+  const about = { run_id: runId, tool: stand.tool, state: stand.state };
+  if (stand.summary === null) return unfinished(host, open, about, note);
+  const { summary } = stand;
+  const artifacts = summary.artifacts.map(({ path, size, media_type, sha256 }, index) => {
+    return { uri: artifactUri(runId, index + 1, path), path, media_type, size, sha256 };
+  });
+  const next = await nextCalls(host, summary.next);
+  if (summary.state === 'failed') {
+    const ended = { ...about, attempt: summary.attempt, ...(artifacts.length > 0 && { artifacts }) };
+    return errorResult(errorOf(stand), next, ended);
+  }
+  const answer = {
+    ...about,
+    ...(summary.result?.data !== undefined && { data: summary.result.data }),
+    ...(typeof summary.result?.msg === 'string' && { msg: summary.result.msg }),
+    ...(summary.message !== null && { message: summary.message }),
+    artifacts,
+    duration_s: summary.duration_s,
+    ...(next.length > 0 && { next }),
+  };
+  const problem = await problemOfData(open.app, stand.tool, summary.result?.data ?? null);
+  if (summary.state === 'completed' && problem !== undefined) return misfit(host, answer, problem);
+  const more = await contentOf(open, runId, summary.artifacts);
+  return {
+    content: [{ type: 'text', text: JSON.stringify(answer) }, ...more],
+    structuredContent: answer,
+  };
+}
+
+async function unfinished(
+  host: Host,
+  open: OpenHost,
+  about: { run_id: string; tool: string; state: string },
+  note: string | undefined,
+): Promise<CallToolResult> {
+  const { store } = await open.app.project();
+  const questions = await openQuestionsOf(store, about.run_id);
+  const answers = await commandsForOpenQuestions(store, about.run_id);
+  const next = await nextCalls(host, [...answers, `acor wait ${about.run_id}`]);
+  const answer = { ...about, questions, ...(note !== undefined && { note }), next };
+  return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
+}
+
+function errorOf({ summary, codeInfo }: RunStand) {
+  return {
+    code: summary?.code ?? 'E_UNKNOWN',
+    message: summary?.message ?? 'the run failed',
+    hint: summary?.hint ?? codeInfo?.hint ?? '',
+    class: codeInfo?.class ?? 'unknown',
+    retryable: codeInfo?.retryable ?? summary?.retryable ?? false,
+    action: codeInfo?.action ?? '',
+  };
+}
+
+/** The run is completed and stays so; but a client may count on the schema that it was shown. */
+function misfit(host: Host, answer: Record<string, unknown>, problem: string): CallToolResult {
+  const code = 'E_SCHEMA_MISMATCH';
+  const info = host.cli.errorInfo(code);
+  const error = {
+    code,
+    message: `the run is completed, but the data of its result does not fit the tool's output_schema: ${problem}`,
+    hint: 'Mend the tool, or output_schema in its manifest. The data is here as it is.',
+    class: info?.class ?? 'user_error',
+    retryable: false,
+    action: info?.action ?? '',
+  };
+  return errorResult(error, [], answer);
+}
+
+/** Small artifacts as they are, the others as links. */
+async function contentOf(
+  open: OpenHost,
+  runId: string,
+  artifacts: readonly Artifact[],
+): Promise<ContentBlock[]> {
+  const blocks: ContentBlock[] = [];
+  let inlined = 0;
+  for (const [index, artifact] of artifacts.slice(0, MAX_LINKS).entries()) {
+    const uri = artifactUri(runId, index + 1, artifact.path);
+    const inline =
+      inlined < MAX_INLINE ? await inlineBlock(open, runId, index + 1, artifact, uri) : undefined;
+    if (inline !== undefined) inlined++;
+    const { media_type: mimeType, size } = artifact;
+    const name = decodeURIComponent(uri.slice(uri.lastIndexOf('/') + 1));
+    blocks.push(inline ?? { type: 'resource_link', uri, name, mimeType, size });
+  }
+  return blocks;
+}
+
+async function inlineBlock(
+  open: OpenHost,
+  runId: string,
+  number: number,
+  { kind, size, media_type: mimeType }: Artifact,
+  uri: string,
+): Promise<ContentBlock | undefined> {
+  const [family] = mimeType.split('/');
+  const isMedia = family === 'audio' || (family === 'image' && mimeType !== 'image/svg+xml');
+  const isText = family === 'text' || /^application\/(?:json|jsonl|yaml|xml)$/.test(mimeType);
+  const most = isMedia ? INLINE_BYTES.media : isText ? INLINE_BYTES.text : 0;
+  if (kind !== 'file' || size === 0 || size > most) return undefined;
+  const input = { run: runId, artifact: String(number), bytes: most };
+  const read = await open.call('artifact', input, { signal: new AbortController().signal });
+  // It may be gone by now; the link then says so.
+  if (!read.ok) return undefined;
+  const { content, encoding } = read.data as { content: string; encoding: 'utf8' | 'base64' };
+  if (isMedia) {
+    const data = encoding === 'base64' ? content : Buffer.from(content).toString('base64');
+    return { type: family === 'audio' ? 'audio' : 'image', data, mimeType };
+  }
+  return encoding === 'utf8' ? { type: 'resource', resource: { uri, mimeType, text: content } } : undefined;
+}

@@ -1,0 +1,70 @@
+import {
+  inputResponse,
+  MissingRequiredClientCapabilityError,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import * as z from 'zod';
+import { type Client, clientOf, TASKS } from './client-of.ts';
+import type { Host, OpenHost } from './host.ts';
+import { handIn } from './run-call.ts';
+import { blockingQuestions, type DetailedTask, taskOf } from './task.ts';
+
+const taskId = z.looseObject({ taskId: z.string() });
+
+/** Questions that a user has left unanswered, by run: they are not put to them again. */
+export type Declined = Map<string, Set<string>>;
+
+/** Serves the extension for tasks: every run of the project is one, under its own id. */
+export function serveTasks(server: Server, host: Host, declined: Declined): void {
+  const opened = async (id: string, ctx: ServerContext) => {
+    const client = clientOf(server, ctx);
+    if (!client.takesTasks) {
+      throw new MissingRequiredClientCapabilityError({
+        requiredCapabilities: { extensions: { [TASKS]: {} } },
+      });
+    }
+    return { client, open: await openTask(host, client, id) };
+  };
+  server.setRequestHandler('tasks/get', { params: taskId }, async (params, ctx): Promise<DetailedTask> => {
+    const { client, open } = await opened(params.taskId, ctx);
+    const options = { elicits: client.elicits, declined: declined.get(params.taskId) ?? new Set<string>() };
+    return taskOf(host, open, params.taskId, options);
+  });
+  server.setRequestHandler('tasks/update', { params: taskId }, async (params, ctx) => {
+    const { open } = await opened(params.taskId, ctx);
+    for (const question of await blockingQuestions(open, params.taskId)) {
+      const response = inputResponse(ctx.mcpReq.inputResponses, question.action_id);
+      if (response.kind !== 'elicit') continue;
+      if (response.action === 'accept') await handIn(open, params.taskId, question, response.content ?? {});
+      else remember(declined, params.taskId, question.action_id);
+    }
+    return {};
+  });
+  server.setRequestHandler('tasks/cancel', { params: taskId }, async (params, ctx) => {
+    const { open } = await opened(params.taskId, ctx);
+    // The end is seen by tasks/get: it may take the grace that a tool is given.
+    const input = { run: params.taskId, reason: 'cancelled by the MCP client' };
+    void open.call('cancel', input, { signal: new AbortController().signal });
+    return {};
+  });
+}
+
+async function openTask(host: Host, client: Client, id: string): Promise<OpenHost> {
+  const open = host.open(client);
+  const { store } = await open.app.project();
+  try {
+    store.read(id);
+  } catch (error) {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, (error as Error).message);
+  }
+  return open;
+}
+
+function remember(declined: Declined, run: string, actionId: string): void {
+  const known = declined.get(run);
+  if (known === undefined) declined.set(run, new Set([actionId]));
+  else known.add(actionId);
+}

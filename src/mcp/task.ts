@@ -1,0 +1,95 @@
+import type { CallToolResult, InputRequests } from '@modelcontextprotocol/server';
+import { inputRequired } from '@modelcontextprotocol/server';
+import { openQuestionsOf } from '../operations/open-question.ts';
+import { type RunStand, standOf } from '../operations/watch-run.ts';
+import { boundedText } from './bounded-text.ts';
+import { formOf, type OpenQuestion } from './elicitation.ts';
+import type { Host, OpenHost } from './host.ts';
+import { runResult } from './run-result.ts';
+
+const POLL_MS = 1000;
+const MAX_STATUS_CHARS = 300;
+
+/** What a run is as a task of the extension: its id is the run's. */
+interface TaskFields {
+  taskId: string;
+  createdAt: string;
+  lastUpdatedAt: string;
+  /** Runs are kept until somebody cleans up. */
+  ttlMs: null;
+  pollIntervalMs: number;
+  statusMessage?: string;
+}
+
+/** The answer to a call that has become a task. */
+export interface CreatedTask extends TaskFields {
+  resultType: 'task';
+  status: 'working' | 'input_required';
+  [key: string]: unknown;
+}
+
+/** The answer to `tasks/get`. */
+export type DetailedTask = TaskFields &
+  (
+    | { status: 'working' | 'cancelled' }
+    | { status: 'input_required'; inputRequests: InputRequests }
+    | { status: 'completed'; result: CallToolResult }
+  ) & { [key: string]: unknown };
+
+/** A run as a new task. It is on disk already. */
+export async function createdTask(open: OpenHost, runId: string): Promise<CreatedTask> {
+  const stand = await standOf(open.app, runId);
+  return {
+    resultType: 'task',
+    status: stand.state === 'waiting_ai' ? 'input_required' : 'working',
+    ...fieldsOf(stand),
+  };
+}
+
+/**
+ * A run as a task. A question that the model is to answer, or that its user has not answered (`declined`), ends the task with the
+ * question as its result, as it would end a call: the run waits on, for acor_answer.
+ */
+export async function taskOf(
+  host: Host,
+  open: OpenHost,
+  runId: string,
+  options: { elicits: boolean; declined: ReadonlySet<string> },
+): Promise<DetailedTask> {
+  const stand = await standOf(open.app, runId);
+  const fields = fieldsOf(stand);
+  if (stand.state === 'cancelled') return { status: 'cancelled', ...fields };
+  if (stand.summary !== null)
+    return { status: 'completed', ...fields, result: await runResult(host, open, runId) };
+  if (stand.state !== 'waiting_ai') return { status: 'working', ...fields };
+  const questions = await blockingQuestions(open, runId);
+  const areForUser = questions.every(
+    ({ action_id, audience }) => audience === 'user' && !options.declined.has(action_id),
+  );
+  if (!areForUser || !options.elicits)
+    return { status: 'completed', ...fields, result: await runResult(host, open, runId) };
+  const requests = questions.map((question) => [
+    question.action_id,
+    inputRequired.elicit(formOf(question, stand.tool)),
+  ]);
+  return { status: 'input_required', ...fields, inputRequests: Object.fromEntries(requests) };
+}
+
+/** The questions for which a run stands still. */
+export async function blockingQuestions(open: OpenHost, runId: string): Promise<OpenQuestion[]> {
+  const { store } = await open.app.project();
+  return (await openQuestionsOf(store, runId)).filter(({ blocking }) => blocking);
+}
+
+function fieldsOf({ run, createdAt, updatedAt, progress }: RunStand): TaskFields {
+  const told = [progress?.pct === undefined ? undefined : `${progress.pct}%`, progress?.msg];
+  const statusMessage = boundedText(told.filter((each) => each !== undefined).join(' '), MAX_STATUS_CHARS);
+  return {
+    taskId: run,
+    createdAt,
+    lastUpdatedAt: updatedAt,
+    ttlMs: null,
+    pollIntervalMs: POLL_MS,
+    ...(statusMessage !== '' && { statusMessage }),
+  };
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { TestProject, until } from '../support/project.ts';
+
+describe('acor hook', () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject({ tools: ['right_hash', 'asks', 'asks_user', 'exits_with'] });
+  });
+  after(() => project[Symbol.dispose]());
+
+  /** Starts a hook as an agent does, and reads what it answers; null is no opinion. */
+  async function hook(event: string, input: object | string, cwd = project.root) {
+    const stdin = typeof input === 'string' ? input : JSON.stringify({ cwd, ...input });
+    const { code, stdout, stderr } = await project.acor(['hook', event], { stdin, cwd });
+    assert.equal(code, 0, stderr);
+    return { answer: stdout === '' ? null : JSON.parse(stdout), stderr };
+  }
+  const config = (security: string, answers = '[]') =>
+    project.write('.acor/config.yaml', `version: 1\nsecurity: { ${security} }\nanswers: ${answers}\n`);
+
+  it('tells an agent, as its session starts, of the tools, of what waits and of what failed last', async () => {
+    const failing = await project.run(['exits_with', '--code', '30']);
+    const asking = await project.acor(['run', 'asks', '--detach']);
+    const { run_id } = JSON.parse(asking.stdout).data;
+    await until(() => project.record(run_id)?.state === 'waiting_ai');
+    const { answer } = await hook('session-start', { hook_event_name: 'SessionStart', source: 'startup' });
+    assert.deepEqual(Object.keys(answer), ['hookSpecificOutput']);
+    const { hookEventName, additionalContext: text } = answer.hookSpecificOutput;
+    assert.equal(hookEventName, 'SessionStart');
+    assert.match(text, /`acor run right_hash \[args…\]` Makes two artifacts/);
+    assert.ok(text.includes(`- ${run_id} asks: choose_speed`), text);
+    assert.ok(text.includes(`- ${failing.end.run_id} exits_with: `), text);
+    await project.run(['exits_with', '--code', '0']);
+    await project.acor(['answer', run_id, '--choice', 'fast']);
+    await project.acor(['wait', run_id]);
+    const { answer: later } = await hook('session-start', { hook_event_name: 'SessionStart' });
+    const { additionalContext } = later.hookSpecificOutput;
+    assert.ok(
+      !additionalContext.includes(run_id) && !additionalContext.includes('Failed lately'),
+      additionalContext,
+    );
+  });
+
+  it('keeps a shell command from a tool where the project says so, and tells what to run instead', async () => {
+    config('direct_calls: deny');
+    const call = { tool_name: 'Bash', tool_input: { command: 'cd tools && bash right_hash/cli.sh "a b"' } };
+    const { answer } = await hook('pre-tool', { hook_event_name: 'PreToolUse', ...call });
+    const { permissionDecisionReason: why, ...decision } = answer.hookSpecificOutput;
+    assert.deepEqual(decision, { hookEventName: 'PreToolUse', permissionDecision: 'deny' });
+    assert.deepEqual(Object.keys(answer), ['hookSpecificOutput']);
+    assert.match(why, /Instead: acor run right_hash 'a b'$/);
+    const gemini = await hook('pre-tool', { hook_event_name: 'BeforeTool', ...call });
+    assert.deepEqual(gemini.answer, { decision: 'deny', reason: why });
+    const words = {
+      hook_event_name: 'PreToolUse',
+      tool_input: { command: ['bash', 'tools/right_hash/cli.sh'] },
+    };
+    assert.equal((await hook('pre-tool', words)).answer.hookSpecificOutput.permissionDecision, 'deny');
+    for (const command of ['acor run right_hash', 'cat tools/right_hash/cli.sh', 'true'])
+      assert.equal((await hook('pre-tool', { ...words, tool_input: { command } })).answer, null, command);
+    assert.equal((await hook('pre-tool', { ...words, tool_input: { file_path: 'x' } })).answer, null);
+    // The control: the same call, where the project says nothing about it.
+    config('isolation: preferred');
+    assert.equal((await hook('pre-tool', { hook_event_name: 'PreToolUse', ...call })).answer, null);
+  });
+
+  it('answers a dialog of its own server by a rule that was written while the run waits', async () => {
+    const { stdout } = await project.acor(['run', 'asks', '--detach']);
+    const { run_id } = JSON.parse(stdout).data;
+    await until(() => project.record(run_id)?.state === 'waiting_ai');
+    const dialog = {
+      hook_event_name: 'Elicitation',
+      mcp_server_name: 'acor',
+      message: 'asks asks: choose_speed ({"files":3})',
+      requested_schema: {
+        type: 'object',
+        properties: { answer: { type: 'string', enum: ['slow', 'fast'] } },
+      },
+    };
+    assert.equal((await hook('elicit', dialog)).answer, null, 'no rule');
+    config('isolation: preferred', '[{ action: choose_speed, answer: nonsense }]');
+    assert.equal((await hook('elicit', dialog)).answer, null, 'a rule whose answer does not fit');
+    config('isolation: preferred', '[{ action: choose_speed, tool: asks, answer: slow }]');
+    assert.deepEqual((await hook('elicit', dialog)).answer, {
+      hookSpecificOutput: { hookEventName: 'Elicitation', action: 'accept', content: { answer: 'slow' } },
+    });
+    for (const other of [
+      { mcp_server_name: 'other' },
+      { message: 'asks asks: something else' },
+      { message: undefined },
+    ])
+      assert.equal((await hook('elicit', { ...dialog, ...other })).answer, null, JSON.stringify(other));
+    // A second tool asks the same, and the rule is not for it: whom the dialog is about cannot be told.
+    const { data: other } = await project.envelope(['run', 'asks_user', '--detach']);
+    await until(() => project.record(other.run_id)?.state === 'waiting_ai');
+    assert.equal((await hook('elicit', dialog)).answer, null, 'two questions, one rule');
+    await project.acor(['cancel', other.run_id]);
+    assert.notEqual((await hook('elicit', dialog)).answer, null);
+    await project.acor(['cancel', run_id]);
+    assert.equal((await hook('elicit', dialog)).answer, null, 'nothing is asked any more');
+  });
+
+  it('never stands in an agent’s way: whatever is wrong is no opinion, with a word on stderr', async () => {
+    const start = { hook_event_name: 'SessionStart' };
+    for (const [event, input] of [
+      ['session-start', ''],
+      ['session-start', '[]'],
+      ['session-start', '{"hook_event_name":7}'],
+      ['pre-tool', '\u0000'],
+      ['no-such-event', start],
+      ['__proto__', start],
+      ['pre-tool', { hook_event_name: 'PreToolUse', tool_input: { command: 'x' }, cwd: '/nowhere/at/all' }],
+    ] as const) {
+      const { answer, stderr } = await hook(event, input);
+      assert.equal(answer, null);
+      if (event !== 'pre-tool' || input === '\u0000')
+        assert.match(stderr, new RegExp(`acor hook ${event}: no opinion: .`));
+    }
+    using broken = new TestProject({ config: 'no_such_key: 1\n' });
+    const input = { hook_event_name: 'PreToolUse', tool_input: { command: 'x' } };
+    const { answer, stderr } = await hook('pre-tool', input, broken.root);
+    assert.deepEqual([answer, /no_such_key/.test(stderr)], [null, true]);
+    using empty = new TestProject();
+    assert.equal(
+      (await hook('session-start', start, empty.root)).answer,
+      null,
+      'a project without tools and runs',
+    );
+  });
+});

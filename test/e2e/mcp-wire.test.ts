@@ -1,0 +1,345 @@
+import assert from 'node:assert/strict';
+import { existsSync, statSync } from 'node:fs';
+import { request } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { startHttp, TOKEN } from '../support/mcp-server.ts';
+import { processesOf, type Running, TestProject, until } from '../support/project.ts';
+
+const VERSION = '2026-07-28';
+const TASKS = { 'io.modelcontextprotocol/tasks': {} };
+
+const QUESTION = {
+  type: 'action_required',
+  action: 'go_on',
+  action_id: 'q',
+  audience: 'user',
+  blocking: true,
+  context: {},
+  schema: { type: 'boolean' },
+};
+
+const progress = (pct: number, msg: string) => ({ type: 'progress', step: 'work', pct, msg });
+const WORKS = [
+  progress(10, 'part 10'),
+  progress(40, 'part 40'),
+  { type: 'heartbeat' },
+  progress(20, 'back'),
+  progress(90, 'part 90'),
+  { type: 'result', status: 'ok' },
+];
+
+/** What a request of the stateless revision says of its client. */
+function meta(clientCapabilities: object) {
+  return {
+    'io.modelcontextprotocol/protocolVersion': VERSION,
+    'io.modelcontextprotocol/clientInfo': { name: 'wire', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': clientCapabilities,
+  };
+}
+
+const TASK_CLIENT = meta({ elicitation: { form: {} }, extensions: TASKS });
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever the answer holds
+type Message = any;
+
+/** `acor mcp` with its pipes bare, so that anything can be said to it. */
+class Wire {
+  readonly running: Running;
+  readonly #answers = new Map<unknown, Message>();
+  readonly lines: string[] = [];
+  #rest = '';
+  #id = 0;
+
+  constructor(project: TestProject) {
+    this.running = project.start(['mcp']);
+    this.running.child.stdout!.on('data', (text: string) => {
+      const lines = (this.#rest + text).split('\n');
+      this.#rest = lines.pop()!;
+      this.lines.push(...lines);
+      for (const line of lines) this.#answers.set(JSON.parse(line).id, JSON.parse(line));
+    });
+  }
+
+  write(text: string): void {
+    this.running.child.stdin!.write(text);
+  }
+
+  async ask(method: string, params: object, client: object = TASK_CLIENT): Promise<Message> {
+    const id = ++this.#id;
+    this.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: client } })}\n`);
+    await until(() => this.#answers.has(id));
+    return this.#answers.get(id);
+  }
+
+  /** Asks for a task until it has come to a state. */
+  async task(taskId: string, status: string): Promise<Message> {
+    for (;;) {
+      const { result } = await this.ask('tasks/get', { taskId });
+      if (result.status === status) return result;
+      assert.ok(['working', 'input_required'].includes(result.status), JSON.stringify(result));
+    }
+  }
+}
+
+let project: TestProject;
+
+before(() => {
+  project = new TestProject({ tools: ['quick', 'asks'] });
+  project.write('tools/hangs/cli.sh', '#!/bin/bash\nsleep 600 & wait\n', 0o755);
+  project.write(
+    'tools/works/cli.sh',
+    `#!/bin/bash\n${WORKS.map((line) => `echo '${JSON.stringify(line)}'\n`).join('')}`,
+    0o755,
+  );
+  project.write('tools/asks_user/tool.yaml', 'name: asks_user\nversion: 1.0.0\nactions: [go_on]\n');
+  project.write(
+    'tools/asks_user/cli.sh',
+    `#!/bin/bash\necho '${JSON.stringify(QUESTION)}'\nread -r answer\necho '{"type":"result","status":"ok","data":'"$answer"'}'\n`,
+    0o755,
+  );
+});
+after(() => project[Symbol.dispose]());
+
+describe('runs as tasks', () => {
+  let wire: Wire;
+  before(() => {
+    wire = new Wire(project);
+  });
+  after(async () => {
+    wire.running.child.stdin!.end();
+    assert.equal((await wire.running.finished).code, 0);
+  });
+
+  it('are what a client that takes tasks gets of a long call; the run is the task, and ends with it', async () => {
+    const { result } = await wire.ask('tools/call', { name: 'hangs', arguments: {} });
+    assert.deepEqual([result.resultType, result.status], ['task', 'working']);
+    assert.equal(project.record(result.taskId)?.state, 'running');
+    const cancelled = await wire.ask('tasks/cancel', { taskId: result.taskId });
+    assert.equal(cancelled.result.resultType, 'complete');
+    await wire.task(result.taskId, 'cancelled');
+    assert.deepEqual(processesOf(result.taskId), []);
+  });
+
+  it('ask the user by their state, take the answer, and carry the result of the call', async () => {
+    const { result } = await wire.ask('tools/call', { name: 'asks_user', arguments: {} });
+    const waiting = await wire.task(result.taskId, 'input_required');
+    assert.equal(waiting.inputRequests.q.method, 'elicitation/create');
+    const inputResponses = { q: { action: 'accept', content: { answer: true } } };
+    await wire.ask('tasks/update', { taskId: result.taskId, inputResponses });
+    const done = await wire.task(result.taskId, 'completed');
+    assert.equal(done.result.structuredContent.data.answer, true);
+  });
+
+  it('end with the question when the user declines it, while the run waits on', async () => {
+    const { result } = await wire.ask('tools/call', { name: 'asks_user', arguments: {} });
+    const { taskId } = result;
+    await wire.task(taskId, 'input_required');
+    await wire.ask('tasks/update', { taskId, inputResponses: { q: { action: 'decline' } } });
+    const done = await wire.task(taskId, 'completed');
+    assert.equal(done.result.structuredContent.state, 'waiting_ai');
+    assert.ok(processesOf(taskId).length > 0);
+    await wire.ask('tools/call', { name: 'acor_cancel', arguments: { run: taskId } });
+    assert.deepEqual(processesOf(taskId), []);
+  });
+
+  it('are refused to a client that does not take them, and for a run that is none', async () => {
+    const plain = await wire.ask('tasks/get', { taskId: 'r-0000000000000000' }, meta({}));
+    assert.equal(plain.error.code, -32021);
+    for (const taskId of ['r-0000000000000000', '../../etc'])
+      assert.equal((await wire.ask('tasks/get', { taskId })).error.code, -32602);
+  });
+
+  it('end with a question to the model, if it was not asked before there was a task', async () => {
+    const { result } = await wire.ask('tools/call', { name: 'asks', arguments: {} });
+    const isTask = result.resultType === 'task';
+    const answer = isTask ? (await wire.task(result.taskId, 'completed')).result : result;
+    assert.equal(answer.structuredContent.state, 'waiting_ai');
+    await wire.ask('tools/call', {
+      name: 'acor_cancel',
+      arguments: { run: answer.structuredContent.run_id },
+    });
+  });
+});
+
+describe('progress', () => {
+  it('is told before the answer, always rising, with the last words of the tool', async () => {
+    const wire = new Wire(project);
+    const client = { ...meta({}), progressToken: 'token' };
+    const { result } = await wire.ask('tools/call', { name: 'works', arguments: {} }, client);
+    assert.equal(result.structuredContent.state, 'completed');
+    const messages = wire.lines.map((line) => JSON.parse(line));
+    assert.equal(messages.at(-1).result.structuredContent.run_id, result.structuredContent.run_id);
+    const told = messages.slice(0, -1).map(({ method, params }) => {
+      assert.deepEqual([method, params.progressToken], ['notifications/progress', 'token']);
+      return [params.progress, params.total, params.message];
+    });
+    assert.deepEqual(told.slice(0, 2), [
+      [10, 100, 'part 10'],
+      [40, 100, 'part 40'],
+    ]);
+    // Neither a heartbeat nor a tool that goes back makes it fall.
+    assert.ok(told[2]![0] > 40 && told[2]![0] < 41 && told[2]![2] === 'part 40', String(told[2]));
+    assert.ok(told[3]![0] > told[2]![0] && told[3]![2] === 'back', String(told[3]));
+    assert.deepEqual(told.slice(4), [[90, 100, 'part 90']]);
+    wire.running.child.stdin!.end();
+    await wire.running.finished;
+  });
+});
+
+describe('what acor mcp is told by nobody it knows', () => {
+  it('neither stops it nor makes it print anything but JSON-RPC', async () => {
+    const wire = new Wire(project);
+    for (const nonsense of [
+      'nonsense\n',
+      '{"jsonrpc":"2.0"\n',
+      '[]\n',
+      '{"jsonrpc":"2.0","id":"x","result":{}}\n',
+      '\u0000\n',
+    ])
+      wire.write(nonsense);
+    const unknown = await wire.ask('no/such/method', {});
+    assert.equal(unknown.error.code, -32601);
+    const wrong = await wire.ask('tools/call', { name: 7 });
+    assert.ok(wrong.error);
+    const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+    wire.write(`{"jsonrpc":"2.0","id":"deep","method":"tools/list","params":{"x":${deep}}}\n`);
+    const big = 'x'.repeat(2_000_000);
+    const told = await wire.ask('tools/call', { name: 'quick', arguments: { nope: big } });
+    assert.equal(told.result.structuredContent.error.code, 'E_USAGE');
+    const forged = await wire.ask('tools/call', { name: 'asks_user', arguments: {}, requestState: 'v1.x.y' });
+    assert.equal(forged.error.code, -32602);
+    assert.ok(wire.lines.every((line) => JSON.parse(line).jsonrpc === '2.0'));
+    wire.running.child.stdin!.end();
+    assert.equal((await wire.running.finished).code, 0);
+  });
+
+  it('ends it when it is a message without an end, and not its runs', async () => {
+    const wire = new Wire(project);
+    const { result } = await wire.ask('tools/call', { name: 'hangs', arguments: {} });
+    wire.write('x'.repeat(12_000_000));
+    assert.equal((await wire.running.finished).code, 0);
+    assert.equal(project.record(result.taskId)?.state, 'running');
+    await project.envelope(['cancel', result.taskId]);
+  });
+});
+
+describe('acor mcp --http', () => {
+  let running: Running;
+  let port: number;
+  before(async () => {
+    ({ running, port } = await startHttp(project));
+  });
+  after(async () => {
+    running.child.kill();
+    await running.finished;
+  });
+
+  function post(headers: Record<string, string>, body: object | string, path = '/mcp') {
+    return new Promise<{ status: number; text: string; session: string | undefined }>((resolve, reject) => {
+      const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers }, (answer) => {
+        let text = '';
+        answer.setEncoding('utf8').on('data', (part: string) => {
+          text += part;
+        });
+        answer.on('error', reject);
+        answer.on('end', () =>
+          resolve({
+            status: answer.statusCode!,
+            text,
+            session: answer.headers['mcp-session-id']?.toString(),
+          }),
+        );
+      });
+      sent.on('error', reject);
+      sent.end(typeof body === 'string' ? body : JSON.stringify(body));
+    });
+  }
+
+  const KNOWN = {
+    Authorization: `Bearer ${TOKEN}`,
+    'Content-Type': 'application/json',
+    Accept: 'application/json, text/event-stream',
+  };
+  const HELLO = {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'wire', version: '1' },
+  };
+  const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: HELLO };
+
+  it('serves whoever shows the token, and nobody else', async () => {
+    assert.equal((await post(KNOWN, initialize)).status, 200);
+    const { Authorization: _, ...unknown } = KNOWN;
+    assert.equal((await post(unknown, initialize)).status, 401);
+    assert.equal((await post({ ...unknown, Authorization: `Bearer ${TOKEN}x` }, initialize)).status, 401);
+    assert.equal((await post(KNOWN, initialize, '/')).status, 404);
+  });
+
+  it('refuses a page that a browser was lured to, also with the token', async () => {
+    for (const header of [{ Host: 'evil.example' }, { Origin: 'https://evil.example' }])
+      assert.equal((await post({ ...KNOWN, ...header }, initialize)).status, 403);
+    assert.equal((await post({ ...KNOWN, Origin: 'http://localhost:5173' }, initialize)).status, 200);
+  });
+
+  it('refuses what is too long, and what is no JSON', async () => {
+    assert.equal((await post(KNOWN, 'x'.repeat(5_000_000)).catch(() => ({ status: 413 }))).status, 413);
+    assert.equal((await post(KNOWN, '{"jsonrpc')).status, 400);
+    assert.equal((await post(KNOWN, initialize)).status, 200);
+  });
+
+  it('cancels the run of a call whose response is closed, as the stateless revision has it', async () => {
+    const before = project.runIds();
+    const headers = {
+      ...KNOWN,
+      'MCP-Protocol-Version': VERSION,
+      'Mcp-Method': 'tools/call',
+      'Mcp-Name': 'hangs',
+    };
+    const params = { name: 'hangs', arguments: {}, _meta: meta({}) };
+    const sent = request({ host: '127.0.0.1', port, path: '/mcp', method: 'POST', headers });
+    sent.on('error', () => {});
+    sent.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }));
+    const started = () => project.runIds().filter((id) => !before.includes(id))[0];
+    await until(() => started() !== undefined && processesOf(started()!).length > 0);
+    sent.destroy();
+    await until(() => project.record(started()!)?.state === 'cancelled');
+    assert.deepEqual(processesOf(started()!), []);
+  });
+
+  it('leaves the run of a session alone that has ended, and takes no more for it', async () => {
+    const before = project.runIds();
+    const { session } = await post(KNOWN, initialize);
+    const headers = { ...KNOWN, 'Mcp-Session-Id': session! };
+    const params = { name: 'hangs', arguments: {} };
+    const answer = post(headers, { jsonrpc: '2.0', id: 2, method: 'tools/call', params }).catch(() => {});
+    const started = () => project.runIds().filter((id) => !before.includes(id))[0];
+    await until(() => started() !== undefined && processesOf(started()!).length > 0);
+    const bye = request({ host: '127.0.0.1', port, path: '/mcp', method: 'DELETE', headers });
+    await new Promise((resolve) => bye.on('response', resolve).end());
+    await answer;
+    assert.equal((await post(headers, initialize)).status, 404);
+    assert.equal((await project.envelope(['show', started()!])).data.state, 'running');
+    assert.ok(!existsSync(project.path('.runs', started()!, 'control', 'CANCEL')));
+    await project.envelope(['cancel', started()!]);
+  });
+
+  it('keeps its token in a file for its owner alone, makes it once, and refuses one that others can read', async () => {
+    const file = project.path('private', 'token');
+    const start = () => project.start(['mcp', '--http', '--port', '0', '--token-file', file]);
+    const first = start();
+    await until(() => statSync(file, { throwIfNoEntry: false }) !== undefined);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    first.child.kill();
+    assert.doesNotMatch((await first.finished).stdout, /token"/);
+    project.write('open-token', 'a-token-that-others-can-read\n', 0o644);
+    const refused = await project.envelope(['mcp', '--http', '--token-file', 'open-token']);
+    assert.deepEqual([refused.code, refused.error.code], [1, 'E_USAGE']);
+    assert.match(refused.error.hint, /chmod 600/);
+  });
+
+  it('says that a port is taken', async () => {
+    const { code, error } = await project.envelope(['mcp', '--http', '--port', String(port)]);
+    assert.deepEqual([code, error.code], [1, 'E_USAGE']);
+    assert.match(error.hint, /--port/);
+  });
+});

@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { type Event, processesOf, until } from '../support/project.ts';
+import { endsOf, WorkflowProject } from '../support/workflow-project.ts';
+
+/** Three steps in a row, of which the second waits for a file. */
+function threeSteps(project: WorkflowProject, more: Record<string, unknown> = {}) {
+  return {
+    steps: [
+      { name: 'one', ...project.noting('one') },
+      { name: 'two', ...project.noting('two', { until: project.path('go') }), ...more },
+      { name: 'three', ...project.noting('three') },
+    ],
+  };
+}
+
+const submitted = (events: readonly Event[]) =>
+  events.filter(({ type }) => type === 'task_submitted').map(({ task_id }) => task_id);
+
+describe('a workflow that is killed', () => {
+  it('lets its children go on, and takes them up again: no step is done twice, none is lost', async () => {
+    using project = new WorkflowProject();
+    project.startFlow(threeSteps(project));
+    await project.noted('begin two');
+    const flow = project.flowId();
+    const two = await project.child('two');
+    project.kill(flow);
+    // The child does not hear of it.
+    project.write('go', '');
+    await project.noted('two');
+    const { data } = await project.envelope(['show', flow]);
+    assert.deepEqual([data.state, data.code], ['failed', 'E_RUNNER_LOST']);
+    const { code } = await project.envelope(['resume', flow, '--no-stream']);
+    assert.equal(code, 0);
+    assert.deepEqual(project.notes(), ['begin one', 'one', 'begin two', 'two', 'begin three', 'three']);
+    const events = project.events(flow);
+    assert.deepEqual(submitted(events), ['one', 'two', 'three']);
+    assert.deepEqual(endsOf(events), ['one ok', 'two ok', 'three ok']);
+    assert.equal(
+      events.find(({ type, task_id }) => type === 'task_done' && task_id === 'two')!.child_run_id,
+      two,
+    );
+    assert.equal((await project.envelope(['verify'])).code, 0);
+  });
+
+  it('goes on with a child that is still at work, and waits for it', async () => {
+    using project = new WorkflowProject();
+    project.startFlow(threeSteps(project));
+    await project.noted('begin two');
+    const flow = project.flowId();
+    project.kill(flow);
+    await project.envelope(['show', flow]);
+    const resumed = project.start(['workflow', 'resume', flow]);
+    await until(() => project.record(flow)!.state === 'running');
+    project.write('go', '');
+    assert.equal((await resumed.finished).code, 0);
+    assert.deepEqual(project.done(), ['one', 'three', 'two']);
+    assert.equal(project.notes().filter((line) => line === 'begin two').length, 1);
+  });
+
+  it('finds the run of a step again of which it was never told that it had begun', async () => {
+    using project = new WorkflowProject();
+    project.write('go', '');
+    const running = project.startFlow(threeSteps(project));
+    await running.event('task_submitted');
+    const flow = project.flowId();
+    process.kill(project.record(flow)!.pid, 'SIGSTOP');
+    await project.noted('one');
+    project.kill(flow);
+    assert.ok(project.events(flow).every(({ type }) => type !== 'task_started'));
+    assert.equal((await project.envelope(['resume', flow, '--no-stream'])).code, 0);
+    assert.deepEqual(project.notes(), ['begin one', 'one', 'begin two', 'two', 'begin three', 'three']);
+    assert.equal(project.runIds().length, 4);
+  });
+
+  it('ends its children when it is cancelled although nobody looks after it any more', async () => {
+    using project = new WorkflowProject();
+    project.startFlow(threeSteps(project));
+    await project.noted('begin two');
+    const flow = project.flowId();
+    const two = await project.child('two');
+    project.kill(flow);
+    await until(() => processesOf(two).length > 0);
+    const { code } = await project.envelope(['cancel', flow]);
+    assert.equal(code, 0);
+    assert.deepEqual([project.record(two)!.state, processesOf(two)], ['cancelled', []]);
+  });
+
+  it('tries a step again whose supervisor was killed, if its rule says so', async () => {
+    using project = new WorkflowProject();
+    const running = project.startFlow(
+      threeSteps(project, { retry: { max: 1, on: ['E_RUNNER_LOST'], backoff_s: 0 } }),
+    );
+    await project.noted('begin two');
+    project.kill(await project.child('two'));
+    await until(() => project.notes().filter((line) => line === 'begin two').length === 2);
+    project.write('go', '');
+    assert.equal((await running.finished).code, 0);
+    assert.deepEqual(project.done(), ['one', 'three', 'two']);
+  });
+
+  it('does not try a step again of which nobody can say what it had done, until it is forced to', async () => {
+    using project = new WorkflowProject();
+    project.write(
+      'tools/notes_work/tool.yaml',
+      'name: notes_work\nversion: 1.0.0\ndescription: Once only.\ninputs: [{name: say}, {name: notes}, {name: until}]\n',
+    );
+    const running = project.startFlow(
+      threeSteps(project, { retry: { max: 3, on: ['retryable'], backoff_s: 0 } }),
+    );
+    await project.noted('begin two');
+    const flow = project.flowId();
+    project.kill(await project.child('two'));
+    assert.equal((await running.finished).code, 1);
+    project.write('go', '');
+    const again = await project.envelope(['resume', flow, '--no-stream']);
+    assert.deepEqual([again.code, again.error.code], [1, 'E_OUTCOME_UNKNOWN']);
+    assert.deepEqual(project.done(), ['one']);
+    const forced = await project.envelope(['workflow', 'resume', flow, '--force', '--no-stream']);
+    assert.equal(forced.code, 0);
+    assert.deepEqual(project.done(), ['one', 'three', 'two']);
+  });
+
+  it('counts a step as done that was gone on with by hand', async () => {
+    using project = new WorkflowProject();
+    const running = project.startFlow(threeSteps(project));
+    await project.noted('begin two');
+    const flow = project.flowId();
+    const two = await project.child('two');
+    project.kill(two);
+    assert.equal((await running.finished).code, 1);
+    project.write('go', '');
+    assert.equal((await project.envelope(['resume', two, '--no-stream'])).code, 0);
+    assert.equal((await project.envelope(['resume', flow, '--no-stream'])).code, 0);
+    assert.deepEqual(project.done(), ['one', 'three', 'two']);
+    assert.deepEqual(submitted(project.events(flow)), ['one', 'two', 'three']);
+  });
+
+  it('goes on with a workflow within it that was killed, and with what that had done', async () => {
+    using project = new WorkflowProject();
+    project.workflow(threeSteps(project), 'inner.json');
+    const running = project.startFlow({
+      steps: [
+        { name: 'sub', workflow: './inner.json' },
+        { name: 'after', ...project.noting('after') },
+      ],
+    });
+    await project.noted('begin two');
+    project.kill(await project.child('sub'));
+    project.write('go', '');
+    assert.equal((await running.finished).code, 0);
+    assert.deepEqual(project.done(), ['after', 'one', 'three', 'two']);
+    assert.equal(project.notes().length, 8);
+  });
+});
+
+describe('a workflow', () => {
+  it('is cancelled with all its descendants, does its last steps, and can be resumed', async () => {
+    using project = new WorkflowProject();
+    project.workflow(threeSteps(project), 'inner.json');
+    const running = project.startFlow({
+      steps: [{ name: 'sub', workflow: './inner.json' }],
+      finally: [{ name: 'last', ...project.noting('last ${workflow.ok}') }],
+    });
+    await project.noted('begin two');
+    const flow = project.flowId();
+    const two = await project.child('two');
+    const { data } = await project.envelope(['cancel', flow, '--reason', 'enough']);
+    assert.equal(data.state, 'cancelled');
+    await running.finished;
+    assert.deepEqual(
+      [project.record(await project.child('sub'))!.state, project.record(two)!.state, processesOf(two)],
+      ['cancelled', 'cancelled', []],
+    );
+    assert.deepEqual(project.done(), ['last false', 'one']);
+    project.write('go', '');
+    assert.equal((await project.envelope(['resume', flow, '--no-stream'])).code, 0);
+    assert.deepEqual(project.done(), ['last false', 'last true', 'one', 'three', 'two']);
+  });
+
+  it('ends its children when its own time is up', async () => {
+    using project = new WorkflowProject();
+    const { end } = await project.flow({ timeout_s: 1.5, ...threeSteps(project) });
+    assert.deepEqual([end.state, end.code], ['failed', 'E_DEADLINE']);
+    const two = await project.child('two');
+    assert.deepEqual([project.record(two)!.state, processesOf(two)], ['cancelled', []]);
+  });
+
+  it('runs a step and all that needs it again, and nothing else', async () => {
+    using project = new WorkflowProject();
+    project.write('go', '');
+    await project.flow({
+      steps: [
+        { name: 'a', ...project.noting('a') },
+        { name: 'b', needs: ['a'], ...project.noting('b') },
+        { name: 'c', needs: ['b'], ...project.noting('c') },
+        { name: 'd', needs: ['a'], ...project.noting('d') },
+      ],
+    });
+    const flow = project.flowId();
+    rmSync(project.path('notes'));
+    const { code } = await project.envelope(['workflow', 'resume', flow, '--from', 'b', '--no-stream']);
+    assert.equal(code, 0);
+    assert.deepEqual(project.notes(), ['begin b', 'b', 'begin c', 'c']);
+    const wrong = await project.envelope(['workflow', 'resume', flow, '--from', 'x', '--no-stream']);
+    assert.equal(wrong.error.code, 'E_USAGE');
+    assert.equal((await project.envelope(['retry', flow, '--no-stream'])).error.code, 'E_USAGE');
+  });
+
+  it('is tried again from the beginning with retry', async () => {
+    using project = new WorkflowProject();
+    const flaw = { fails_with: 'E_DISK_FULL', unless: project.path('mended') };
+    await project.flow({
+      steps: [
+        { name: 'a', ...project.noting('a') },
+        { name: 'b', ...project.noting('b', flaw) },
+      ],
+    });
+    project.write('mended', '');
+    assert.equal((await project.envelope(['retry', project.flowId(), '--no-stream'])).code, 0);
+    assert.deepEqual(project.done(), ['a', 'a', 'b']);
+  });
+
+  it('is not resumed with a file that was changed, unless it is forced to be', async () => {
+    using project = new WorkflowProject();
+    const steps = (say: string) => ({
+      steps: [
+        { name: 'a', ...project.noting('a') },
+        { name: 'b', ...project.noting(say, say === 'bad' ? { fails_with: 'E_DISK_FULL' } : {}) },
+      ],
+    });
+    await project.flow(steps('bad'));
+    const flow = project.flowId();
+    project.workflow(steps('good'));
+    const refused = await project.envelope(['resume', flow, '--no-stream']);
+    assert.match(refused.error.message, /has been changed/);
+    assert.equal((await project.envelope(['resume', flow, '--force', '--no-stream'])).code, 0);
+    assert.deepEqual(project.done(), ['a', 'good']);
+  });
+});

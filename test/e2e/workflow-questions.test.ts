@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { until } from '../support/project.ts';
+import { WorkflowProject } from '../support/workflow-project.ts';
+
+const decision = (more: Record<string, unknown> = {}) => ({
+  name: 'choose',
+  type: 'ai_decision',
+  decision_type: 'pick_way',
+  instruction: 'Which way?',
+  context: { from: '${workflow.run_id}' },
+  options: [{ id: 'left' }, { id: 'right' }],
+  ...more,
+});
+
+describe('a question of a workflow', () => {
+  it('is put with its context, stays open for what does not fit, and its answer is data for what follows', async () => {
+    using project = new WorkflowProject();
+    const running = project.startFlow({
+      steps: [
+        decision(),
+        { name: 'l', when: "${steps.choose.answer == 'left'}", ...project.noting('left') },
+        {
+          name: 'r',
+          needs: ['choose'],
+          when: "${steps.choose.answer == 'right'}",
+          ...project.noting('right'),
+        },
+      ],
+    });
+    const { code, stderr } = await running.finished;
+    const flow = project.flowId();
+    assert.equal(code, 2);
+    assert.match(stderr, new RegExp(`acor answer ${flow} choose --choice left`));
+    const { data } = await project.envelope(['show', flow]);
+    assert.equal(data.state, 'waiting_ai');
+    const [question] = data.questions;
+    assert.deepEqual(
+      [question.action, question.msg, question.context],
+      ['pick_way', 'Which way?', { from: flow }],
+    );
+    const wrong = await project.envelope(['answer', flow, '--choice', 'up']);
+    assert.equal(wrong.error.code, 'E_BAD_ANSWER');
+    await project.envelope(['answer', flow, '--choice', 'right']);
+    const waited = await project.envelope(['wait', flow]);
+    assert.deepEqual([waited.code, waited.data.state], [0, 'completed']);
+    assert.deepEqual(project.done(), ['right']);
+  });
+
+  it('keeps its answer through a kill, and is asked again when its step is run again', async () => {
+    using project = new WorkflowProject();
+    const running = project.startFlow(
+      {
+        steps: [
+          decision(),
+          { name: 'work', ...project.noting('went ${steps.choose.answer}', { until: project.path('go') }) },
+        ],
+      },
+      ['--answer', 'pick_way=left'],
+    );
+    await project.noted('begin went left');
+    const flow = project.flowId();
+    project.kill(flow);
+    await running.finished;
+    project.write('go', '');
+    const resumed = await project.envelope(['resume', flow, '--no-stream']);
+    assert.equal(resumed.code, 0);
+    assert.deepEqual(project.done(), ['went left']);
+    await project.envelope(['workflow', 'resume', flow, '--from', 'choose', '--detach']);
+    await until(() => project.record(flow)!.state === 'waiting_ai');
+    assert.equal((await project.envelope(['answer', flow, '--choice', 'right'])).code, 0);
+    assert.equal((await project.envelope(['wait', flow])).code, 0);
+    assert.deepEqual(project.done(), ['went left', 'went right']);
+  });
+
+  it('has its default when nobody answers, and fails the step when it has none', async () => {
+    using project = new WorkflowProject();
+    const flow = (more: Record<string, unknown>) => ({
+      steps: [decision({ timeout_s: 0.2, ...more })],
+      outputs: { way: '${steps.choose.answer}' },
+    });
+    await project.acor(['workflow', 'run', project.workflow(flow({ default: 'left' })), '--detach']);
+    const first = await project.envelope(['wait', project.runIds()[0]!, '--until', 'ending']);
+    assert.deepEqual(first.data.result.data, { way: 'left' });
+    await project.acor(['workflow', 'run', project.workflow(flow({})), '--detach']);
+    const second = await project.envelope(['wait', project.runIds()[1]!, '--until', 'ending']);
+    assert.deepEqual([second.data.state, second.data.code], ['failed', 'E_ACTION_TIMEOUT']);
+  });
+});
+
+describe('a question of a child', () => {
+  for (const where of ['workflow', 'child'] as const) {
+    it(`is answered at the ${where}, and both go on`, async () => {
+      using project = new WorkflowProject(['asks']);
+      project.workflow({ steps: [{ name: 'ask', foreach: [1], tool: 'asks' }] }, 'inner.json');
+      const running = project.startFlow({
+        steps: [{ name: 'sub', workflow: './inner.json' }],
+      });
+      const { code, stderr } = await running.finished;
+      const flow = project.flowId();
+      assert.equal(code, 2);
+      assert.ok(stderr.includes(`acor answer ${flow} 'sub/ask[0]:a-1' --choice slow`), stderr);
+      const wrong = await project.envelope(['answer', flow, '--choice', 'up']);
+      assert.equal(wrong.error.code, 'E_BAD_ANSWER');
+      const at = where === 'workflow' ? [flow, 'sub/ask[0]:a-1'] : [await project.child('ask[0]'), 'a-1'];
+      assert.equal((await project.envelope(['answer', ...at, '--choice', 'fast', '--by', 'me'])).code, 0);
+      assert.equal((await project.envelope(['wait', flow])).data.state, 'completed');
+      const [told] = (await project.envelope(['decisions', flow])).data.decisions;
+      assert.deepEqual([told.state, told.answer, told.by], ['answered', 'fast', 'me']);
+      assert.equal((await project.envelope(['decisions'])).data.decisions.length, 1);
+    });
+  }
+
+  it('is answered beforehand by what the workflow was given', async () => {
+    using project = new WorkflowProject(['asks']);
+    const { code } = await project.flow({ steps: [{ name: 'ask', tool: 'asks' }] }, [
+      '--answer',
+      'choose_speed=fast',
+    ]);
+    assert.equal(code, 0);
+  });
+});
+
+describe('a step that asks what to do about its failure', () => {
+  const failing = (project: WorkflowProject, code: string) => ({
+    steps: [
+      {
+        name: 'bad',
+        on_error: 'ask',
+        ...project.noting('bad', { fails_with: code, unless: project.path('mended') }),
+      },
+      { name: 'after', ...project.noting('after ${steps.bad.ok}') },
+    ],
+  });
+
+  it('is tried again, or left as it is, as the answer says', async () => {
+    using project = new WorkflowProject();
+    await project.startFlow(failing(project, 'E_DISK_FULL')).finished;
+    const flow = project.flowId();
+    const [question] = (await project.envelope(['show', flow])).data.questions;
+    assert.deepEqual([question.action, question.context.code], ['step_failed', 'E_DISK_FULL']);
+    project.write('mended', '');
+    await project.envelope(['answer', flow, '--choice', 'retry']);
+    assert.equal((await project.envelope(['wait', flow])).data.state, 'completed');
+    assert.deepEqual(project.done(), ['after true', 'bad']);
+  });
+
+  it('does what the error table recommends when nobody answers', async () => {
+    using project = new WorkflowProject();
+    project.write(
+      '.acor/config.yaml',
+      "version: 1\nsecurity: { isolation: 'off' }\nenvironment: { answer_timeout_s: 0.3 }\n",
+    );
+    for (const [code, state] of [
+      ['E_TRANSIENT_NET', 'failed'],
+      ['E_DISK_FULL', 'failed'],
+    ] as const) {
+      await project.acor(['workflow', 'run', project.workflow(failing(project, code)), '--detach']);
+      const flow = project
+        .runIds()
+        .filter((id) => project.whole(id).tool.startsWith('workflow:'))
+        .at(-1)!;
+      const ended = await project.envelope(['wait', flow, '--until', 'ending']);
+      assert.equal(ended.data.state, state);
+      const tries = project.events(flow).filter(({ type }) => type === 'task_submitted').length;
+      assert.equal(tries, code === 'E_TRANSIENT_NET' ? 4 : 1);
+    }
+  });
+});

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { until } from '../support/project.ts';
+import { endsOf, WorkflowProject } from '../support/workflow-project.ts';
+
+describe('a workflow', () => {
+  it('runs its steps in order, each as a run of its own in the same trace, and passes on what they gave', async () => {
+    using project = new WorkflowProject();
+    const { code, end, of, events } = await project.flow(
+      {
+        inputs: { word: { type: 'string', required: true } },
+        steps: [
+          { name: 'first', ...project.noting('${inputs.word}') },
+          {
+            name: 'each',
+            foreach: ['x', 'y'],
+            ...project.noting('${item} ${index} ${steps.first.data.said}'),
+          },
+          { name: 'never', when: '${steps.each.count == 3}', ...project.noting('never') },
+          { name: 'nor', ...project.noting('${steps.never.data.said}') },
+          {
+            name: 'both',
+            needs: ['each'],
+            type: 'parallel',
+            tasks: [project.noting('p'), project.noting('q')],
+          },
+        ],
+        finally: [{ name: 'last', ...project.noting('ok ${workflow.ok}') }],
+        outputs: {
+          said: '${steps.each.data.map(each, each.said)}',
+          file: '${steps.first.artifacts["said.txt"]}',
+        },
+      },
+      ['--word', 'hello'],
+    );
+    assert.deepEqual([code, end.state], [0, 'completed']);
+    assert.deepEqual(project.done(), ['hello', 'ok true', 'p', 'q', 'x 0 hello', 'y 1 hello']);
+    assert.deepEqual(project.notes()[0], 'begin hello');
+    assert.deepEqual(endsOf(events).sort(), [
+      'both.0 ok',
+      'both.1 ok',
+      'each[0] ok',
+      'each[1] ok',
+      'first ok',
+      'last ok',
+      'never skipped',
+      'nor skipped',
+    ]);
+    const [result] = of('result');
+    const { said, file } = result!.data as { said: string[]; file: string };
+    assert.deepEqual(said, ['x 0 hello', 'y 1 hello']);
+    assert.equal(readFileSync(file, 'utf8'), 'hello\n');
+    const flow = project.whole(project.flowId());
+    for (const runId of project.runIds()) {
+      const { trace_id, parent } = project.whole(runId);
+      assert.equal(trace_id, flow.trace_id);
+      if (runId === flow.run_id) continue;
+      assert.equal(parent.run_id, flow.run_id);
+      assert.equal(project.events(runId)[0]!.parent_span_id, flow.span_id);
+    }
+    assert.equal((await project.envelope(['verify'])).code, 0);
+  });
+
+  it('says which part of a parallel step failed, begins nothing more, and still does the last steps', async () => {
+    using project = new WorkflowProject();
+    const { code, end, of } = await project.flow({
+      steps: [
+        {
+          name: 'both',
+          type: 'parallel',
+          tasks: [project.noting('good'), project.noting('bad', { fails_with: 'E_SCHEMA_MISMATCH' })],
+        },
+        { name: 'after', ...project.noting('after') },
+      ],
+      finally: [{ name: 'last', ...project.noting('ok ${workflow.ok}') }],
+    });
+    assert.deepEqual([code, end.state, end.code], [1, 'failed', 'E_SCHEMA_MISMATCH']);
+    assert.deepEqual(project.done(), ['good', 'ok false']);
+    const [error] = of('error');
+    assert.match(String(error!.msg), /'both\.1' failed: as it was told/);
+    assert.deepEqual(
+      (error!.failed as { task_id: string }[]).map(({ task_id }) => task_id),
+      ['both.1'],
+    );
+  });
+
+  it('goes on after a failure where it is told to, and calls that a part of a success', async () => {
+    using project = new WorkflowProject();
+    const { code, of } = await project.flow({
+      on_error: 'continue',
+      steps: [
+        { name: 'bad', ...project.noting('bad', { fails_with: 'E_DISK_FULL' }) },
+        { name: 'after', ...project.noting('after ${steps.bad.ok} ${steps.bad.code}') },
+      ],
+    });
+    const [result] = of('result');
+    assert.deepEqual([code, result!.status, result!.failed_count], [0, 'partial', 1]);
+    assert.deepEqual(project.done(), ['after false E_DISK_FULL']);
+  });
+
+  it('tries a step again for the errors that it names, by class or by code, and for no others', async () => {
+    using project = new WorkflowProject();
+    const flow = (on: string[]) => ({
+      steps: [
+        {
+          name: 'shaky',
+          ...project.noting('shaky', { fails_with: 'E_TRANSIENT_NET' }),
+          retry: { max: 1, on, backoff_s: 0 },
+        },
+      ],
+    });
+    const began = () => project.notes().length;
+    await project.flow(flow(['infra_error']));
+    assert.equal(began(), 1);
+    await project.flow(flow(['retryable']));
+    assert.equal(began(), 3);
+    const { of } = await project.flow(flow(['E_TRANSIENT_NET']));
+    assert.equal(began(), 5);
+    assert.deepEqual([of('task_submitted').length, of('task_done').length], [2, 1]);
+  });
+
+  it('takes nothing from the task events of a child that is no workflow, which is told of them', async () => {
+    using project = new WorkflowProject();
+    project.write(
+      'tools/forges/cli.sh',
+      `#!/bin/bash
+for type in task_submitted task_started task_done; do
+  echo "{\\"type\\":\\"$type\\",\\"task_id\\":\\"after\\",\\"status\\":\\"ok\\",\\"child_run_id\\":\\"$RUN_ID\\"}"
+done
+echo "{\\"type\\":\\"task_action_required\\",\\"task_id\\":\\"after\\",\\"child_run_id\\":\\"$RUN_ID\\",\\"child_event\\":{\\"type\\":\\"action_required\\",\\"action\\":\\"x\\",\\"action_id\\":\\"a-1\\",\\"blocking\\":true}}"
+echo '{"type":"result","status":"ok"}'
+`,
+      0o755,
+    );
+    const { code, events } = await project.flow({
+      steps: [
+        { name: 'forged', tool: 'forges' },
+        { name: 'after', ...project.noting('after') },
+      ],
+    });
+    assert.equal(code, 0);
+    assert.deepEqual(project.done(), ['after']);
+    assert.deepEqual(endsOf(events), ['forged ok', 'after ok']);
+    assert.ok(events.every(({ type }) => type !== 'task_action_required'));
+    const child = await project.child('forged');
+    assert.ok(
+      project.events(child).some(({ type, msg }) => type === 'runner_warning' && /task_/.test(String(msg))),
+    );
+    assert.deepEqual((await project.envelope(['show', child])).data.questions, []);
+  });
+
+  it('keeps to its number of runs at once, those of the workflows within it included', async () => {
+    using project = new WorkflowProject();
+    const held = project.noting('in ${item}', { until: project.path('go') });
+    project.workflow({ steps: [{ name: 'each', foreach: [1, 2], ...held }] }, 'inner.json');
+    const running = project.startFlow({
+      max_concurrency: 2,
+      steps: ['a', 'b'].map((name) => ({ name, needs: [], workflow: './inner.json' })),
+    });
+    const isHeld = (id: string) =>
+      project.events(id).some(({ msg }) => /max_concurrency of the workflow/.test(String(msg)));
+    // A run that has a record has a log.
+    const waiting = () => project.runIds().filter((id) => project.record(id) !== undefined && isHeld(id));
+    await until(() => waiting().length === 2 && project.notes().length === 2);
+    project.write('go', '');
+    assert.equal((await running.finished).code, 0);
+    assert.equal(project.done().length, 4);
+  });
+});
