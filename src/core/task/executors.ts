@@ -39,6 +39,8 @@ export interface Executor {
   login: string | null;
   /** The folder below its home in which it keeps its settings and sessions, and the variable that names it, if one does. */
   keeps: { folder: string; variable: string | null } | null;
+  /** A file below its home without which it would ask a person how to log in. */
+  settingsFile?: (hasKey: boolean) => { path: string; text: string };
   /** Its figures are those of the whole conversation so far, not those of a turn. */
   tellsTotals?: true;
   argv(turn: Turn): string[];
@@ -109,6 +111,12 @@ const GEMINI: Executor = {
   key: { secret: 'GEMINI_API_KEY', variables: ['GEMINI_API_KEY'] },
   login: '.gemini/oauth_creds.json',
   keeps: { folder: '.gemini', variable: null },
+  settingsFile: (hasKey) => ({
+    path: '.gemini/settings.json',
+    text: JSON.stringify({
+      security: { auth: { selectedType: hasKey ? 'gemini-api-key' : 'oauth-personal' } },
+    }),
+  }),
   argv({ program, prompt, instructions, session, isConfined, settings: { model } }) {
     const words = session === null ? `${instructions}\n\n${prompt}` : prompt;
     return [

@@ -137,6 +137,7 @@ export class TaskWork implements Work {
         home: homeOf(config, executor.name, plan.callerEnv),
         userHome: userHome(plan.callerEnv),
         writes,
+        hasKey: executor.key !== null && plan.tool.manifest.secrets.includes(executor.key.secret),
       },
     );
     return session;
