@@ -22,8 +22,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** An agent thinks for minutes, and works for hours. */
 const TIMEOUT_S = 14_400;
 const SILENCE_S = 900;
-/** What most projects are built and tested with; those that are not there are no harm. */
-const USUAL_COMMANDS = ['git', 'node', 'npm', 'npx', 'bun', 'python3', 'make', 'rg'];
+/** The shells that agents look for, and what most projects are built and tested with; those that are not there are no harm. */
+const USUAL_COMMANDS = ['zsh', 'which', 'ps', 'git', 'node', 'npm', 'npx', 'bun', 'python3', 'make', 'rg'];
 /** Dependencies are installed by people: what lies there is run by others. */
 const NEVER_WRITTEN = ['node_modules', '.git'];
 
