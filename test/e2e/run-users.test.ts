@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { canGiveUsers } from '../../src/core/sandbox/identity/can-give-users.ts';
-import { processesOf, TestProject, until } from '../support/project.ts';
+import { ACOR, parseLines, processesOf, TestProject, until } from '../support/project.ts';
 
 /** Accounts of nobody, as owners of files. */
 const SOMEBODY = 4321;
@@ -124,5 +124,20 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
     const hint = String(refused.of('runner_error')[0]!.hint);
     assert.equal(spawnSync('sh', ['-c', hint.slice(hint.indexOf('chmod'))]).status, 0);
     assert.equal((await project.run(['reads', 'private'])).end.state, 'completed');
+  });
+});
+
+describe('root without its powers', { skip: !canGiveUsers() }, () => {
+  it('runs tools as itself, in a sandbox all the same', () => {
+    using project = new TestProject({ tools: ['quick'] });
+    const { status, stdout } = spawnSync(
+      'setpriv',
+      ['--bounding-set=-all', '--inh-caps=-all', ACOR, 'run', 'quick'],
+      { cwd: project.root, encoding: 'utf8' },
+    );
+    assert.equal(status, 0, stdout);
+    const [start, ...rest] = parseLines(stdout);
+    const { enforced } = start!.isolation as { enforced: string[] };
+    assert.deepEqual([rest.at(-1)!.state, enforced.includes('filesystem')], ['completed', true]);
   });
 });
