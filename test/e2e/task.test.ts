@@ -8,13 +8,13 @@ import { TaskProject } from '../support/task-project.ts';
 const THREAD = '0199a213-81c0-7800-8aa1-bbab2a035a53';
 
 /** A turn of `codex exec --json` in which it says something. */
-function codexTurn(text: string, items: readonly object[] = []): object[] {
+function codexTurn(text: string, items: readonly object[] = [], inputTokens = 100): object[] {
   return [
     { type: 'thread.started', thread_id: THREAD },
     { type: 'turn.started' },
     ...items.map((item, index) => ({ type: 'item.completed', item: { id: `item_${index}`, ...item } })),
     { type: 'item.completed', item: { id: 'said', type: 'agent_message', text } },
-    { type: 'turn.completed', usage: { input_tokens: 100, output_tokens: 10 } },
+    { type: 'turn.completed', usage: { input_tokens: inputTokens } },
   ];
 }
 
@@ -35,9 +35,11 @@ describe('acor task', () => {
       { prints: codexTurn(QUESTION) },
       {
         does: 'echo changed >>src/form.txt; echo new >src/new.txt',
-        prints: codexTurn('[CODEX_COMPLETE] Task completed in 2 iterations', [
-          { type: 'file_change', changes, status: 'completed' },
-        ]),
+        prints: codexTurn(
+          '[CODEX_COMPLETE] Task completed in 2 iterations',
+          [{ type: 'file_change', changes, status: 'completed' }],
+          250,
+        ),
       },
     ]);
     const { env } = project;
@@ -61,7 +63,11 @@ describe('acor task', () => {
 
     const events = project.events(runId!);
     const summary = events.find(({ msg }) => msg === "task 'login': 2 turn(s)")!;
-    assert.deepEqual(summary.metrics, { input_tokens: 200, output_tokens: 20 });
+    assert.deepEqual(
+      summary.metrics,
+      { input_tokens: 250 },
+      'Codex tells what the whole conversation has taken',
+    );
     assert.deepEqual(summary.files, [
       { path: 'src/form.txt', change: 'modified' },
       { path: 'src/new.txt', change: 'created' },

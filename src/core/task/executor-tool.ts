@@ -22,8 +22,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** An agent thinks for minutes, and works for hours. */
 const TIMEOUT_S = 14_400;
 const SILENCE_S = 900;
-/** What most projects are built and tested with; those that are not there are no harm. */
-const USUAL_COMMANDS = ['git', 'node', 'npm', 'npx', 'bun', 'python3', 'make', 'rg'];
+/** The shells that agents look for, and what most projects are built and tested with; those that are not there are no harm. */
+const USUAL_COMMANDS = ['zsh', 'which', 'ps', 'git', 'node', 'npm', 'npx', 'bun', 'python3', 'make', 'rg'];
 /** Dependencies are installed by people: what lies there is run by others. */
 const NEVER_WRITTEN = ['node_modules', '.git'];
 
@@ -41,6 +41,7 @@ export async function executorTool(name: string, config: LoadedConfig, env: Env)
     ...asked,
     commands: [...USUAL_COMMANDS, ...settings.commands],
   } as never);
+  const packages = packagesOf(program!);
   const { manifestFile, completeManifest } = await import('../../protocol/manifest.ts');
   const secrets = secretsOf(executor, config, env);
   const login = executor.login === null ? null : join(userHome(env), executor.login);
@@ -61,12 +62,14 @@ export async function executorTool(name: string, config: LoadedConfig, env: Env)
           config.root,
           ...runtimePaths(asked as never).filter((path) => existsSync(path)),
           ...reads,
+          ...packages,
           ...(login !== null && secrets.length === 0 && existsSync(login) ? [login] : []),
         ],
         write: [home, ...writesOf(config, env).map((path) => join(config.root, path))],
       },
       network: { egress_allow: hostsOf(executor, settings.hosts, env) },
-      commands: [...new Set([...programs, ...BASE_UTILITIES])],
+      // What a project brings along is run when it is built and tested.
+      commands: [...new Set([...programs, ...BASE_UTILITIES, ...packages, config.root])],
     },
     env: { allow: ['TERM', ...(executor.baseUrl === null ? [] : [executor.baseUrl])] },
     secrets,
@@ -121,6 +124,12 @@ export async function programOf(
 /** A link is not there inside of the sandbox, only what it leads to; but a virtual environment is told by its link, and is there as a whole. */
 function calledAs(program: string): string {
   return existsSync(join(dirname(dirname(program)), 'pyvenv.cfg')) ? program : realpathSync(program);
+}
+
+/** A program that npm has installed finds the rest of itself among the packages beside its own. */
+function packagesOf(program: string): string[] {
+  const at = program.lastIndexOf('/node_modules/');
+  return at === -1 ? [] : [program.slice(0, at + '/node_modules'.length)];
 }
 
 /**

@@ -16,6 +16,8 @@ export interface Turn {
   /** Whether ACOR's sandbox holds it: its own would only be in the way then. */
   isConfined: boolean;
   settings: TaskSettings;
+  /** The address of another service than the usual one, where the caller's environment gives one. */
+  baseUrl: string | null;
 }
 
 /** The section `task` of the configuration. */
@@ -37,6 +39,10 @@ export interface Executor {
   login: string | null;
   /** The folder below its home in which it keeps its settings and sessions, and the variable that names it, if one does. */
   keeps: { folder: string; variable: string | null } | null;
+  /** A file below its home without which it would ask a person how to log in. */
+  settingsFile?: (hasKey: boolean) => { path: string; text: string };
+  /** Its figures are those of the whole conversation so far, not those of a turn. */
+  tellsTotals?: true;
   argv(turn: Turn): string[];
 }
 
@@ -49,14 +55,23 @@ const CODEX: Executor = {
   key: { secret: 'OPENAI_API_KEY', variables: ['CODEX_API_KEY', 'OPENAI_API_KEY'] },
   login: '.codex/auth.json',
   keeps: { folder: '.codex', variable: 'CODEX_HOME' },
-  argv({ program, prompt, instructions, session, isConfined, settings: { model } }) {
+  tellsTotals: true,
+  argv({ program, prompt, instructions, session, isConfined, settings: { model }, baseUrl }) {
     const mode = isConfined ? 'danger-full-access' : 'workspace-write';
     const options = ['--json', '--skip-git-repo-check', '-c', `sandbox_mode="${mode}"`];
     const chosen = model === undefined ? [] : ['-m', model];
+    // It takes the address from its settings alone. A JSON text is one of TOML, too.
+    const service =
+      baseUrl === null
+        ? []
+        : [
+            ...['-c', 'model_provider="acor"', '-c'],
+            `model_providers.acor={name="acor",base_url=${JSON.stringify(baseUrl)},env_key="OPENAI_API_KEY",wire_api="responses"}`,
+          ];
     const to = session === null ? [] : ['resume', session];
     // It has no flag for the system's own words, and keeps those of a conversation.
     const words = session === null ? `${instructions}\n\n${prompt}` : prompt;
-    return [...program, 'exec', ...to, ...options, ...chosen, '--', words];
+    return [...program, 'exec', ...to, ...options, ...chosen, ...service, '--', words];
   },
 };
 
@@ -96,6 +111,12 @@ const GEMINI: Executor = {
   key: { secret: 'GEMINI_API_KEY', variables: ['GEMINI_API_KEY'] },
   login: '.gemini/oauth_creds.json',
   keeps: { folder: '.gemini', variable: null },
+  settingsFile: (hasKey) => ({
+    path: '.gemini/settings.json',
+    text: JSON.stringify({
+      security: { auth: { selectedType: hasKey ? 'gemini-api-key' : 'oauth-personal' } },
+    }),
+  }),
   argv({ program, prompt, instructions, session, isConfined, settings: { model } }) {
     const words = session === null ? `${instructions}\n\n${prompt}` : prompt;
     return [

@@ -65,7 +65,7 @@ export class TaskWork implements Work {
     const hearsAnswers = plan.tool.adapter === 'jsonl';
     const writes = writesOf(config, plan.callerEnv);
     const before = snapshotOf(config.root, writes);
-    const sums = new TurnSums();
+    const sums = new TurnSums(executorOf(plan.name, settings));
     const first = taskPrompt(taskId, description, planFile);
     let prompt = options.isResumed ? resumePrompt(first, await answersGiven(writer.layout)) : first;
     for (let count = 1; ; count++) {
@@ -128,6 +128,7 @@ export class TaskWork implements Work {
         instructions: instructionsFor({ taskId, project: config.root, writes }),
         session,
         plan: planFile,
+        baseUrl: (executor.baseUrl !== null && plan.callerEnv[executor.baseUrl]) || null,
         isConfined: plan.isolation.enforced.includes('filesystem'),
         settings,
       },
@@ -136,6 +137,7 @@ export class TaskWork implements Work {
         home: homeOf(config, executor.name, plan.callerEnv),
         userHome: userHome(plan.callerEnv),
         writes,
+        hasKey: executor.key !== null && plan.tool.manifest.secrets.includes(executor.key.secret),
       },
     );
     return session;

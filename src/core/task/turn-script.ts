@@ -16,9 +16,15 @@ export function writeTurn(
   { toolControl }: RunLayout,
   executor: Executor,
   turn: Turn,
-  places: { root: string; home: string; userHome: string; writes: readonly string[] },
+  places: {
+    root: string;
+    home: string;
+    userHome: string;
+    writes: readonly string[];
+    hasKey: boolean;
+  },
 ): void {
-  const { root, home, userHome, writes } = places;
+  const { root, home, userHome, writes, hasKey } = places;
   const { prompt, instructions, session, settings } = turn;
   const file: TurnFile = {
     prompt,
@@ -35,7 +41,7 @@ export function writeTurn(
   const hearsAnswers = executor.adapter === 'jsonl';
   const lines = [
     `TASK_ID=${quoted(turn.taskId)}; export TASK_ID`,
-    ...homeLines(executor, home, userHome),
+    ...homeLines(executor, home, userHome, hasKey),
     ...keyLines(executor, settings.secrets),
     ...(turn.isConfined ? ['IS_SANDBOX=1; export IS_SANDBOX'] : []),
     `cd ${quoted(root)} || exit 1`,
@@ -45,7 +51,12 @@ export function writeTurn(
   writeAtomic(join(toolControl, 'turn.sh'), `${lines.join('\n')}\n`, { mode: 0o644 });
 }
 
-function homeLines({ keeps, login }: Executor, home: string, userHome: string): string[] {
+function homeLines(
+  { keeps, login, settingsFile }: Executor,
+  home: string,
+  userHome: string,
+  hasKey: boolean,
+): string[] {
   const lines = [`HOME=${quoted(home)}; export HOME`];
   if (keeps !== null) {
     const folder = quoted(join(home, keeps.folder));
@@ -55,6 +66,10 @@ function homeLines({ keeps, login }: Executor, home: string, userHome: string): 
   if (login !== null) {
     const own = quoted(join(userHome, login));
     lines.push(`[ ! -f ${own} ] || ln -sf ${own} ${quoted(join(home, login))}`);
+  }
+  if (settingsFile !== undefined) {
+    const { path, text } = settingsFile(hasKey);
+    lines.push(`printf '%s\\n' ${quoted(text)} >${quoted(join(home, path))}`);
   }
   return lines;
 }
