@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { parametersOf } from '../../src/compose/parameters.ts';
 import { ROUTES } from '../../src/operations/index.ts';
 import { ACOR, parseLines, processesOf, TestProject } from '../support/project.ts';
 
@@ -192,6 +193,9 @@ describe('a run id that is none', () => {
       const op = await load();
       if (hidden || !(op.positionals ?? []).includes('run')) continue;
       takers.push(command);
+      const further = parametersOf(op).filter(
+        (each) => each.isPositional && each.isRequired && each.key !== 'run',
+      );
       for (const id of [
         'r-0000000000000000',
         '../x',
@@ -202,7 +206,11 @@ describe('a run id that is none', () => {
         `r-${'0'.repeat(300)}`,
         'r-a\nb',
       ]) {
-        const { code, error } = await project.envelope([...command.split(' '), id]);
+        const { code, error } = await project.envelope([
+          ...command.split(' '),
+          id,
+          ...further.map(() => 'x'),
+        ]);
         assert.deepEqual(
           [error?.code, code],
           ['E_RUN_NOT_FOUND', 1],
