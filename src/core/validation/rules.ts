@@ -140,6 +140,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'foreach-list': error('workflow', '`foreach` gives a list of at most `max_items`.'),
   'unknown-tool': error('workflow', 'The tools that are called exist.'),
   'broken-tool': error('workflow', 'The tools that are called can be used.'),
+  'reads-no-records': error('workflow', 'A tool behind another one in a pipe says `stdin: records`.'),
   argument: error('workflow', 'Arguments fit the inputs of their tool, as far as they are known.'),
   'duplicate-option': error('workflow', 'No two options of a decision have the same id.'),
   'answer-schema': error('workflow', 'The schema of an answer is a JSON Schema.'),

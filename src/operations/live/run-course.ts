@@ -144,7 +144,7 @@ export class RunCourse {
 }
 
 function endOf(word: unknown): StepEnd {
-  if (word === 'cancelled') return 'stopped';
+  if (word === 'cancelled' || word === 'skipped') return 'stopped';
   return word === 'failed' || word === 'error' ? 'failed' : 'done';
 }
 

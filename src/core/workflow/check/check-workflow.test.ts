@@ -29,10 +29,12 @@ describe('the checks of a workflow', () => {
     folder = projectFolder({
       '.acor/config.yaml': 'version: 1\n',
       'tools/loader/tool.yaml': LOADER,
+      'tools/reader/tool.yaml': 'name: reader\nversion: 1.0.0\nstdin: records\n',
       ...files,
     });
     folder.program('tools/loader/cli.sh', '#!/bin/bash\n');
     folder.program('tools/free/cli.sh', '#!/bin/bash\n');
+    folder.program('tools/reader/cli.sh', '#!/bin/bash\n');
     const config = await loadConfig({ cwd: folder.root, env: {} });
     return { config, registry: Registry.open(config), cwd: folder.root };
   }
@@ -60,7 +62,7 @@ describe('the checks of a workflow', () => {
       '  - { name: c, needs: [a, b b], foreach: "${steps.a.data.rows}", tool: loader, args: { row: "${item.id}", mode: null, rows: [1, "${index}"] } }',
       '  - { name: d, type: ai_decision, decision_type: pick, options: [{ id: x }], default: x, context: { n: "${steps.c.count}" } }',
       "  - { name: e, when: \"${steps.d.answer == 'x' && steps['b b'].ok}\", needs: [d, b b], workflow: sub, inputs: { out: later.txt } }",
-      '  - { name: f, retry: { max: 1, on: [retryable, E_TIMEOUT, E_OWN] }, pipe: ["loader --row 1", "free"] }',
+      '  - { name: f, retry: { max: 1, on: [retryable, E_TIMEOUT, E_OWN] }, pipe: ["loader --row 1", "reader"] }',
       'finally: [{ name: g, tool: free, args: ["${workflow.ok}", "${steps.a.state}"] }, { name: h, tool: free, args: ["${steps.g.ok}"] }]',
       'outputs: { rows: "${steps.c.data}", last: "${steps.h.ok}" }',
     ].join('\n');
@@ -205,6 +207,7 @@ describe('the checks of a workflow', () => {
       '5:25 argument',
       '6:25 argument',
       '7:42 argument',
+      '8:41 reads-no-records',
       '8:41 argument',
       '8:41 argument',
       '9:70 argument',
@@ -217,8 +220,8 @@ describe('the checks of a workflow', () => {
       ["Write 'loader'.", "loader: 'row' is required and is not given"],
     );
     assert.match(misspelt!.message, /'rwo'.*nearest one is 'row'/);
-    assert.match(errors[8]!.message + errors[9]!.message, /\$\{…\}/);
-    assert.match(errors[10]!.message, /outside the folders/);
+    assert.match(errors[9]!.message + errors[10]!.message, /\$\{…\}/);
+    assert.match(errors[11]!.message, /outside the folders/);
   });
 
   it('name a tool that cannot be used with what is wrong with it', async () => {

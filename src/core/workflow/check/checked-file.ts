@@ -56,6 +56,8 @@ export interface ToolCall {
   /** Of the arguments. */
   argsPath: KeyPath;
   others: readonly KeyPath[];
+  /** Set for the stages of a pipe that stand behind another one. */
+  readsRecords?: true;
 }
 
 /** The tools that a step calls: its own, those of its tasks, the stages of a pipe. */
@@ -69,7 +71,14 @@ export function toolCallsOf(step: Step): ToolCall[] {
     if (work.kind !== 'pipe') return [];
     return work.stages.map(({ tool, args }, index) => {
       const path = [...work.path, 'pipe', index];
-      return { tool, args, path, argsPath: path, others: [] };
+      return {
+        tool,
+        args,
+        path,
+        argsPath: path,
+        others: [],
+        ...(index > 0 && { readsRecords: true as const }),
+      };
     });
   });
 }

@@ -42,7 +42,18 @@ export const checkToolCalls: Check = async (file, surroundings) => {
           fix: tool.problems[0].fix,
         }),
       );
-    } else problems.push(...(await argumentMistakes(file, call, tool, surroundings)));
+    } else {
+      if (call.readsRecords && tool.manifest.stdin !== 'records') {
+        problems.push(
+          problemAt(file, call, {
+            rule: 'reads-no-records',
+            message: `'${call.tool}' does not say that it reads the records of the tool before it`,
+            fix: 'If it reads JSON objects from its standard input, a line each, add "stdin: records" to its tool.yaml; else only put it first.',
+          }),
+        );
+      }
+      problems.push(...(await argumentMistakes(file, call, tool, surroundings)));
+    }
   }
   return problems;
 };
