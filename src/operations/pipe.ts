@@ -5,7 +5,7 @@ import type { AcorApp } from './acor-app.ts';
 import { callerOf } from './caller.ts';
 import { acorOperation } from './define.ts';
 import { preparedAnswers } from './prepared-answers.ts';
-import { runSummary } from './shapes.ts';
+import { answers, runSummary, stream } from './shapes.ts';
 
 const input = z.object({
   stages: z
@@ -17,10 +17,7 @@ const input = z.object({
     .positive()
     .optional()
     .describe('Seconds until the deadline of the whole pipe; by default that of its slowest tool.'),
-  stream: z
-    .boolean()
-    .default(true)
-    .describe('Write events as they come; --no-stream writes one envelope at the end.'),
+  stream,
   detach: z
     .boolean()
     .default(false)
@@ -29,7 +26,7 @@ const input = z.object({
     .array(z.string())
     .default([])
     .describe('ACTION=VALUE, an answer to a question that a tool of the pipe may ask.'),
-  answers: z.string().optional().describe('A JSON or YAML file of answers: action to value.'),
+  answers,
   idempotency_key: z
     .string()
     .optional()

@@ -10,21 +10,18 @@ import { callerOf } from './caller.ts';
 import { acorOperation } from './define.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import type { ShownAs } from './run-start.ts';
-import { runSummary } from './shapes.ts';
+import { answers, runSummary, stream } from './shapes.ts';
 
 export const againInput = z.object({
   run: z.string().describe('The id of the run.'),
   timeout: z.number().positive().optional().describe('Seconds until the deadline of this attempt.'),
-  stream: z
-    .boolean()
-    .default(true)
-    .describe('Write events as they come; --no-stream writes one envelope at the end.'),
+  stream,
   detach: z.boolean().default(false).describe('Give back the id at once; the run goes on by itself.'),
   answer: z
     .array(z.string())
     .default([])
     .describe('ACTION=VALUE, an answer to a question that the tool may ask.'),
-  answers: z.string().optional().describe('A JSON or YAML file of answers: action to value.'),
+  answers,
   force: z
     .boolean()
     .default(false)

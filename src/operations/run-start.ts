@@ -7,7 +7,7 @@ import type { AcorApp } from './acor-app.ts';
 import { callerOf } from './caller.ts';
 import { acorOperation } from './define.ts';
 import { preparedAnswers } from './prepared-answers.ts';
-import { runSummary } from './shapes.ts';
+import { answers, runSummary, stream } from './shapes.ts';
 import { shownPlan, showPlan } from './show-plan.ts';
 
 const input = z.object({
@@ -20,10 +20,7 @@ const input = z.object({
     ),
   timeout: z.number().positive().optional().describe('Seconds until the deadline of the whole run.'),
   retries: z.int().min(0).optional().describe('How many more times a retryable failure is tried.'),
-  stream: z
-    .boolean()
-    .default(true)
-    .describe('Write events as they come; --no-stream writes one envelope at the end.'),
+  stream,
   detach: z
     .boolean()
     .default(false)
@@ -32,7 +29,7 @@ const input = z.object({
     .array(z.string())
     .default([])
     .describe('ACTION=VALUE, an answer to a question that the tool may ask; VALUE is JSON, or else a text.'),
-  answers: z.string().optional().describe('A JSON or YAML file of answers: action to value.'),
+  answers,
   idempotency_key: z
     .string()
     .optional()

@@ -1,5 +1,13 @@
 import * as z from 'zod';
 
+/** Flags that are the same for everything that starts a run. */
+export const stream = z
+  .boolean()
+  .default(true)
+  .describe('Write events as they come; --no-stream writes one envelope at the end.');
+
+export const answers = z.string().optional().describe('A JSON or YAML file of answers: action to value.');
+
 /** The shapes that several operations return. */
 export const artifactShape = z.lazy(() =>
   z.object({

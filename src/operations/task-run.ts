@@ -7,7 +7,7 @@ import { AcorError } from '../protocol/acor-error.ts';
 import { callerOf } from './caller.ts';
 import { acorOperation } from './define.ts';
 import { preparedAnswers } from './prepared-answers.ts';
-import { runSummary } from './shapes.ts';
+import { runSummary, stream } from './shapes.ts';
 import { shownPlan, showPlan } from './show-plan.ts';
 
 const TASK_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -31,10 +31,7 @@ export const taskRun = acorOperation({
       .optional()
       .describe('Who carries it out; left out, the one of the configuration (task.executor).'),
     timeout: z.number().positive().optional().describe('Seconds until the deadline of the whole run.'),
-    stream: z
-      .boolean()
-      .default(true)
-      .describe('Write events as they come; --no-stream writes one envelope at the end.'),
+    stream,
     detach: z
       .boolean()
       .default(false)

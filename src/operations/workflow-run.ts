@@ -7,7 +7,7 @@ import { callerOf } from './caller.ts';
 import { acorOperation } from './define.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import type { ShownAs } from './run-start.ts';
-import { runSummary } from './shapes.ts';
+import { answers, runSummary, stream } from './shapes.ts';
 
 const input = z.object({
   workflow: z.string().describe('The workflow: its name, or the path of its file.'),
@@ -16,16 +16,13 @@ const input = z.object({
     .default([])
     .describe("The workflow's inputs, as flags; --input-json takes them as JSON."),
   timeout: z.number().positive().optional().describe('Seconds until the deadline of the whole workflow.'),
-  stream: z
-    .boolean()
-    .default(true)
-    .describe('Write events as they come; --no-stream writes one envelope at the end.'),
+  stream,
   detach: z.boolean().default(false).describe('Give back the id at once; the workflow goes on by itself.'),
   answer: z
     .array(z.string())
     .default([])
     .describe('ACTION=VALUE, an answer to a question that the workflow or one of its tools may ask.'),
-  answers: z.string().optional().describe('A JSON or YAML file of answers: action to value.'),
+  answers,
   idempotency_key: z
     .string()
     .optional()

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { isFile } from '../../util/is-file.ts';
 import type { DigestedFile } from '../guard/tool-digest.ts';
 import { foreignImport } from './foreign-imports.ts';
 
@@ -63,14 +64,6 @@ function pathsNamedIn(content: Buffer): string[] {
 /** TypeScript is written with the names that its JavaScript would have. */
 function candidatesFor(path: string): string[] {
   return [...ENDINGS.map((ending) => path + ending), path.replace(/\.(m?)js$/, '.$1ts')];
-}
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 function nameOf(path: string, root: string): string {

@@ -4,7 +4,7 @@ import { grantInputs } from './grant-inputs.ts';
 import { inputsOf } from './input-schema.ts';
 import { passThrough } from './pass-through.ts';
 import type { Grant, GrantRules, StagedOutput } from './path-grants.ts';
-import { type ReadInput, readInputs } from './read-inputs.ts';
+import { givenValue, type ReadInput, readInputs } from './read-inputs.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { usageLine } from './usage-line.ts';
 
@@ -52,9 +52,7 @@ export function resolveArguments(
     secretInputs: granted.read.flatMap(({ spec, values: all }) =>
       isHidden(spec) ? all.map(({ text }) => ({ name: spec.name, text })) : [],
     ),
-    values: Object.fromEntries(
-      granted.read.map(({ spec, values: all }) => [spec.name, shownValue(spec, all)]),
-    ),
+    values: Object.fromEntries(granted.read.map((input) => [input.spec.name, shownValue(input)])),
     grants: granted.grants,
     staged: granted.staged,
   };
@@ -65,7 +63,6 @@ function isHidden({ secret, type }: ReadInput['spec']): boolean {
   return secret && type !== 'path' && type !== 'bool';
 }
 
-function shownValue(spec: ReadInput['spec'], values: ReadInput['values']): unknown {
-  if (spec.secret) return '[secret]';
-  return spec.multiple ? values.map(({ value }) => value) : values[0]?.value;
+function shownValue(input: ReadInput): unknown {
+  return input.spec.secret ? '[secret]' : givenValue(input);
 }

@@ -11,6 +11,11 @@ export interface ReadInput {
   values: InputValue[];
 }
 
+/** What was given for an input: a list for one that may be given several times. */
+export function givenValue({ spec, values }: ReadInput): unknown {
+  return spec.multiple ? values.map(({ value }) => value) : values[0]?.value;
+}
+
 /**
  * Reads a command line by the inputs of a tool: flags, then `--input-json`, then defaults. Values that are `open` are known to be
  * given, and not yet what they are: they are not looked at.

@@ -1,8 +1,9 @@
-import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, normalize } from 'node:path';
 import { errorInfo } from '../../protocol/error-codes.ts';
 import { type Denial, explainDenial, type Remedy, remedySentence } from '../policy/explain-denial.ts';
 import { type SaidDenial, saidDenials } from '../policy/said-denials.ts';
+import { isProgram } from '../registry/find-program.ts';
 import { isInside } from '../registry/real-path.ts';
 import { systemEntries } from '../sandbox/profile/system-folders.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
@@ -169,15 +170,6 @@ function wordsIn(path: string): string {
     return lastWordsIn(path, LAST_WORDS_BYTES);
   } catch {
     return '';
-  }
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
   }
 }
 

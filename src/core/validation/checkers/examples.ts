@@ -1,7 +1,7 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { checkJsonInputs } from '../../registry/check-json-inputs.ts';
 import { inputsOf } from '../../registry/input-schema.ts';
-import { readInputs } from '../../registry/read-inputs.ts';
+import { givenValue, readInputs } from '../../registry/read-inputs.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import type { Checker } from '../checker.ts';
 import { type Finding, findingOf } from '../finding.ts';
@@ -51,10 +51,7 @@ async function mistakesOf(
   if (isElsewhere) return [];
   const { read, problems } = readInputs(specs, args, { cwd });
   if (problems.length > 0) return problems;
-  const values = read.map(({ spec, values: all }) => [
-    spec.name,
-    spec.multiple ? all.map(({ value }) => value) : all[0]?.value,
-  ]);
+  const values = read.map((input) => [input.spec.name, givenValue(input)]);
   try {
     await checkJsonInputs(tool, Object.fromEntries(values));
     return [];

@@ -5,7 +5,7 @@ import type { ArgumentProblem } from '../../registry/argument-problem.ts';
 import { checkJsonInputs } from '../../registry/check-json-inputs.ts';
 import { grantInputs } from '../../registry/grant-inputs.ts';
 import { inputsOf } from '../../registry/input-schema.ts';
-import { readInputs } from '../../registry/read-inputs.ts';
+import { givenValue, readInputs } from '../../registry/read-inputs.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
 import {
   allSteps,
@@ -109,10 +109,7 @@ async function structureMistakes(
   read: ReturnType<typeof readInputs>['read'],
 ): Promise<Pick<ArgumentProblem, 'input' | 'message' | 'fix'>[]> {
   const known = read.filter(({ values }) => values.length > 0);
-  const values = known.map(({ spec, values: all }) => [
-    spec.name,
-    spec.multiple ? all.map(({ value }) => value) : all[0]?.value,
-  ]);
+  const values = known.map((input) => [input.spec.name, givenValue(input)]);
   try {
     await checkJsonInputs(tool, Object.fromEntries(values));
     return [];

@@ -1,14 +1,12 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { newRunId } from '../../../util/ids.ts';
 import { refuseArguments } from '../../registry/argument-problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
-import { withinBudget } from '../../runner/budget.ts';
-import { ruledAnswers, traceOf } from '../../runner/plan.ts';
-import type { RunPlan } from '../../runner/run-plan.ts';
+import { ruledAnswers } from '../../runner/plan.ts';
 import { type RunnerServices, type RunRequest, WORKFLOW_PREFIX } from '../../runner/services.ts';
 import { inputSpecsOf } from '../inputs.ts';
 import { loadWorkflow, type WorkflowProject } from '../inspect-workflow.ts';
 import type { Step, Workflow } from '../model.ts';
+import { type ParentPlan, planParent } from '../parent-plan.ts';
 import { stepsAfter } from './steps-after.ts';
 
 /** What workflows are planned with: all tools are looked at beforehand. */
@@ -17,23 +15,17 @@ export type WorkflowServices = Omit<RunnerServices, 'registry'> & {
 };
 
 /** What is decided of a workflow's run before anything starts. */
-export interface WorkflowPlan extends RunPlan {
+export interface WorkflowPlan extends ParentPlan {
   workflow: Workflow;
   /** The values of its inputs, defaults included; null for one that has neither. */
   inputs: Readonly<Record<string, unknown>>;
-  callerEnv: RunRequest['env'];
-  /** Also steps of which nobody can say what they had done are tried again. */
-  isForced: boolean;
   /** The steps that are run again although they may be done. */
   stepsAgain: readonly string[];
 }
 
-/** The steps of a workflow are confined, not the workflow: it runs nothing of its own. */
-export const NOT_CONFINED = { backend: 'none', tier: 0, enforced: [], not_enforced: [] };
-
 /** Plans the run of a workflow whose path is in the request, after the prefix. Starts and writes nothing. */
 export async function planWorkflow(services: WorkflowServices, request: RunRequest): Promise<WorkflowPlan> {
-  const { again, cwd, env, args } = request;
+  const { again, cwd, args } = request;
   const wanted = request.tool.slice(WORKFLOW_PREFIX.length);
   const { workflow } = await loadWorkflow(wanted, { ...services, cwd });
   const { file } = workflow;
@@ -41,55 +33,24 @@ export async function planWorkflow(services: WorkflowServices, request: RunReque
   const name = `${WORKFLOW_PREFIX}${workflow.name}`;
   const version = `sha256:${workflow.digest}`;
   if (again !== undefined && !again.force) refuseChanged(services, again.runId, file, version);
-  const environment = services.config.config.environment;
-  const { budget } = services.config.config;
-  const limits = {
-    timeoutS: request.timeoutS ?? workflow.timeoutS ?? environment.timeout_s,
-    heartbeatGraceS: environment.heartbeat_grace_s,
-    stallS: null,
-    maxOutputBytes: environment.max_output_size,
-    cancelGraceS: environment.cancel_grace_s,
-    waitingStopsDeadline: environment.waiting_stops_deadline,
-  };
-  // What may fail and be tried again is a step; the workflow as a whole is taken up with `acor resume`.
-  const once = { maxAttempts: 1, backoffS: 0, maxBackoffS: 0 };
-  const runId = again?.runId ?? newRunId();
-  const givenArgs = [file, ...args];
-  return {
-    runId,
-    again: again?.mode ?? null,
-    ...traceOf(env),
+  const plan = planParent(services, request, {
     name,
     version,
-    shownArgs: givenArgs,
-    givenArgs,
-    isolation: NOT_CONFINED,
-    approval: null,
-    secrets: null,
-    ...withinBudget(limits, once, budget),
-    idempotent: true,
-    budget: { maxRuns: null },
-    takesPlace: false,
-    rate: null,
+    givenArgs: [file, ...args],
+    timeoutS: request.timeoutS ?? workflow.timeoutS ?? services.config.config.environment.timeout_s,
     answers: [...(request.answers ?? []), ...ruledAnswers(services, name)],
-    answerTimeoutS: environment.answer_timeout_s,
-    onQuestion: request.onQuestion,
-    cwd,
-    idempotencyKey: request.idempotencyKey ?? null,
-    replays: null,
-    caller: request.caller ?? null,
-    parent: request.parent ?? null,
-    group: request.group ?? groupOf(workflow, runId),
+  });
+  return {
+    ...plan,
+    group: plan.group ?? groupOf(workflow, plan.runId),
     workflow,
     inputs: valuesOf(workflow, args, request),
-    callerEnv: env,
-    isForced: again?.force ?? false,
     stepsAgain: again?.from === undefined ? [] : stepsAfter(workflow, again.from),
   };
 }
 
 /** Children of children count, too: they know of each other only by the queue. Without any, counting them here is enough. */
-function groupOf({ steps, finally: last, maxConcurrency }: Workflow, runId: string): RunPlan['group'] {
+function groupOf({ steps, finally: last, maxConcurrency }: Workflow, runId: string): ParentPlan['group'] {
   const holdsWorkflow = ({ kind, ...step }: Pick<Step, 'kind'> & { tasks?: readonly { kind: string }[] }) =>
     kind === 'workflow' || step.tasks?.some((task) => task.kind === 'workflow') === true;
   return [...steps, ...last].some(holdsWorkflow) ? { id: runId, maxRuns: maxConcurrency } : null;

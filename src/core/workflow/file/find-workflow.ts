@@ -1,6 +1,7 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, extname, join, resolve } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { isFile } from '../../../util/is-file.ts';
 import { nearestWords } from '../../../util/nearest.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { projectPath } from '../../config/paths.ts';
@@ -70,14 +71,6 @@ export function findSubWorkflow(wanted: string, folders: readonly string[]): str
 
 function isPath(wanted: string): boolean {
   return wanted.includes('/') || ENDINGS.includes(extname(wanted));
-}
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 function readFolder(folder: string): string[] {

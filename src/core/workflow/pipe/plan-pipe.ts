@@ -1,20 +1,14 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { newRunId } from '../../../util/ids.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
-import { withinBudget } from '../../runner/budget.ts';
-import { planRun, traceOf } from '../../runner/plan.ts';
+import { planRun } from '../../runner/plan.ts';
 import type { RecordForm } from '../../runner/records/record-source.ts';
-import type { RunPlan } from '../../runner/run-plan.ts';
 import { PIPE_PREFIX, type RunnerServices, type RunRequest } from '../../runner/services.ts';
-import { NOT_CONFINED } from '../engine/plan-workflow.ts';
+import { type ParentPlan, planParent } from '../parent-plan.ts';
 import { type Stage, stagesOf } from './pipe-call.ts';
 
 /** What is decided of a pipe's run before anything starts. */
-export interface PipePlan extends RunPlan {
+export interface PipePlan extends ParentPlan {
   stages: readonly PlannedStage[];
-  callerEnv: RunRequest['env'];
-  /** Also stages of which nobody can say what they had done are run again. */
-  isForced: boolean;
 }
 
 export interface PlannedStage extends Stage {
@@ -27,8 +21,6 @@ export interface PlannedStage extends Stage {
  * starts, so that nothing starts if one of them cannot. Starts and writes nothing.
  */
 export async function planPipe(services: RunnerServices, request: RunRequest): Promise<PipePlan> {
-  const { again, cwd, env } = request;
-  const environment = services.config.config.environment;
   const stages: PlannedStage[] = [];
   let longestS = 0;
   let isGivenSecret = false;
@@ -39,45 +31,15 @@ export async function planPipe(services: RunnerServices, request: RunRequest): P
     longestS = Math.max(longestS, limits.timeoutS);
     isGivenSecret ||= givenArgs === null;
   }
-  const limits = {
-    timeoutS: request.timeoutS ?? longestS,
-    heartbeatGraceS: environment.heartbeat_grace_s,
-    stallS: null,
-    maxOutputBytes: environment.max_output_size,
-    cancelGraceS: environment.cancel_grace_s,
-    waitingStopsDeadline: environment.waiting_stops_deadline,
-  };
   if (isGivenSecret) throw holdsSecret();
-  return {
-    runId: again?.runId ?? newRunId(),
-    again: again?.mode ?? null,
-    ...traceOf(env),
+  const plan = planParent(services, request, {
     name: `${PIPE_PREFIX}${stages.map(({ tool }) => tool).join('|')}`,
     version: null,
-    shownArgs: request.args,
     givenArgs: request.args,
-    isolation: NOT_CONFINED,
-    approval: null,
-    secrets: null,
-    // A pipe is tried again as a whole, by whoever runs it: half of its records are with the next tool by then.
-    ...withinBudget(limits, { maxAttempts: 1, backoffS: 0, maxBackoffS: 0 }, services.config.config.budget),
-    idempotent: true,
-    budget: { maxRuns: null },
-    takesPlace: false,
-    rate: null,
+    timeoutS: request.timeoutS ?? longestS,
     answers: [...(request.answers ?? [])],
-    answerTimeoutS: environment.answer_timeout_s,
-    onQuestion: request.onQuestion,
-    cwd,
-    idempotencyKey: request.idempotencyKey ?? null,
-    replays: null,
-    caller: request.caller ?? null,
-    parent: request.parent ?? null,
-    group: request.group ?? null,
-    stages,
-    callerEnv: env,
-    isForced: again?.force ?? false,
-  };
+  });
+  return { ...plan, stages };
 }
 
 async function planStage(services: RunnerServices, request: RunRequest, { taskId, tool, args }: Stage) {
