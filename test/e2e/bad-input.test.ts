@@ -547,7 +547,9 @@ describe('a tool that means harm, and is held by no sandbox', () => {
 
   it('and deletes the whole folder of its run makes the command say so', async () => {
     const before = project.runIds();
-    const { stdout, code } = await project.acor(['run', 'does', 'cd /; rm -rf "$(dirname "$WORKSPACE")"']);
+    // A supervisor that sees the log go ends the tool, and part of the folder stays.
+    const script = 'cd /; kill -STOP $PPID; rm -rf "$(dirname "$WORKSPACE")"; kill -CONT $PPID';
+    const { stdout, code } = await project.acor(['run', 'does', script]);
     assert.equal(code, 2);
     assert.equal(parseLines(stdout).at(-1)!.ok, false);
     assert.deepEqual(project.runIds(), before);
