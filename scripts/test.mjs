@@ -29,7 +29,7 @@ const NEEDED = {
 
 /** Whom the sandboxes and the limits are tried as when root runs the suite: for root itself they are others. */
 const TEST_USER = 'acor-test';
-const USER_FILES = ['src/core/sandbox', 'src/core/runner/guards', 'test/attacks'];
+const USER_FILES = ['src/core/sandbox', 'src/core/run/attempt/guards', 'test/attacks'];
 
 /** Files of the suite that also run in Node: the library, and what it stands on. */
 const NODE_FILES = ['src/protocol', 'src/util', 'src/tool', 'src/core', 'test/library'];

@@ -2,7 +2,7 @@
 import { fstatSync } from 'node:fs';
 import { runCli } from '../compose/app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
-import { Interrupts } from '../operations/interrupts.ts';
+import { Interrupts } from '../operations/run/interrupts.ts';
 import type { Surfaces } from '../operations/surfaces.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Callee } from './callee.ts';
 import { type FoundCommand, findCommand } from './find-command.ts';
 import { type CommandLine, readFlags } from './flags.ts';
+import type { Callee } from './forwarded-command.ts';
 import { type GlobalFlags, globalBehind } from './globals.ts';
 import { readInput } from './input.ts';
 import type { Operation } from './operation.ts';
@@ -116,7 +116,7 @@ async function settleGlobals<C>(
     (callee) => (callee === undefined ? {} : { callee }),
     (refusal: unknown) => ({ refusal }),
   );
-  const { takeGlobals } = await import('./globals-behind.ts');
+  const { takeGlobals } = await import('./forwarded-globals.ts');
   takeGlobals(line, 'callee' in found ? found.callee : undefined);
   return found;
 }

@@ -1,7 +1,7 @@
 import type { CliApp } from './app.ts';
-import type { Callee, CalleeInput } from './callee.ts';
 import { categoryOf, loadAll } from './catalog.ts';
 import { displayWidth, padToWidth } from './display-width.ts';
+import type { Callee, CalleeInput } from './forwarded-command.ts';
 import { defaultText, globalRows, helpWords, type Row } from './help-words.ts';
 import type { OperationDescription } from './operation.ts';
 import type { Screen } from './screen.ts';

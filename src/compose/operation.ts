@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { AppError } from './app-error.ts';
 import type { Audience } from './audience.ts';
-import type { Callee } from './callee.ts';
+import type { Callee } from './forwarded-command.ts';
 import type { Screen } from './screen.ts';
 
 /** What calling an operation does to the world. */

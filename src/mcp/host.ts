@@ -5,7 +5,7 @@ import type { Selection } from '../compose/select.ts';
 import { safeLine } from '../compose/terminal-text.ts';
 import { AcorApp } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
-import { Interrupts } from '../operations/interrupts.ts';
+import { Interrupts } from '../operations/run/interrupts.ts';
 
 /** Who calls: what the client says of itself, and the trace that its call belongs to. */
 export interface Caller {

@@ -1,8 +1,8 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
-import { commandsForOpenQuestions } from '../operations/follow-run.ts';
-import { problemOfData } from '../operations/offered-tools.ts';
-import { openQuestionsOf } from '../operations/open-question.ts';
-import { type RunStand, standOf } from '../operations/watch-run.ts';
+import { commandsForOpenQuestions } from '../operations/run/follow-run.ts';
+import { openQuestionsOf } from '../operations/run/open-question.ts';
+import { type RunStand, standOf } from '../operations/run/watch-run.ts';
+import { problemOfData } from '../operations/tool/offered-tools.ts';
 import { type Artifact, artifactUri } from './artifact-uri.ts';
 import type { Host, OpenHost } from './host.ts';
 import { nextCalls } from './next-calls.ts';

@@ -1,5 +1,5 @@
 import type { Server } from '@modelcontextprotocol/server';
-import { toolsStamp } from '../operations/offered-tools.ts';
+import { toolsStamp } from '../operations/tool/offered-tools.ts';
 import type { Host } from './host.ts';
 
 const LOOK_MS = 2000;

@@ -5,7 +5,7 @@ import { errorInfo } from '../protocol/error-codes.ts';
 import { ACOR_VERSION } from '../util/version.ts';
 import { AcorApp } from './acor-app.ts';
 import { ROUTES } from './index.ts';
-import type { Interrupts } from './interrupts.ts';
+import type { Interrupts } from './run/interrupts.ts';
 import type { Surfaces } from './surfaces.ts';
 
 /** ACOR's command line, made of its operations. */

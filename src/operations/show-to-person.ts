@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import type { OperationContext } from '../compose/operation.ts';
 import type { Screen } from '../compose/screen.ts';
-import { countLines } from '../core/storage/follow.ts';
-import type { RunStore } from '../core/storage/run-store.ts';
+import { countLines } from '../core/store-files/follow.ts';
+import type { RunStore } from '../core/store-files/run-store.ts';
 import type { AcorApp } from './acor-app.ts';
-import { commandsForOpenQuestions, type FollowEnd, followRun, stateAfter } from './follow-run.ts';
-import { RunView, type ViewOptions } from './live/run-view.ts';
+import { commandsForOpenQuestions, type FollowEnd, followRun, stateAfter } from './run/follow-run.ts';
+import { RunView, type ViewOptions } from './run/live/run-view.ts';
 
 /** A run that this very process supervises. */
 interface OwnRun {
@@ -115,7 +115,7 @@ async function putQuestions(
   signal: AbortSignal,
 ): Promise<'settled' | 'left'> {
   const [{ putOpenQuestions }, { store }] = await Promise.all([
-    import('./question-dialog.ts'),
+    import('./run/question-dialog.ts'),
     ctx.app.project(),
   ]);
   await view.putAside();

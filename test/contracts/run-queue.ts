@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { QueueLimits, QueuePlace, QueueWait, RunQueue } from '../../src/core/storage/run-queue.ts';
+import type { QueueLimits, QueuePlace, QueueWait, RunQueue } from '../../src/core/ports/run-queue.ts';
 import { newRunId } from '../../src/util/ids.ts';
 
 const NO_LIMITS: QueueLimits = { maxRuns: null, rate: null };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { RULES } from '../../src/core/validation/rules.ts';
+import { RULES } from '../../src/core/authoring/validation/rules.ts';
 import { TestProject, until } from '../support/project.ts';
 
 interface Finding {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:net';
+import type { EgressNote } from '../../src/core/sandbox/egress/connection-log.ts';
 import { planEgress } from '../../src/core/sandbox/egress/egress-plan.ts';
-import type { EgressNote } from '../../src/core/sandbox/egress/journal.ts';
 import type { SandboxBackend } from '../../src/core/sandbox/sandbox.ts';
 import { type RigOptions, SandboxRig } from './sandbox-rig.ts';
 

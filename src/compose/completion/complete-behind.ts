@@ -1,4 +1,4 @@
-import type { CalleeInput } from '../callee.ts';
+import type { CalleeInput } from '../forwarded-command.ts';
 import { globalBehind } from '../globals.ts';
 import type { Operation } from '../operation.ts';
 import type { Parameter } from '../parameters.ts';

@@ -1,6 +1,6 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-import { withinBudget } from '../runner/budget.ts';
-import type { ToolPlan } from '../runner/plan.ts';
+import { withinBudget } from '../run/plan/budget.ts';
+import type { ToolPlan } from '../run/plan/plan.ts';
 import type { PluginPlan } from './plugin.ts';
 import type { LoadedPlugin } from './plugins.ts';
 

@@ -1,5 +1,5 @@
-import type { RunWatch } from '../runner/services.ts';
-import type { RunWriter } from '../storage/run-store.ts';
+import type { RunWatch } from '../run/services.ts';
+import type { RunWriter } from '../store-files/run-store.ts';
 import { EventFeed } from './event-feed.ts';
 import type { LoadedPlugin, Trouble } from './plugins.ts';
 

@@ -2,8 +2,8 @@ import type { PermissionLevel } from '../../protocol/manifest-permissions.ts';
 import type { ResourceLimits } from '../../protocol/resource-limits.ts';
 import type { Isolation } from '../../protocol/v1/runner-events.ts';
 import type { Exit, SpawnRequest } from '../process/runtime.ts';
+import type { EgressNote } from './egress/connection-log.ts';
 import type { EgressPlan } from './egress/egress-plan.ts';
-import type { EgressNote } from './egress/journal.ts';
 
 /** A path that a tool may reach. It is absolute and real. */
 export interface PathGrant {

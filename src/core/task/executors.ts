@@ -1,6 +1,6 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Config } from '../../protocol/config-file.ts';
-import { TASK_PREFIX } from '../runner/services.ts';
+import { TASK_PREFIX } from '../run/services.ts';
 
 /** What an executor is asked to do in one turn. */
 export interface Turn {
@@ -129,7 +129,7 @@ const GEMINI: Executor = {
   },
 };
 
-/** Its program is ACOR's own (`src/responses`), and is told the turn in a file. */
+/** Its program is ACOR's own (`src/core/task/responses`), and is told the turn in a file. */
 const RESPONSES: Executor = {
   name: 'responses',
   program: null,

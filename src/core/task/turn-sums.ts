@@ -1,5 +1,5 @@
-import type { Tried } from '../runner/work.ts';
-import type { MeasuredArtifact } from '../storage/artifacts.ts';
+import type { Tried } from '../run/run-executor.ts';
+import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 
 /** What the turns of a run come to together. */
 export class TurnSums {

@@ -1,8 +1,8 @@
 import { newRunId } from '../../util/ids.ts';
-import { withinBudget } from '../runner/budget.ts';
-import { traceOf } from '../runner/plan.ts';
-import type { RunPlan } from '../runner/run-plan.ts';
-import type { RunnerServices, RunRequest } from '../runner/services.ts';
+import { withinBudget } from '../run/plan/budget.ts';
+import { traceOf } from '../run/plan/plan.ts';
+import type { RunPlan } from '../run/plan/run-plan.ts';
+import type { RunnerServices, RunRequest } from '../run/services.ts';
 
 /** What is decided of a run that is made of runs, a workflow or a pipe: these are confined, tried again and counted, it is not. */
 export interface ParentPlan extends RunPlan {

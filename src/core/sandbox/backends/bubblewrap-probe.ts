@@ -5,7 +5,7 @@ import { architecture, profileOf } from '../profile/profile.ts';
 import type { SandboxProbe } from '../sandbox.ts';
 import { type Distrust, trustedProgram } from '../trusted-program.ts';
 import { type Features, launchInBubblewrap, OWN_ENVIRONMENT } from './bubblewrap.ts';
-import { explain } from './bubblewrap-trouble.ts';
+import { explain } from './bubblewrap-failure.ts';
 import { landlockVersion, noPerl } from './landlock-probe.ts';
 import { tryOut } from './try-out.ts';
 

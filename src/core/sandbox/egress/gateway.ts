@@ -1,14 +1,14 @@
 import type { Server, Socket } from 'node:net';
-import { dial } from './dial.ts';
+import { dial } from './connect.ts';
+import { EgressJournal, type EgressNote } from './connection-log.ts';
 import type { EgressPlan } from './egress-plan.ts';
+import type { Reached, WayOut } from './egress-route.ts';
 import { type Host, nameOf } from './host.ts';
-import { EgressJournal, type EgressNote } from './journal.ts';
 import type { EgressLayout, Listener } from './layout.ts';
 import { answerNames } from './names.ts';
 import { answerProxy } from './proxy.ts';
-import { relay } from './relay.ts';
 import type { NamedRule } from './rule.ts';
-import type { Reached, WayOut } from './way-out.ts';
+import { relay } from './tunnel.ts';
 
 /** At once, for one run. What waits on either side of a connection is bounded, so this bounds the memory, too. */
 const MAX_CONNECTIONS = 256;

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
+import { inManifest } from './connection-log.ts';
+import type { WayOut } from './egress-route.ts';
 import { type Host, readHost } from './host.ts';
-import { inManifest } from './journal.ts';
 import { coversHost } from './rule.ts';
-import type { WayOut } from './way-out.ts';
 
 const HEADER_BYTES = 12;
 const MAX_QUERY_BYTES = 512;

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { remedySentence } from '../../policy/explain-denial.ts';
+import { inManifest } from './connection-log.ts';
+import type { WayOut } from './egress-route.ts';
 import { nameOf, withPort } from './host.ts';
-import { inManifest } from './journal.ts';
 import { type ProxyRequest, readProxyRequest } from './proxy-request.ts';
 import { covers } from './rule.ts';
-import type { WayOut } from './way-out.ts';
 
 const MAX_HEAD_BYTES = 16 * 1024;
 const HEAD_TIMEOUT_MS = 10_000;

@@ -1,9 +1,9 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
-import type { RunRequest } from '../../runner/services.ts';
-import { wasStoppedMidway } from '../../runner/stopped-midway.ts';
-import { requestCancel } from '../../storage/cancel-request.ts';
-import { isLive } from '../../storage/lost-runs.ts';
+import type { RunRequest } from '../../run/services.ts';
+import { wasStoppedMidway } from '../../run/stopped-midway.ts';
+import { requestCancel } from '../../store-files/cancel-request.ts';
+import { isLive } from '../../store-files/lost-runs.ts';
 import { childRequest } from './child-request.ts';
 import { type Engine, failureTold, tell } from './engine.ts';
 import { type FollowedChild, followChild } from './follow-child.ts';

@@ -1,8 +1,8 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import type { RunnerServices } from '../../runner/services.ts';
-import type { RunWriter } from '../../storage/run-store.ts';
-import { storageError } from '../../storage/storage-error.ts';
-import type { ChildHosts } from './child-hosts.ts';
+import type { ChildHosts } from '../../run/child-supervisors.ts';
+import type { RunnerServices } from '../../run/services.ts';
+import type { RunWriter } from '../../store-files/run-store.ts';
+import { storageError } from '../../store-files/storage-error.ts';
 import type { Decisions } from './decisions.ts';
 import type { WorkflowPlan } from './plan-workflow.ts';
 import type { Slots } from './slots.ts';

@@ -1,9 +1,9 @@
 import type { RunRecord } from '../../../protocol/run-record.ts';
-import { endedRecord } from '../../runner/ended-record.ts';
-import { followToEnd } from '../../runner/follow-to-end.ts';
-import type { RunSummary } from '../../runner/run-summary.ts';
-import { summaryOf } from '../../runner/summary-of.ts';
-import { readChildQuestion, throughTask } from '../../storage/child-question.ts';
+import { endedRecord } from '../../run/ended-record.ts';
+import { followToEnd } from '../../run/follow-to-end.ts';
+import type { RunSummary } from '../../run/run-summary.ts';
+import { summaryOf } from '../../run/summary-of.ts';
+import { readChildQuestion, throughTask } from '../../store-files/child-question.ts';
 import { type Engine, tell } from './engine.ts';
 
 type Event = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { refuseArguments } from '../../registry/argument-problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
-import { ruledAnswers } from '../../runner/plan.ts';
-import { type RunnerServices, type RunRequest, WORKFLOW_PREFIX } from '../../runner/services.ts';
+import { ruledAnswers } from '../../run/plan/plan.ts';
+import { type RunnerServices, type RunRequest, WORKFLOW_PREFIX } from '../../run/services.ts';
 import { inputSpecsOf } from '../inputs.ts';
 import { loadWorkflow, type WorkflowProject } from '../inspect-workflow.ts';
 import type { Step, Workflow } from '../model.ts';

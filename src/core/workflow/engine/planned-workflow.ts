@@ -1,8 +1,8 @@
-import type { Planned } from '../../runner/planned.ts';
-import type { RunRequest } from '../../runner/services.ts';
-import type { ChildHosts } from './child-hosts.ts';
+import type { ChildHosts } from '../../run/child-supervisors.ts';
+import type { Planned } from '../../run/plan/prepared-run.ts';
+import type { RunRequest } from '../../run/services.ts';
 import { planWorkflow, type WorkflowServices } from './plan-workflow.ts';
-import { WorkflowWork } from './workflow-work.ts';
+import { WorkflowWork } from './workflow-executor.ts';
 
 /** A workflow's run that may begin; `openHosts` gives its children somebody who supervises them. */
 export async function plannedWorkflow(

@@ -1,4 +1,4 @@
-import { readEvents } from '../../storage/follow.ts';
+import { readEvents } from '../../store-files/follow.ts';
 import { stepOf } from './task-id.ts';
 
 type Event = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { RunRequest } from '../../runner/services.ts';
+import type { RunRequest } from '../../run/services.ts';
 import { startChild } from '../engine/child-task.ts';
 import { tell } from '../engine/engine.ts';
 import type { Pipe } from './pipe-attempt.ts';

@@ -1,7 +1,7 @@
-import type { Planned } from '../../runner/planned.ts';
-import type { RunnerServices, RunRequest } from '../../runner/services.ts';
-import type { ChildHosts } from '../engine/child-hosts.ts';
-import { PipeWork } from './pipe-work.ts';
+import type { ChildHosts } from '../../run/child-supervisors.ts';
+import type { Planned } from '../../run/plan/prepared-run.ts';
+import type { RunnerServices, RunRequest } from '../../run/services.ts';
+import { PipeWork } from './pipe-executor.ts';
 import { planPipe } from './plan-pipe.ts';
 
 /** A pipe's run that may begin; `openHosts` gives its stages somebody who supervises them. */
