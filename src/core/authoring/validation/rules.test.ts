@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { RULES } from './rules.ts';
 
-const SOURCES = join(import.meta.dirname, '..', '..');
+const SOURCES = join(import.meta.dirname, '..', '..', '..');
 
 /** Where mistakes of files are told; the rules of command lines and of policies at work are others. */
 const PLACES = [
