@@ -72,12 +72,12 @@ function stateTable(): string {
 function ruleTable(): string {
   return markdown(
     ['rule', 'about', 'severity', 'what is asked for', 'what `--fix` does'],
-    Object.entries(RULES).map(([rule, { about, severity, asks, mended = '' }]) => [
+    Object.entries(RULES).map(([rule, { about, severity, asks, fixed = '' }]) => [
       `\`${rule}\``,
       about,
       severity,
       asks,
-      mended,
+      fixed,
     ]),
   );
 }

@@ -9,10 +9,10 @@ import { Registry, type ToolEntry } from './core/registry/registry.ts';
 import { jsonAnswer } from './core/run/answers/check-answer.ts';
 import type { Question } from './core/run/answers/question.ts';
 import type { PreparedAnswer } from './core/run/answers/questions.ts';
-import { findOpenQuestion, handInAnswer } from './core/run/answers/submit-answer.ts';
+import { findOpenQuestion, submitAnswer } from './core/run/answers/submit-answer.ts';
 import { endChildren } from './core/run/end-children.ts';
 import type { KnownRun } from './core/run/known-run.ts';
-import { settleIfLost } from './core/run/recover-lost-run.ts';
+import { recoverIfLost } from './core/run/recover-lost-run.ts';
 import type { Run } from './core/run/run.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
 import { WORKFLOW_PREFIX } from './core/run/services.ts';
@@ -112,7 +112,7 @@ export class Acor {
     }
     // Those of a workflow that was killed live on until somebody goes on with it.
     if (store.read(runId).tool.startsWith(WORKFLOW_PREFIX)) await endChildren(store, runId, reason);
-    return settleIfLost(store, store.read(runId));
+    return recoverIfLost(store, store.read(runId));
   }
 
   /**
@@ -124,7 +124,7 @@ export class Acor {
     const { store } = await this.#open();
     const { by = userName(), reason } = options;
     const open = await findOpenQuestion(store, runId, question);
-    await handInAnswer(store, runId, open, { value, by, source: 'library', reason });
+    await submitAnswer(store, runId, open, { value, by, source: 'library', reason });
   }
 
   /**
@@ -203,7 +203,7 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
 
   constructor(started: Promise<Run | KnownRun>, { onEvent }: Pick<RunOptions, 'onEvent'>) {
     this.#started = started;
-    const told = onEvent === undefined ? undefined : this.#tell(onEvent);
+    const told = onEvent === undefined ? undefined : this.#emit(onEvent);
     // What a listener throws is met by whoever awaits the run, not before that.
     told?.catch(() => {});
     this.#ended = started.then(async (run) => {
@@ -246,7 +246,7 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
     for await (const event of readEvents(run.layout.events, { wait: true, ended })) yield event as RunEvent;
   }
 
-  async #tell(onEvent: (event: RunEvent) => void): Promise<void> {
+  async #emit(onEvent: (event: RunEvent) => void): Promise<void> {
     for await (const event of this) onEvent(event);
   }
 }

@@ -1,5 +1,5 @@
 /** The program that an operation passes arguments on to, as far as it describes itself. Its texts are a stranger's. */
-export interface Callee {
+export interface ForwardedCommand {
   name: string;
   /** What it does, in a line; empty where it does not say. */
   summary: string;
@@ -31,7 +31,7 @@ export interface CalleeInput {
 }
 
 /** Whether a called program declares a flag of this name (without dashes) for itself. */
-export function declares(callee: Callee | undefined, flag: string): boolean {
+export function declares(callee: ForwardedCommand | undefined, flag: string): boolean {
   return (callee?.inputs ?? []).some(
     ({ name, label }) => name.replaceAll('_', '-') === flag || label.replace(/^-+/, '') === flag,
   );

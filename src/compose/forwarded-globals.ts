@@ -1,9 +1,9 @@
 import { type CommandLine, readFlags } from './flags.ts';
-import { type Callee, declares } from './forwarded-command.ts';
+import { declares, type ForwardedCommand } from './forwarded-command.ts';
 import { globalBehind, NO_GLOBAL_FLAGS } from './globals.ts';
 
 /** Takes the global flags out of the arguments of a called program, up to the first `--`, but none that it declares itself. */
-export function takeGlobals(line: CommandLine, callee: Callee | undefined): void {
+export function takeGlobals(line: CommandLine, callee: ForwardedCommand | undefined): void {
   const args = line.passthrough ?? [];
   const mine: string[] = [];
   const theirs: string[] = [];

@@ -18,7 +18,7 @@ export {
   success,
 } from './envelope.ts';
 export { EXIT, type ExitCode } from './exit-codes.ts';
-export type { Callee, CalleeInput } from './forwarded-command.ts';
+export type { CalleeInput, ForwardedCommand } from './forwarded-command.ts';
 export { GLOBAL_FLAGS, type GlobalFlag, type GlobalFlags } from './globals.ts';
 export {
   checkStatus,

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../core/config/load.ts';
 import type { Plugins } from '../core/plugins/plugins.ts';
 import type { RunQueue } from '../core/ports/run-queue.ts';
 import type { Registry } from '../core/registry/registry.ts';
-import type { Planned } from '../core/run/plan/prepared-run.ts';
+import type { PreparedRun } from '../core/run/plan/prepared-run.ts';
 import { PIPE_PREFIX, type RunnerServices, type RunRequest } from '../core/run/services.ts';
 import type { RunStore } from '../core/store-files/run-store.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
@@ -74,9 +74,9 @@ export class AcorApp {
       adoptsOrphans: runtime.adoptOrphans(),
       loadAdapter: async (name) => (await import('../core/adapters/index.ts')).loadAdapter(name),
       planWorkflow: (services, request) => planWorkflow(services, project.registry, request),
-      workByTurns: async (plan) => {
-        const { TaskWork } = await import('../core/task/task-executor.ts');
-        return (work, writer) => new TaskWork({ config, store: project.store, plan, work, writer });
+      conversationalExecutor: async (plan) => {
+        const { TaskExecutor } = await import('../core/task/task-executor.ts');
+        return (work, writer) => new TaskExecutor({ config, store: project.store, plan, work, writer });
       },
     };
   }
@@ -118,7 +118,7 @@ async function planWorkflow(
   services: RunnerServices,
   registry: Registry,
   request: RunRequest,
-): Promise<Planned> {
+): Promise<PreparedRun> {
   const { SupervisorPool } = await import('../core/supervision/supervisor-pool.ts');
   const openHosts = () => new SupervisorPool(request.env);
   if (request.tool.startsWith(PIPE_PREFIX)) {

@@ -24,7 +24,7 @@ export async function showToPerson(
 ): Promise<void> {
   let asks = mayAsk(screen, ctx);
   const view = await openView(run.runId, { bytes: 0 }, screen, ctx, { asks });
-  const stopListening = tellInterrupts(view, ctx);
+  const stopListening = reportInterrupts(view, ctx);
   try {
     for await (const lines of run.follow()) {
       await view.show(lines);
@@ -32,8 +32,8 @@ export async function showToPerson(
       asks = (await putQuestions(view, run.runId, ctx, new AbortController().signal)) === 'settled';
       if (asks) continue;
       const { store } = await ctx.app.project();
-      view.tell(`acor: run ${run.runId} waits for an answer from another shell; Ctrl-C cancels it`);
-      for (const command of await commandsForOpenQuestions(store, run.runId)) view.tell(`  ${command}`);
+      view.emit(`acor: run ${run.runId} waits for an answer from another shell; Ctrl-C cancels it`);
+      for (const command of await commandsForOpenQuestions(store, run.runId)) view.emit(`  ${command}`);
     }
   } finally {
     stopListening();
@@ -55,7 +55,7 @@ export async function followForPerson(
   const { store } = await ctx.app.project();
   const asks = mayAsk(screen, ctx);
   const view = await openView(runId, { bytes: logBytes(store, runId) }, screen, ctx, { asks });
-  const stopListening = cancels ? tellInterrupts(view, ctx) : () => {};
+  const stopListening = cancels ? reportInterrupts(view, ctx) : () => {};
   let seen = since;
   const show = (lines: Uint8Array) => {
     seen += countLines(lines);
@@ -93,7 +93,7 @@ export function logBytes(store: RunStore, runId: string): number {
 }
 
 /** Says what an interrupt does, while it does it. */
-function tellInterrupts(view: RunView, ctx: OperationContext<AcorApp>): () => void {
+function reportInterrupts(view: RunView, ctx: OperationContext<AcorApp>): () => void {
   return ctx.app.interrupts.listen((_signal, count) =>
     view.say(
       count > 1

@@ -76,8 +76,8 @@ export class EgressRig {
     const script = `python3 - <<'END_OF_CODE'\n${PRELUDE}${code}\nEND_OF_CODE`;
     const network = options.request?.network === undefined ? this.allowing([`api.test:${this.port}`]) : {};
     const request = { ...network, ...options.request, commands: ['python3'] };
-    const tellOfEgress = (note: EgressNote) => notes.push(note);
-    const { stdout, stderr } = await this.rig.bash(backend, script, { ...options, request, tellOfEgress });
+    const onEgress = (note: EgressNote) => notes.push(note);
+    const { stdout, stderr } = await this.rig.bash(backend, script, { ...options, request, onEgress });
     assert.doesNotMatch(stderr, /Traceback/, stderr);
     return { lines: stdout.split('\n').slice(0, -1), notes, stderr };
   }

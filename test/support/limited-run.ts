@@ -44,7 +44,7 @@ export async function runLimited(
     });
     watch.start(race, {
       rootPid: running.rootPid,
-      keepers: running.keepers,
+      sandboxProcessDepth: running.sandboxProcessDepth,
       strays: () => running.tree.orphans(),
       folders: [rig.work],
       diskEveryMs: 100,

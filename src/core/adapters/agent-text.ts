@@ -29,7 +29,7 @@ export class AgentText {
     this.#stream ??= new MarkerStream((piece) => {
       if (piece.kind === 'text') this.#gather(piece.text);
       else {
-        this.#tellPassage();
+        this.#reportPassage();
         this.#onMarker(piece.marker);
       }
     });
@@ -42,7 +42,7 @@ export class AgentText {
     if (this.#stream === undefined) return;
     this.#stream.end();
     this.#stream = undefined;
-    this.#tellPassage();
+    this.#reportPassage();
     this.#lastSaid = this.#said;
     this.#said = '';
   }
@@ -50,10 +50,10 @@ export class AgentText {
   #gather(line: string): void {
     this.#passage.push(line);
     this.#passageChars += line.length + 1;
-    if (this.#passageChars > MAX_TEXT_CHARS) this.#tellPassage();
+    if (this.#passageChars > MAX_TEXT_CHARS) this.#reportPassage();
   }
 
-  #tellPassage(): void {
+  #reportPassage(): void {
     const text = this.#passage.join('\n').trim();
     this.#passage = [];
     this.#passageChars = 0;

@@ -8,7 +8,7 @@ import { artifactRoots } from '../run/attempt/collect-artifacts.ts';
 import { type MeasuredArtifact, measureArtifact } from '../store-files/artifacts.ts';
 
 /** What a program says it did to a file; `holds` says whether the disk agrees. */
-export interface ToldFile {
+export interface ReportedFile {
   path: string;
   change: FileChange | null;
   holds: boolean;
@@ -24,7 +24,7 @@ export class FileClaims {
   readonly #claims = new Map<string, FileChange | null>();
   /** Found, and measured by the runner itself. */
   readonly measured: MeasuredArtifact[] = [];
-  readonly told: ToldFile[] = [];
+  readonly told: ReportedFile[] = [];
 
   constructor(context: AdapterContext) {
     this.#context = context;

@@ -19,26 +19,26 @@ export function readJsonObject(
   const view = bytes.subarray(start, end);
   const text = Buffer.from(view.buffer, view.byteOffset, view.length).toString('utf8');
   if (cut) {
-    intake.stray('line over 1 MiB was cut', text);
+    intake.unparsedLine('line over 1 MiB was cut', text);
     return undefined;
   }
   if (text.includes('\uFFFD') && !isUtf8(view)) {
     intake.warnOnce('utf8', 'E_PROTOCOL', 'the tool writes bytes that are no UTF-8; they were replaced');
   }
   if (isTooDeep(view)) {
-    intake.stray(`json nested deeper than ${MAX_DEPTH} levels`, text);
+    intake.unparsedLine(`json nested deeper than ${MAX_DEPTH} levels`, text);
     return undefined;
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    intake.stray('non-json stdout', text);
+    intake.unparsedLine('non-json stdout', text);
     return undefined;
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
-  intake.stray('non-json stdout', text);
+  intake.unparsedLine('non-json stdout', text);
   return undefined;
 }
 
@@ -52,7 +52,7 @@ export function readTypedObject(
 ): TypedObject | undefined {
   const message = readJsonObject(intake, bytes, start, end, cut);
   if (message === undefined || typeof message['type'] === 'string') return message as TypedObject | undefined;
-  intake.stray('json without a type', Buffer.from(bytes.subarray(start, end)).toString('utf8'));
+  intake.unparsedLine('json without a type', Buffer.from(bytes.subarray(start, end)).toString('utf8'));
   return undefined;
 }
 

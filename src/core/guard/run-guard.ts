@@ -60,7 +60,7 @@ export class RunGuard {
    * Refuses what the manifest asks for beyond the policy (E_POLICY_DENIED) and what nobody has approved
    * (E_APPROVAL_REQUIRED). Returns the tool within the ceilings of the policy, and the approval by which it runs.
    */
-  async admit(): Promise<{ tool: ToolEntry; approval: Approval | null }> {
+  async authorizeTool(): Promise<{ tool: ToolEntry; approval: Approval | null }> {
     refuseViolations(this.#tool.name, await this.violations());
     return { tool: await this.withinCeilings(), approval: await this.approved() };
   }
@@ -79,7 +79,7 @@ export class RunGuard {
   }
 
   /** Refuses what the arguments ask for, a sandbox that is too weak, and what an engine of the policy refuses. */
-  async admitRun(run: SettledRun): Promise<void> {
+  async authorizeRun(run: SettledRun): Promise<void> {
     if (this.layers.length === 0) return;
     refuseViolations(this.#tool.name, await this.allViolations(run));
   }

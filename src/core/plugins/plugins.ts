@@ -30,7 +30,7 @@ export interface LoadedPlugin extends PluginOutline {
 }
 
 /** Something that a plugin did not do, told once; `text` is a whole sentence without its full stop. */
-export interface Trouble {
+export interface PluginFailure {
   plugin: string;
   /** E_APPROVAL_REQUIRED for one that nobody has approved. */
   code?: string;
@@ -40,12 +40,12 @@ export interface Trouble {
 
 /**
  * The plugins of a project. Their processes are started when the registry or a run first asks for them. What they fail to do is kept in
- * `troubles`, and nothing else depends on them.
+ * `failures`, and nothing else depends on them.
  */
 export class Plugins implements RegistryPlugins, RunPlugins {
   readonly found: readonly FoundPlugin[];
   readonly key: string;
-  readonly troubles: Trouble[] = [];
+  readonly failures: PluginFailure[] = [];
   readonly #config: LoadedConfig;
   readonly #env: Env;
   /** Goes with their processes, in place of the id of a run. */
@@ -97,7 +97,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     const watching = this.#loaded.filter(
       ({ hooks, process }) => hooks.includes('onEvent') && process.isAlive,
     );
-    return new PluginWatch(writer, watching, this.troubles, (plugin, why) => this.#trouble(plugin, why));
+    return new PluginWatch(writer, watching, this.failures, (plugin, why) => this.#trouble(plugin, why));
   }
 
   async #having(hook: Hook): Promise<LoadedPlugin[]> {
@@ -121,7 +121,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     const { name, standing } = plugin;
     if (standing.state === 'broken')
       return this.#trouble(name, `cannot be read, and does not run: ${standing.why}`);
-    if (standing.state !== 'valid') return this.#tellOfUnapproved(plugin, whyNotApproved(standing));
+    if (standing.state !== 'valid') return this.#reportUnapproved(plugin, whyNotApproved(standing));
     const process = new PluginProcess(this.#env, this.#owner);
     try {
       const file = copyOf(standing.read, this.#env);
@@ -148,7 +148,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     return languages;
   }
 
-  #tellOfUnapproved(plugin: FoundPlugin, why: string): undefined {
+  #reportUnapproved(plugin: FoundPlugin, why: string): undefined {
     this.#add({
       plugin: plugin.name,
       code: 'E_APPROVAL_REQUIRED',
@@ -162,8 +162,8 @@ export class Plugins implements RegistryPlugins, RunPlugins {
   }
 
   /** The same is told once. */
-  #add(trouble: Trouble): void {
-    if (!this.troubles.some(({ text }) => text === trouble.text)) this.troubles.push(trouble);
+  #add(trouble: PluginFailure): void {
+    if (!this.failures.some(({ text }) => text === trouble.text)) this.failures.push(trouble);
   }
 }
 

@@ -3,7 +3,7 @@ export interface QueuedRun {
   run_id: string;
   tool: string;
   /** An orchestrator waits for runs of its own: it takes no place from them. */
-  takesPlace: boolean;
+  needsSlot: boolean;
 }
 
 /** How many may work at once, and how often a tool may be started. Null is without a limit. */
@@ -21,7 +21,7 @@ export interface QueueWait {
 }
 
 /** A run's right to work. */
-export interface QueuePlace {
+export interface QueueSlot {
   /** Gives the place to the next one. After a success, a tool that was slowed down may have one more run at once. */
   leave(ending: { completed: boolean }): Promise<void>;
   /**
@@ -44,5 +44,5 @@ export interface RunQueue {
     run: QueuedRun,
     limits: QueueLimits,
     options: { signal: AbortSignal; onWait: (wait: QueueWait) => void },
-  ): Promise<QueuePlace | undefined>;
+  ): Promise<QueueSlot | undefined>;
 }

@@ -27,7 +27,7 @@ export interface OutputSinks {
   stderr(bytes: Uint8Array): void;
   onTurn(): void;
   /** Asked before each look: while it says so nothing is read, and a tool that goes on writing has to wait. */
-  isHeldBack?(): boolean;
+  isPaused?(): boolean;
   /** The tool and all its descendants have closed their standard output. */
   onStdoutClosed(): void;
 }
@@ -50,7 +50,7 @@ export class OutputPump {
 
   constructor(runtime: Runtime, folder: string | null, sinks: OutputSinks) {
     this.#sinks = sinks;
-    this.#turnBytes = sinks.isHeldBack === undefined ? PIPE_BYTES : HELD_BACK_TURN_BYTES;
+    this.#turnBytes = sinks.isPaused === undefined ? PIPE_BYTES : HELD_BACK_TURN_BYTES;
     if (folder === null) return;
     try {
       this.#streams.push(new FifoStream(runtime, join(folder, 'stdout'), (bytes) => sinks.stdout(bytes)));
@@ -110,7 +110,7 @@ export class OutputPump {
   }
 
   #turn(): void {
-    if (!this.#closed && this.#sinks.isHeldBack?.()) {
+    if (!this.#closed && this.#sinks.isPaused?.()) {
       this.#timer = setTimeout(() => this.#turn(), HELD_BACK_POLL_MS);
       return;
     }
@@ -176,7 +176,7 @@ export class OutputPump {
   async #follow(stream: AsyncIterable<Uint8Array>, sink: (bytes: Uint8Array) => void, isStdout: boolean) {
     try {
       for await (const bytes of stream) {
-        while (!this.#closed && this.#sinks.isHeldBack?.()) await sleep(HELD_BACK_POLL_MS);
+        while (!this.#closed && this.#sinks.isPaused?.()) await sleep(HELD_BACK_POLL_MS);
         if (this.#closed) return;
         sink(bytes);
         this.#sinks.onTurn();

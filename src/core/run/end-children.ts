@@ -3,7 +3,7 @@ import { childrenOf } from '../store-files/child-runs.ts';
 import { followEvents } from '../store-files/follow.ts';
 import { isLive } from '../store-files/lost-runs.ts';
 import type { RunStore } from '../store-files/run-store.ts';
-import { settleIfLost } from './recover-lost-run.ts';
+import { recoverIfLost } from './recover-lost-run.ts';
 
 const ROUND_MS = 5;
 
@@ -26,7 +26,7 @@ export async function endChildren(
       for await (const _ of followEvents(store.layout(run_id).events, options));
       await untilRecorded(store, run_id, signal);
     }
-    await settleIfLost(store, store.read(run_id));
+    await recoverIfLost(store, store.read(run_id));
     await endChildren(store, run_id, reason, signal);
   });
   await Promise.all(ends);

@@ -19,7 +19,7 @@ const MAX_TOLD = 5;
 const NEVER_GRANTED = ['/proc', '/sys', '/dev'];
 
 /** Something that the sandbox may have kept the tool from; without `allow` where no single line would allow it. */
-interface Told {
+interface Reported {
   what: string;
   said: string;
   allow?: Remedy;
@@ -42,9 +42,9 @@ export function explainFailure(
   const words = `${wordsIn(layout.stderrLog)}\n${outcome.byRunner ? '' : (outcome.message ?? '')}`;
   const calls = [...REFUSED_CALLS, 'socket'];
   const own = [...ownFolders(services, plan.callerEnv), layout.dir];
-  const told: Told[] = [];
+  const told: Reported[] = [];
   for (const said of saidDenials(words, calls)) {
-    const one = toldOf(said, plan, { own, project: services.config.root });
+    const one = recordedOf(said, plan, { own, project: services.config.root });
     if (one !== undefined && told.every(({ fix }) => fix !== one.fix)) told.push(one);
   }
   if (told.length === 0) return;
@@ -63,11 +63,11 @@ export function explainFailure(
   if (outcome.hint === null || outcome.hint === errorInfo(outcome.code ?? '')?.hint) outcome.hint = hint;
 }
 
-function toldOf(
+function recordedOf(
   said: SaidDenial,
   plan: ToolPlan,
   places: { own: readonly string[]; project: string },
-): Told | undefined {
+): Reported | undefined {
   switch (said.kind) {
     case 'path':
       return ofPath(said, plan, places);
@@ -84,7 +84,7 @@ function ofPath(
   { path: written, isWrite, said }: Extract<SaidDenial, { kind: 'path' }>,
   plan: ToolPlan,
   { own, project }: { own: readonly string[]; project: string },
-): Told | undefined {
+): Reported | undefined {
   const path = normalize(written);
   const { level, network } = plan.tool.manifest.permissions;
   const exists = realOf(path) !== undefined;
@@ -110,12 +110,12 @@ function ofPath(
 }
 
 /** A program that can be seen, as all of /usr can, and not started. */
-function ofProgram(path: string, said: string, plan: ToolPlan): Told | undefined {
+function ofProgram(path: string, said: string, plan: ToolPlan): Reported | undefined {
   const isOnPath = pathOf(plan).some((folder) => realOf(folder) === dirname(path));
   return isOnPath ? ofCommand(basename(path), said, plan) : undefined;
 }
 
-function ofCommand(command: string, said: string, plan: ToolPlan): Told | undefined {
+function ofCommand(command: string, said: string, plan: ToolPlan): Reported | undefined {
   const { commands, level } = plan.tool.manifest.permissions;
   const name = basename(command);
   const isFree = level === 'privileged' || plan.sandboxed.isolation.not_enforced.includes('commands');
@@ -127,11 +127,11 @@ function ofCommand(command: string, said: string, plan: ToolPlan): Told | undefi
 function ofNetwork(
   { host, port, said }: Pick<Extract<SaidDenial, { kind: 'network' }>, 'host' | 'port' | 'said'>,
   plan: ToolPlan,
-): Told | undefined {
+): Reported | undefined {
   const { level, network } = plan.tool.manifest.permissions;
   // Names that are not in a list are told of when they are asked for.
-  const isTold = network.egress_allow.length > 0 && (host === null || !/^[\d.]+$|:/.test(host));
-  if (level === 'privileged' || isTold) return undefined;
+  const isReported = network.egress_allow.length > 0 && (host === null || !/^[\d.]+$|:/.test(host));
+  if (level === 'privileged' || isReported) return undefined;
   if (host !== null) {
     return granted(`the network (${host})`, said, { kind: 'host', host, port: port ?? 443 });
   }
@@ -141,7 +141,7 @@ function ofNetwork(
 }
 
 /** Calls of the kernel are not in a manifest: a tool may have them with all else, or not at all. */
-function ofCall(call: string, said: string, plan: ToolPlan): Told | undefined {
+function ofCall(call: string, said: string, plan: ToolPlan): Reported | undefined {
   const { level } = plan.tool.manifest.permissions;
   if (call === 'socket' && plan.sandboxed.isolation.backend === 'landlock') {
     return ofNetwork({ host: null, port: null, said }, plan);
@@ -152,7 +152,7 @@ function ofCall(call: string, said: string, plan: ToolPlan): Told | undefined {
   return { what, said, fix: 'only permissions.level: privileged allows it, which a person has to approve' };
 }
 
-function granted(what: string, said: string, denial: Denial, project?: string): Told {
+function granted(what: string, said: string, denial: Denial, project?: string): Reported {
   const allow = explainDenial(denial, project);
   return { what, said, allow, fix: remedySentence(allow) };
 }

@@ -3,7 +3,7 @@ import type { RunLayout } from '../store-files/layout.ts';
 import { isLive } from '../store-files/lost-runs.ts';
 import type { RunStore } from '../store-files/run-store.ts';
 import { followToEnd } from './follow-to-end.ts';
-import { settleIfLost } from './recover-lost-run.ts';
+import { recoverIfLost } from './recover-lost-run.ts';
 import type { RunSummary } from './run-summary.ts';
 import { summaryOf } from './summary-of.ts';
 
@@ -37,7 +37,7 @@ export class KnownRun {
 
   async #untilEnded(): Promise<RunSummary> {
     for await (const _ of this.follow());
-    const record = await settleIfLost(this.#store, this.#store.read(this.runId));
+    const record = await recoverIfLost(this.#store, this.#store.read(this.runId));
     return summaryOf(this.#store, this.runId, record);
   }
 }

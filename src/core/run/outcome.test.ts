@@ -37,12 +37,12 @@ describe('the outcome of an attempt', () => {
     ],
     [
       'a result of a program that then stayed completes it',
-      exited(null, { ending: { kind: 'overstayed' } }),
+      exited(null, { ending: { kind: 'lingered' } }),
       ['completed', null, false],
     ],
     [
       'an error of a program that then stayed fails it',
-      exited(null, { ending: { kind: 'overstayed' }, ...error({ code: 'E_RATE_LIMIT', msg: 'x' }) }),
+      exited(null, { ending: { kind: 'lingered' }, ...error({ code: 'E_RATE_LIMIT', msg: 'x' }) }),
       ['failed', 'E_RATE_LIMIT', true],
     ],
     ['nothing and 0 complete it', exited(0, { message: undefined }), ['completed', null, false]],

@@ -48,7 +48,7 @@ export function judge(facts: OutcomeFacts): Outcome {
   switch (ending.kind) {
     case 'exited':
       return judgeExit(facts, ending.exit);
-    case 'overstayed':
+    case 'lingered':
       // What it said counts as if it had ended then.
       return judgeExit(facts, { ...OK_EXIT, rc: facts.exitCodes['ok'] ?? 0 });
     case 'deadline':

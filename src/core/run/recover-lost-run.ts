@@ -5,7 +5,7 @@ import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import { commandLineOf, isAlive, processesWithEnvironment, readProcess } from '../../util/process-table.ts';
 import { watchdogsOf } from '../process/watchdog.ts';
-import { artifactsTold, lastStateChange, summariseLog } from '../store-files/log-summary.ts';
+import { lastStateChange, recordedArtifacts, summariseLog } from '../store-files/log-summary.ts';
 import { isLost } from '../store-files/lost-runs.ts';
 import type { RunStore, RunWriter } from '../store-files/run-store.ts';
 import { clearSecrets } from '../store-files/secrets-folder.ts';
@@ -21,7 +21,7 @@ const SETTLE_ROUND_MS = 20;
  * Ends a run whose supervisor is gone as E_RUNNER_LOST (contract §3), and returns its record as it stands then. Whoever
  * sees it first does it: the next epoch is claimed, so that it is done once. What cannot be written is still told.
  */
-export async function settleIfLost(store: RunStore, record: RunRecord): Promise<RunRecord> {
+export async function recoverIfLost(store: RunStore, record: RunRecord): Promise<RunRecord> {
   if (isFinal(record.state)) return record;
   // Between the ending and the record of it there is a moment in which only the log knows.
   if (!isLost(record)) return { ...record, ...changeFrom(endOf(store, record.run_id)) };
@@ -66,7 +66,7 @@ async function settle(store: RunStore, record: RunRecord): Promise<RunRecord> {
 /** The record of a run that is not lost (any more): another process may be settling it at this moment, and is waited for. */
 export async function settled(store: RunStore, runId: string): Promise<RunRecord> {
   for (let round = 0; round < SETTLE_ROUNDS; round++) {
-    await settleIfLost(store, store.read(runId));
+    await recoverIfLost(store, store.read(runId));
     const record = store.read(runId);
     if (!isLost(record)) return record;
     await new Promise((resolve) => setTimeout(resolve, SETTLE_ROUND_MS));
@@ -107,20 +107,20 @@ async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
   await clearSecretsIfPossible(writer);
   const { removeRunGroups } = await import('../sandbox/groups/run-groups.ts');
   await removeRunGroups(record.run_id);
-  if (existsSync(layout.handedOver)) {
-    const { giveBack } = await import('./attempt/run-user-ownership.ts');
-    await giveBack(store, layout, record.run_id);
+  if (existsSync(layout.ownershipRecord)) {
+    const { restoreOwnership } = await import('./attempt/run-user-ownership.ts');
+    await restoreOwnership(store, layout, record.run_id);
   }
   const { to: from, reason = null } = lastStateChange(layout.events) ?? { to: record.state };
   const outcome = isFinal(from)
-    ? outcomeTold(layout.events, from, reason)
+    ? recordedOutcome(layout.events, from, reason)
     : stopped('E_RUNNER_LOST', lostMessage(record));
   const facts = {
     rc: null,
     signal: null,
     duration_s: Math.max(0, Date.now() - Date.parse(record.created_at)) / 1000,
     usage: UNKNOWN_USAGE,
-    artifacts: outcome.state === 'completed' ? artifactsTold(layout.events) : [],
+    artifacts: outcome.state === 'completed' ? recordedArtifacts(layout.events) : [],
     survivors: remainsOf(record.run_id).map((pid) => ({ pid, command: commandOf(record, pid) })),
     next: outcome.state === 'completed' ? [] : [`acor resume ${record.run_id}`, `acor logs ${record.run_id}`],
     attempt: record.attempt,
@@ -130,7 +130,7 @@ async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
 }
 
 /** The supervisor has told the state in which the run ends and died before it wrote the end: what was told stays. */
-function outcomeTold(path: string, state: FinalState, reason: string | null): Outcome {
+function recordedOutcome(path: string, state: FinalState, reason: string | null): Outcome {
   const { failure, ending } = summariseLog(path);
   const message = failure?.msg ?? ending?.msg ?? ending?.reason;
   return {

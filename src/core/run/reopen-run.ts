@@ -5,23 +5,23 @@ import { identify } from '../../util/process-table.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
 import { clearSecrets } from '../store-files/secrets-folder.ts';
 import { stagedBefore } from './attempt/outputs.ts';
-import type { Planned } from './plan/prepared-run.ts';
+import type { PreparedRun } from './plan/prepared-run.ts';
 import { settled } from './recover-lost-run.ts';
 import { Run } from './run.ts';
-import type { Again, AgainMode, RunnerServices, RunRequest } from './services.ts';
+import type { Rerun, RerunMode, RunnerServices, RunRequest } from './services.ts';
 import { planned } from './start-run.ts';
 import { wasStoppedMidway } from './stopped-midway.ts';
 import { enterState } from './write-ending.ts';
 
 /** Begins the next attempt of a run that has failed, was cancelled, or lost its supervisor: same id, same workspace, same answers. */
-export async function beginAgain(services: RunnerServices, request: RunRequest, again: Again): Promise<Run> {
+export async function reopenRun(services: RunnerServices, request: RunRequest, again: Rerun): Promise<Run> {
   const record = await settled(services.store, again.runId);
   const mayTake = (now: RunRecord) => checkState(now, again);
   mayTake(record);
   const { replays } = record;
   const {
     plan,
-    workWith,
+    createExecutor,
     again: reopening,
   } = await planned(services, {
     ...request,
@@ -37,10 +37,10 @@ export async function beginAgain(services: RunnerServices, request: RunRequest, 
     writer.close();
     throw error;
   }
-  return Run.begin(services, plan, writer, workWith(writer));
+  return Run.begin(services, plan, writer, createExecutor(writer));
 }
 
-type Reopening = NonNullable<Planned['again']>;
+type Reopening = NonNullable<PreparedRun['again']>;
 
 const NOTHING_ELSE: Reopening = { told: {}, change: {} };
 
@@ -49,9 +49,9 @@ async function giveBackAnswers({ layout }: RunWriter): Promise<void> {
   await restoreAnswers(layout);
 }
 
-function reopen(writer: RunWriter, mode: AgainMode, { told, change }: Reopening = NOTHING_ELSE): void {
+function reopen(writer: RunWriter, mode: RerunMode, { told, change }: Reopening = NOTHING_ELSE): void {
   const { layout, record } = writer;
-  for (const path of [layout.cancelRequest, layout.cancelFile, layout.hurryFile])
+  for (const path of [layout.cancelRequest, layout.cancelFile, layout.forceCancelFile])
     rmSync(path, { force: true });
   clearSecrets(layout);
   if (mode === 'retry') {
@@ -74,7 +74,7 @@ function reopen(writer: RunWriter, mode: AgainMode, { told, change }: Reopening 
   });
 }
 
-function checkState({ run_id, state }: RunRecord, { from }: Again): void {
+function checkState({ run_id, state }: RunRecord, { from }: Rerun): void {
   if (state === 'failed' || state === 'cancelled' || (state === 'completed' && from !== undefined)) return;
   if (state === 'completed') {
     throw new AcorError('E_USAGE', `run ${run_id} is completed; there is nothing left to do`, {

@@ -6,11 +6,11 @@ import type { Questions } from './answers/questions.ts';
 import type { Outcome } from './outcome.ts';
 
 /** What a run does, one attempt after the other: a tool's process (`tool-work.ts`), or the steps of a workflow. */
-export interface Work {
+export interface RunExecutor {
   /** Sees one attempt through to its end, whatever that is; when it returns, nothing of it is left alive. It does not throw. */
-  attempt(options: AttemptOptions): Promise<Tried>;
+  attempt(options: AttemptOptions): Promise<AttemptOutcome>;
   /** No further attempt follows: tells what there is to tell before the end. */
-  conclude(last: Tried): Promise<void>;
+  conclude(last: AttemptOutcome): Promise<void>;
 }
 
 export interface AttemptOptions {
@@ -21,9 +21,9 @@ export interface AttemptOptions {
   isResumed: boolean;
   /** Time left of the whole run. */
   leftMs: () => number;
-  /** Settles when the caller wants the run to end, with the reason; `hurry` when without any grace. */
+  /** Settles when the caller wants the run to end, with the reason; `forceCancel` when without any grace. */
   cancelled: Promise<string>;
-  hurry: Promise<void>;
+  forceCancel: Promise<void>;
   questions: Questions;
   control: ControlFolder;
   /** Given when a program is gone after its questions, and hears the answers as the next one. */
@@ -37,7 +37,7 @@ export interface TurnHooks {
 }
 
 /** What one attempt came to. */
-export interface Tried {
+export interface AttemptOutcome {
   outcome: Outcome;
   /** Whether it was stopped, and did not end by itself: nobody can say what it had done by then. */
   wasStopped: boolean;
@@ -50,6 +50,6 @@ export interface Tried {
 }
 
 /** An attempt that never began. */
-export function notBegun(outcome: Outcome): Tried {
+export function notStarted(outcome: Outcome): AttemptOutcome {
   return { outcome, wasStopped: false, exit: null, survivors: [], result: null, artifacts: [] };
 }

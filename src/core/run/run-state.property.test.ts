@@ -13,7 +13,7 @@ import type { NewRun, RunWriter } from '../store-files/run-store.ts';
 import { Questions } from './answers/questions.ts';
 import { Intake } from './attempt/intake.ts';
 import { type Outcome, stopped } from './outcome.ts';
-import { settleIfLost } from './recover-lost-run.ts';
+import { recoverIfLost } from './recover-lost-run.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 const SEED = Number(process.env.ACOR_TEST_SEED ?? Date.now() % 2 ** 31);
@@ -85,7 +85,7 @@ class RandomRun {
       'attemptEnds',
       'end',
       'die',
-      'beginAgain',
+      'reopenRun',
       'goAstray',
     ] as const);
     this.steps.push(happening);
@@ -181,9 +181,9 @@ class RandomRun {
 
   /** The supervisor is gone without a word, and somebody looks at the run. */
   async die(): Promise<void> {
-    const record = await settleIfLost(this.#store, this.#store.read(this.#runId));
+    const record = await recoverIfLost(this.#store, this.#store.read(this.#runId));
     assert.ok(isFinal(record.state));
-    assert.deepEqual(await settleIfLost(this.#store, record), record);
+    assert.deepEqual(await recoverIfLost(this.#store, record), record);
     assert.equal(this.#store.read(this.#runId).state, record.state);
     // What it would still write, had it only been thought dead, is refused.
     await this.#questions.end().catch(() => {});
@@ -193,7 +193,7 @@ class RandomRun {
     this.#ended = record.state;
   }
 
-  async beginAgain(): Promise<void> {
+  async reopenRun(): Promise<void> {
     if (!isFinal(this.#state)) return;
     this.#writer = this.#store.takeOver(this.#runId);
     this.#ended = undefined;

@@ -3,7 +3,7 @@ import type { Survivor } from '../process/kill-tree.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import type { RunLayout } from '../store-files/layout.ts';
 import type { RunPlan } from './plan/run-plan.ts';
-import type { Tried } from './run-executor.ts';
+import type { AttemptOutcome } from './run-executor.ts';
 
 /** How a run ended. `result` is the tool's own last message, if it wrote one. */
 export interface RunSummary {
@@ -27,13 +27,13 @@ export interface RunSummary {
 }
 
 /** How the last try came out, and which one it was. */
-export type TriedOut = Tried & { number: number };
+export type FinalAttempt = AttemptOutcome & { number: number };
 
 /** What a supervisor says of its own run. The number of events is known once the end is written. */
 export function summarise(
   { runId, name }: RunPlan,
   layout: RunLayout,
-  { outcome, exit, survivors, result, artifacts, number }: TriedOut,
+  { outcome, exit, survivors, result, artifacts, number }: FinalAttempt,
   durationS: number,
 ): RunSummary {
   const failed = outcome.state !== 'completed';

@@ -6,10 +6,10 @@ import { Questions } from './answers/questions.ts';
 import { after } from './attempt/guards/guard.ts';
 import { failureOf, type Outcome, stopped } from './outcome.ts';
 import type { RunPlan } from './plan/run-plan.ts';
-import { Turn } from './queue-slot.ts';
 import { backoffMs, nextStep } from './retry.ts';
-import { notBegun, type Tried, type Work } from './run-executor.ts';
-import { type RunSummary, summarise, type TriedOut } from './run-summary.ts';
+import { type AttemptOutcome, notStarted, type RunExecutor } from './run-executor.ts';
+import { RunSlot } from './run-slot.ts';
+import { type FinalAttempt, type RunSummary, summarise } from './run-summary.ts';
 import type { RunnerServices, RunWatch } from './services.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
@@ -24,23 +24,23 @@ export class Run {
   readonly ended: Promise<RunSummary>;
   readonly #plan: RunPlan;
   readonly #writer: RunWriter;
-  readonly #work: Work;
+  readonly #work: RunExecutor;
   readonly #firstAttempt: number;
   /** How many events there were before this supervisor. */
   readonly #since: number;
-  readonly #turn: Turn;
+  readonly #turn: RunSlot;
   readonly #watch: RunWatch | undefined;
   /** When it went to work: the time in the queue does not count. */
   #begunMs = performance.now();
   #cancel!: (reason: string) => void;
   readonly #cancelled: Promise<string>;
-  #hurryUp!: () => void;
-  readonly #hurry: Promise<void>;
+  #forceCancelNow!: () => void;
+  readonly #forceCancel: Promise<void>;
   readonly #questions: Questions;
   readonly #control: ControlFolder;
   #isOver = false;
 
-  private constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, work: Work) {
+  private constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, work: RunExecutor) {
     this.#plan = plan;
     this.#writer = writer;
     this.#work = work;
@@ -54,28 +54,28 @@ export class Run {
     this.#cancelled = new Promise((resolve) => {
       this.#cancel = resolve;
     });
-    this.#hurry = new Promise((resolve) => {
-      this.#hurryUp = resolve;
+    this.#forceCancel = new Promise((resolve) => {
+      this.#forceCancelNow = resolve;
     });
     this.#watch = services.plugins?.watch(writer);
-    this.#turn = new Turn(services, plan, writer, this.#cancelled);
+    this.#turn = new RunSlot(services, plan, writer, this.#cancelled);
     this.#control = new ControlFolder(writer.layout, {
       onCancel: (reason) => this.#cancel(reason),
-      onHurry: () => this.#hurryUp(),
+      onForceCancel: () => this.#forceCancelNow(),
       onAnswer: (posted) => this.#questions.take(posted),
     });
     this.ended = this.#live();
   }
 
   /** Begins to supervise what was planned; `writer` is the right to write the run, `work` what it does. */
-  static begin(services: RunnerServices, plan: RunPlan, writer: RunWriter, work: Work): Run {
+  static begin(services: RunnerServices, plan: RunPlan, writer: RunWriter, work: RunExecutor): Run {
     return new Run(services, plan, writer, work);
   }
 
   /** Asks the run to end: by the ladder, or at once. */
   cancel(reason: string, options: { now?: boolean } = {}): void {
     this.#cancel(reason);
-    if (options.now) this.#hurryUp();
+    if (options.now) this.#forceCancelNow();
   }
 
   /** The stored events as bytes of whole lines, from the first one of this supervisor to the end. */
@@ -143,21 +143,21 @@ export class Run {
   }
 
   /** Waits for a place among the runs of the project, and works there. */
-  async #workInTurn(): Promise<TriedOut> {
+  async #workInTurn(): Promise<FinalAttempt> {
     const number = this.#firstAttempt;
     try {
-      if (!(await this.#turn.take())) return { ...notBegun(await this.#cancellation()), number };
+      if (!(await this.#turn.take())) return { ...notStarted(await this.#cancellation()), number };
       this.#begunMs = performance.now();
       enterState(this.#writer, 'running');
       this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
       this.#writer.log.flush();
     } catch (error) {
-      return { ...notBegun(failureOf(error, this.layout.dir)), number };
+      return { ...notStarted(failureOf(error, this.layout.dir)), number };
     }
     return this.#tryUntilDone();
   }
 
-  async #tryUntilDone(): Promise<TriedOut> {
+  async #tryUntilDone(): Promise<FinalAttempt> {
     for (let number = this.#firstAttempt; ; number++) {
       const tried = { ...(await this.#tryOnce(number)), number };
       const { outcome, wasStopped } = tried;
@@ -170,7 +170,7 @@ export class Run {
       if (step === 'end') return tried;
       const waitMs = backoffMs(number - this.#firstAttempt + 1, this.#plan.retry);
       if (waitMs >= this.#leftMs()) return tried;
-      this.#tellOfRetry(outcome, number, waitMs);
+      this.#reportRetry(outcome, number, waitMs);
       if (!(await this.#mayTryAgain(outcome, waitMs))) {
         return { ...tried, outcome: await this.#cancellation() };
       }
@@ -184,7 +184,7 @@ export class Run {
     return timeoutS * 1000 + waitedMs - (performance.now() - this.#begunMs);
   }
 
-  #tryOnce(number: number): Promise<Tried> {
+  #tryOnce(number: number): Promise<AttemptOutcome> {
     this.#control.takeBack();
     return this.#work.attempt({
       number,
@@ -192,7 +192,7 @@ export class Run {
       deadline: () => new Date(Math.min(Date.now() + this.#leftMs(), LAST_DEADLINE_MS)),
       isResumed: number > this.#firstAttempt || this.#plan.again === 'resume',
       cancelled: this.#cancelled,
-      hurry: this.#hurry,
+      forceCancel: this.#forceCancel,
       questions: this.#questions,
       control: this.#control,
     });
@@ -202,7 +202,7 @@ export class Run {
     this.#writer.log.append({ type: 'runner_warning', ...(code !== undefined && { code }), msg, ...extra });
   }
 
-  #tellOfRetry(outcome: Outcome, number: number, waitMs: number): void {
+  #reportRetry(outcome: Outcome, number: number, waitMs: number): void {
     const { maxAttempts } = this.#plan.retry;
     this.#warn(
       outcome.code ?? undefined,
@@ -225,7 +225,7 @@ export class Run {
     const goesOn = await Promise.race([timeUp, this.#cancelled.then(() => false)]);
     stopTimer();
     if (!goesOn || outcome.code !== 'E_RATE_LIMIT') return goesOn;
-    return this.#turn.takeAgainMoreSlowly();
+    return this.#turn.requeueThrottled();
   }
 
   async #cancellation(): Promise<Outcome> {

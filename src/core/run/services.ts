@@ -6,9 +6,9 @@ import type { RunStore, RunWriter } from '../store-files/run-store.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
 import type { AdapterKind } from './attempt/adapter.ts';
 import type { ToolPlan } from './plan/plan.ts';
-import type { Planned } from './plan/prepared-run.ts';
+import type { PreparedRun } from './plan/prepared-run.ts';
 import type { RecordSource } from './records/record-source.ts';
-import type { Work } from './run-executor.ts';
+import type { RunExecutor } from './run-executor.ts';
 
 /** What the runner works with. */
 export interface RunnerServices {
@@ -23,9 +23,9 @@ export interface RunnerServices {
   /** The adapter that a manifest names (contract §1). */
   loadAdapter: (name: string) => Promise<AdapterKind>;
   /** Plans what is no tool but a workflow or a pipe; left out where there are no processes to supervise its steps. */
-  planWorkflow?: (services: RunnerServices, request: RunRequest) => Promise<Planned>;
+  planWorkflow?: (services: RunnerServices, request: RunRequest) => Promise<PreparedRun>;
   /** Works turn by turn with an executor of tasks, whose name begins with `TASK_PREFIX`; left out where there are none. */
-  workByTurns?: (plan: ToolPlan) => Promise<(work: Work, writer: RunWriter) => Work>;
+  conversationalExecutor?: (plan: ToolPlan) => Promise<(work: RunExecutor, writer: RunWriter) => RunExecutor>;
 }
 
 /** How the name of a tool begins that carries out tasks. */
@@ -56,17 +56,17 @@ export const WORKFLOW_PREFIX = 'workflow:';
 export const PIPE_PREFIX = 'pipe:';
 
 /** Whether what a run's name stands for runs other runs, and nothing of its own. */
-export function isMadeOfRuns(name: string): boolean {
+export function isOrchestration(name: string): boolean {
   return name.startsWith(WORKFLOW_PREFIX) || name.startsWith(PIPE_PREFIX);
 }
 
 /** `resume` goes on from the checkpoints of the attempts before; `retry` begins anew. */
-export type AgainMode = 'resume' | 'retry';
+export type RerunMode = 'resume' | 'retry';
 
 /** How an ended run is to go on. */
-export interface Again {
+export interface Rerun {
   runId: string;
-  mode: AgainMode;
+  mode: RerunMode;
   /** Although nobody can say what was done by then. */
   force?: boolean;
   /** Of a workflow: this step and all that depend on it are run again, even if they are done. */
@@ -102,7 +102,7 @@ export interface RunRequest {
   /** Asked for the answers that nobody has prepared; only where this process itself supervises the run. */
   onQuestion?: AnswerHandler;
   /** An ended run of which this is to be the next attempt, instead of a new run. */
-  again?: Again;
+  again?: Rerun;
   /** The same key, given again with the same call, names the first run instead of starting a second one. */
   idempotencyKey?: string;
   /**

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { KeyedCall } from '../store-files/idempotency-keys.ts';
 import type { RunStore } from '../store-files/run-store.ts';
-import { workOf } from './attempt/tool-executor.ts';
+import { executorFor } from './attempt/tool-executor.ts';
 import type { KnownRun } from './known-run.ts';
 import { newRunRecord } from './new-run.ts';
 import { planRun } from './plan/plan.ts';
 import { checkPlanToken } from './plan/plan-token.ts';
-import type { Planned } from './plan/prepared-run.ts';
+import type { PreparedRun } from './plan/prepared-run.ts';
 import { Run } from './run.ts';
-import { isMadeOfRuns, type RunnerServices, type RunRequest } from './services.ts';
+import { isOrchestration, type RunnerServices, type RunRequest } from './services.ts';
 
 const MAX_KEY_CHARS = 200;
 
@@ -19,31 +19,31 @@ const MAX_KEY_CHARS = 200;
  */
 export async function startRun(services: RunnerServices, request: RunRequest): Promise<Run | KnownRun> {
   if (request.again !== undefined) {
-    const { beginAgain } = await import('./reopen-run.ts');
-    return beginAgain(services, request, request.again);
+    const { reopenRun } = await import('./reopen-run.ts');
+    return reopenRun(services, request, request.again);
   }
   const { store } = services;
   const keyed = keyedCall(request);
   // What the first call needed may be gone by now: a known run is returned before anything is checked.
   const known = keyed && store.runOfKey(keyed);
   if (known !== undefined) return knownRun(store, known);
-  const { plan, workWith } = await planned(services, request);
+  const { plan, createExecutor } = await planned(services, request);
   if (request.parent !== undefined) await refuseOrphan(store, request.parent.run_id);
   const record = newRunRecord(plan);
   const made = keyed === undefined ? store.create(record) : await store.createOnce(record, keyed);
   if (typeof made === 'string') return knownRun(store, made);
-  return Run.begin(services, plan, made, workWith(made));
+  return Run.begin(services, plan, made, createExecutor(made));
 }
 
 /** Plans what was asked for: the run of a tool, a workflow or a pipe. */
-export async function planned(services: RunnerServices, request: RunRequest): Promise<Planned> {
-  if (services.planWorkflow !== undefined && isMadeOfRuns(request.tool))
+export async function planned(services: RunnerServices, request: RunRequest): Promise<PreparedRun> {
+  if (services.planWorkflow !== undefined && isOrchestration(request.tool))
     return services.planWorkflow(services, request);
   const plan = await planRun(services, request);
   // The next attempt was looked at when the first one was.
   if (request.again === undefined)
     checkPlanToken(plan, request.planToken, services.config.config.security.require_plan);
-  return { plan, workWith: await workOf(services, plan) };
+  return { plan, createExecutor: await executorFor(services, plan) };
 }
 
 /** A child that was asked for just before its workflow was lost: whoever goes on with that asks again. */

@@ -36,11 +36,11 @@ export async function writeEnding(
 ): Promise<number> {
   const { state, code, message } = outcome;
   const { rc, signal, duration_s, attempt } = facts;
-  if (from !== state) await surely(writer, () => writeOutcome(writer, outcome, from));
-  await surely(writer, () => writeEnd(writer, outcome, facts));
+  if (from !== state) await withReserveRetry(writer, () => writeOutcome(writer, outcome, from));
+  await withReserveRetry(writer, () => writeEnd(writer, outcome, facts));
   // Once only: after a sync that failed, the next one says yes to what the disk has lost.
   writer.log.sync();
-  await surely(writer, () => writer.enterInLedger({ state, code }));
+  await withReserveRetry(writer, () => writer.enterInLedger({ state, code }));
   const events = writer.log.events;
   const ended: Partial<RunRecord> = {
     state,
@@ -53,7 +53,7 @@ export async function writeEnding(
     attempt,
     ended_at: new Date().toISOString(),
   };
-  await surely(writer, () => writer.update(ended, { durable: true }));
+  await withReserveRetry(writer, () => writer.update(ended, { durable: true }));
   return events;
 }
 
@@ -77,7 +77,7 @@ function changeState(
   log.append({ type: 'runner_state', from, to, ...more });
 }
 
-async function surely(writer: RunWriter, step: () => void | Promise<void>): Promise<void> {
+async function withReserveRetry(writer: RunWriter, step: () => void | Promise<void>): Promise<void> {
   try {
     await step();
   } catch {

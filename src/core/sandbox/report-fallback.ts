@@ -11,13 +11,13 @@ export interface WeakerNews {
 }
 
 /** What a run tells when its sandbox is not the strongest; undefined when a run of this project on this machine has told it before. */
-export function tellOfWeaker(
-  { backend, passedOver }: ChosenBackend,
+export function reportFallback(
+  { backend, skippedBackends }: ChosenBackend,
   cacheFolder: string,
 ): WeakerNews | undefined {
-  const [first] = passedOver;
+  const [first] = skippedBackends;
   if (first === undefined) return undefined;
-  const why = passedOver.map((each) => `${each.backend.name}: ${each.probe.detail}`).join('; ');
+  const why = skippedBackends.map((each) => `${each.backend.name}: ${each.probe.detail}`).join('; ');
   const msg = `tools are isolated by ${backend.name} (tier ${backend.tier}), which is not the strongest sandbox (${why})`;
   const path = join(cacheFolder, 'sandbox-told.json');
   const telling = JSON.stringify([hostname(), msg]);

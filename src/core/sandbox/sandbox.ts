@@ -73,7 +73,7 @@ export interface LaunchOptions {
   /** Only for a confinement that takes secrets. */
   secrets?: SecretFiles;
   /** Hears of the tool's connections, where the network is `listed`. */
-  tellOfEgress?(note: EgressNote): void;
+  onEgress?(note: EgressNote): void;
 }
 
 /** How the tool itself ended, told apart from the sandbox around it. */
@@ -87,11 +87,11 @@ export interface ToolExit {
 export interface SandboxLaunch {
   spawn: SpawnRequest;
   /** How many generations at the root of the process tree are the sandbox's own, and no part of the tool. */
-  keepers: number;
+  sandboxProcessDepth: number;
   /** The started process stands for a tool that is not below it: it hands signals on, and is asked alone. */
-  relays?: true;
+  isProxyProcess?: true;
   /** A command that ends the tool wherever it runs, for whoever is left when the supervisor is gone. */
-  lastResort?: readonly string[];
+  forceKillCommand?: readonly string[];
   /** Whether the tool itself has ended, while its sandbox still ends what it left behind. */
   hasEnded(): boolean;
   /** Call it when the started process has ended. Throws when it was the sandbox that failed. */

@@ -17,13 +17,13 @@ export interface Pace {
  * Whether a run that waits may go to work, as the queue stands (oldest first): there must be a place beside those that
  * work, and beside those that came before it and may go as well. One whose tool has to wait does not hold up the others.
  */
-export function admit<T extends Ticket>(
+export function authorizeTool<T extends Ticket>(
   runId: string,
   tickets: readonly T[],
   maxRuns: number | null,
   paceOf: (ticket: T) => Pace,
 ): 'admitted' | (QueueWait & { nextInMs: number }) {
-  const working = tickets.filter((ticket) => ticket.isWorking && ticket.takesPlace);
+  const working = tickets.filter((ticket) => ticket.isWorking && ticket.needsSlot);
   const taken = [...working];
   for (const ticket of tickets) {
     if (ticket.isWorking) continue;

@@ -8,7 +8,7 @@ import { storageError } from './storage-error.ts';
 export function requestCancel(layout: RunLayout, reason: string, options: { now?: boolean } = {}): void {
   try {
     if (!existsSync(layout.cancelRequest)) putEvenOnFullDisk(layout.cancelRequest, reason);
-    if (options.now) putEvenOnFullDisk(layout.hurryFile, reason);
+    if (options.now) putEvenOnFullDisk(layout.forceCancelFile, reason);
   } catch (error) {
     throw storageError(error, 'ask the run to end', layout.cancelRequest);
   }

@@ -13,7 +13,7 @@ export interface ControlHandlers {
   /** The run is to end; the file holds the reason (contract §3). Told once. */
   onCancel(reason: string): void;
   /** Without any more grace. Told once. */
-  onHurry(): void;
+  onForceCancel(): void;
   onAnswer(posted: PostedAnswer): void;
 }
 
@@ -43,7 +43,7 @@ export class ControlFolder {
   }
 
   /** Tells the tool by the cancel file that it is to end. */
-  tellTool(reason: string): void {
+  reportTool(reason: string): void {
     try {
       writeCancelFile(this.#layout, reason);
     } catch {
@@ -57,11 +57,11 @@ export class ControlFolder {
   }
 
   /** Nobody can answer, cancel or follow a run whose folder was removed. */
-  #tellThatItIsGone(): void {
+  #reportThatItIsGone(): void {
     if (this.#cancelled) return;
     this.#cancelled = this.#hurried = true;
     this.#handlers.onCancel('the folder of the run was removed');
-    this.#handlers.onHurry();
+    this.#handlers.onForceCancel();
   }
 
   close(): void {
@@ -71,7 +71,7 @@ export class ControlFolder {
 
   #look(): void {
     if (!existsSync(this.#layout.dir)) {
-      this.#tellThatItIsGone();
+      this.#reportThatItIsGone();
       return;
     }
     if (!this.#cancelled) {
@@ -81,9 +81,9 @@ export class ControlFolder {
         this.#handlers.onCancel(reason);
       }
     }
-    if (!this.#hurried && existsSync(this.#layout.hurryFile)) {
+    if (!this.#hurried && existsSync(this.#layout.forceCancelFile)) {
       this.#hurried = true;
-      this.#handlers.onHurry();
+      this.#handlers.onForceCancel();
     }
     for (const name of answersIn(this.#layout.control)) {
       if (this.#taken.has(name)) continue;

@@ -70,7 +70,7 @@ export class EventLog {
   }
 
   /** From now on `onStored` is shown whole lines once they are stored; it must not throw, and must not keep them. */
-  tell(onStored: (lines: Buffer) => void): void {
+  emit(onStored: (lines: Buffer) => void): void {
     this.#onStored = onStored;
   }
 

@@ -5,8 +5,8 @@ import { ChangeWaiter } from '../../util/change-waiter.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
 import { identify, isRunning, type ProcessIdentity } from '../../util/process-table.ts';
-import type { QueuedRun, QueueLimits, QueuePlace, QueueWait, RunQueue } from '../ports/run-queue.ts';
-import { admit, type Pace, type Ticket } from './admission.ts';
+import type { QueuedRun, QueueLimits, QueueSlot, QueueWait, RunQueue } from '../ports/run-queue.ts';
+import { authorizeTool, type Pace, type Ticket } from './admission.ts';
 import { storageError } from './storage-error.ts';
 import { ToolPace } from './tool-throttle.ts';
 
@@ -33,7 +33,7 @@ export class FileRunQueue implements RunQueue {
     run: QueuedRun,
     limits: QueueLimits,
     { signal, onWait }: { signal: AbortSignal; onWait: (wait: QueueWait) => void },
-  ): Promise<QueuePlace | undefined> {
+  ): Promise<QueueSlot | undefined> {
     try {
       mkdirSync(this.#folder, { recursive: true });
       const isUnlimited =
@@ -41,7 +41,7 @@ export class FileRunQueue implements RunQueue {
         limits.rate === null &&
         !limits.group &&
         this.#memoryOf(run).limit === null;
-      if (!run.takesPlace || isUnlimited) {
+      if (!run.needsSlot || isUnlimited) {
         this.#write(run, limits, 'working');
         if (this.#names().length > TIDY_AT) this.#livingTickets();
         return this.#place(run);
@@ -59,7 +59,7 @@ export class FileRunQueue implements RunQueue {
     limits: QueueLimits,
     signal: AbortSignal,
     onWait: (wait: QueueWait) => void,
-  ): Promise<QueuePlace | undefined> {
+  ): Promise<QueueSlot | undefined> {
     const waiter = new ChangeWaiter(this.#folder, POLL_MS, signal);
     let told = false;
     let lookAtMs = 0;
@@ -89,7 +89,9 @@ export class FileRunQueue implements RunQueue {
     run: QueuedRun,
     { maxRuns, rate }: QueueLimits,
   ): 'entered' | (QueueWait & { nextInMs: number }) {
-    const verdict = admit(run.run_id, this.#livingTickets(), maxRuns, (ticket) => this.#paceOf(ticket));
+    const verdict = authorizeTool(run.run_id, this.#livingTickets(), maxRuns, (ticket) =>
+      this.#paceOf(ticket),
+    );
     if (verdict !== 'admitted') return verdict;
     if (rate !== null) this.#memoryOf(run).addStart(rate);
     renameSync(this.#path(run, 'waiting'), this.#path(run, 'working'));
@@ -101,7 +103,7 @@ export class FileRunQueue implements RunQueue {
     return { limit: memory.limit, nextInMs: ticket.rate === null ? 0 : memory.nextInMs(ticket.rate) };
   }
 
-  #place(run: QueuedRun): QueuePlace {
+  #place(run: QueuedRun): QueueSlot {
     const memory = this.#memoryOf(run);
     return {
       leave: async ({ completed }) => {

@@ -24,13 +24,13 @@ export interface RunLayout {
   /** CANCEL_FILE: tells the tool that it is to end. */
   cancelFile: string;
   /** Asks for an end without any more grace. */
-  hurryFile: string;
+  forceCancelFile: string;
   /** How many bytes of the events the next tool of a pipe has taken. */
   taken: string;
   answers: string;
   secrets: string;
   /** What belongs to the run's own user while it goes on, and whose it was. */
-  handedOver: string;
+  ownershipRecord: string;
 }
 
 /** Where a run's things are. Throws E_RUN_NOT_FOUND for what cannot be a run id, so that no id becomes a path. */
@@ -62,10 +62,10 @@ export function layoutOf(runsDir: string, runId: string): RunLayout {
     toolControl,
     cancelRequest: join(control, 'CANCEL'),
     cancelFile: join(toolControl, 'CANCEL'),
-    hurryFile: join(control, 'HURRY'),
+    forceCancelFile: join(control, 'KILL'),
     taken: join(control, 'taken'),
     answers: join(toolControl, 'answers'),
     secrets: join(dir, 'secrets'),
-    handedOver: join(control, 'handed-over.json'),
+    ownershipRecord: join(control, 'ownership.json'),
   };
 }

@@ -57,7 +57,7 @@ export function lastStateChange(path: string): { to: RunState; reason?: string }
 }
 
 /** The artifacts that the last attempt in a log has told of. */
-export function artifactsTold(path: string): MeasuredArtifact[] {
+export function recordedArtifacts(path: string): MeasuredArtifact[] {
   const found: MeasuredArtifact[] = [];
   for (const event of lastEvents(path)) {
     if (event.type === 'start' || event.type === 'runner_start') break;

@@ -6,7 +6,7 @@ import { isLive } from './lost-runs.ts';
 import type { RunStore } from './run-store.ts';
 
 /** A path that belongs to a run's own user for now, and whose it was. */
-export interface HandedPath {
+export interface OwnedPath {
   path: string;
   /** With all that is below it. */
   isDeep: boolean;
@@ -19,40 +19,40 @@ export interface HandedPath {
 }
 
 /** What a run that root supervises has been given to work with. It is on the disk before the first owner is changed. */
-export interface HandedOver {
+export interface OwnershipRecord {
   uid: number;
   gid: number;
-  paths: HandedPath[];
+  paths: OwnedPath[];
 }
 
-export function readHandedOver(layout: RunLayout): HandedOver | undefined {
+export function readOwnershipRecord(layout: RunLayout): OwnershipRecord | undefined {
   try {
-    return JSON.parse(readFileSync(layout.handedOver, 'utf8')) as HandedOver;
+    return JSON.parse(readFileSync(layout.ownershipRecord, 'utf8')) as OwnershipRecord;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-export function writeHandedOver(layout: RunLayout, handed: HandedOver): void {
+export function writeOwnershipRecord(layout: RunLayout, handed: OwnershipRecord): void {
   // The run's own folders can be told without it after a crash of the machine.
   const durable = handed.paths.some(({ isOwn }) => !isOwn);
-  writeAtomic(layout.handedOver, JSON.stringify(handed), { durable, mode: 0o600 });
+  writeAtomic(layout.ownershipRecord, JSON.stringify(handed), { durable, mode: 0o600 });
 }
 
-export function removeHandedOver(layout: RunLayout): void {
-  rmSync(layout.handedOver, { force: true });
+export function removeOwnershipRecord(layout: RunLayout): void {
+  rmSync(layout.ownershipRecord, { force: true });
 }
 
 /** What other runs of the store have been given: by those that go on, and by those whose supervisor is gone. */
-export function handedToOthers(
+export function ownershipOfOtherRuns(
   store: RunStore,
   runId: string,
-): { runId: string; handed: HandedOver; isLive: boolean }[] {
+): { runId: string; handed: OwnershipRecord; isLive: boolean }[] {
   return store.list().flatMap((other) => {
-    if (other === runId || !existsSync(store.layout(other).handedOver)) return [];
+    if (other === runId || !existsSync(store.layout(other).ownershipRecord)) return [];
     try {
-      const handed = readHandedOver(store.layout(other));
+      const handed = readOwnershipRecord(store.layout(other));
       return handed === undefined ? [] : [{ runId: other, handed, isLive: isLive(store.read(other)) }];
     } catch {
       // Removed meanwhile, or no run at all.

@@ -3,7 +3,7 @@ import type { Config } from '../../protocol/config-file.ts';
 import { TASK_PREFIX } from '../run/services.ts';
 
 /** What an executor is asked to do in one turn. */
-export interface Turn {
+export interface RunSlot {
   /** The command line of the executor's program, as the configuration or the PATH has it. */
   program: readonly string[];
   taskId: string;
@@ -43,7 +43,7 @@ export interface Executor {
   settingsFile?: (hasKey: boolean) => { path: string; text: string };
   /** Its figures are those of the whole conversation so far, not those of a turn. */
   tellsTotals?: true;
-  argv(turn: Turn): string[];
+  argv(turn: RunSlot): string[];
 }
 
 const CODEX: Executor = {

@@ -4,7 +4,12 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { failureOf, type Outcome, stopped } from '../run/outcome.ts';
 import type { ToolPlan } from '../run/plan/plan.ts';
-import { type AttemptOptions, notBegun, type Tried, type Work } from '../run/run-executor.ts';
+import {
+  type AttemptOptions,
+  type AttemptOutcome,
+  notStarted,
+  type RunExecutor,
+} from '../run/run-executor.ts';
 import type { RunStore, RunWriter } from '../store-files/run-store.ts';
 import { answersGiven } from './answers-given.ts';
 import { changesBetween, snapshotOf } from './changed-files.ts';
@@ -23,7 +28,7 @@ interface TaskGround {
   config: LoadedConfig;
   store: RunStore;
   plan: ToolPlan;
-  work: Work;
+  work: RunExecutor;
   writer: RunWriter;
 }
 
@@ -31,30 +36,30 @@ interface TaskGround {
  * The work of a task's run: its executor, turn by turn. A turn that ends with open questions waits for the answers, and they are the first
  * words of the next turn, in the same conversation.
  */
-export class TaskWork implements Work {
+export class TaskExecutor implements RunExecutor {
   readonly #ground: TaskGround;
 
   constructor(ground: TaskGround) {
     this.#ground = ground;
   }
 
-  async attempt(options: AttemptOptions): Promise<Tried> {
+  async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
     const { writer } = this.#ground;
     try {
       return await this.#turns(options);
     } catch (error) {
-      return notBegun(failureOf(error, writer.layout.dir));
+      return notStarted(failureOf(error, writer.layout.dir));
     } finally {
       for (const name of ['turn.sh', 'turn.json'])
         rmSync(join(writer.layout.toolControl, name), { force: true });
     }
   }
 
-  conclude(last: Tried): Promise<void> {
+  conclude(last: AttemptOutcome): Promise<void> {
     return this.#ground.work.conclude(last);
   }
 
-  async #turns(options: AttemptOptions): Promise<Tried> {
+  async #turns(options: AttemptOptions): Promise<AttemptOutcome> {
     const { config, store, plan, work, writer } = this.#ground;
     const settings = config.config.task;
     const { taskId, description, planFile } = argumentsOf(plan);
@@ -85,7 +90,7 @@ export class TaskWork implements Work {
       const isOver = !Array.isArray(answers) || answers.length === 0;
       const spent = isOver ? undefined : overspent(sums, count, settings);
       if (!isOver && spent === undefined) {
-        this.#tell(`task '${taskId}' goes on with ${answers.length} answer(s)`, { turn: turns + 1 });
+        this.#emit(`task '${taskId}' goes on with ${answers.length} answer(s)`, { turn: turns + 1 });
         prompt = answersPrompt(answers);
         continue;
       }
@@ -96,7 +101,7 @@ export class TaskWork implements Work {
 
   /** What the next turn is to know; an end of the run; or nothing, when this turn was the last. */
   async #answersTo(
-    tried: Tried,
+    tried: AttemptOutcome,
     questions: TurnQuestions,
     options: AttemptOptions,
   ): Promise<GivenAnswer[] | Outcome> {
@@ -157,17 +162,17 @@ export class TaskWork implements Work {
 
   /** Tells what the turns came to together, and what has changed on the disk, whatever the executor says. */
   #concluded(
-    tried: Tried,
+    tried: AttemptOutcome,
     sums: TurnSums,
     taskId: string,
     writes: readonly string[],
     before: ReturnType<typeof snapshotOf>,
-  ): Tried {
+  ): AttemptOutcome {
     const { config } = this.#ground;
     const after = before === undefined ? undefined : snapshotOf(config.root, writes);
     const files = before === undefined || after === undefined ? null : changesBetween(before, after);
     const { turns, metrics } = sums;
-    this.#tell(`task '${taskId}': ${turns} turn(s)`, { task_id: taskId, turns, files, metrics });
+    this.#emit(`task '${taskId}': ${turns} turn(s)`, { task_id: taskId, turns, files, metrics });
     const untrue =
       files === null ? [] : sums.claims.filter((path) => !files.some((file) => file.path === path));
     for (const path of untrue) {
@@ -181,7 +186,7 @@ export class TaskWork implements Work {
     return { ...tried, artifacts: sums.artifacts };
   }
 
-  #tell(msg: string, more: Record<string, unknown>): void {
+  #emit(msg: string, more: Record<string, unknown>): void {
     const { log } = this.#ground.writer;
     log.append({ type: 'runner_log', level: 'info', msg, ...more });
     log.flush();

@@ -1,4 +1,4 @@
-import type { Tried } from '../run/run-executor.ts';
+import type { AttemptOutcome } from '../run/run-executor.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 
 /** What the turns of a run come to together. */
@@ -18,7 +18,7 @@ export class TurnSums {
     return [...this.#artifacts.values()];
   }
 
-  add({ result, artifacts }: Tried): void {
+  add({ result, artifacts }: AttemptOutcome): void {
     this.turns += 1;
     for (const artifact of artifacts) this.#artifacts.set(artifact.path, artifact);
     for (const [name, value] of Object.entries(result?.['metrics'] ?? {}))

@@ -44,7 +44,7 @@ export function planParent(
     ...withinBudget(limits, { maxAttempts: 1, backoffS: 0, maxBackoffS: 0 }, budget),
     idempotent: true,
     budget: { maxRuns: null },
-    takesPlace: false,
+    needsSlot: false,
     rate: null,
     answers: of.answers,
     answerTimeoutS: environment.answer_timeout_s,

@@ -17,7 +17,7 @@ const output = z.object({
   errors: z.int(),
   warnings: z.int(),
   tools: z.int().describe('How many tools were looked at.'),
-  mended: z
+  fixed: z
     .array(z.object({ file: z.string(), rules: z.array(z.string()), diff: z.string() }))
     .describe('With --fix: the files that were changed, or would be.'),
   dry_run: z.boolean(),
@@ -54,8 +54,8 @@ export const projectValidate = acorOperation({
     const pluginsOf = (config: LoadedConfig) => app.pluginsOf(config);
     const surroundings = { cwd: ctx.cwd, env: ctx.env, pluginsOf };
     let subject = await openSubject(input.targets, surroundings);
-    const mended = input.fix ? await mendFiles(subject, { dryRun: input.dry_run }) : [];
-    if (mended.length > 0 && !input.dry_run) subject = await openSubject(input.targets, surroundings);
+    const fixed = input.fix ? await mendFiles(subject, { dryRun: input.dry_run }) : [];
+    if (fixed.length > 0 && !input.dry_run) subject = await openSubject(input.targets, surroundings);
     const findings = await validate(subject, {
       strict: input.strict,
       versions: input.check_versions,
@@ -69,10 +69,10 @@ export const projectValidate = acorOperation({
       errors: errors.length,
       warnings: findings.length - errors.length,
       tools: subject.tools.length,
-      mended,
+      fixed,
       dry_run: input.dry_run,
     };
-    const mendable = !input.fix && findings.some(({ rule }) => RULES[rule]?.mended !== undefined);
+    const mendable = !input.fix && findings.some(({ rule }) => RULES[rule]?.fixed !== undefined);
     const fixing = mendable
       ? [shellCommand(['acor', 'validate', ...input.targets, '--fix', '--dry-run'])]
       : [];
@@ -113,8 +113,8 @@ function refusal(
   return new AppError(code, `${placed(first)}: ${first.message}${more}`, { hint: first.fix, next });
 }
 
-function linesOf({ findings, mended, dry_run }: z.output<typeof output>, screen: Screen): string[] {
-  const changes = mended.flatMap(({ file, rules, diff }) => [
+function linesOf({ findings, fixed, dry_run }: z.output<typeof output>, screen: Screen): string[] {
+  const changes = fixed.flatMap(({ file, rules, diff }) => [
     `${dry_run ? 'would mend' : 'mended'} ${file} (${rules.join(', ')})`,
     ...diff
       .trimEnd()

@@ -1,4 +1,4 @@
-import { findOpenQuestion, handInAnswer } from '../../core/run/answers/submit-answer.ts';
+import { findOpenQuestion, submitAnswer } from '../../core/run/answers/submit-answer.ts';
 import type { AnswerSource } from '../../protocol/v1/wire.ts';
 import type { AcorApp } from '../acor-app.ts';
 
@@ -29,7 +29,7 @@ export async function answerQuestion(
 ): Promise<TakenAnswer> {
   const { store } = await app.project();
   const question = await findOpenQuestion(store, run, actionId);
-  await handInAnswer(store, run, question, given, signal);
+  await submitAnswer(store, run, question, given, signal);
   return {
     run_id: run,
     action_id: question.actionId,

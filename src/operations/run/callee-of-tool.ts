@@ -1,4 +1,4 @@
-import type { Callee, CalleeInput } from '../../compose/forwarded-command.ts';
+import type { CalleeInput, ForwardedCommand } from '../../compose/forwarded-command.ts';
 import { inputsOf } from '../../core/registry/input-schema.ts';
 import { usageLine } from '../../core/registry/usage-line.ts';
 import { flagOf } from '../../protocol/input-types.ts';
@@ -7,7 +7,7 @@ import { shellCommand } from '../../util/shell-quote.ts';
 import type { AcorApp } from '../acor-app.ts';
 
 /** A tool as help, flags and completion see it. Throws E_TOOL_NOT_FOUND and E_MANIFEST_INVALID. */
-export async function calleeOfTool(name: string, app: AcorApp): Promise<Callee> {
+export async function calleeOfTool(name: string, app: AcorApp): Promise<ForwardedCommand> {
   const { registry } = await app.project();
   const { manifest } = await registry.find(name);
   const inputs = inputsOf(manifest);

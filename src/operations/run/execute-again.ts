@@ -13,7 +13,7 @@ import type { AcorApp } from '../acor-app.ts';
 import { callerOf } from './caller.ts';
 import { compareArtifacts } from './compare-artifacts.ts';
 import { recordedRequest } from './recorded-request.ts';
-import { type Replayed, tellComparison } from './report-comparison.ts';
+import { type Replayed, reportComparison } from './report-comparison.ts';
 import { type shownPlan, showPlan } from './show-plan.ts';
 
 /** The flags of `acor replay` that say how a run is executed again. */
@@ -61,7 +61,7 @@ export async function executeAgain(
   );
   const same = artifacts.differing.length === 0;
   const data = { run_id: summary.run_id, replays: record.run_id, state: summary.state, artifacts, same };
-  return tellComparison(result, data, ctx);
+  return reportComparison(result, data, ctx);
 }
 
 async function run(

@@ -2,7 +2,7 @@ import { log } from '@clack/prompts';
 import { safeLine } from '../../compose/terminal-text.ts';
 import { checkOfAnswers } from '../../core/run/answers/check-answer.ts';
 import { type Question, readQuestion } from '../../core/run/answers/question.ts';
-import { handInAnswer } from '../../core/run/answers/submit-answer.ts';
+import { submitAnswer } from '../../core/run/answers/submit-answer.ts';
 import { readEvents } from '../../core/store-files/follow.ts';
 import { isLive } from '../../core/store-files/lost-runs.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
@@ -71,7 +71,7 @@ async function handIn(
   signal: AbortSignal,
 ): Promise<DialogEnd> {
   try {
-    await handInAnswer(store, runId, question, { value, by: userName(), source: 'dialog' }, signal);
+    await submitAnswer(store, runId, question, { value, by: userName(), source: 'dialog' }, signal);
   } catch (error) {
     if (signal.aborted) return 'left';
     if (!(error instanceof AcorError) || error.code !== 'E_BAD_ANSWER') throw error;

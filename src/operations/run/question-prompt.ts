@@ -32,7 +32,7 @@ export async function promptFor(
   process.stdin.on('keypress', onKey);
   process.stdin.once('end', onEnd);
   try {
-    tellContext(question);
+    renderContext(question);
     return await ask(question, check, AbortSignal.any([signal, leave.signal]));
   } finally {
     process.stdin.off('keypress', onKey);
@@ -141,7 +141,7 @@ function hintOf({ schema }: Question): string {
   return schema === undefined ? '' : `\n${oneLine(`JSON Schema: ${JSON.stringify(schema)}`)}`;
 }
 
-function tellContext({ actionId, action, audience, context }: Question): void {
+function renderContext({ actionId, action, audience, context }: Question): void {
   const addressee = audience === 'user' ? 'you' : 'an AI; you may answer';
   const pairs = Object.entries(safeData(context) as Record<string, unknown>).map(
     ([key, value]) => `\n${oneLine(key)}: ${safeLines(textOf(value))}`,

@@ -15,7 +15,7 @@ export const replayed = z.object({
 export type Replayed = z.output<typeof replayed>;
 
 /** Tells how a run that was executed again compares: exit code 1 when it failed or an artifact differs. */
-export function tellComparison(
+export function reportComparison(
   result: OperationResult<unknown>,
   data: Replayed,
   ctx: OperationContext<AcorApp>,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../../compose/operation.ts';
-import { type AgainMode, PIPE_PREFIX, type RunRequest, WORKFLOW_PREFIX } from '../../core/run/services.ts';
+import { PIPE_PREFIX, type RerunMode, type RunRequest, WORKFLOW_PREFIX } from '../../core/run/services.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
 import type { WorkflowServices } from '../../core/workflow/engine/plan-workflow.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
@@ -48,7 +48,7 @@ export const runRetry = again('retry', {
 });
 
 function again(
-  mode: AgainMode,
+  mode: RerunMode,
   words: { name: string; summary: string; example: string },
 ): Operation<AcorApp, typeof againInput, typeof againOutput> {
   return acorOperation({
@@ -61,13 +61,13 @@ function again(
     positionals: ['run'],
     list: 'artifacts',
     streams: 'The protocol events of the new attempt, one JSON object a line; the last line is runner_end.',
-    run: (given, ctx) => goOnWith(mode, given, ctx),
+    run: (given, ctx) => continueRun(mode, given, ctx),
   });
 }
 
 /** Begins the next attempt of a run, a tool's or a workflow's, and shows it. */
-export async function goOnWith(
-  mode: AgainMode,
+export async function continueRun(
+  mode: RerunMode,
   given: AgainFlags & { from?: string | undefined },
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<z.output<typeof againOutput>>> {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { settleIfLost } from '../../core/run/recover-lost-run.ts';
-import { isMadeOfRuns } from '../../core/run/services.ts';
+import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
+import { isOrchestration } from '../../core/run/services.ts';
 import { requestCancel } from '../../core/store-files/cancel-request.ts';
 import { followEvents } from '../../core/store-files/follow.ts';
 import { isLive } from '../../core/store-files/lost-runs.ts';
@@ -27,7 +27,7 @@ export const runCancel = acorOperation({
   example: 'acor cancel r-0123456789abcdef --reason "wrong input"',
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    const record = await settleIfLost(store, store.read(input.run));
+    const record = await recoverIfLost(store, store.read(input.run));
     const wasRunning = !isFinal(record.state);
     if (wasRunning && !input.dry_run) {
       requestCancel(store.layout(input.run), input.reason);
@@ -38,12 +38,12 @@ export const runCancel = acorOperation({
         isAbandoned,
       }));
     }
-    if (!input.dry_run && isMadeOfRuns(record.tool)) {
+    if (!input.dry_run && isOrchestration(record.tool)) {
       // Those whose workflow was killed live on until somebody goes on with it.
       const { endChildren } = await import('../../core/run/end-children.ts');
       await endChildren(store, input.run, input.reason, ctx.signal);
     }
-    const after = await settleIfLost(store, store.read(input.run));
+    const after = await recoverIfLost(store, store.read(input.run));
     if (ctx.signal.aborted)
       throw new AppError(
         'E_ACTION_TIMEOUT',

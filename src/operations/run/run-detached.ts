@@ -1,6 +1,6 @@
 import { AppError } from '../../compose/app-error.ts';
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
-import { settled, settleIfLost } from '../../core/run/recover-lost-run.ts';
+import { recoverIfLost, settled } from '../../core/run/recover-lost-run.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
 import type { RunRequest } from '../../core/run/services.ts';
 import { summaryOf } from '../../core/run/summary-of.ts';
@@ -30,11 +30,11 @@ export async function runApart(
   if (request.again !== undefined) await settled(store, request.again.runId);
   const since = request.again === undefined ? 0 : eventsOf(store, request.again.runId);
   const runId = await startSupervisor({ ...given, ...(readStdin && { stdin: readStdin() }) });
-  return showApart(runId, since, flags, ctx);
+  return showDetached(runId, since, flags, ctx);
 }
 
 /** Follows a run that another process supervises, from a `seq` on, or only names it with `--detach`. */
-export async function showApart(
+export async function showDetached(
   runId: string,
   since: number,
   flags: ShownAs,
@@ -60,7 +60,7 @@ export async function showApart(
       ctx.note(`acor: run ${runId} goes on. Pick it up again with: acor attach ${runId}`);
       return { kind: 'streamed', exit: 0 };
     }
-    const record = await settleIfLost(store, store.read(runId));
+    const record = await recoverIfLost(store, store.read(runId));
     return resultOf(summaryOf(store, runId, record), flags, ctx);
   } finally {
     stopListening();

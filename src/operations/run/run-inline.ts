@@ -18,8 +18,8 @@ export async function runHere(
   const run = await startRun(services, request);
   if (!(run instanceof Run)) {
     ctx.note(`acor: run ${run.runId} was started with this idempotency key; no second one is`);
-    const { showApart } = await import('./run-detached.ts');
-    return showApart(run.runId, 0, flags, ctx);
+    const { showDetached } = await import('./run-detached.ts');
+    return showDetached(run.runId, 0, flags, ctx);
   }
   const stopListening = ctx.app.interrupts.listen((signal, count) =>
     run.cancel(`interrupted by ${signal}`, { now: count > 1 }),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { settleIfLost } from '../../core/run/recover-lost-run.ts';
+import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { acorOperation } from '../define.ts';
@@ -57,7 +57,7 @@ async function readSettled(store: RunStore, runId: string): Promise<RunRecord | 
   } catch {
     return undefined;
   }
-  return settleIfLost(store, record);
+  return recoverIfLost(store, record);
 }
 
 /** What a run stands still for; null when its log cannot say. */

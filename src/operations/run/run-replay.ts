@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { OperationContext } from '../../compose/operation.ts';
-import { settleIfLost } from '../../core/run/recover-lost-run.ts';
+import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
@@ -59,7 +59,7 @@ export const runReplay = acorOperation({
   async run(given, ctx) {
     checkFlags(given);
     const { store } = await ctx.app.project();
-    const record = await settleIfLost(store, store.read(given.run));
+    const record = await recoverIfLost(store, store.read(given.run));
     if (!isFinal(record.state)) throw stillGoing(record);
     if (given.execute) {
       const { executeAgain } = await import('./execute-again.ts');

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { settleIfLost } from '../../core/run/recover-lost-run.ts';
+import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
 import { runRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
@@ -38,7 +38,7 @@ export const runShow = acorOperation({
   example: 'acor show r-0123456789abcdef',
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    const record = await settleIfLost(store, store.read(input.run));
+    const record = await recoverIfLost(store, store.read(input.run));
     const layout = store.layout(input.run);
     const log = summariseLog(layout.events);
     const { end, ending, progress, lastEvent } = log;

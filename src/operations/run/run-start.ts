@@ -87,8 +87,8 @@ export const runStart = acorOperation({
     if (options.dry_run) {
       const planned = await showPlan(services, request);
       if (services.plugins !== undefined) {
-        const { tellOfPlugins } = await import('../project/report-plugins.ts');
-        tellOfPlugins(await ctx.app.project(), ctx);
+        const { reportPlugins } = await import('../project/report-plugins.ts');
+        reportPlugins(await ctx.app.project(), ctx);
       }
       return planned;
     }

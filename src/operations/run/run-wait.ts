@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { settleIfLost } from '../../core/run/recover-lost-run.ts';
+import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape } from '../shapes.ts';
@@ -42,14 +42,14 @@ export const runWait = acorOperation({
   example: 'acor wait r-0123456789abcdef --timeout 540',
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    await settleIfLost(store, store.read(input.run));
+    await recoverIfLost(store, store.read(input.run));
     const limit =
       input.timeout === undefined
         ? ctx.signal
         : AbortSignal.any([ctx.signal, AbortSignal.timeout(input.timeout * 1000)]);
     const options = { since: 0, signal: limit, atQuestions: input.until === 'question' };
     const end = await followRun(store, input.run, options, async () => 'written');
-    const record = await settleIfLost(store, store.read(input.run));
+    const record = await recoverIfLost(store, store.read(input.run));
     const { ending, end: ended } = summariseLog(store.layout(input.run).events);
     const waited = end === 'stopped' ? ('timeout' as const) : end;
     const data = {

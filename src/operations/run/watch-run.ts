@@ -1,4 +1,4 @@
-import { settleIfLost } from '../../core/run/recover-lost-run.ts';
+import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
 import { summaryOf } from '../../core/run/summary-of.ts';
 import { countLines, eventsIn } from '../../core/store-files/follow.ts';
@@ -34,7 +34,7 @@ export async function watchRun(
 }
 
 /** Where a run stands, as a surface tells of it. */
-export interface RunStand {
+export interface RunStatus {
   run: string;
   tool: string;
   state: RunState;
@@ -49,9 +49,9 @@ export interface RunStand {
 }
 
 /** Reads where a run stands. Throws E_RUN_NOT_FOUND. */
-export async function standOf(app: AcorApp, runId: string): Promise<RunStand> {
+export async function statusOf(app: AcorApp, runId: string): Promise<RunStatus> {
   const { store, registry } = await app.project();
-  const record = await settleIfLost(store, store.read(runId));
+  const record = await recoverIfLost(store, store.read(runId));
   const { tool, state, created_at: createdAt, code } = record;
   const { lastEvent, progress } = summariseLog(store.layout(runId).events);
   return {

@@ -5,7 +5,7 @@ import { RunGuard, type SettledRun } from '../../core/guard/run-guard.ts';
 import type { Violation } from '../../core/policy/violation.ts';
 import { grantRoots, resolveArguments } from '../../core/registry/arguments.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
-import { chooseBackend, type SandboxWish } from '../../core/sandbox/choose.ts';
+import { chooseBackend, type SandboxPolicy } from '../../core/sandbox/choose.ts';
 import { layoutOf } from '../../core/store-files/layout.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Project } from '../acor-app.ts';
@@ -98,7 +98,7 @@ async function settle(
 }
 
 /** How strong the sandbox is that a run would get; null where it would get none at all and be refused for that. */
-async function tierHere(wish: SandboxWish, cacheFolder: string): Promise<number | null> {
+async function tierHere(wish: SandboxPolicy, cacheFolder: string): Promise<number | null> {
   try {
     return (await chooseBackend(wish, cacheFolder)).backend.tier;
   } catch (error) {

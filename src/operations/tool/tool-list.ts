@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { mark } from '../../compose/marks.ts';
 import { problemText } from '../../core/config/problem.ts';
 import { acorOperation } from '../define.ts';
-import { tellOfPlugins } from '../project/report-plugins.ts';
+import { reportPlugins } from '../project/report-plugins.ts';
 import { tableOf } from '../views.ts';
 
 const toolLine = z.object({
@@ -65,7 +65,7 @@ export const toolList = acorOperation({
       data: { tools },
       next: [
         ...broken.map(({ name }) => `acor describe ${name}`).slice(0, 3),
-        ...tellOfPlugins(project, ctx),
+        ...reportPlugins(project, ctx),
       ],
     };
   },

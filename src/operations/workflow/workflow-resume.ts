@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { WORKFLOW_PREFIX } from '../../core/run/services.ts';
 import { acorOperation } from '../define.ts';
-import { againInput, againOutput, goOnWith } from '../run/run-again.ts';
+import { againInput, againOutput, continueRun } from '../run/run-again.ts';
 
 export const workflowResume = acorOperation({
   name: 'workflow.resume',
@@ -33,7 +33,7 @@ export const workflowResume = acorOperation({
   async run(given, ctx) {
     const { store } = await ctx.app.project();
     const { tool } = store.read(given.run);
-    if (tool.startsWith(WORKFLOW_PREFIX)) return goOnWith('resume', given, ctx);
+    if (tool.startsWith(WORKFLOW_PREFIX)) return continueRun('resume', given, ctx);
     throw new AppError('E_USAGE', `run ${given.run} is no workflow, but a run of the tool '${tool}'`, {
       hint: `Go on with it: acor resume ${given.run}`,
       next: [`acor resume ${given.run}`],

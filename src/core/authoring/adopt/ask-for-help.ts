@@ -80,7 +80,7 @@ export async function askForHelp(place: HelpPlace, args: readonly string[]): Pro
       rootPid: child.pid,
       runId,
       adopts: false,
-      keepers: launch.keepers,
+      sandboxProcessDepth: launch.sandboxProcessDepth,
     });
     launch.release();
     const late = new Promise<string>((resolve) => {

@@ -73,9 +73,9 @@ function plainType({ value, spellings, text }: FoundOption, doubts: string[]): I
   const repeatsName = name.toLowerCase().replaceAll('_', '-') === long.toLowerCase();
   // The name of the option says more than a general word for its value.
   const isNamed = /(?:(?<!pro)file|dir|directory|path|folder)$/.test(long);
-  const isTold =
+  const isReported =
     /^(?:in|out|input|output|config|log)$/.test(long) && /^[^.]*\b(?:file|folder|director|path)/i.test(text);
-  if ((GENERAL.test(name) || repeatsName) && (isNamed || isTold)) {
+  if ((GENERAL.test(name) || repeatsName) && (isNamed || isReported)) {
     doubts.push('taken for a path by its name');
     return 'path';
   }

@@ -8,18 +8,18 @@ export interface Rule {
   /** What is asked for, in one sentence. */
   asks: string;
   /** What `--fix` does about it, where that is safe. */
-  mended?: string;
+  fixed?: string;
 }
 
-const error = (about: Rule['about'], asks: string, mended?: string): Rule => ({
+const error = (about: Rule['about'], asks: string, fixed?: string): Rule => ({
   about,
   severity: 'error',
   asks,
-  ...(mended !== undefined && { mended }),
+  ...(fixed !== undefined && { fixed }),
 });
 
-const warning = (about: Rule['about'], asks: string, mended?: string): Rule => ({
-  ...error(about, asks, mended),
+const warning = (about: Rule['about'], asks: string, fixed?: string): Rule => ({
+  ...error(about, asks, fixed),
   severity: 'warning',
 });
 

@@ -96,11 +96,11 @@ export class Questions {
     for (const { stopTimer } of this.#open.values()) stopTimer();
     this.#open.clear();
     try {
-      this.#tellState();
+      this.#reportState();
     } catch {
       // On a full disk the space is used that was put aside for the end.
       this.#writer.releaseReserve();
-      this.#tellState();
+      this.#reportState();
     }
   }
 
@@ -131,13 +131,13 @@ export class Questions {
   follow(question: Question): void {
     if (this.#hooks === undefined) return;
     this.#open.set(question.actionId, { question, stopTimer: () => {} });
-    this.#tellState(question);
+    this.#reportState(question);
   }
 
   /** Nobody waits for this answer any more: it was given elsewhere, or whoever asked has ended. */
   withdraw(actionId: string): void {
     this.#open.get(actionId)?.stopTimer();
-    if (this.#open.delete(actionId)) this.#tellState();
+    if (this.#open.delete(actionId)) this.#reportState();
   }
 
   /** Somebody has put an answer into the box. */
@@ -167,7 +167,7 @@ export class Questions {
 
   /** Nothing was prepared: the run waits, if the question blocks it, and the handler is asked. */
   #putToOthers(question: Question): void {
-    this.#tellState(question);
+    this.#reportState(question);
     if (this.#handler !== undefined) void this.#consult(this.#handler, question);
   }
 
@@ -214,7 +214,7 @@ export class Questions {
       ...(reason && { reason }),
       ...(answerId && { answer_id: answerId }),
     });
-    this.#tellState();
+    this.#reportState();
     this.#writer.log.sync();
     fileAnswer(this.#writer.layout, actionId, line);
     this.#hooks?.deliver(line);
@@ -231,7 +231,7 @@ export class Questions {
   }
 
   /** Enters or leaves `waiting_ai`, as the open questions have it. */
-  #tellState(asked?: Question): void {
+  #reportState(asked?: Question): void {
     const { state, run_id } = this.#writer.record;
     const to = this.isWaiting ? 'waiting_ai' : 'running';
     if (this.isWaiting) this.#clock.start();

@@ -11,7 +11,7 @@ import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
 import { answerCommands, type Question, readQuestion } from './question.ts';
 
 /** An answer to a run that some other process, or another part of this one, supervises. */
-export interface HandedIn {
+export interface AnswerSubmission {
   value: unknown;
   by: string;
   source: AnswerSource;
@@ -38,16 +38,16 @@ export async function findOpenQuestion(store: RunStore, runId: string, name?: st
  * Hands an answer in and waits for the supervisor's word on it. When it returns, the answer is recorded; throws
  * E_BAD_ANSWER when it does not fit, when somebody else was quicker, or when the run ended before it was taken.
  */
-export async function handInAnswer(
+export async function submitAnswer(
   store: RunStore,
   runId: string,
   question: Question,
-  handed: HandedIn,
+  handed: AnswerSubmission,
   signal?: AbortSignal,
 ): Promise<void> {
   const { askedBy, ...own } = question;
   if (askedBy !== undefined)
-    return handInAnswer(store, askedBy.runId, { ...own, actionId: askedBy.actionId }, handed, signal);
+    return submitAnswer(store, askedBy.runId, { ...own, actionId: askedBy.actionId }, handed, signal);
   const { by, source, reason, ...given } = handed;
   const answer = jsonAnswer(given.value);
   const problem = await problemOfAnswer(question, answer);

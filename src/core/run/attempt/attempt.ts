@@ -10,7 +10,7 @@ import type { RunWriter } from '../../store-files/run-store.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import { environmentOf } from '../plan/environment.ts';
 import type { ToolPlan } from '../plan/plan.ts';
-import type { Lead } from '../records/backpressure-window.ts';
+import type { BackpressureWindow } from '../records/backpressure-window.ts';
 import type { RecordFeed } from '../records/record-feed.ts';
 import type { AttemptOptions } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
@@ -23,7 +23,7 @@ import { guardLiveness } from './guards/liveness.ts';
 import { guardStall } from './guards/stall.ts';
 import { type EndingMessage, Intake } from './intake.ts';
 import { ResourceWatch } from './resources/resource-watch.ts';
-import type { HandOver } from './run-user-ownership.ts';
+import type { RunOwnership } from './run-user-ownership.ts';
 import { endLeftovers, stopTool } from './stop-tool.ts';
 import { ToolOutput } from './tool-output.ts';
 
@@ -73,18 +73,18 @@ export async function runAttempt(
     mayMove: services.adoptsOrphans,
     places: sandboxed.groups,
   });
-  let handed: HandOver | undefined;
+  let handed: RunOwnership | undefined;
   let launch: SandboxLaunch | undefined;
   let tree: ProcessTree | undefined;
   try {
     if (sandboxed.changesUser) {
-      const { handOver, handStreams } = await import('./run-user-ownership.ts');
+      const { takeOwnership, chownStreams } = await import('./run-user-ownership.ts');
       const isReachedByPath = sandboxed.isolation.tier > 1;
       const { dir, entry } = plan.tool;
       const toolFiles = entry === null ? [dir] : [dir, entry];
       const wanted = { grants: plan.grants, toolFiles, isReachedByPath };
-      handed = await handOver(services.store, writer.layout, plan.runId, wanted);
-      handStreams(writer.layout, handed.user);
+      handed = await takeOwnership(services.store, writer.layout, plan.runId, wanted);
+      chownStreams(writer.layout, handed.user);
     }
     launch = sandboxed.launch({
       ...output.pump.targets,
@@ -95,19 +95,19 @@ export async function runAttempt(
       groups: resources.groupFds,
       ...(sandboxed.takesSecrets &&
         plan.secrets && { secrets: plan.secrets.handed(services.runtime, writer.layout) }),
-      tellOfEgress(note) {
+      onEgress(note) {
         recordEgress(writer, note);
         output.store();
       },
     });
-    if (launch.lastResort !== undefined) watchdog.endBy(launch.lastResort);
+    if (launch.forceKillCommand !== undefined) watchdog.endBy(launch.forceKillCommand);
     const child = await spawnTool(services, launch);
     tree = new ProcessTree(services.runtime, {
       rootPid: child.pid,
       runId: plan.runId,
       adopts: services.adoptsOrphans,
-      keepers: launch.keepers,
-      ...(launch.relays && { relays: true }),
+      sandboxProcessDepth: launch.sandboxProcessDepth,
+      ...(launch.isProxyProcess && { isProxyProcess: true }),
     });
     launch.release();
     race.watchExit(() => launch!.hasEnded());
@@ -118,7 +118,7 @@ export async function runAttempt(
     const strays = tree;
     resources.start(race, {
       rootPid: child.pid,
-      keepers: launch.keepers,
+      sandboxProcessDepth: launch.sandboxProcessDepth,
       strays: () => strays.orphans(),
       folders: [work, artifacts, toolLogs],
     });
@@ -155,7 +155,7 @@ export async function runAttempt(
         reason: reasonOf(ending),
         // What uses too much would go on doing so.
         graceMs: isWithoutGrace(ending) ? 0 : plan.limits.cancelGraceS * 1000,
-        hurry: options.hurry,
+        forceCancel: options.forceCancel,
       });
     }
     const { exit, left: leftInside, failure } = await exited;
@@ -196,7 +196,7 @@ export async function runAttempt(
     input?.close();
     watchdog.dismiss();
     forgetCompanion(watchdog.pid);
-    if (handed !== undefined) await handed.giveBack();
+    if (handed !== undefined) await handed.restoreOwnership();
   }
 }
 
@@ -218,10 +218,10 @@ async function openInput(
 }
 
 /** How far the tool is ahead of the next one in its pipe; undefined for one that nobody waits for. */
-async function leadOf({ isRead }: ToolPlan, writer: RunWriter): Promise<Lead | undefined> {
+async function leadOf({ isRead }: ToolPlan, writer: RunWriter): Promise<BackpressureWindow | undefined> {
   if (!isRead) return undefined;
-  const { Lead } = await import('../records/backpressure-window.ts');
-  return new Lead(writer);
+  const { BackpressureWindow } = await import('../records/backpressure-window.ts');
+  return new BackpressureWindow(writer);
 }
 
 /** A tool that ended by itself has not ended well when its last words could not be stored. */
@@ -276,7 +276,7 @@ function startGuards(
   const { questions } = options;
   // A tool that waits for an answer, or for another tool, is not silent; its clock begins anew with what it was given.
   const sinceWaiting = (lastMs: () => number) => () =>
-    questions.isWaiting || output.isHeldBack
+    questions.isWaiting || output.isPaused
       ? performance.now()
       : Math.max(questions.lastAnswerMs, options.lastGivenMs(), lastMs());
   intake.lastEventMs = intake.lastProgressMs = performance.now();

@@ -6,7 +6,7 @@ import type { OverLimit } from './resources/over-limit.ts';
 export type Ending =
   | { kind: 'exited'; exit: Exit }
   /** It had said its last word, and stayed. */
-  | { kind: 'overstayed' }
+  | { kind: 'lingered' }
   | { kind: 'deadline'; timeoutS: number; outputClosed: boolean }
   | { kind: 'silent'; silentForS: number }
   | { kind: 'output-limit'; maxBytes: number }
@@ -17,12 +17,12 @@ export type Ending =
 
 /** Whether the program came to its own end: it exited, or had said its last word. */
 export function hasEndedItself({ kind }: Ending): boolean {
-  return kind === 'exited' || kind === 'overstayed';
+  return kind === 'exited' || kind === 'lingered';
 }
 
 /** What can no longer become of a tool that has exited, while what it left behind is still being ended. */
 const IS_TOO_LATE_AFTER_EXIT: readonly Ending['kind'][] = [
-  'overstayed',
+  'lingered',
   'deadline',
   'silent',
   'unanswered',

@@ -67,7 +67,7 @@ export class Intake {
     this.lastEventMs = performance.now();
     const origin = originOf(message.type);
     if (origin === 'runner') {
-      this.stray('a tool may not write events of the runner', JSON.stringify(message));
+      this.unparsedLine('a tool may not write events of the runner', JSON.stringify(message));
       this.#breach(`the tool wrote a '${message.type}', which only the runner may`);
       return;
     }
@@ -92,7 +92,7 @@ export class Intake {
   }
 
   /** Stores a line that is no message. It counts as life, and as nothing else. */
-  stray(msg: string, line: string): void {
+  unparsedLine(msg: string, line: string): void {
     this.lastEventMs = performance.now();
     this.#log.append({ type: 'runner_log', level: 'warn', msg, line });
   }

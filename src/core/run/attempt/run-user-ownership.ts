@@ -10,12 +10,12 @@ import { claimRunUser } from '../../sandbox/identity/run-users.ts';
 import type { RunUser } from '../../sandbox/sandbox.ts';
 import type { RunLayout } from '../../store-files/layout.ts';
 import {
-  type HandedOver,
-  type HandedPath,
-  handedToOthers,
-  readHandedOver,
-  removeHandedOver,
-  writeHandedOver,
+  type OwnedPath,
+  type OwnershipRecord,
+  ownershipOfOtherRuns,
+  readOwnershipRecord,
+  removeOwnershipRecord,
+  writeOwnershipRecord,
 } from '../../store-files/ownership-record.ts';
 import type { RunStore } from '../../store-files/run-store.ts';
 
@@ -26,62 +26,62 @@ const NOBODY = 65_534;
 const READABLE_BY_OTHERS = 0o004;
 const ENTERABLE_BY_OTHERS = 0o005;
 
-/** Who a run's tool is, for a supervisor that is root, until `giveBack`. */
-export interface HandOver {
+/** Who a run's tool is, for a supervisor that is root, until `restoreOwnership`. */
+export interface RunOwnership {
   user: RunUser;
   /** Gives all of it back, and the user's number free for other runs. */
-  giveBack(): Promise<void>;
+  restoreOwnership(): Promise<void>;
 }
 
 /**
  * Root's tools are not root: each run has a user of its own, to whom its folders and the paths it may write belong while it goes on. A run
  * that writes only where one ordinary user does is that user, and one that shares a writable path with a run that is going on shares its user.
  */
-export async function handOver(
+export async function takeOwnership(
   store: RunStore,
   layout: RunLayout,
   runId: string,
   wanted: { grants: readonly Grant[]; toolFiles: readonly string[]; isReachedByPath: boolean },
-): Promise<HandOver> {
+): Promise<RunOwnership> {
   for (const path of wanted.toolFiles) checkReadable(path);
   // Its own folders concern no other run: only for grants have the runs to agree.
   if (wanted.grants.length === 0) return take(store, layout, runId, wanted, []);
   return withFileLock(lockOf(store), () => {
-    for (const { runId: other, isLive } of handedToOthers(store, runId))
-      if (!isLive) giveBackNow(store, store.layout(other), other);
-    return take(store, layout, runId, wanted, handedToOthers(store, runId));
+    for (const { runId: other, isLive } of ownershipOfOtherRuns(store, runId))
+      if (!isLive) restoreOwnershipNow(store, store.layout(other), other);
+    return take(store, layout, runId, wanted, ownershipOfOtherRuns(store, runId));
   });
 }
 
 /** Gives everything back to whom it belonged, and new files to the owner of the folder they are in. */
-export async function giveBack(store: RunStore, layout: RunLayout, runId: string): Promise<void> {
-  const handed = readHandedOver(layout);
+export async function restoreOwnership(store: RunStore, layout: RunLayout, runId: string): Promise<void> {
+  const handed = readOwnershipRecord(layout);
   if (handed === undefined) return;
-  if (handed.paths.every(({ isOwn }) => isOwn)) giveBackNow(store, layout, runId);
-  else await withFileLock(lockOf(store), () => giveBackNow(store, layout, runId));
+  if (handed.paths.every(({ isOwn }) => isOwn)) restoreOwnershipNow(store, layout, runId);
+  else await withFileLock(lockOf(store), () => restoreOwnershipNow(store, layout, runId));
 }
 
 /** The named pipes of the tool's streams become its own, so that it can open them by name. */
-export function handStreams(layout: RunLayout, { uid, gid }: RunUser): void {
+export function chownStreams(layout: RunLayout, { uid, gid }: RunUser): void {
   for (const name of STREAM_NAMES) {
     const path = join(layout.control, name);
     if (existsSync(path)) chownSync(path, uid, gid);
   }
 }
 
-type Others = ReturnType<typeof handedToOthers>;
+type Others = ReturnType<typeof ownershipOfOtherRuns>;
 
 function take(
   store: RunStore,
   layout: RunLayout,
   runId: string,
-  wanted: Parameters<typeof handOver>[3],
+  wanted: Parameters<typeof takeOwnership>[3],
   others: Others,
-): HandOver {
+): RunOwnership {
   const { user, release } = chooseUser(wanted.grants, others);
   try {
     const paths = pathsFor(layout, wanted.grants, user, others);
-    writeHandedOver(layout, { ...user, paths });
+    writeOwnershipRecord(layout, { ...user, paths });
     for (const path of paths) give(path, user, others);
     // The tool has to come through the folder of the run where it sees the machine's own folders.
     if (wanted.isReachedByPath) {
@@ -90,10 +90,10 @@ function take(
     }
     for (const path of [layout.toolControl, layout.answers]) chmodSync(path, 0o755);
     const back = async () => {
-      await giveBack(store, layout, runId);
+      await restoreOwnership(store, layout, runId);
       release();
     };
-    return { user, giveBack: back };
+    return { user, restoreOwnership: back };
   } catch (error) {
     release();
     throw error;
@@ -101,7 +101,7 @@ function take(
 }
 
 function lockOf(store: RunStore): string {
-  return join(store.root, 'handed-over.lock');
+  return join(store.root, 'ownership.lock');
 }
 
 function chooseUser(grants: readonly Grant[], others: Others): { user: RunUser; release(): void } {
@@ -128,7 +128,7 @@ function isAccount(uid: number): boolean {
   return uid >= FIRST_ACCOUNT && uid !== NOBODY && !isRunUser(uid);
 }
 
-function pathsFor(layout: RunLayout, grants: readonly Grant[], user: RunUser, others: Others): HandedPath[] {
+function pathsFor(layout: RunLayout, grants: readonly Grant[], user: RunUser, others: Others): OwnedPath[] {
   const own = [layout.work, layout.artifacts, layout.toolLogs, layout.secrets].map((path) =>
     describe(path, { isDeep: true, isOwn: true }, user, []),
   );
@@ -164,8 +164,8 @@ function describe(
   kind: { isDeep: boolean; isOwn: boolean },
   user: RunUser,
   others: Others,
-): HandedPath {
-  const handed: HandedPath = { path, ...kind, uid: 0, gid: 0, others: {} };
+): OwnedPath {
+  const handed: OwnedPath = { path, ...kind, uid: 0, gid: 0, others: {} };
   for (const { handed: theirs } of others) {
     for (const each of theirs.paths) {
       // Another run has it, or a part of it, already: whose it really is, is in that run's record.
@@ -184,7 +184,7 @@ function describe(
   return handed;
 }
 
-function give({ path, isDeep, isOwn }: HandedPath, user: RunUser, others: Others): void {
+function give({ path, isDeep, isOwn }: OwnedPath, user: RunUser, others: Others): void {
   visitTree(path, { isDeep, skip: isOwn ? () => false : isHandedBy(others) }, ({ stats, chown }) => {
     // A file that has another name elsewhere would be handed over there, too.
     const isElsewhere = stats.isFile() && stats.nlink > 1;
@@ -198,20 +198,20 @@ function isHandedBy(others: Others): (path: string) => boolean {
   return (path) => taken.some((each) => isInside(path, each));
 }
 
-function giveBackNow(store: RunStore, layout: RunLayout, runId: string): void {
-  const handed = readHandedOver(layout);
+function restoreOwnershipNow(store: RunStore, layout: RunLayout, runId: string): void {
+  const handed = readOwnershipRecord(layout);
   if (handed === undefined) return;
   const isShared = handed.paths.some(({ isOwn }) => !isOwn);
-  const live = isShared ? handedToOthers(store, runId).filter((other) => other.isLive) : [];
+  const live = isShared ? ownershipOfOtherRuns(store, runId).filter((other) => other.isLive) : [];
   for (const path of handed.paths) if (!path.isOwn || isThere(path)) restore(path, handed, live);
   if (isThere({ path: layout.dir })) {
     chmodSync(layout.dir, 0o700);
     chownSync(layout.dir, 0, 0);
   }
-  removeHandedOver(layout);
+  removeOwnershipRecord(layout);
 }
 
-function restore({ path, isDeep, uid, gid, others }: HandedPath, handed: HandedOver, live: Others): void {
+function restore({ path, isDeep, uid, gid, others }: OwnedPath, handed: OwnershipRecord, live: Others): void {
   visitTree(path, { isDeep, skip: isHandedBy(live) }, ({ stats, chown }) => {
     if (stats.uid !== handed.uid) return;
     const [owner, group] = others[stats.ino] ?? [uid, gid];

@@ -9,7 +9,7 @@ const LEFTOVER_GRACE_MS = 1000;
 
 /**
  * The ladder (contract §3): the cancel file with the reason, a grace, SIGTERM to the whole tree, a grace, SIGKILL to the whole tree.
- * `hurry` settles when there is to be no more grace.
+ * `forceCancel` settles when there is to be no more grace.
  */
 export async function stopTool(options: {
   tree: ProcessTree;
@@ -17,13 +17,13 @@ export async function stopTool(options: {
   control: ControlFolder;
   reason: string;
   graceMs: number;
-  hurry: Promise<unknown>;
+  forceCancel: Promise<unknown>;
 }): Promise<void> {
-  const { tree, exited, graceMs, hurry } = options;
-  options.control.tellTool(options.reason);
-  if (await endsWithin(exited, graceMs, hurry)) return;
+  const { tree, exited, graceMs, forceCancel } = options;
+  options.control.reportTool(options.reason);
+  if (await endsWithin(exited, graceMs, forceCancel)) return;
   tree.signal('SIGTERM');
-  if (await endsWithin(exited, graceMs, hurry)) return;
+  if (await endsWithin(exited, graceMs, forceCancel)) return;
   await tree.kill();
   await exited;
 }
@@ -46,12 +46,16 @@ async function diesOut(tree: ProcessTree, ms: number): Promise<boolean> {
   }
 }
 
-async function endsWithin(exited: Promise<unknown>, ms: number, hurry: Promise<unknown>): Promise<boolean> {
+async function endsWithin(
+  exited: Promise<unknown>,
+  ms: number,
+  forceCancel: Promise<unknown>,
+): Promise<boolean> {
   let stopTimer = () => {};
   const timeUp = new Promise<false>((resolve) => {
     stopTimer = after(ms, () => resolve(false));
   });
-  const result = await Promise.race([exited.then(() => true), timeUp, hurry.then(() => false)]);
+  const result = await Promise.race([exited.then(() => true), timeUp, forceCancel.then(() => false)]);
   stopTimer();
   return result;
 }

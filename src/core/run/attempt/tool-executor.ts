@@ -4,29 +4,34 @@ import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { RunWriter } from '../../store-files/run-store.ts';
 import { failureOf, isListedExit, judge, type Outcome } from '../outcome.ts';
 import type { ToolPlan } from '../plan/plan.ts';
-import { type AttemptOptions, notBegun, type Tried, type Work } from '../run-executor.ts';
+import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor } from '../run-executor.ts';
 import { type RunnerServices, TASK_PREFIX } from '../services.ts';
 import { type AttemptResult, runAttempt } from './attempt.ts';
 import { collectArtifacts } from './collect-artifacts.ts';
 import { hasEndedItself } from './ending.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
-import type { TellOfProtected } from './protected/watch-protected.ts';
+import type { ReportProtected } from './protected/watch-protected.ts';
 
 /** What a run of this plan does, once there is somebody to write it. */
-export async function workOf(services: RunnerServices, plan: ToolPlan): Promise<(writer: RunWriter) => Work> {
-  const byTurns = plan.name.startsWith(TASK_PREFIX) ? await services.workByTurns?.(plan) : undefined;
+export async function executorFor(
+  services: RunnerServices,
+  plan: ToolPlan,
+): Promise<(writer: RunWriter) => RunExecutor> {
+  const byTurns = plan.name.startsWith(TASK_PREFIX)
+    ? await services.conversationalExecutor?.(plan)
+    : undefined;
   return (writer) => {
-    const work = new ToolWork(services, plan, writer);
+    const work = new ToolExecutor(services, plan, writer);
     return byTurns?.(work, writer) ?? work;
   };
 }
 
 /** The work of a tool's run: its process, judged by what happened, and what it made. */
-class ToolWork implements Work {
+class ToolExecutor implements RunExecutor {
   readonly #services: RunnerServices;
   readonly #plan: ToolPlan;
   readonly #writer: RunWriter;
-  #tellOfProtected: TellOfProtected | undefined;
+  #reportProtected: ReportProtected | undefined;
 
   constructor(services: RunnerServices, plan: ToolPlan, writer: RunWriter) {
     this.#services = services;
@@ -34,13 +39,13 @@ class ToolWork implements Work {
     this.#writer = writer;
   }
 
-  async attempt(options: AttemptOptions): Promise<Tried> {
+  async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
     const { manifest, adapter } = this.#plan.tool;
     const { layout } = this.#writer;
     try {
       await this.#plan.guard.approved();
-      await this.#tellOfWeakerSandbox();
-      this.#tellOfProtected ??= await this.#watchProtected();
+      await this.#reportFallbackSandbox();
+      this.#reportProtected ??= await this.#watchProtected();
       prepareStaging(this.#plan.staged);
       if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(layout);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options);
@@ -60,31 +65,31 @@ class ToolWork implements Work {
         result: attempt.message?.type === 'result' ? attempt.message : null,
       };
     } catch (error) {
-      return notBegun(failureOf(error, layout.dir));
+      return notStarted(failureOf(error, layout.dir));
     } finally {
       this.#plan.secrets?.withdraw(this.#writer);
     }
   }
 
-  async conclude({ outcome, exit, wasStopped }: Tried): Promise<void> {
-    this.#tellOfProtected?.((msg, extra) => this.#warn(undefined, msg, extra));
+  async conclude({ outcome, exit, wasStopped }: AttemptOutcome): Promise<void> {
+    this.#reportProtected?.((msg, extra) => this.#warn(undefined, msg, extra));
     if (outcome.state !== 'failed' || exit === null || wasStopped) return;
     const { explainFailure } = await import('../explain-failure.ts');
     explainFailure(this.#services, this.#plan, this.#writer, outcome);
   }
 
   /** Most tools write nothing but their own folders, where there is nothing to protect. */
-  async #watchProtected(): Promise<TellOfProtected | undefined> {
+  async #watchProtected(): Promise<ReportProtected | undefined> {
     if (!this.#plan.grants.some(({ access }) => access === 'write')) return undefined;
     const { watchProtected } = await import('./protected/watch-protected.ts');
     return watchProtected(this.#plan);
   }
 
-  async #tellOfWeakerSandbox(): Promise<void> {
-    const { weaker } = this.#plan.sandboxed;
-    if (weaker === null) return;
-    const { tellOfWeaker } = await import('../../sandbox/report-fallback.ts');
-    const news = tellOfWeaker(weaker.chosen, weaker.cacheFolder);
+  async #reportFallbackSandbox(): Promise<void> {
+    const { fallback } = this.#plan.sandboxed;
+    if (fallback === null) return;
+    const { reportFallback } = await import('../../sandbox/report-fallback.ts');
+    const news = reportFallback(fallback.chosen, fallback.cacheFolder);
     if (news !== undefined) this.#warn(undefined, news.msg, { hint: news.hint });
   }
 

@@ -16,11 +16,11 @@ import { OutputLimit } from './guards/output-limit.ts';
 import type { Intake } from './intake.ts';
 
 /** How the tool's output is read in this attempt, and the tool's standard input, which some adapters speak to. */
-export interface ToolSpeech {
+export interface OutputContext {
   adapter: AdapterKind;
   attempt: number;
   /** How far it is ahead of the one that reads its records; undefined when nobody does. */
-  lead: { readonly isTooLong: boolean } | undefined;
+  lead: { readonly isFull: boolean } | undefined;
   send(line: string): void;
   endInput(): void;
 }
@@ -30,7 +30,7 @@ export class ToolOutput {
   readonly pump: OutputPump;
   isStdoutClosed = false;
   /** Whether nothing is read, because the next tool of a pipe has to catch up. */
-  isHeldBack = false;
+  isPaused = false;
   readonly #writer: RunWriter;
   readonly #race: EndingRace;
   readonly #intake: Intake;
@@ -48,7 +48,7 @@ export class ToolOutput {
     writer: RunWriter,
     intake: Intake,
     race: EndingRace,
-    { adapter: kind, attempt, lead, send, endInput }: ToolSpeech,
+    { adapter: kind, attempt, lead, send, endInput }: OutputContext,
   ) {
     this.#writer = writer;
     this.#race = race;
@@ -87,7 +87,7 @@ export class ToolOutput {
       const pass = this.#redacting(plan, stream === 0 && !kind.isText, keep);
       return (bytes: Uint8Array) =>
         this.#guarded(() => {
-          const admitted = bytes.subarray(0, limit.admit(bytes.length));
+          const admitted = bytes.subarray(0, limit.authorizeTool(bytes.length));
           if (admitted.length > 0) pass(admitted);
         });
     };
@@ -100,7 +100,7 @@ export class ToolOutput {
       stdout: take(0, this.#stdoutLines),
       stderr: take(1, this.#stderrLines),
       onTurn: () => this.store(),
-      ...(lead && { isHeldBack: () => this.#holdBack(lead.isTooLong) }),
+      ...(lead && { isPaused: () => this.#holdBack(lead.isFull) }),
       onStdoutClosed: () => {
         this.isStdoutClosed = true;
       },
@@ -149,11 +149,11 @@ export class ToolOutput {
     for (const fd of this.#rawFds) closeSync(fd);
   }
 
-  #holdBack(isHeldBack: boolean): boolean {
+  #holdBack(isPaused: boolean): boolean {
     // What it did not say while nobody listened is no silence.
-    if (this.isHeldBack) this.#intake.lastEventMs = this.#intake.lastProgressMs = performance.now();
-    this.isHeldBack = isHeldBack;
-    return isHeldBack;
+    if (this.isPaused) this.#intake.lastEventMs = this.#intake.lastProgressMs = performance.now();
+    this.isPaused = isPaused;
+    return isPaused;
   }
 
   /** Puts a redactor in the way of a stream; a run that has no secrets has none. */
@@ -166,12 +166,8 @@ export class ToolOutput {
 
   #overstay(intake: Intake): void {
     if (this.#race.winner !== undefined) return;
-    intake.warnOnce(
-      'overstayed',
-      undefined,
-      'the program had said its last word and did not end; it is ended',
-    );
-    this.#race.end({ kind: 'overstayed' });
+    intake.warnOnce('lingered', undefined, 'the program had said its last word and did not end; it is ended');
+    this.#race.end({ kind: 'lingered' });
   }
 
   /** Work on a timer, outside of the tool's own bursts. */

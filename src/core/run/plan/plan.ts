@@ -34,7 +34,7 @@ import type { RetryPlan, RunLimits, RunPlan } from './run-plan.ts';
 type Confined = Confinement & {
   groups: readonly GroupPlace[];
   /** Stronger sandboxes could not be had. */
-  weaker: { chosen: ChosenBackend; cacheFolder: string } | null;
+  fallback: { chosen: ChosenBackend; cacheFolder: string } | null;
 };
 
 /** What is decided of a tool's run before anything starts. `acor run --dry-run` shows it. */
@@ -66,7 +66,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     config: services.config,
     runsDir: services.store.root,
   });
-  const { tool, approval } = await guard.admit();
+  const { tool, approval } = await guard.authorizeTool();
   checkEnvironment(tool, request);
   const runId = request.again?.runId ?? newRunId();
   const layout = layoutOf(services.store.root, runId);
@@ -112,7 +112,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   const shownArgs = shownArguments(resolved, secrets);
   const { tier } = sandboxed.isolation;
   const hide = secrets === null ? {} : { hide: <T>(told: T) => secrets.redaction.data(told) };
-  await guard.admitRun({ ...resolved, args: shownArgs, tier, ...hide });
+  await guard.authorizeRun({ ...resolved, args: shownArgs, tier, ...hide });
   const within = withinBudget(limitsOf(services, tool, request), retryOf(tool, request), budget);
   const plan: ToolPlan = {
     runId,
@@ -137,7 +137,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     lowered: [...within.lowered, ...settled.lowered],
     idempotent: tool.manifest.idempotent || tool.manifest.effects === 'reads',
     budget: { maxRuns: budget.max_runs ?? null },
-    takesPlace: tool.manifest.role === 'leaf',
+    needsSlot: tool.manifest.role === 'leaf',
     rate: rateOf(tool),
     resources: settled.resources,
     answers: [...(request.answers ?? []), ...ruledAnswers(services, tool.name)],
@@ -182,8 +182,8 @@ async function confine(
     places: groups,
     features: probe.features,
   });
-  const weaker = chosen.passedOver.length > 0 ? { chosen, cacheFolder } : null;
-  return { ...confinement, groups, weaker, isolation: { ...confinement.isolation, limits } };
+  const fallback = chosen.skippedBackends.length > 0 ? { chosen, cacheFolder } : null;
+  return { ...confinement, groups, fallback, isolation: { ...confinement.isolation, limits } };
 }
 
 /** None for most tools; the hosts that a manifest names, or all of them for a privileged tool. */

@@ -3,7 +3,7 @@ import type { Approval } from '../../guard/approval-state.ts';
 import type { AnswerHandler, PreparedAnswer } from '../answers/questions.ts';
 import type { RecordSource } from '../records/record-source.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
-import type { AgainMode, RunGroup, RunParent } from '../services.ts';
+import type { RerunMode, RunGroup, RunParent } from '../services.ts';
 import type { Budget, Lowered } from './budget.ts';
 
 /** The clocks and limits of a run. */
@@ -28,7 +28,7 @@ export interface RetryPlan {
 export interface RunPlan {
   runId: string;
   /** Set when this is the next attempt of a run that has ended. */
-  again: AgainMode | null;
+  again: RerunMode | null;
   traceId: string;
   spanId: string;
   /** What it does: the name of a tool, or `workflow:` and that of a workflow; null where it has no version. */
@@ -49,7 +49,7 @@ export interface RunPlan {
   idempotent: boolean;
   budget: Budget;
   /** Whether it takes one of the places of the project: what only waits for other runs does not. */
-  takesPlace: boolean;
+  needsSlot: boolean;
   rate: { calls: number; perS: number } | null;
   /** What was asked for beyond the project's ceilings. */
   lowered: Lowered[];

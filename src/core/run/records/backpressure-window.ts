@@ -8,7 +8,7 @@ const MAX_LEAD_BYTES = 4 << 20;
  * Whether a tool has to wait for the next one in its pipe. As long as that one has not begun to read it need not: it may be waiting
  * for the very place among the runs of the project that this tool has.
  */
-export class Lead {
+export class BackpressureWindow {
   readonly #writer: RunWriter;
   #taken = 0;
 
@@ -16,7 +16,7 @@ export class Lead {
     this.#writer = writer;
   }
 
-  get isTooLong(): boolean {
+  get isFull(): boolean {
     const { log, layout } = this.#writer;
     if (log.bytes - this.#taken <= MAX_LEAD_BYTES) return false;
     const taken = takenBytes(layout);

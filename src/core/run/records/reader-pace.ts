@@ -9,10 +9,10 @@ export class PaceTeller {
 
   constructor({ taken }: RunLayout) {
     this.#fd = openSync(taken, 'w', 0o600);
-    this.tell(0);
+    this.emit(0);
   }
 
-  tell(bytes: number): void {
+  emit(bytes: number): void {
     // Always as long, in one write: whoever reads it finds a whole number.
     writeSync(this.#fd, String(bytes).padStart(DIGITS, '0'), 0);
   }

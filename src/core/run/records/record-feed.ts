@@ -78,7 +78,7 @@ export class RecordFeed {
         await this.#give(reader.read(lines));
         if (signal.aborted) return;
         taken += lines.length;
-        pace.tell(taken);
+        pace.emit(taken);
         this.#isStarved = true;
       }
     } finally {

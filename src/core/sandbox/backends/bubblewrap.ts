@@ -130,7 +130,7 @@ export function launchInBubblewrap(
     };
     return {
       spawn,
-      keepers: 2 + (entrance?.keepers ?? 0),
+      sandboxProcessDepth: 2 + (entrance?.sandboxProcessDepth ?? 0),
       hasEnded: () => launcher.hasEnded(),
       settle: (exit) => launcher.settle(exit, launchFailed),
       release,

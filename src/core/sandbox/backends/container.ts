@@ -137,9 +137,9 @@ export function launchInContainer(
         stdout,
         stderr,
       },
-      keepers: 1,
-      relays: true,
-      lastResort: [
+      sandboxProcessDepth: 1,
+      isProxyProcess: true,
+      forceKillCommand: [
         ...['/usr/bin/env', '-i', ...Object.entries(engine.env).map(([key, value]) => `${key}=${value}`)],
         ...remove,
       ],

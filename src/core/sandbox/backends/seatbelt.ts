@@ -60,7 +60,7 @@ export const seatbelt: SandboxBackend = {
           stdout,
           stderr,
         },
-        keepers: 0,
+        sandboxProcessDepth: 0,
         hasEnded: () => false,
         settle: (exit) => ({ exit, left: 0 }),
         release() {},

@@ -33,26 +33,26 @@ export interface Refusal {
 
 /** Keeps count of a run's connections, and tells of each kind once. */
 export class EgressJournal {
-  readonly #tell: (note: EgressNote) => void;
+  readonly #emit: (note: EgressNote) => void;
   readonly #kinds = new Map<string, EgressCount>();
   readonly #sums = { allowed: 0, denied: 0, failed: 0 };
 
-  constructor(tell: (note: EgressNote) => void) {
-    this.#tell = tell;
+  constructor(emit: (note: EgressNote) => void) {
+    this.#emit = emit;
   }
 
   /** Returns where to add the bytes of the connection. */
   allowed(host: string, port: number, address: string): EgressCount {
     const { count, isNew } = this.#count({ verdict: 'allowed', host, port, address });
     const msg = `network: connected to ${withPort(host, port)} (${address})`;
-    if (isNew) this.#tell({ kind: 'allowed', msg, host, port, address });
+    if (isNew) this.#emit({ kind: 'allowed', msg, host, port, address });
     return count;
   }
 
   failed(host: string, port: number, why: string): void {
     const { isNew } = this.#count({ verdict: 'failed', host, port });
     const msg = `network: ${withPort(host, port)} could not be reached: ${why}`;
-    if (isNew) this.#tell({ kind: 'failed', msg, host, port });
+    if (isNew) this.#emit({ kind: 'failed', msg, host, port });
   }
 
   denied({ why, allow, ...where }: Refusal): void {
@@ -60,7 +60,7 @@ export class EgressJournal {
     const fix = allow === undefined ? '' : `. ${remedySentence(allow)}`;
     const at = where.port === null ? where.host : withPort(where.host, where.port);
     if (!isNew) return;
-    this.#tell({
+    this.#emit({
       kind: 'denied',
       msg: `network: ${at} was refused: ${why}${fix}`,
       ...where,
@@ -73,7 +73,7 @@ export class EgressJournal {
     const { allowed, denied, failed } = this.#sums;
     if (allowed + denied + failed === 0) return;
     const counts = `${allowed} connected, ${denied} refused, ${failed} failed`;
-    this.#tell({
+    this.#emit({
       kind: 'total',
       msg: `network: ${counts}`,
       ...this.#sums,

@@ -26,10 +26,10 @@ export class EgressGateway implements WayOut {
   readonly #outer = new Set<Socket>();
   readonly #end = new AbortController();
 
-  constructor(plan: EgressPlan, layout: EgressLayout, tell: (note: EgressNote) => void) {
+  constructor(plan: EgressPlan, layout: EgressLayout, emit: (note: EgressNote) => void) {
     this.plan = plan;
     this.layout = layout;
-    this.journal = new EgressJournal(tell);
+    this.journal = new EgressJournal(emit);
   }
 
   /** Takes over a listening socket, by its place in the layout. True when it was the last one. */

@@ -50,7 +50,7 @@ function replyTo(query: Buffer, way: WayOut): Buffer | undefined {
   const { name, type, end } = question;
   const host = readHost(name);
   const address = host?.kind === 'name' ? way.layout.aliases.get(host.name) : undefined;
-  if (address === undefined) tellOf(host, way);
+  if (address === undefined) reportOf(host, way);
   const answer =
     address === undefined || type !== A
       ? []
@@ -83,7 +83,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.'), type: query.readUInt16BE(at), end: at + 4 };
 }
 
-function tellOf(host: Host | undefined, { plan, journal }: WayOut): void {
+function reportOf(host: Host | undefined, { plan, journal }: WayOut): void {
   if (host?.kind !== 'name') {
     journal.denied({ host: 'names', port: null, why: 'a name was looked up that is none' });
     return;

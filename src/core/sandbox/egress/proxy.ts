@@ -24,12 +24,12 @@ export function answerProxy(inner: Socket, way: WayOut): void {
   function onData(chunk: Buffer): void {
     head = Buffer.concat([head, chunk]);
     const end = head.indexOf(END_OF_HEAD);
-    const isTooLong = (end === -1 ? head.length : end) > MAX_HEAD_BYTES;
-    if (end === -1 && !isTooLong) return;
+    const isFull = (end === -1 ? head.length : end) > MAX_HEAD_BYTES;
+    if (end === -1 && !isFull) return;
     clearTimeout(timer);
     inner.off('data', onData);
     inner.pause();
-    if (isTooLong) {
+    if (isFull) {
       refuse(431, `its head has more than ${MAX_HEAD_BYTES} bytes`);
       return;
     }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** Bytes as the tool sees them, counted while they go. */
-export interface Carried {
+export interface TransferCounts {
   sent_bytes: number;
   received_bytes: number;
 }
@@ -10,7 +10,7 @@ export interface Carried {
  * Carries bytes between the tool and the host, each way until its own end: a side that has said all it has to say still gets the
  * answer. Nobody is read faster than the other side takes it.
  */
-export function relay(inner: Socket, outer: Socket, carried: Carried): void {
+export function relay(inner: Socket, outer: Socket, carried: TransferCounts): void {
   endTogether(inner, outer);
   endTogether(outer, inner);
   inner.on('data', ({ length }) => {

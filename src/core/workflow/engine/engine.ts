@@ -22,11 +22,11 @@ export interface Engine {
   /** Aborted when all that goes on is to end; the reason is what the children are told. The last steps get one of their own. */
   stop: AbortController;
   /** Aborted when what is to end is to do so without any more grace. */
-  readonly hurry: AbortSignal;
+  readonly forceCancel: AbortSignal;
 }
 
 /** An event about a task: written, known from then on, and seen by whoever follows. */
-export function tell(
+export function emit(
   { writer, history }: Pick<Engine, 'writer' | 'history'>,
   event: { type: string; [field: string]: unknown },
 ): void {
@@ -50,7 +50,7 @@ export class StoreFailed extends Error {
 }
 
 /** Why a step cannot be done, in the words of the error table; anything else is a fault of the engine. */
-export function failureTold(error: unknown): AcorError {
+export function recordedFailure(error: unknown): AcorError {
   if (error instanceof AcorError) return error;
   throw error;
 }

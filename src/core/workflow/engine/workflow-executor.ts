@@ -3,13 +3,18 @@ import { guardDeadline } from '../../run/attempt/guards/deadline.ts';
 import type { ChildHosts } from '../../run/child-supervisors.ts';
 import { endChildren } from '../../run/end-children.ts';
 import { failureOf, type Outcome, stopped } from '../../run/outcome.ts';
-import { type AttemptOptions, notBegun, type Tried, type Work } from '../../run/run-executor.ts';
+import {
+  type AttemptOptions,
+  type AttemptOutcome,
+  notStarted,
+  type RunExecutor,
+} from '../../run/run-executor.ts';
 import type { RunnerServices } from '../../run/services.ts';
 import type { RunWriter } from '../../store-files/run-store.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import { evaluate } from '../expression/evaluate.ts';
 import { Decisions } from './decisions.ts';
-import { type Engine, failureTold, StoreFailed, tell } from './engine.ts';
+import { type Engine, emit, recordedFailure, StoreFailed } from './engine.ts';
 import type { WorkflowPlan } from './plan-workflow.ts';
 import { type Fatal, runSteps } from './schedule.ts';
 import { Slots } from './slots.ts';
@@ -20,7 +25,7 @@ import { TaskHistory } from './task-history.ts';
 const MOST_NAMED = 100;
 
 /** The work of a workflow's run: its steps, each a run of its own, and what they come to. */
-export class WorkflowWork implements Work {
+export class WorkflowExecutor implements RunExecutor {
   readonly #services: RunnerServices;
   readonly #plan: WorkflowPlan;
   readonly #writer: RunWriter;
@@ -33,14 +38,14 @@ export class WorkflowWork implements Work {
     this.#hosts = hosts;
   }
 
-  async attempt(options: AttemptOptions): Promise<Tried> {
+  async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
     const { layout, record } = this.#writer;
     try {
       return await this.#goThrough(options);
     } catch (error) {
       // Whatever went wrong, no child lives on that nobody answers for.
       await endChildren(this.#services.store, record.run_id, 'the workflow failed').catch(() => undefined);
-      return notBegun(failureOf(error instanceof StoreFailed ? error.error : error, layout.dir));
+      return notStarted(failureOf(error instanceof StoreFailed ? error.error : error, layout.dir));
     } finally {
       this.#hosts.close();
       await options.questions.end().catch(() => undefined);
@@ -49,10 +54,10 @@ export class WorkflowWork implements Work {
 
   async conclude(): Promise<void> {}
 
-  async #goThrough(options: AttemptOptions): Promise<Tried> {
+  async #goThrough(options: AttemptOptions): Promise<AttemptOutcome> {
     const { workflow, limits } = this.#plan;
     const race = new EndingRace();
-    const hurry = new AbortController();
+    const forceCancel = new AbortController();
     const deadline = guardDeadline(race, {
       leftMs: options.leftMs,
       standsStill: () => limits.waitingStopsDeadline && options.questions.standsStill,
@@ -79,9 +84,9 @@ export class WorkflowWork implements Work {
       }),
       isOk: true,
       stop: new AbortController(),
-      hurry: hurry.signal,
+      forceCancel: forceCancel.signal,
     };
-    void options.hurry.then(() => hurry.abort());
+    void options.forceCancel.then(() => forceCancel.abort());
     void options.cancelled.then((reason) => race.end({ kind: 'cancelled', reason }));
     void race.first.then((ending) => {
       engine.isOk = false;
@@ -103,11 +108,11 @@ export class WorkflowWork implements Work {
   async #runLast(
     engine: Engine,
     results: StepResults,
-    { hurry }: AttemptOptions,
+    { forceCancel }: AttemptOptions,
   ): Promise<Fatal | undefined> {
     const stop = new AbortController();
     engine.stop = stop;
-    void hurry.then(() => stop.abort('the workflow is ended without any more grace'));
+    void forceCancel.then(() => stop.abort('the workflow is ended without any more grace'));
     // A moment for a hurry that has been asked for already.
     await Promise.resolve();
     return runSteps(engine, this.#plan.workflow.finally, results);
@@ -118,7 +123,7 @@ export class WorkflowWork implements Work {
     results: StepResults,
     race: EndingRace,
     fatal: Fatal | undefined,
-  ): Promise<Tried> {
+  ): Promise<AttemptOutcome> {
     const ending = race.winner;
     if (ending !== undefined || fatal !== undefined) {
       // Those of an earlier attempt that this one has not come to.
@@ -127,22 +132,24 @@ export class WorkflowWork implements Work {
         await endChildren(this.#services.store, this.#writer.record.run_id, 'its workflow has ended');
     }
     if (ending?.kind === 'store-failed') throw ending.error;
-    if (ending?.kind === 'cancelled') return notBegun(cancelled(ending.reason));
+    if (ending?.kind === 'cancelled') return notStarted(cancelled(ending.reason));
     if (ending !== undefined) {
       const { timeoutS } = this.#plan.limits;
-      return notBegun(stopped('E_DEADLINE', `the workflow was still at work when its ${timeoutS} s were up`));
+      return notStarted(
+        stopped('E_DEADLINE', `the workflow was still at work when its ${timeoutS} s were up`),
+      );
     }
     const failed = [...results.all()].flatMap(([, end]) => end.failed);
-    if (fatal !== undefined) return notBegun(this.#tellOfFailure(engine, fatal, failed));
+    if (fatal !== undefined) return notStarted(this.#reportFailure(engine, fatal, failed));
     try {
       return this.#complete(engine, results, failed);
     } catch (error) {
-      const { code, message } = failureTold(error);
-      return notBegun(stopped(code, message));
+      const { code, message } = recordedFailure(error);
+      return notStarted(stopped(code, message));
     }
   }
 
-  #tellOfFailure(engine: Engine, { taskId, code, message }: Fatal, failed: readonly string[]): Outcome {
+  #reportFailure(engine: Engine, { taskId, code, message }: Fatal, failed: readonly string[]): Outcome {
     const others =
       failed.length > 1
         ? ` (and ${failed.length - 1} more: ${failed
@@ -154,11 +161,11 @@ export class WorkflowWork implements Work {
     const { run_id } = this.#writer.record;
     const hint = `Mend what failed, then go on with it: acor workflow resume ${run_id}`;
     const told = { code, msg, hint, retryable: false, failed: this.#named(engine, failed) };
-    tell(engine, { type: 'error', ...told });
+    emit(engine, { type: 'error', ...told });
     return { state: 'failed', code, message: msg, hint, retryable: false, byRunner: false };
   }
 
-  #complete(engine: Engine, results: StepResults, failed: readonly string[]): Tried {
+  #complete(engine: Engine, results: StepResults, failed: readonly string[]): AttemptOutcome {
     const { outputs } = this.#plan.workflow;
     const scope = results.scope();
     const data = Object.fromEntries(
@@ -177,7 +184,7 @@ export class WorkflowWork implements Work {
       steps,
       ...(failed.length > 0 && { failed: this.#named(engine, failed), failed_count: failed.length }),
     };
-    tell(engine, result);
+    emit(engine, result);
     const outcome: Outcome = {
       state: 'completed',
       code: null,
@@ -186,7 +193,7 @@ export class WorkflowWork implements Work {
       retryable: false,
       byRunner: false,
     };
-    return { ...notBegun(outcome), result };
+    return { ...notStarted(outcome), result };
   }
 
   #named({ history }: Engine, failed: readonly string[]): Record<string, unknown>[] {

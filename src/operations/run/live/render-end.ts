@@ -14,7 +14,7 @@ const MAX_FIGURES = 40;
 const MAX_CHARS = 2000;
 
 /** How a run ended: what came of it, what it made, and the commands that lead on. */
-export function tellEnd(end: Event, result: Event | undefined, cwd: string, screen: Screen): string {
+export function renderEnd(end: Event, result: Event | undefined, cwd: string, screen: Screen): string {
   return [figures(result, screen), artifacts(end, cwd, screen), headline(end, screen), next(end, screen)]
     .filter((part) => part !== '')
     .join('\n');

@@ -10,14 +10,14 @@ type Event = Readonly<Record<string, unknown>>;
 const MAX_CHARS = 4000;
 
 /** What a person reads of an event, for good; undefined for what says nothing to them, or is told in another way. */
-export interface Told {
+export interface Reported {
   text: string;
   /** Not given up when the tool says more than can be read. */
   isKept: boolean;
 }
 
 /** Tells an event. What the tool says stands behind a bar at the left, so that none of it passes for a word of the runner. */
-export function tellEvent(event: Event, screen: Screen): Told | undefined {
+export function renderEvent(event: Event, screen: Screen): Reported | undefined {
   const text = (field: string) => cut(typeof event[field] === 'string' ? event[field] : '');
   const kept = (line: string) => ({ text: line, isKept: true });
   switch (event.type) {

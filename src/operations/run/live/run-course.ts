@@ -11,7 +11,7 @@ export interface EndedStep {
 }
 
 /** What is being worked at: a step of the tool, or a task of an orchestrator. */
-export interface Work {
+export interface RunExecutor {
   name: string;
   sinceMs: number;
   pct: number | undefined;
@@ -33,8 +33,8 @@ export class RunCourse {
   lastMs = 0;
   /** The question for which the run waits. */
   question = '';
-  work: Work | undefined;
-  readonly tasks = new Map<string, Work>();
+  work: RunExecutor | undefined;
+  readonly tasks = new Map<string, RunExecutor>();
   readonly #waitingStopsDeadline: boolean;
   #waitsSinceMs: number | undefined;
 

@@ -6,7 +6,7 @@ import type { Screen } from '../../../compose/screen.ts';
 import type { Look } from '../../../compose/style.ts';
 import { safeLine } from '../../../compose/terminal-text.ts';
 import { clockFace } from '../../../compose/time-words.ts';
-import type { RunCourse, Work } from './run-course.ts';
+import type { RunCourse, RunExecutor } from './run-course.ts';
 
 const MAX_TASKS_SHOWN = 4;
 /** What is longer does not fit any screen, and takes long to measure. */
@@ -50,7 +50,7 @@ function workRows(course: RunCourse, screen: Screen, nowMs: number): Part[][] {
   return course.tasks.size > 0 ? [] : [[`${spinner(nowMs, screen)} works`]];
 }
 
-function workRow({ name, pct, msg }: Work, screen: Screen, nowMs: number): Part[] {
+function workRow({ name, pct, msg }: RunExecutor, screen: Screen, nowMs: number): Part[] {
   const sign = `${spinner(nowMs, screen)} `;
   const room = Math.max(8, Math.floor(screen.width / 3));
   const head: Part[] = [sign, [cutToWidth(short(name), room, screen.unicode ? '…' : '...'), 'bold']];

@@ -7,8 +7,8 @@ import { styled } from '../../../compose/style.ts';
 import { safeLine } from '../../../compose/terminal-text.ts';
 import { durationWords } from '../../../compose/time-words.ts';
 import { LineReader } from '../../../protocol/jsonl.ts';
-import { tellEnd } from './render-end.ts';
-import { type Told, tellEvent } from './render-event.ts';
+import { renderEnd } from './render-end.ts';
+import { type Reported, renderEvent } from './render-event.ts';
 import { type EndedStep, RunCourse } from './run-course.ts';
 import { runFooter } from './run-footer.ts';
 
@@ -45,7 +45,7 @@ export class RunView {
   #result: Event | undefined;
   #isOver = false;
   #word = '';
-  #toldPct = '';
+  #reportedPct = '';
 
   constructor(options: ViewOptions) {
     const { screen, fd, runId } = options;
@@ -78,11 +78,11 @@ export class RunView {
   /** Says what is being done about a wish of the person, as long as it goes on. */
   say(word: string): void {
     if (this.#options.screen.live) this.#word = word;
-    else this.tell(word);
+    else this.emit(word);
   }
 
   /** Tells a line of the runner's own, for good. */
-  tell(line: string): void {
+  emit(line: string): void {
     this.#out.print(safeLine(line), 'kept');
     // A reader that is gone is told by the next lines.
     void this.#out.settle().catch(() => {});
@@ -114,22 +114,22 @@ export class RunView {
     }
     for (const step of steps) this.#out.print(stepLine(step, screen), 'kept');
     if (event.type === 'result') this.#result = event;
-    if (event.type === 'runner_end') this.#out.print(tellEnd(event, this.#result, cwd, screen), 'kept');
+    if (event.type === 'runner_end') this.#out.print(renderEnd(event, this.#result, cwd, screen), 'kept');
     else if (!(event.type === 'action_required' && event.blocking === true && asks))
-      this.#tell(tellEvent(event, screen));
-    if (event.type === 'progress' && !screen.live) this.#tellProgress();
+      this.#emit(renderEvent(event, screen));
+    if (event.type === 'progress' && !screen.live) this.#reportProgress();
   }
 
-  #tell(told: Told | undefined): void {
+  #emit(told: Reported | undefined): void {
     if (told !== undefined) this.#out.print(told.text, told.isKept ? 'kept' : undefined);
   }
 
   /** Where nothing can be drawn again, every tenth part of a step is a line. */
-  #tellProgress(): void {
+  #reportProgress(): void {
     const { name = '', pct, msg = '' } = this.#course.work ?? {};
     const part = `${name} ${pct === undefined ? '' : Math.floor(pct / 10)}`;
-    if (part === this.#toldPct) return;
-    this.#toldPct = part;
+    if (part === this.#reportedPct) return;
+    this.#reportedPct = part;
     const words = [name, pct === undefined ? '' : `${Math.floor(pct)}%`, msg].filter((each) => each !== '');
     const { screen } = this.#out;
     this.#out.print(`${mark('working', screen)} ${safeLine(words.join('  '))}`);

@@ -9,7 +9,7 @@ export async function checkPlugins({ plugins }: Project): Promise<HealthCheck[]>
   return plugins.found.map(({ name, file, standing }): HealthCheck => {
     const check = { name: `plugin.${name}` };
     const running = loaded.find((each) => each.name === name);
-    const trouble = plugins.troubles.find(({ plugin }) => plugin === name);
+    const trouble = plugins.failures.find(({ plugin }) => plugin === name);
     if (standing.state === 'missing' || standing.state === 'stale') {
       return {
         ...check,

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { HealthCheck } from '../../../compose/health-shape.ts';
-import { settleIfLost } from '../../../core/run/recover-lost-run.ts';
+import { recoverIfLost } from '../../../core/run/recover-lost-run.ts';
 import { isLost } from '../../../core/store-files/lost-runs.ts';
 import type { RunStore } from '../../../core/store-files/run-store.ts';
 import type { Project } from '../../acor-app.ts';
@@ -53,7 +53,7 @@ async function checkLostRuns(store: RunStore): Promise<HealthCheck> {
     try {
       const record = store.read(runId);
       if (!isLost(record)) continue;
-      await settleIfLost(store, record);
+      await recoverIfLost(store, record);
       lost.push(runId);
     } catch {
       // A folder that holds no readable run is not a lost one.

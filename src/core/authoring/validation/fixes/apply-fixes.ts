@@ -1,6 +1,6 @@
 import type { Document, Pair, Scalar } from 'yaml';
 import type { KeyPath } from '../../../config/yaml-file.ts';
-import type { Mend } from './fix.ts';
+import type { Fix } from './fix.ts';
 
 interface Splice {
   from: number;
@@ -14,20 +14,20 @@ interface Splice {
  */
 export async function applyMends(
   text: string,
-  mends: readonly Mend[],
-): Promise<{ text: string; applied: Mend[] }> {
+  mends: readonly Fix[],
+): Promise<{ text: string; applied: Fix[] }> {
   const yaml = await import('yaml');
   const document = yaml.parseDocument(text, { stringKeys: true });
   const newline = text.includes('\r\n') ? '\r\n' : '\n';
   const splices: Splice[] = [];
-  const applied: Mend[] = [];
-  for (const mend of mends) {
-    const splice = spliceOf(mend, text, newline, document, yaml);
+  const applied: Fix[] = [];
+  for (const fix of mends) {
+    const splice = spliceOf(fix, text, newline, document, yaml);
     const overlaps = (other: Splice) =>
       splice !== undefined && splice.from < other.to && other.from < splice.to;
     if (splice === undefined || splices.some(overlaps)) continue;
     splices.push(splice);
-    applied.push(mend);
+    applied.push(fix);
   }
   // From the end, so that the places of the others stay true. At one place, what is replaced comes before what is put in front of it.
   const order = splices
@@ -41,29 +41,29 @@ export async function applyMends(
 }
 
 function spliceOf(
-  mend: Mend,
+  fix: Fix,
   text: string,
   newline: string,
   document: Document.Parsed,
   yaml: typeof import('yaml'),
 ): Splice | undefined {
-  switch (mend.kind) {
+  switch (fix.kind) {
     case 'first-line': {
       const start = text.startsWith('\ufeff') ? 1 : 0;
-      return { from: start, to: start, text: `${mend.line}${newline}` };
+      return { from: start, to: start, text: `${fix.line}${newline}` };
     }
     case 'key': {
-      const key = pairAt(document, [...mend.path, mend.key], yaml)?.key as Scalar | undefined;
-      return key?.range ? replaced(key, mend.to) : undefined;
+      const key = pairAt(document, [...fix.path, fix.key], yaml)?.key as Scalar | undefined;
+      return key?.range ? replaced(key, fix.to) : undefined;
     }
     case 'value': {
-      const node = document.getIn(mend.path, true);
+      const node = document.getIn(fix.path, true);
       if (!yaml.isScalar(node) || node.anchor !== undefined || node.tag !== undefined) return undefined;
       if (node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED') return undefined;
-      return replaced(node, mend.text);
+      return replaced(node, fix.text);
     }
     case 'add':
-      return added(mend, text, newline, document, yaml);
+      return added(fix, text, newline, document, yaml);
   }
 }
 
@@ -73,7 +73,7 @@ function replaced(node: Scalar, text: string): Splice | undefined {
 
 /** A line of its own at the top of the file: behind the line of another key, or before the first one. */
 function added(
-  { line, after }: Extract<Mend, { kind: 'add' }>,
+  { line, after }: Extract<Fix, { kind: 'add' }>,
   text: string,
   newline: string,
   document: Document.Parsed,

@@ -18,7 +18,7 @@ import { sdkPaths } from '../../../registry/sdk-paths.ts';
 import { schemaFolder } from '../modeline.ts';
 import type { Subject } from '../subject.ts';
 import { applyMends } from './apply-fixes.ts';
-import type { Mend } from './fix.ts';
+import type { Fix } from './fix.ts';
 import { type FileKind, mendsOf, schemaName } from './fixes-for.ts';
 
 /** A mend may bring another mistake to light, which the next round mends; more rounds than this never help. */
@@ -38,14 +38,14 @@ export interface Mended {
  * unless they were named. What comes out is read again, and is only written when it is better than what was there.
  */
 export async function mendFiles(subject: Subject, { dryRun }: { dryRun: boolean }): Promise<Mended[]> {
-  const mended = await changeFiles(subject, { dryRun, isWanted: () => true });
+  const fixed = await changeFiles(subject, { dryRun, isWanted: () => true });
   for (const { entry, problems } of subject.tools) {
     if (entry === null || !problems.some(({ rule, file }) => rule === 'language' && file === entry)) continue;
     if (!isScript(entry)) continue;
-    mended.push({ file: entry, rules: ['language'], diff: '' });
+    fixed.push({ file: entry, rules: ['language'], diff: '' });
     if (!dryRun) chmodSync(entry, (statSync(entry).mode & 0o777) | 0o111);
   }
-  return mended;
+  return fixed;
 }
 
 /** Writes anew what is written the old way, in manifests and configuration, and mends nothing else. */
@@ -55,21 +55,21 @@ export function renewFiles(subject: Subject, { dryRun }: { dryRun: boolean }): P
 
 async function changeFiles(
   subject: Subject,
-  { dryRun, isWanted }: { dryRun: boolean; isWanted: (mend: Mend) => boolean },
+  { dryRun, isWanted }: { dryRun: boolean; isWanted: (fix: Fix) => boolean },
 ): Promise<Mended[]> {
   const { root } = subject.config;
-  const mended: Mended[] = [];
+  const fixed: Mended[] = [];
   for (const { file, kind } of filesOf(subject)) {
     const change = await mendedText(file, kind, subject, isWanted);
     if (change === undefined) continue;
     const { before, after, rules } = change;
-    mended.push({ file, rules, diff: unifiedDiff(relative(root, file), before, after) });
+    fixed.push({ file, rules, diff: unifiedDiff(relative(root, file), before, after) });
     if (dryRun) continue;
     // First, so that no line leads to a schema that could not be written.
     if (rules.includes('no-modeline')) putSchema(root, kind);
     replaceFile(file, after);
   }
-  return mended;
+  return fixed;
 }
 
 function filesOf({ configFiles, tools, policyFiles, errorCodeFiles, workflowFiles, config, whole }: Subject) {
@@ -100,7 +100,7 @@ async function mendedText(
   file: string,
   kind: FileKind,
   { env, config }: Subject,
-  isWanted: (mend: Mend) => boolean,
+  isWanted: (fix: Fix) => boolean,
 ): Promise<{ before: string; after: string; rules: string[] } | undefined> {
   const before = textOf(file);
   if (before === undefined) return undefined;

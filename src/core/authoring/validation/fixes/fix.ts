@@ -3,7 +3,7 @@ import type { Issue } from '../../../config/check-file.ts';
 import type { KeyPath, YamlFile } from '../../../config/yaml-file.ts';
 
 /** A change of a file that puts a mistake right without a doubt, by the rule that it serves. */
-export type Mend = { rule: string } & (
+export type Fix = { rule: string } & (
   | { kind: 'key'; path: KeyPath; key: string; to: string }
   /** `text` is YAML that fits on one line. */
   | { kind: 'value'; path: KeyPath; text: string }
@@ -16,7 +16,7 @@ export type Mend = { rule: string } & (
 export function mendsOfIssue(
   issue: Issue,
   { yaml, value, known }: { yaml: YamlFile; value: unknown; known: readonly string[] },
-): Mend[] {
+): Fix[] {
   const path = issue.path as KeyPath;
   if (issue.code === 'unrecognized_keys')
     return issue.keys.flatMap((key) => renamingOf(value, path, key, known) ?? []);
@@ -26,7 +26,7 @@ export function mendsOfIssue(
 }
 
 /** The new name of an unknown key, when one known key alone is nearest and is not there yet. */
-function renamingOf(value: unknown, path: KeyPath, key: string, known: readonly string[]): Mend | undefined {
+function renamingOf(value: unknown, path: KeyPath, key: string, known: readonly string[]): Fix | undefined {
   const holder = at(value, path);
   if (typeof holder !== 'object' || holder === null) return undefined;
   const [to, second] = nearestWords(key, known, 2);

@@ -17,7 +17,7 @@ import { expandVariables } from '../../../config/expand.ts';
 import type { Problem } from '../../../config/problem.ts';
 import type { YamlFile } from '../../../config/yaml-file.ts';
 import { lacksModeline, schemaFolder } from '../modeline.ts';
-import { type Mend, mendsOfIssue } from './fix.ts';
+import { type Fix, mendsOfIssue } from './fix.ts';
 
 export type FileKind = 'config' | 'manifest' | 'error-codes' | 'policy' | 'workflow';
 
@@ -30,8 +30,8 @@ export function mendsOf(
   yaml: YamlFile,
   text: string,
   { env, root }: { env: Readonly<Record<string, string | undefined>>; root: string },
-): { mends: Mend[]; problems: Problem[] } {
-  const mends: Mend[] = [];
+): { mends: Fix[]; problems: Problem[] } {
+  const mends: Fix[] = [];
   const check = <T>(schema: z.ZodType<T>, value: unknown = yaml.value) =>
     checkFile(schema, yaml, value, (issue, known) => {
       mends.push(...mendsOfIssue(issue, { yaml, value, known }));
@@ -71,11 +71,11 @@ function lacks(yaml: YamlFile, key: string): boolean {
   return typeof yaml.value === 'object' && yaml.value !== null && !Object.hasOwn(yaml.value, key);
 }
 
-function renewals(file: 'config' | 'manifest', yaml: YamlFile): Mend[] {
-  return deprecatedIn(file, yaml.value).flatMap(({ deprecation, value }): Mend[] => {
+function renewals(file: 'config' | 'manifest', yaml: YamlFile): Fix[] {
+  return deprecatedIn(file, yaml.value).flatMap(({ deprecation, value }): Fix[] => {
     const path = deprecation.path.split('.');
     const [holder, key] = [path.slice(0, -1), path.at(-1)!];
-    const written: Mend = {
+    const written: Fix = {
       kind: 'value',
       rule: 'deprecated',
       path,
@@ -93,7 +93,7 @@ function renewals(file: 'config' | 'manifest', yaml: YamlFile): Mend[] {
 }
 
 /** A privileged tool that names nothing may need what it does not name. */
-function narrowing({ permissions }: { permissions: Parameters<typeof settlePermissions>[0] }): Mend[] {
+function narrowing({ permissions }: { permissions: Parameters<typeof settlePermissions>[0] }): Fix[] {
   if (permissions.level === undefined) return [];
   const { level, ...asked } = settlePermissions(permissions);
   const least = leastLevel(asked);
@@ -102,7 +102,7 @@ function narrowing({ permissions }: { permissions: Parameters<typeof settlePermi
   return [{ kind: 'value', rule: 'level-too-high', path: ['permissions', 'level'], text: least }];
 }
 
-function modeline(kind: FileKind, file: string, text: string, root: string): Mend[] {
+function modeline(kind: FileKind, file: string, text: string, root: string): Fix[] {
   if (!lacksModeline(file, text, root)) return [];
   const schema = relative(dirname(file), join(schemaFolder(root), schemaName(kind)));
   return [{ kind: 'first-line', rule: 'no-modeline', line: `# yaml-language-server: $schema=${schema}` }];

@@ -59,9 +59,9 @@ describe('mending', () => {
   after(() => folder.remove());
 
   it('breaks no file, keeps every comment and the order of the keys, and is done after one time', async () => {
-    const mended = await mendFiles(await openSubject([], { cwd: folder.root, env: {} }), { dryRun: false });
-    assert.ok(mended.length > ROUNDS / 4, `many could be mended in part: ${mended.length}`);
-    const changed = new Set(mended.map(({ file }) => file));
+    const fixed = await mendFiles(await openSubject([], { cwd: folder.root, env: {} }), { dryRun: false });
+    assert.ok(fixed.length > ROUNDS / 4, `many could be mended in part: ${fixed.length}`);
+    const changed = new Set(fixed.map(({ file }) => file));
     for (const [file, before] of written) {
       const text = readFileSync(file, 'utf8');
       assert.equal(text !== before, changed.has(file));

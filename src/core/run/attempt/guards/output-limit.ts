@@ -12,7 +12,7 @@ export class OutputLimit {
   }
 
   /** Takes note of bytes, and returns how many of them are within the limit. */
-  admit(bytes: number): number {
+  authorizeTool(bytes: number): number {
     const room = Math.max(0, this.#maxBytes - this.#bytes);
     this.#bytes += bytes;
     if (bytes > room) this.#race.end({ kind: 'output-limit', maxBytes: this.#maxBytes });

@@ -7,13 +7,13 @@ export function guardStall(options: {
   onStall: (stalledForS: number) => void;
 }): StopGuard {
   const stallMs = options.stallS * 1000;
-  let toldOf = -1;
+  let recordedOf = -1;
   let stop: StopGuard;
   const look = () => {
     const last = options.lastProgressMs();
     const stalledMs = performance.now() - last;
-    if (stalledMs >= stallMs && toldOf !== last) {
-      toldOf = last;
+    if (stalledMs >= stallMs && recordedOf !== last) {
+      recordedOf = last;
       options.onStall(stalledMs / 1000);
     }
     stop = after(stalledMs >= stallMs ? stallMs : stallMs - stalledMs, look);

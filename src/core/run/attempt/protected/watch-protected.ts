@@ -4,13 +4,13 @@ import { liesInProtected, protectedChanges, protectedState } from './protected-s
 const MAX_TOLD = 100;
 
 /** Tells what a run has changed of that which others run or obey. */
-export type TellOfProtected = (warn: (msg: string, extra: Record<string, unknown>) => void) => void;
+export type ReportProtected = (warn: (msg: string, extra: Record<string, unknown>) => void) => void;
 
 /**
  * Remembers the protected names in the folders that a run may write, and tells at its end which are not as they were. A grant or
  * an output that is such a name itself was meant.
  */
-export function watchProtected({ grants, staged, tool }: ToolPlan): TellOfProtected {
+export function watchProtected({ grants, staged, tool }: ToolPlan): ReportProtected {
   const written = grants
     .filter(({ access, path }) => access === 'write' && path !== tool.home)
     .map(({ path }) => path);

@@ -19,7 +19,7 @@ const LAST_WORDS_BYTES = 4096;
 export interface WatchedTool {
   rootPid: number;
   /** How many generations are the sandbox's own; without any, what has left the tree is looked for. */
-  keepers: number;
+  sandboxProcessDepth: number;
   strays: () => readonly number[];
   folders: readonly [string, ...string[]];
   diskEveryMs?: number;
@@ -66,7 +66,7 @@ export class ResourceWatch {
       folders: tool.folders,
       limitMb: disk_mb,
       memoryFolders: () =>
-        tool.keepers === 0 || meter.anyPid === undefined
+        tool.sandboxProcessDepth === 0 || meter.anyPid === undefined
           ? []
           : ['/tmp', '/dev/shm']
               .map((folder) => ({ folder, seen: `/proc/${meter.anyPid}/root${folder}` }))

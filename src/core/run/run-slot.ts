@@ -1,15 +1,15 @@
-import type { QueuePlace } from '../ports/run-queue.ts';
+import type { QueueSlot } from '../ports/run-queue.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { RunnerServices } from './services.ts';
 
 /** A run's turn among the runs of its project: it works only while it has a place in the queue (contract §3). */
-export class Turn {
+export class RunSlot {
   readonly #services: RunnerServices;
   readonly #plan: RunPlan;
   readonly #writer: RunWriter;
   readonly #cancelled = new AbortController();
-  #place: QueuePlace | undefined;
+  #place: QueueSlot | undefined;
 
   constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, cancelled: Promise<unknown>) {
     this.#services = services;
@@ -20,9 +20,9 @@ export class Turn {
 
   /** Waits for a place; false when the run was cancelled meanwhile. Throws E_STORAGE. */
   async take(): Promise<boolean> {
-    const { runId, name, budget, takesPlace, rate, group } = this.#plan;
+    const { runId, name, budget, needsSlot, rate, group } = this.#plan;
     this.#place = await this.#services.queue.enter(
-      { run_id: runId, tool: name, takesPlace },
+      { run_id: runId, tool: name, needsSlot },
       { maxRuns: budget.maxRuns, rate, group },
       {
         signal: this.#cancelled.signal,
@@ -41,7 +41,7 @@ export class Turn {
   }
 
   /** The service behind the tool has had enough of it: fewer runs of the tool work at once, and this one queues up anew. */
-  async takeAgainMoreSlowly(): Promise<boolean> {
+  async requeueThrottled(): Promise<boolean> {
     await this.#place?.slowDown();
     return this.take();
   }
