@@ -16,7 +16,7 @@ const RETIRED: readonly Retired[] = [
     word: /\b(?:tells?|telling|told)\b|\b(?:tell|told)(?=[A-Z])|[a-z](?:Told|Tells?)\b|[a-z](?:Told|Tell)(?=[A-Z])/,
     use: 'report, emit, record, say, show',
   },
-  { word: /\bmend(?:s|ed|ing)?\b|\bmend(?=[A-Z])|[a-z]Mends?\b/i, use: 'fix, repair' },
+  { word: /\bmend(?:s|ed|ing)?\b|\bmend(?=[A-Z])/i, use: 'fix, repair' },
   {
     word: /\bhand(?:s|ed|ing)? (?:over|back)\b|handOver|HandOver|handedOver|HandedOver/i,
     use: 'assign, pass, restore ownership',
