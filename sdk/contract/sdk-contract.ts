@@ -24,7 +24,7 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
   const finish = (run: RunFolders, args: string[], env: Record<string, string | undefined> = {}) =>
     start(run, args, env).ended;
   const it_ = (title: string, body: (run: RunFolders) => Promise<void>) =>
-    it(title, { skip: skip || false, timeout: 120_000 }, async () => {
+    it(title, { skip: skip || false }, async () => {
       using run = new RunFolders();
       await body(run);
     });
