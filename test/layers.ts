@@ -45,7 +45,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'util',
     folders: [],
-    packages: [],
+    packages: ['diff'],
     node: true,
     note: 'no domain words',
   },
@@ -201,7 +201,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/authoring/agents',
     folders: ['protocol', 'util', 'core/config', 'core/registry', 'core/authoring/scaffold'],
-    packages: [],
+    packages: ['jsonc-parser'],
     node: true,
     note: 'the files by which agents find ACOR, and the answers to their hooks; it has not heard of runs',
   },
