@@ -1,7 +1,8 @@
 import { AppError } from '../../compose/app-error.ts';
 import type { PreparedAnswer } from '../../core/run/answers/questions.ts';
 import { stagedBefore } from '../../core/run/attempt/outputs.ts';
-import { type RunRequest, WORKFLOW_PREFIX } from '../../core/run/services.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
+import { WORKFLOW_PREFIX } from '../../core/run/services.ts';
 import { questionsOf } from '../../core/store-files/open-questions.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';

@@ -1,8 +1,8 @@
 import { AppError } from '../../compose/app-error.ts';
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
 import { recoverIfLost, settled } from '../../core/run/recover-lost-run.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
-import type { RunRequest } from '../../core/run/services.ts';
 import { summaryOf } from '../../core/run/summary-of.ts';
 import { requestCancel } from '../../core/store-files/cancel-request.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
