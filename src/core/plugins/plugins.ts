@@ -8,7 +8,7 @@ import { Watchdog } from '../process/watchdog.ts';
 import { LANGUAGES } from '../registry/languages/index.ts';
 import type { Language } from '../registry/languages/language.ts';
 import type { RegistryPlugins, ToolEntry } from '../registry/registry.ts';
-import type { ToolPlan } from '../run/plan/plan.ts';
+import type { ToolPlan } from '../run/plan/tool-plan.ts';
 import type { RunPlugins, RunWatch } from '../run/services.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
 import { adjustTools } from './adjust-tools.ts';

@@ -1,8 +1,9 @@
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
 import { writeEvents } from '../../compose/write-lines.ts';
 import { Run } from '../../core/run/run.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
-import type { RunnerServices, RunRequest } from '../../core/run/services.ts';
+import type { RunnerServices } from '../../core/run/services.ts';
 import { startRun } from '../../core/run/start-run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { resultOf } from './run-result.ts';

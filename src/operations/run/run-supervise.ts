@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Interrupts } from '../../cli/dialog/interrupts.ts';
-import type { RunnerServices, RunRequest } from '../../core/run/services.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
+import type { RunnerServices } from '../../core/run/services.ts';
 import type { SupervisorReply, SupervisorRequest } from '../../core/supervision/start-supervisor.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { readLines } from '../../util/read-lines.ts';
