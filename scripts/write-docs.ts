@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { RULES } from '../src/core/validation/rules.ts';
+import { RULES } from '../src/core/authoring/validation/rules.ts';
 import { ERROR_CODES, type ErrorInfo } from '../src/protocol/error-codes.ts';
 import { isFinal, RUN_STATES, type RunState } from '../src/protocol/run-state.ts';
 
@@ -72,12 +72,12 @@ function stateTable(): string {
 function ruleTable(): string {
   return markdown(
     ['rule', 'about', 'severity', 'what is asked for', 'what `--fix` does'],
-    Object.entries(RULES).map(([rule, { about, severity, asks, mended = '' }]) => [
+    Object.entries(RULES).map(([rule, { about, severity, asks, fixed = '' }]) => [
       `\`${rule}\``,
       about,
       severity,
       asks,
-      mended,
+      fixed,
     ]),
   );
 }

@@ -1,7 +1,7 @@
 import type { ToolEntry } from './core/registry/tool-entry.ts';
 import { inputSchemaOf, type ObjectSchema, wordsFor } from './core/registry/tool-schema.ts';
-import { answerCommands, type Question } from './core/runner/answers/question.ts';
-import type { RunSummary } from './core/runner/run-summary.ts';
+import { answerCommands, type Question } from './core/run/answers/question.ts';
+import type { RunSummary } from './core/run/run-summary.ts';
 import type { RunningTool, RunOptions } from './library.ts';
 
 /** A tool of the project as TypeScript agent frameworks take one: a name, a JSON Schema, and what carries a call out. */

@@ -9,9 +9,9 @@ export type {
 } from './core/plugins/plugin.ts';
 export type { EntryFile, ToolCommand } from './core/registry/languages/language.ts';
 export type { Problem, ToolEntry } from './core/registry/registry.ts';
-export type { Question, QuestionOption } from './core/runner/answers/question.ts';
-export type { RunSummary } from './core/runner/run-summary.ts';
-export type { MeasuredArtifact } from './core/storage/artifacts.ts';
+export type { Question, QuestionOption } from './core/run/answers/question.ts';
+export type { RunSummary } from './core/run/run-summary.ts';
+export type { MeasuredArtifact } from './core/store-files/artifacts.ts';
 export { Acor, type AcorOptions, type AnswerOptions, type RunningTool, type RunOptions } from './library.ts';
 export { AcorError } from './protocol/acor-error.ts';
 export type { RunEvent } from './protocol/index.ts';

@@ -1,27 +1,28 @@
 import { resolve } from 'node:path';
 import type { FunctionTool } from './agent-tools.ts';
+import { loadAdapter } from './core/adapters/index.ts';
 import { type LoadedConfig, loadConfig } from './core/config/load.ts';
 import type { Plugins } from './core/plugins/plugins.ts';
+import type { RunQueue } from './core/ports/run-queue.ts';
 import { loadRuntime } from './core/process/runtime.ts';
 import { Registry, type ToolEntry } from './core/registry/registry.ts';
-import { jsonAnswer } from './core/runner/answers/check-answer.ts';
-import { findOpenQuestion, handInAnswer } from './core/runner/answers/hand-in-answer.ts';
-import type { Question } from './core/runner/answers/question.ts';
-import type { PreparedAnswer } from './core/runner/answers/questions.ts';
-import { endChildren } from './core/runner/end-children.ts';
-import type { KnownRun } from './core/runner/known-run.ts';
-import type { Run } from './core/runner/run.ts';
-import type { RunSummary } from './core/runner/run-summary.ts';
-import { WORKFLOW_PREFIX } from './core/runner/services.ts';
-import { settleIfLost } from './core/runner/settle-lost.ts';
-import { startRun } from './core/runner/start-run.ts';
-import { requestCancel } from './core/storage/cancel-request.ts';
-import { FileRunQueue } from './core/storage/file-run-queue.ts';
-import { FileRunStore } from './core/storage/file-run-store.ts';
-import { readEvents } from './core/storage/follow.ts';
-import { isLive } from './core/storage/lost-runs.ts';
-import type { RunQueue } from './core/storage/run-queue.ts';
-import type { RunStore } from './core/storage/run-store.ts';
+import { jsonAnswer } from './core/run/answers/check-answer.ts';
+import type { Question } from './core/run/answers/question.ts';
+import type { PreparedAnswer } from './core/run/answers/questions.ts';
+import { findOpenQuestion, submitAnswer } from './core/run/answers/submit-answer.ts';
+import { endChildren } from './core/run/end-children.ts';
+import type { KnownRun } from './core/run/known-run.ts';
+import { recoverIfLost } from './core/run/recover-lost-run.ts';
+import type { Run } from './core/run/run.ts';
+import type { RunSummary } from './core/run/run-summary.ts';
+import { WORKFLOW_PREFIX } from './core/run/services.ts';
+import { startRun } from './core/run/start-run.ts';
+import { requestCancel } from './core/store-files/cancel-request.ts';
+import { FileRunQueue } from './core/store-files/file-run-queue.ts';
+import { FileRunStore } from './core/store-files/file-run-store.ts';
+import { readEvents } from './core/store-files/follow.ts';
+import { isLive } from './core/store-files/lost-runs.ts';
+import type { RunStore } from './core/store-files/run-store.ts';
 import type { RunEvent } from './protocol/index.ts';
 import type { RunRecord } from './protocol/run-record.ts';
 import { userName } from './util/user-name.ts';
@@ -111,7 +112,7 @@ export class Acor {
     }
     // Those of a workflow that was killed live on until somebody goes on with it.
     if (store.read(runId).tool.startsWith(WORKFLOW_PREFIX)) await endChildren(store, runId, reason);
-    return settleIfLost(store, store.read(runId));
+    return recoverIfLost(store, store.read(runId));
   }
 
   /**
@@ -123,7 +124,7 @@ export class Acor {
     const { store } = await this.#open();
     const { by = userName(), reason } = options;
     const open = await findOpenQuestion(store, runId, question);
-    await handInAnswer(store, runId, open, { value, by, source: 'library', reason });
+    await submitAnswer(store, runId, open, { value, by, source: 'library', reason });
   }
 
   /**
@@ -143,7 +144,7 @@ export class Acor {
     const project = await this.#open();
     const { cwd, env } = this.#options;
     const run = await startRun(
-      { ...project, runtime: await loadRuntime(), adoptsOrphans: false },
+      { ...project, runtime: await loadRuntime(), adoptsOrphans: false, loadAdapter },
       {
         tool,
         args: [...args],
@@ -202,7 +203,7 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
 
   constructor(started: Promise<Run | KnownRun>, { onEvent }: Pick<RunOptions, 'onEvent'>) {
     this.#started = started;
-    const told = onEvent === undefined ? undefined : this.#tell(onEvent);
+    const told = onEvent === undefined ? undefined : this.#emit(onEvent);
     // What a listener throws is met by whoever awaits the run, not before that.
     told?.catch(() => {});
     this.#ended = started.then(async (run) => {
@@ -245,7 +246,7 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
     for await (const event of readEvents(run.layout.events, { wait: true, ended })) yield event as RunEvent;
   }
 
-  async #tell(onEvent: (event: RunEvent) => void): Promise<void> {
+  async #emit(onEvent: (event: RunEvent) => void): Promise<void> {
     for await (const event of this) onEvent(event);
   }
 }

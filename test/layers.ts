@@ -11,7 +11,9 @@ export interface Layer {
   note: string;
 }
 
-const CORE = [
+/** What a run needs, from the bottom to the top. */
+const RUN_CORE = [
+  'core/ports',
   'core/config',
   'core/registry',
   'core/policy',
@@ -19,16 +21,23 @@ const CORE = [
   'core/process',
   'core/sandbox',
   'core/secrets',
-  'core/storage',
-  'core/runner',
-  'core/adopt',
+  'core/store-files',
+  'core/audit',
+  'core/run',
+  'core/adapters',
+  'core/supervision',
+];
+
+const CORE = [
+  ...RUN_CORE,
   'core/workflow',
   'core/task',
-  'core/scaffold',
-  'core/agents',
-  'core/validation',
-  'core/migrations',
   'core/plugins',
+  'core/authoring/scaffold',
+  'core/authoring/agents',
+  'core/authoring/migrations',
+  'core/authoring/validation',
+  'core/authoring/adopt',
 ];
 
 /** Who may know whom (ARCHITECTURE.md). The order is from the bottom to the top: a layer names only layers above it in the list. */
@@ -36,7 +45,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'util',
     folders: [],
-    packages: [],
+    packages: ['diff'],
     node: true,
     note: 'no domain words',
   },
@@ -56,7 +65,7 @@ export const LAYERS: readonly Layer[] = [
     note: 'runs inside a stranger’s program: it starts fast and has no dependency',
   },
   {
-    folder: 'responses',
+    folder: 'core/task/responses',
     folders: ['tool', 'protocol'],
     packages: [],
     node: true,
@@ -68,6 +77,13 @@ export const LAYERS: readonly Layer[] = [
     packages: ['zod', '@toon-format/toon'],
     node: true,
     note: 'the kit for agent-native command lines; it knows nothing of ACOR',
+  },
+  {
+    folder: 'core/ports',
+    folders: ['protocol'],
+    packages: [],
+    node: true,
+    note: 'the interfaces that the core works with, and no implementation of them',
   },
   {
     folder: 'core/config',
@@ -119,21 +135,42 @@ export const LAYERS: readonly Layer[] = [
     note: 'the user’s store of secrets, and what keeps them out of all that is told',
   },
   {
-    folder: 'core/storage',
-    folders: ['protocol', 'util'],
+    folder: 'core/store-files',
+    folders: ['protocol', 'util', 'core/ports'],
     packages: [],
     node: true,
     note: 'the only writer of the runs folder',
   },
   {
-    folder: 'core/runner',
-    folders: ['protocol', 'util', ...CORE.slice(0, 8)],
+    folder: 'core/audit',
+    folders: ['protocol', 'util', 'core/ports', 'core/store-files'],
+    packages: [],
+    node: true,
+    note: 'verifies seals, ledger and artifacts',
+  },
+  {
+    folder: 'core/run',
+    folders: ['protocol', 'util', ...RUN_CORE.slice(0, -3)],
     packages: ['ajv'],
     node: true,
     note: 'the life of a run: a sequence and a race of guards',
   },
   {
-    folder: 'core/adopt',
+    folder: 'core/adapters',
+    folders: ['protocol', 'util', 'core/ports', 'core/registry', 'core/store-files', 'core/run'],
+    packages: [],
+    node: true,
+    note: 'what reads the output of tools that speak another language than the protocol',
+  },
+  {
+    folder: 'core/supervision',
+    folders: ['protocol', 'util', ...RUN_CORE.slice(0, -1)],
+    packages: [],
+    node: true,
+    note: 'who supervises a run, and how other processes follow it',
+  },
+  {
+    folder: 'core/authoring/adopt',
     folders: ['protocol', 'util', 'core/config', 'core/registry', 'core/process', 'core/sandbox'],
     packages: ['yaml'],
     node: true,
@@ -141,42 +178,42 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'core/workflow',
-    folders: ['protocol', 'util', ...CORE.slice(0, 9)],
+    folders: ['protocol', 'util', ...RUN_CORE],
     packages: ['yaml', 'zod', 'ajv', '@marcbachmann/cel-js'],
     node: true,
     note: 'runs made of runs',
   },
   {
     folder: 'core/task',
-    folders: ['protocol', 'util', ...CORE.slice(0, 9)],
-    typesOnly: ['responses'],
+    folders: ['protocol', 'util', ...RUN_CORE],
+    typesOnly: ['core/task/responses'],
     packages: [],
     node: true,
     note: 'tasks: an executor is a tool, and a conversation is its turns',
   },
   {
-    folder: 'core/scaffold',
+    folder: 'core/authoring/scaffold',
     folders: ['protocol', 'util', 'core/config', 'core/registry'],
     packages: [],
     node: true,
     note: 'the files of a new project or tool, and of one that is moved over',
   },
   {
-    folder: 'core/agents',
-    folders: ['protocol', 'util', 'core/config', 'core/registry', 'core/scaffold'],
-    packages: [],
+    folder: 'core/authoring/agents',
+    folders: ['protocol', 'util', 'core/config', 'core/registry', 'core/authoring/scaffold'],
+    packages: ['jsonc-parser'],
     node: true,
     note: 'the files by which agents find ACOR, and the answers to their hooks; it has not heard of runs',
   },
   {
-    folder: 'core/validation',
-    folders: ['protocol', 'util', ...CORE.slice(0, 9), 'core/workflow'],
+    folder: 'core/authoring/validation',
+    folders: ['protocol', 'util', ...RUN_CORE, 'core/workflow'],
     packages: ['yaml', 'zod', 'ajv'],
     node: true,
     note: 'what is wrong with the files of a project, and mends it where that is safe',
   },
   {
-    folder: 'core/migrations',
+    folder: 'core/authoring/migrations',
     folders: ['protocol', 'util', 'core/config'],
     packages: ['yaml'],
     node: true,
@@ -184,7 +221,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'core/plugins',
-    folders: ['protocol', 'util', ...CORE.slice(0, 9)],
+    folders: ['protocol', 'util', ...RUN_CORE],
     packages: [],
     node: true,
     note: 'strangers’ modules that take part in discovery and runs, each in a process of its own',

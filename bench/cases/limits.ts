@@ -17,7 +17,7 @@ export const limits: Bench = {
     const tool = spawn('bash', ['-c', TREE], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
     try {
       await new Promise((resolve) => tool.stdout.once('data', resolve));
-      const meter = new TreeMeter({ rootPid: tool.pid!, keepers: 0, strays: () => [] });
+      const meter = new TreeMeter({ rootPid: tool.pid!, sandboxProcessDepth: 0, strays: () => [] });
       const perPassNs = (work: () => void) => async () =>
         ((await timeMs(() => {
           for (let pass = 0; pass < PASSES; pass++) work();

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Callee } from './callee.ts';
 import { type FoundCommand, findCommand } from './find-command.ts';
 import { type CommandLine, readFlags } from './flags.ts';
+import type { ForwardedCommand } from './forwarded-command.ts';
 import { type GlobalFlags, globalBehind } from './globals.ts';
 import { readInput } from './input.ts';
 import type { Operation } from './operation.ts';
@@ -63,7 +63,7 @@ export async function runCli<C>(app: CliApp<C>, argv: string[], io: CliIo): Prom
   try {
     return await answer(app, argv, io, reply).catch((thrown) => reply.thrown(thrown));
   } catch (thrown) {
-    return lastResort(app.name, io, thrown);
+    return forceKillCommand(app.name, io, thrown);
   }
 }
 
@@ -102,7 +102,7 @@ async function settleGlobals<C>(
   op: Operation<C>,
   line: CommandLine,
   io: CliIo,
-): Promise<{ callee?: Callee; refusal?: unknown }> {
+): Promise<{ callee?: ForwardedCommand; refusal?: unknown }> {
   const name = line.given.get(op.positionals?.[0] ?? '')?.[0];
   if (op.callee === undefined || line.passthrough === undefined || typeof name !== 'string') return {};
   const end = line.passthrough.indexOf('--');
@@ -116,7 +116,7 @@ async function settleGlobals<C>(
     (callee) => (callee === undefined ? {} : { callee }),
     (refusal: unknown) => ({ refusal }),
   );
-  const { takeGlobals } = await import('./globals-behind.ts');
+  const { takeGlobals } = await import('./forwarded-globals.ts');
   takeGlobals(line, 'callee' in found ? found.callee : undefined);
   return found;
 }
@@ -188,7 +188,7 @@ function versionLine<C>(app: CliApp<C>): string {
 }
 
 /** Where not even the answer can be written, stderr is told; where that fails too, the exit code is all that is left. */
-async function lastResort(name: string, io: CliIo, thrown: unknown): Promise<number> {
+async function forceKillCommand(name: string, io: CliIo, thrown: unknown): Promise<number> {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   await writeOut(io.stderrFd, `${name}: the answer could not be written: ${safeText(message)}\n`).catch(
     () => false,

@@ -1,7 +1,7 @@
 import type { CliApp } from './app.ts';
-import type { Callee, CalleeInput } from './callee.ts';
 import { categoryOf, loadAll } from './catalog.ts';
 import { displayWidth, padToWidth } from './display-width.ts';
+import type { CalleeInput, ForwardedCommand } from './forwarded-command.ts';
 import { defaultText, globalRows, helpWords, type Row } from './help-words.ts';
 import type { OperationDescription } from './operation.ts';
 import type { Screen } from './screen.ts';
@@ -30,7 +30,7 @@ export function commandHelp(op: OperationDescription, invocation: string, screen
 }
 
 /** Help of a program that a command passes arguments on to: what it declares, and how its own help is reached. */
-export function calleeHelp(callee: Callee, invocation: string, screen: Screen): string {
+export function calleeHelp(callee: ForwardedCommand, invocation: string, screen: Screen): string {
   const inputs = callee.inputs ?? [];
   const places = inputs.filter((each) => each.isPositional);
   const flags = inputs.filter((each) => !each.isPositional);

@@ -1,7 +1,6 @@
 export { type AppErrorInfo, type CliApp, type CliIo, type Route, runCli } from './app.ts';
 export { AppError, type AppErrorOptions } from './app-error.ts';
 export { type Audience, agentOf, detectAudience } from './audience.ts';
-export type { Callee, CalleeInput } from './callee.ts';
 export { buildCatalog, type Catalog, type CatalogEntry, catalogSchema } from './catalog.ts';
 export { renderCatalog } from './catalog-view.ts';
 export type { Candidate, Completion } from './completion/candidates.ts';
@@ -19,6 +18,7 @@ export {
   success,
 } from './envelope.ts';
 export { EXIT, type ExitCode } from './exit-codes.ts';
+export type { CalleeInput, ForwardedCommand } from './forwarded-command.ts';
 export { GLOBAL_FLAGS, type GlobalFlag, type GlobalFlags } from './globals.ts';
 export {
   checkStatus,

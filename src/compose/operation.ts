@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { AppError } from './app-error.ts';
 import type { Audience } from './audience.ts';
-import type { Callee } from './callee.ts';
+import type { ForwardedCommand } from './forwarded-command.ts';
 import type { Screen } from './screen.ts';
 
 /** What calling an operation does to the world. */
@@ -14,7 +14,7 @@ export interface Operation<C = unknown, I extends z.ZodObject = z.ZodObject, O e
   /** Shows `data` to a person at a terminal; without it a general rendering is used. The strings are already safe to print. */
   render?(data: z.output<O>, screen: Screen): string;
   /** For an operation that passes arguments through: the program that gets them, by the first positional. Throws when there is none. */
-  callee?(name: string, app: C): Promise<Callee>;
+  callee?(name: string, app: C): Promise<ForwardedCommand>;
 }
 
 /** What is said about an operation, without what it does. */

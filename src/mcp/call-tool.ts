@@ -8,8 +8,8 @@ import {
 } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import { usageError } from '../compose/usage-error.ts';
-import { answerQuestion } from '../operations/answer-question.ts';
-import { offeredTools, wordsForTool } from '../operations/offered-tools.ts';
+import { answerQuestion } from '../operations/run/answer-question.ts';
+import { offeredTools, wordsForTool } from '../operations/tool/offered-tools.ts';
 import { callOwnTool } from './call-own-tool.ts';
 import { clientOf } from './client-of.ts';
 import type { Host } from './host.ts';

@@ -5,7 +5,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { offeredTools } from '../operations/offered-tools.ts';
+import { offeredTools } from '../operations/tool/offered-tools.ts';
 import { ACOR_VERSION } from '../util/version.ts';
 import { callTool } from './call-tool.ts';
 import { clientOf, TASKS } from './client-of.ts';

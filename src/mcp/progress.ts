@@ -1,4 +1,4 @@
-import type { LifeSign } from '../operations/watch-run.ts';
+import type { LifeSign } from '../core/supervision/run-status.ts';
 import { boundedText } from './bounded-text.ts';
 
 const PER_SECOND = 4;
@@ -29,10 +29,10 @@ export class ProgressTeller {
     this.#send = send;
   }
 
-  tell({ pct, msg }: LifeSign): void {
+  emit({ pct, msg }: LifeSign): void {
     if (pct !== undefined) this.#hasTotal = true;
     if (msg !== undefined) this.#message = boundedText(msg, MAX_MESSAGE_CHARS);
-    if (!this.#mayTell()) return;
+    if (!this.#mayReport()) return;
     const told = Math.min(100, pct ?? 0);
     this.#value = told > this.#value ? told : this.#value + LEAST_STEP;
     this.#send({
@@ -42,7 +42,7 @@ export class ProgressTeller {
     });
   }
 
-  #mayTell(): boolean {
+  #mayReport(): boolean {
     const now = performance.now();
     this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#refilledAt) / 1000) * PER_SECOND);
     this.#refilledAt = now;

@@ -6,8 +6,8 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { answerQuestion } from '../operations/answer-question.ts';
-import { type LifeSign, watchRun } from '../operations/watch-run.ts';
+import { type LifeSign, watchRun } from '../core/supervision/run-status.ts';
+import { answerQuestion } from '../operations/run/answer-question.ts';
 import type { Client } from './client-of.ts';
 import { answerOf, formOf, type OpenQuestion } from './elicitation.ts';
 import type { Host, OpenHost } from './host.ts';
@@ -51,7 +51,7 @@ const DECLINED =
 /** Follows a run until it ends, asks somebody who is not here, or has become a task; a cancelled request cancels its run. */
 export async function followCall(call: RunCall): Promise<CallAnswer> {
   const progress = progressFor(call.ctx);
-  const answer = await untilAnswered(call, progress.tell);
+  const answer = await untilAnswered(call, progress.emit);
   // What comes after its answer belongs to no call any more.
   await progress.sent();
   return answer;
@@ -141,18 +141,18 @@ export async function handIn(
 
 /** Tells a client the progress of its call, if it wants to know. `sent` settles when all of it is on its way. */
 function progressFor({ mcpReq }: ServerContext): {
-  tell: ((sign: LifeSign) => void) | undefined;
+  emit: ((sign: LifeSign) => void) | undefined;
   sent(): Promise<unknown>;
 } {
   const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return { tell: undefined, sent: async () => {} };
+  if (progressToken === undefined) return { emit: undefined, sent: async () => {} };
   let last: Promise<unknown> = Promise.resolve();
   const teller = new ProgressTeller((progress) => {
     const params = { progressToken, ...progress };
     const notified = mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
     last = Promise.all([last, notified]);
   });
-  return { tell: (sign) => teller.tell(sign), sent: () => last };
+  return { emit: (sign) => teller.emit(sign), sent: () => last };
 }
 
 /** A client that asks for the end of its call gets it, down to the process. One that is merely gone leaves its run alone. */

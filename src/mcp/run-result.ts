@@ -1,8 +1,8 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
-import { commandsForOpenQuestions } from '../operations/follow-run.ts';
-import { problemOfData } from '../operations/offered-tools.ts';
-import { openQuestionsOf } from '../operations/open-question.ts';
-import { type RunStand, standOf } from '../operations/watch-run.ts';
+import { commandsForOpenQuestions } from '../core/supervision/follow-run.ts';
+import { openQuestionsOf } from '../core/supervision/open-question.ts';
+import { type RunStatus, statusOf } from '../core/supervision/run-status.ts';
+import { problemOfData } from '../operations/tool/offered-tools.ts';
 import { type Artifact, artifactUri } from './artifact-uri.ts';
 import type { Host, OpenHost } from './host.ts';
 import { nextCalls } from './next-calls.ts';
@@ -20,7 +20,7 @@ export async function runResult(
   runId: string,
   note?: string,
 ): Promise<CallToolResult> {
-  const stand = await standOf(open.app, runId);
+  const stand = await statusOf(open.app, runId);
   const about = { run_id: runId, tool: stand.tool, state: stand.state };
   if (stand.summary === null) return unfinished(host, open, about, note);
   const { summary } = stand;
@@ -64,7 +64,7 @@ async function unfinished(
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
 }
 
-function errorOf({ summary, codeInfo }: RunStand) {
+function errorOf({ summary, codeInfo }: RunStatus) {
   return {
     code: summary?.code ?? 'E_UNKNOWN',
     message: summary?.message ?? 'the run failed',

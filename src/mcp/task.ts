@@ -1,7 +1,7 @@
 import type { CallToolResult, InputRequests } from '@modelcontextprotocol/server';
 import { inputRequired } from '@modelcontextprotocol/server';
-import { openQuestionsOf } from '../operations/open-question.ts';
-import { type RunStand, standOf } from '../operations/watch-run.ts';
+import { openQuestionsOf } from '../core/supervision/open-question.ts';
+import { type RunStatus, statusOf } from '../core/supervision/run-status.ts';
 import { boundedText } from './bounded-text.ts';
 import { formOf, type OpenQuestion } from './elicitation.ts';
 import type { Host, OpenHost } from './host.ts';
@@ -38,7 +38,7 @@ export type DetailedTask = TaskFields &
 
 /** A run as a new task. It is on disk already. */
 export async function createdTask(open: OpenHost, runId: string): Promise<CreatedTask> {
-  const stand = await standOf(open.app, runId);
+  const stand = await statusOf(open.app, runId);
   return {
     resultType: 'task',
     status: stand.state === 'waiting_ai' ? 'input_required' : 'working',
@@ -56,7 +56,7 @@ export async function taskOf(
   runId: string,
   options: { elicits: boolean; declined: ReadonlySet<string> },
 ): Promise<DetailedTask> {
-  const stand = await standOf(open.app, runId);
+  const stand = await statusOf(open.app, runId);
   const fields = fieldsOf(stand);
   if (stand.state === 'cancelled') return { status: 'cancelled', ...fields };
   if (stand.summary !== null)
@@ -81,7 +81,7 @@ export async function blockingQuestions(open: OpenHost, runId: string): Promise<
   return (await openQuestionsOf(store, runId)).filter(({ blocking }) => blocking);
 }
 
-function fieldsOf({ run, createdAt, updatedAt, progress }: RunStand): TaskFields {
+function fieldsOf({ run, createdAt, updatedAt, progress }: RunStatus): TaskFields {
   const told = [progress?.pct === undefined ? undefined : `${progress.pct}%`, progress?.msg];
   const statusMessage = boundedText(told.filter((each) => each !== undefined).join(' '), MAX_STATUS_CHARS);
   return {

@@ -1,5 +1,5 @@
 import type { Server } from '@modelcontextprotocol/server';
-import { toolsStamp } from '../operations/offered-tools.ts';
+import { toolsStamp } from '../operations/tool/offered-tools.ts';
 import type { Host } from './host.ts';
 
 const LOOK_MS = 2000;
@@ -30,7 +30,7 @@ export class LiveServers {
       isLooking = true;
       const now = await toolsStamp(host.open(NOBODY).app).catch(() => known);
       isLooking = false;
-      if (known !== undefined && now !== known) this.#tell();
+      if (known !== undefined && now !== known) this.#emit();
       known = now;
     };
     void look();
@@ -38,7 +38,7 @@ export class LiveServers {
     return () => clearInterval(timer);
   }
 
-  #tell(): void {
+  #emit(): void {
     this.#onChange();
     // One that is not connected yet, or not any more, will list the tools anew anyway.
     for (const server of this.#servers) void server.sendToolListChanged().catch(() => {});

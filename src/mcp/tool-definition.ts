@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/server';
-import type { OfferedTool } from '../operations/offered-tools.ts';
+import type { OfferedTool } from '../operations/tool/offered-tools.ts';
 import { boundedSchema, boundedText } from './bounded-text.ts';
 
 const MAX_DESCRIPTION_CHARS = 1000;

@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
+import type { Interrupts } from '../cli/dialog/interrupts.ts';
 import type { LoadedConfig } from '../core/config/load.ts';
 import type { Plugins } from '../core/plugins/plugins.ts';
+import type { RunQueue } from '../core/ports/run-queue.ts';
 import type { Registry } from '../core/registry/registry.ts';
-import type { Planned } from '../core/runner/planned.ts';
-import { PIPE_PREFIX, type RunnerServices, type RunRequest } from '../core/runner/services.ts';
-import type { RunQueue } from '../core/storage/run-queue.ts';
-import type { RunStore } from '../core/storage/run-store.ts';
+import type { PreparedRun } from '../core/run/plan/prepared-run.ts';
+import type { RunRequest } from '../core/run/run-request.ts';
+import { PIPE_PREFIX, type RunnerServices } from '../core/run/services.ts';
+import type { RunStore } from '../core/store-files/run-store.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
-import type { Interrupts } from './interrupts.ts';
 import type { Surfaces } from './surfaces.ts';
 
 /** A project as operations see it. */
@@ -72,10 +73,11 @@ export class AcorApp {
       },
       runtime,
       adoptsOrphans: runtime.adoptOrphans(),
+      loadAdapter: async (name) => (await import('../core/adapters/index.ts')).loadAdapter(name),
       planWorkflow: (services, request) => planWorkflow(services, project.registry, request),
-      workByTurns: async (plan) => {
-        const { TaskWork } = await import('../core/task/task-work.ts');
-        return (work, writer) => new TaskWork({ config, store: project.store, plan, work, writer });
+      conversationalExecutor: async (plan) => {
+        const { TaskExecutor } = await import('../core/task/task-executor.ts');
+        return (work, writer) => new TaskExecutor({ config, store: project.store, plan, work, writer });
       },
     };
   }
@@ -95,8 +97,8 @@ export class AcorApp {
     const [{ loadConfig }, { Registry }, { FileRunStore }, { FileRunQueue }] = await Promise.all([
       import('../core/config/load.ts'),
       import('../core/registry/registry.ts'),
-      import('../core/storage/file-run-store.ts'),
-      import('../core/storage/file-run-queue.ts'),
+      import('../core/store-files/file-run-store.ts'),
+      import('../core/store-files/file-run-queue.ts'),
     ]);
     const config = await loadConfig({ cwd: this.cwd, env: this.env });
     for (const warning of config.warnings) this.#note(`acor: ${warning}`);
@@ -117,8 +119,8 @@ async function planWorkflow(
   services: RunnerServices,
   registry: Registry,
   request: RunRequest,
-): Promise<Planned> {
-  const { SupervisorPool } = await import('./supervisor-pool.ts');
+): Promise<PreparedRun> {
+  const { SupervisorPool } = await import('../core/supervision/supervisor-pool.ts');
   const openHosts = () => new SupervisorPool(request.env);
   if (request.tool.startsWith(PIPE_PREFIX)) {
     const { plannedPipe } = await import('../core/workflow/pipe/planned-pipe.ts');

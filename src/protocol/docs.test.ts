@@ -81,7 +81,7 @@ describe('the tables of the docs', () => {
     try {
       for (const part of [
         'src/protocol',
-        'src/core/validation/rules.ts',
+        'src/core/authoring/validation/rules.ts',
         'scripts/write-docs.ts',
         'docs',
         'package.json',

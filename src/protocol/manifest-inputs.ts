@@ -36,7 +36,7 @@ export const inputSpec = z
     multiple: z.boolean().default(false).describe('May be given several times; the value is a list.'),
     access: z.enum(['read', 'write']).optional().describe('What a path is granted for.'),
   })
-  .superRefine(tellMistakes);
+  .superRefine(reportMistakes);
 
 export type InputSpec = z.output<typeof inputSpec>;
 
@@ -47,9 +47,9 @@ export const namedInput = z
       .object(inputSpec.shape)
       .omit({ name: true, flag: true, positional: true, multiple: true, joined: true, access: true }).shape,
   )
-  .superRefine(tellMistakes);
+  .superRefine(reportMistakes);
 
-function tellMistakes(input: InputLimits, context: z.core.$RefinementCtx): void {
+function reportMistakes(input: InputLimits, context: z.core.$RefinementCtx): void {
   for (const mistake of inputMistakes(input)) {
     context.addIssue({
       code: 'custom',

@@ -11,7 +11,7 @@ export class ChangeWaiter {
   #watcher: FSWatcher | undefined;
   #changed = false;
   /** Whether the last wait was ended by a change. */
-  #wasTold = false;
+  #wasReported = false;
   #wake: (() => void) | undefined;
 
   constructor(path: string, pollMs: number, signal?: AbortSignal) {
@@ -27,7 +27,7 @@ export class ChangeWaiter {
 
   /** Settles at the next change since the last call, at an abort, or when the time is up: the poll's, or a shorter one. */
   async change(atMostMs = this.#pollMs): Promise<void> {
-    const limitMs = this.#wasTold ? SECOND_LOOK_MS : this.#pollMs;
+    const limitMs = this.#wasReported ? SECOND_LOOK_MS : this.#pollMs;
     if (!this.#changed && !this.#signal?.aborted) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, Math.min(atMostMs, limitMs));
@@ -40,7 +40,7 @@ export class ChangeWaiter {
       if (this.#wake) this.#signal?.removeEventListener('abort', this.#wake);
       this.#wake = undefined;
     }
-    this.#wasTold = this.#changed;
+    this.#wasReported = this.#changed;
     this.#changed = false;
   }
 

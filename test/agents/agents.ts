@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { until } from '../support/project.ts';
 import { type Agent, AgentRig } from './rig.ts';
-import { type Heard, ScriptedModel, type Turn } from './scripted-model.ts';
+import { type Heard, type RunSlot, ScriptedModel } from './scripted-model.ts';
 
 /** How an agent's model calls the tools that ACOR offers by MCP, and the shell. */
 interface Ways {
   tool(name: string): string;
-  shell(command: string): Turn;
+  shell(command: string): RunSlot;
   /** Some agents show the tools of a server only to a model that has looked for them. */
-  lookFor?: (names: readonly string[]) => Turn;
+  lookFor?: (names: readonly string[]) => RunSlot;
 }
 
 const WAYS: Readonly<Record<Agent, Ways>> = {
@@ -90,7 +90,7 @@ describe('claude', () => {
 });
 
 /** The turns of a model that does the whole task; what it needs of one result it takes from it, as a model does. */
-function conversation({ tool, lookFor }: Ways): (heard: Heard) => Turn {
+function conversation({ tool, lookFor }: Ways): (heard: Heard) => RunSlot {
   let searches: number | undefined;
   return ({ results: all, tools }) => {
     searches ??= tools.includes(tool('asks_and_writes')) ? 0 : 1;

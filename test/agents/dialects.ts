@@ -1,4 +1,4 @@
-import type { Heard, Turn } from './scripted-model.ts';
+import type { Heard, RunSlot } from './scripted-model.ts';
 
 /** How one maker's agents speak with a model. */
 // biome-ignore lint/suspicious/noExplicitAny: the bodies are the makers' own
@@ -8,9 +8,9 @@ export interface Dialect {
   streams(url: string, body: Body): boolean;
   heard(body: Body): Heard;
   /** The answer as server-sent events. */
-  stream(turn: Turn): string;
+  stream(turn: RunSlot): string;
   /** The answer as one object. */
-  whole(turn: Turn): unknown;
+  whole(turn: RunSlot): unknown;
 }
 
 /** Which interface a request is for; undefined for none of them. */
@@ -116,7 +116,7 @@ const RESPONSES: Dialect = {
   },
 };
 
-function item(turn: Turn): Body {
+function item(turn: RunSlot): Body {
   if ('say' in turn) {
     const content = [{ type: 'output_text', text: turn.say }];
     return { type: 'message', role: 'assistant', id: newId('msg'), content };

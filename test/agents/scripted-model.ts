@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type Dialect, dialectOf } from './dialects.ts';
 
 /** What the model does next: it calls a tool of the agent, or it says something and is done. */
-export type Turn = { call: string; args: Record<string, unknown> } | { say: string };
+export type RunSlot = { call: string; args: Record<string, unknown> } | { say: string };
 
 /** What the agent has told the model until now. */
 export interface Heard {
@@ -18,12 +18,12 @@ export interface Heard {
 /** A model whose words are written beforehand, on a port of this machine, behind the interfaces of three makers. */
 export class ScriptedModel {
   readonly #server: Server;
-  readonly #script: (heard: Heard) => Turn;
+  readonly #script: (heard: Heard) => RunSlot;
   /** What it heard at each turn. */
   readonly heard: Heard[] = [];
   readonly problems: string[] = [];
 
-  private constructor(script: (heard: Heard) => Turn) {
+  private constructor(script: (heard: Heard) => RunSlot) {
     this.#script = script;
     this.#server = createServer((request, response) => {
       this.#answer(request, response).catch((error: unknown) => {
@@ -34,7 +34,7 @@ export class ScriptedModel {
     });
   }
 
-  static async start(script: (heard: Heard) => Turn): Promise<ScriptedModel> {
+  static async start(script: (heard: Heard) => RunSlot): Promise<ScriptedModel> {
     const model = new ScriptedModel(script);
     await new Promise<void>((resolve) => model.#server.listen(0, '127.0.0.1', resolve));
     return model;
@@ -65,7 +65,7 @@ export class ScriptedModel {
 
   /** Agents also ask for titles and the like; such a request offers no tools. */
   // biome-ignore lint/suspicious/noExplicitAny: the bodies are those of three makers
-  #turn(dialect: Dialect, body: any): Turn {
+  #turn(dialect: Dialect, body: any): RunSlot {
     const heard = dialect.heard(body);
     if (heard.tools.length === 0) return { say: '{"title":"A test"}' };
     this.heard.push(heard);

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { TaskProject } from '../support/task-project.ts';
-import { type Heard, ScriptedModel, type Turn } from './scripted-model.ts';
+import { type Heard, type RunSlot, ScriptedModel } from './scripted-model.ts';
 
 /** Where `npm run test:agents` has installed the agents. */
 const CLIENTS = process.env.ACOR_AGENT_CLIENTS ?? '';
@@ -54,21 +54,21 @@ security: { egress_hosts: { ${HOST}: 127.0.0.1 }, allow_private_egress: ['${HOST
 }
 
 /** The model of the test: it runs a command, asks, and is done once it has an answer. */
-function next({ results, text }: Heard, shell: (command: string) => Turn): Turn {
+function next({ results, text }: Heard, shell: (command: string) => RunSlot): RunSlot {
   if (text.includes('Answer: option 1 (A)'))
     return { say: '[CODEX_COMPLETE] Task completed in 2 iterations' };
   if (results.length === 0) return shell('echo made >src/made.txt; echo top >top.txt');
   return { say: '[QUESTION] Which?\nOptions:\n1. A - one\n2. B - two' };
 }
 
-function bash(command: string): Turn {
+function bash(command: string): RunSlot {
   return { call: 'Bash', args: { command, description: 'a test' } };
 }
 
-function exec(cmd: string): Turn {
+function exec(cmd: string): RunSlot {
   return { call: 'exec_command', args: { cmd } };
 }
 
-function shellCommand(command: string): Turn {
+function shellCommand(command: string): RunSlot {
   return { call: 'run_shell_command', args: { command, description: 'a test' } };
 }

@@ -9,7 +9,7 @@ import { type Findings, readTable, renderTable, tableIn, type Verdict } from './
 import { ALL_ATTACKS } from './attacks.ts';
 import { files } from './launched/files.ts';
 import { network } from './launched/network.ts';
-import type { Tried } from './launched/payload.ts';
+import type { AttemptOutcome } from './launched/payload.ts';
 import { processes } from './launched/processes.ts';
 import { resources } from './launched/resources.ts';
 import { type Probe, ProbeGround } from './probe-ground.ts';
@@ -50,7 +50,7 @@ describe(`the attacks, as ${who === 'root' ? 'root' : 'an ordinary user'}`, () =
 
       for (const attack of ALL_ATTACKS.filter(({ at }) => at === 'sandbox')) {
         it(titleOf(attack), async (t) => {
-          const tried: Tried[] = probes.filter((probe) => probe.attack === attack.number);
+          const tried: AttemptOutcome[] = probes.filter((probe) => probe.attack === attack.number);
           for (const payloads of LAUNCHED)
             tried.push(...((await payloads[attack.number]?.(ground, backend)) ?? []));
           const possible = tried.filter(({ cannot }) => cannot === undefined);
@@ -101,7 +101,12 @@ describe(`the attacks, as ${who === 'root' ? 'root' : 'an ordinary user'}`, () =
   });
 
   /** Held where it must be, open only where the table says so; the control is harmed, or says why not. */
-  function judge(attack: Attack, backend: SandboxBackend, tried: readonly Tried[], areAll: boolean): void {
+  function judge(
+    attack: Attack,
+    backend: SandboxBackend,
+    tried: readonly AttemptOutcome[],
+    areAll: boolean,
+  ): void {
     const told = tried.map(({ probe, harm, word }) => `${probe}: ${harm ? 'came through' : word}`).join('; ');
     const through = tried.filter(({ harm }) => harm).length;
     const verdict = through === 0 ? 'held' : through === tried.length ? 'open' : 'part';

@@ -64,8 +64,10 @@ export function lossHidden(before: readonly Event[], events: readonly Event[]): 
   if (before.length === 0 || before.at(-1)!.type !== 'runner_end') {
     const told = before.findLast(({ type }) => type === 'runner_state')?.to as RunState | undefined;
     const end = events.slice(before.length).find(({ type }) => type === 'runner_end');
-    const isTold = told !== undefined && isFinal(told) ? end?.state === told : end?.code === 'E_RUNNER_LOST';
-    if (!isTold) return [`its loss (it was ${told}) is told as ${String(end?.state)} ${String(end?.code)}`];
+    const isReported =
+      told !== undefined && isFinal(told) ? end?.state === told : end?.code === 'E_RUNNER_LOST';
+    if (!isReported)
+      return [`its loss (it was ${told}) is told as ${String(end?.state)} ${String(end?.code)}`];
   }
   return [];
 }

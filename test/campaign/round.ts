@@ -67,14 +67,14 @@ class Round {
     for (let start = 0; start < MAX_STARTS && !this.result.completed; start++) {
       await this.#start(start, this.#plan.kills[start]);
     }
-    if (!this.result.completed) this.#tell([`not completed after ${MAX_STARTS} starts`]);
+    if (!this.result.completed) this.#emit([`not completed after ${MAX_STARTS} starts`]);
     await waitFor('the end of whoever answers', isSettled(Promise.all(this.#course.answering)));
     await waitFor(
       'the end of whoever follows',
       isSettled(Promise.all(this.#course.streams.map(({ running }) => running.finished))),
     );
     await waitFor('the end of the last process', () => this.#leftOver() === 0);
-    this.#tell(await judge(this.#course));
+    this.#emit(await judge(this.#course));
   }
 
   async #start(number: number, kill: Kill | undefined): Promise<void> {
@@ -118,16 +118,16 @@ class Round {
     if (isLoss && kill?.victim !== 'both')
       await waitFor('the death of a tool whose supervisor was killed', () => processesOf(runId).length === 0);
     const { ok, data } = await this.#lane.envelope(['show', runId]);
-    if (!ok) this.#tell(['acor show fails']);
+    if (!ok) this.#emit(['acor show fails']);
     this.#course.seen.push(this.#lane.log(runId));
     // A follower may have been quicker to see the loss, and not be done.
     await waitFor('the end of a run in its record', () => isFinal(this.#lane.recordOf(runId)!.state));
     const left = processesOf(runId);
-    if (left.length > 0) this.#tell([`processes left: ${left.join(' ')}`]);
-    this.#tell(recordLies(this.#lane.recordOf(runId)!, attempt.events));
+    if (left.length > 0) this.#emit([`processes left: ${left.join(' ')}`]);
+    this.#emit(recordLies(this.#lane.recordOf(runId)!, attempt.events));
     this.result.completed = data?.state === 'completed';
     if (!this.result.completed && attempt.hasBegun && !isLoss && kill?.victim !== 'tool')
-      this.#tell([
+      this.#emit([
         `a start in which ${kill?.victim ?? 'nobody'} was killed ended as ${data?.state} ${data?.code}`,
       ]);
   }
@@ -137,7 +137,7 @@ class Round {
     return this.#lane.processes().length + (runId === undefined ? 0 : watchdogsOf(runId).length);
   }
 
-  #tell(problems: readonly string[]): void {
+  #emit(problems: readonly string[]): void {
     this.result.problems.push(...problems);
   }
 }

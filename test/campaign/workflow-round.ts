@@ -125,20 +125,20 @@ class WorkflowRound {
   #judge(): void {
     const record = this.#workflow();
     if (record?.state !== 'completed') {
-      this.#tell([`not completed after ${this.result.starts} starts: ${record?.state} ${record?.code}`]);
+      this.#emit([`not completed after ${this.result.starts} starts: ${record?.state} ${record?.code}`]);
       return;
     }
     const log = this.#lane.log(record.run_id);
     const events = this.#log();
-    this.#tell([...gapsIn(events), ...stateBreaks(events), ...recordLies(record, events)]);
-    this.#tell(this.#seen.flatMap((earlier) => lostSince(earlier, log)));
+    this.#emit([...gapsIn(events), ...stateBreaks(events), ...recordLies(record, events)]);
+    this.#emit(this.#seen.flatMap((earlier) => lostSince(earlier, log)));
     const effects = readdirSync(this.#folder)
       .filter((name) => name.startsWith('effect-'))
       .sort();
     const wanted = [...TASKS, 'last'].map((id) => `effect-${id}`).sort();
-    if (effects.join() !== wanted.join()) this.#tell([`brought about: ${effects.join(' ')}`]);
-    this.#tell(this.#doneAgain());
-    this.#tell(this.#startedTwice());
+    if (effects.join() !== wanted.join()) this.#emit([`brought about: ${effects.join(' ')}`]);
+    this.#emit(this.#doneAgain());
+    this.#emit(this.#startedTwice());
   }
 
   /** No task of the workflow or of the one within it was begun after it had been done; only the last step may be. */
@@ -200,7 +200,7 @@ class WorkflowRound {
     return parseLines(log.slice(0, log.lastIndexOf('\n') + 1));
   }
 
-  #tell(problems: readonly string[]): void {
+  #emit(problems: readonly string[]): void {
     this.result.problems.push(...problems);
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { QueueLimits, QueuePlace, QueueWait, RunQueue } from '../../src/core/storage/run-queue.ts';
+import type { QueueLimits, QueueSlot, QueueWait, RunQueue } from '../../src/core/ports/run-queue.ts';
 import { newRunId } from '../../src/util/ids.ts';
 
 const NO_LIMITS: QueueLimits = { maxRuns: null, rate: null };
@@ -77,9 +77,9 @@ export function runQueueContract(name: string, { make }: QueueHarness): void {
     it('takes no place for an orchestrator, whose own runs would wait for it', async () => {
       const { open } = make();
       const limits = { maxRuns: 1, rate: null };
-      await enter(open(), limits, { takesPlace: false }).place;
+      await enter(open(), limits, { needsSlot: false }).place;
       await enter(open(), limits).place;
-      const orchestrator = enter(open(), limits, { takesPlace: false });
+      const orchestrator = enter(open(), limits, { needsSlot: false });
       await orchestrator.place;
     });
 
@@ -98,7 +98,7 @@ export function runQueueContract(name: string, { make }: QueueHarness): void {
 
     it('lets half as many runs of a tool work once its service has had enough, and more again with each success', async () => {
       const { open } = make();
-      const places: QueuePlace[] = [];
+      const places: QueueSlot[] = [];
       for (let run = 0; run < 4; run++) places.push(await enter(open(), NO_LIMITS).place);
       await places[0]!.slowDown();
       const late = enter(open(), NO_LIMITS);
@@ -127,8 +127,8 @@ function nextRunId(): string {
 interface Entering {
   runId: string;
   /** Its place, once it has one. */
-  place: Promise<QueuePlace>;
-  answer: Promise<QueuePlace | undefined>;
+  place: Promise<QueueSlot>;
+  answer: Promise<QueueSlot | undefined>;
   /** What it is told when it has to wait. */
   told: Promise<QueueWait>;
   isIn(): boolean;
@@ -138,17 +138,17 @@ interface Entering {
 function enter(
   queue: RunQueue,
   limits: QueueLimits,
-  more: { tool?: string; takesPlace?: boolean } = {},
+  more: { tool?: string; needsSlot?: boolean } = {},
 ): Entering {
   const runId = nextRunId();
   const stop = new AbortController();
   let isIn = false;
-  let tell!: (wait: QueueWait) => void;
+  let emit!: (wait: QueueWait) => void;
   const told = new Promise<QueueWait>((resolve) => {
-    tell = resolve;
+    emit = resolve;
   });
-  const run = { run_id: runId, tool: 'tool', takesPlace: true, ...more };
-  const answer = queue.enter(run, limits, { signal: stop.signal, onWait: tell }).then((place) => {
+  const run = { run_id: runId, tool: 'tool', needsSlot: true, ...more };
+  const answer = queue.enter(run, limits, { signal: stop.signal, onWait: emit }).then((place) => {
     isIn = place !== undefined;
     return place;
   });

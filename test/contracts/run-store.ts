@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { readEvents } from '../../src/core/storage/follow.ts';
-import type { NewRun, RunStore } from '../../src/core/storage/run-store.ts';
+import { readEvents } from '../../src/core/store-files/follow.ts';
+import type { NewRun, RunStore } from '../../src/core/store-files/run-store.ts';
 import { newRunId } from '../../src/util/ids.ts';
 import { identify } from '../../src/util/process-table.ts';
 

@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { FileRunStore } from '../../src/core/storage/file-run-store.ts';
-import { verifyAll } from '../../src/core/storage/verify.ts';
-import { verifyLedger } from '../../src/core/storage/verify-ledger.ts';
+import { verifyAll } from '../../src/core/audit/verify.ts';
+import { verifyLedger } from '../../src/core/audit/verify-ledger.ts';
+import { FileRunStore } from '../../src/core/store-files/file-run-store.ts';
 import { isFinal } from '../../src/protocol/run-state.ts';
 import { isRunning } from '../../src/util/process-table.ts';
 import { needsMounts, ProjectWithMounts } from '../support/mount-namespace.ts';
@@ -267,7 +267,7 @@ describe('another disk that is full', needsMounts, () => {
         return last;
       };
       assert.equal(drive('save stage 3').version, 3);
-      for (const [break_, mend] of [
+      for (const [break_, fix] of [
         [() => project.fill('checkpoints'), () => project.freeSpace('checkpoints')],
         [
           () => project.shell('mount -o remount,ro checkpoints'),
@@ -280,7 +280,7 @@ describe('another disk that is full', needsMounts, () => {
         assert.match(String(failed.code), /^E_(DISK_FULL|STORAGE)$/);
         assert.match(`${failed.msg} ${failed.stderr}`, /checkpoint.* (in|to) .*\/checkpoints/);
         assert.deepEqual((drive('load stage').data as { i: number }).i, 3);
-        mend();
+        fix();
         assert.deepEqual(readdirSync(project.seen('checkpoints')), ['stage.json']);
       }
       assert.equal(drive('save stage 1').version, 4);

@@ -8,7 +8,7 @@ import { ACOR, TestProject } from '../support/project.ts';
 const FIXTURE = join(dirname(import.meta.dirname), 'fixtures', 'embedded');
 const noPython = spawnSync('python3', ['--version']).status === 0 ? false : 'python3 is not here';
 
-type Told = {
+type Reported = {
   path: string;
   action: string;
   why?: string;
@@ -24,7 +24,7 @@ class EmbeddedProject extends TestProject {
     cpSync(FIXTURE, this.root, { recursive: true });
   }
 
-  async move(...args: string[]): Promise<Told[]> {
+  async move(...args: string[]): Promise<Reported[]> {
     const { data, ok, error } = await this.envelope(['init', '--from-existing', ...args]);
     assert.ok(ok, JSON.stringify(error));
     return data.files;
@@ -35,11 +35,11 @@ class EmbeddedProject extends TestProject {
   }
 }
 
-const by = (files: readonly Told[], path: string) => files.find((file) => file.path === path);
+const by = (files: readonly Reported[], path: string) => files.find((file) => file.path === path);
 
 describe('a project of the layout that came before, moved over', { skip: noPython }, () => {
   let project: EmbeddedProject;
-  let told: Told[];
+  let told: Reported[];
   before(async () => {
     project = new EmbeddedProject();
     const foreseen = await project.move('--dry-run');

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { ENTRIES, TEMPLATES } from '../../src/core/authoring/scaffold/templates.ts';
 import { findProgram } from '../../src/core/registry/find-program.ts';
-import { ENTRIES, TEMPLATES } from '../../src/core/scaffold/templates.ts';
 import { ROOT, TestProject } from '../support/project.ts';
 
 /** What the tool of a language needs, and how a person runs its test: the command that its README gives. */

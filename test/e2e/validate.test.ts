@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { RULES } from '../../src/core/validation/rules.ts';
+import { RULES } from '../../src/core/authoring/validation/rules.ts';
 import { TestProject, until } from '../support/project.ts';
 
 interface Finding {
@@ -268,20 +268,20 @@ describe('acor validate --fix', () => {
     const dry = await project.envelope(['validate', '--fix', '--dry-run']);
     assert.equal(readFileSync(project.path('tools/mistaken/tool.yaml'), 'utf8'), MISTAKEN);
     assert.deepEqual(readdirSync(project.path('.acor')), before);
-    const [{ diff, rules }] = dry.error.details.mended;
+    const [{ diff, rules }] = dry.error.details.fixed;
     assert.ok(diff.includes('\n-descripton: Does it.   # slips happen\n'), diff);
     assert.deepEqual(rules, ['no-modeline', 'no-version', 'type', 'unknown-key']);
 
     const { code, data } = await project.envelope(['validate', '--fix']);
     assert.equal(code, 0);
-    assert.equal(data.mended[0].diff, diff, 'what was shown is what was done');
+    assert.equal(data.fixed[0].diff, diff, 'what was shown is what was done');
     assert.equal(readFileSync(project.path('tools/mistaken/tool.yaml'), 'utf8'), MENDED);
     assert.ok(
       existsSync(project.path('.acor/schemas/manifest.schema.json')),
       'the modeline leads to a schema',
     );
     const again = await project.envelope(['validate', '--fix']);
-    assert.deepEqual(again.data.mended, []);
+    assert.deepEqual(again.data.fixed, []);
     assert.equal(readFileSync(project.path('tools/mistaken/tool.yaml'), 'utf8'), MENDED);
   });
 
@@ -289,7 +289,7 @@ describe('acor validate --fix', () => {
     const manifest = `${WHOLE}timeout: 5\ndescriptoin: x\nstrict: maybe\nresources: { memory_mb: 12MB }\n`;
     using project = projectWith({ whole: manifest });
     const { error } = await project.envelope(['validate', '--fix']);
-    assert.deepEqual([error.details.mended, error.details.errors], [[], 4]);
+    assert.deepEqual([error.details.fixed, error.details.errors], [[], 4]);
     assert.equal(readFileSync(project.path('tools/whole/tool.yaml'), 'utf8'), manifest);
   });
 
@@ -333,7 +333,7 @@ describe('acor validate --fix', () => {
     using elsewhere = projectWith({ whole: WHOLE });
     const env = { HOME: home };
     const { error } = await elsewhere.envelope(['validate', '--fix'], { env });
-    assert.deepEqual([error.details.mended, error.details.findings.at(-1).rule], [[], 'type']);
+    assert.deepEqual([error.details.fixed, error.details.findings.at(-1).rule], [[], 'type']);
     assert.equal(readFileSync(file, 'utf8'), 'storage: { keep: "5" }\n');
     const named = await elsewhere.envelope(['validate', '--fix', file], { env });
     assert.match(readFileSync(file, 'utf8'), /storage: \{ keep: 5 \}/);

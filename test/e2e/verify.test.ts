@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { FileRunStore } from '../../src/core/storage/file-run-store.ts';
-import { sha256 } from '../../src/core/storage/ledger.ts';
-import { type VerifyProblem, verifyAll, verifyRun } from '../../src/core/storage/verify.ts';
-import { verifyLedger } from '../../src/core/storage/verify-ledger.ts';
+import { type VerifyProblem, verifyAll, verifyRun } from '../../src/core/audit/verify.ts';
+import { verifyLedger } from '../../src/core/audit/verify-ledger.ts';
+import { FileRunStore } from '../../src/core/store-files/file-run-store.ts';
+import { sha256 } from '../../src/core/store-files/ledger.ts';
 import { processesOf, TestProject, until } from '../support/project.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:net';
+import type { EgressNote } from '../../src/core/sandbox/egress/connection-log.ts';
 import { planEgress } from '../../src/core/sandbox/egress/egress-plan.ts';
-import type { EgressNote } from '../../src/core/sandbox/egress/journal.ts';
 import type { SandboxBackend } from '../../src/core/sandbox/sandbox.ts';
 import { type RigOptions, SandboxRig } from './sandbox-rig.ts';
 
@@ -76,8 +76,8 @@ export class EgressRig {
     const script = `python3 - <<'END_OF_CODE'\n${PRELUDE}${code}\nEND_OF_CODE`;
     const network = options.request?.network === undefined ? this.allowing([`api.test:${this.port}`]) : {};
     const request = { ...network, ...options.request, commands: ['python3'] };
-    const tellOfEgress = (note: EgressNote) => notes.push(note);
-    const { stdout, stderr } = await this.rig.bash(backend, script, { ...options, request, tellOfEgress });
+    const onEgress = (note: EgressNote) => notes.push(note);
+    const { stdout, stderr } = await this.rig.bash(backend, script, { ...options, request, onEgress });
     assert.doesNotMatch(stderr, /Traceback/, stderr);
     return { lines: stdout.split('\n').slice(0, -1), notes, stderr };
   }

@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Ending, EndingRace } from '../../src/core/runner/ending.ts';
-import { describeOverLimit } from '../../src/core/runner/resources/over-limit.ts';
-import { ResourceWatch } from '../../src/core/runner/resources/resource-watch.ts';
+import { type Ending, EndingRace } from '../../src/core/run/attempt/ending.ts';
+import { describeOverLimit } from '../../src/core/run/attempt/resources/over-limit.ts';
+import { ResourceWatch } from '../../src/core/run/attempt/resources/resource-watch.ts';
 import { groupPlaces } from '../../src/core/sandbox/groups/group-places.ts';
 import type { SandboxBackend } from '../../src/core/sandbox/sandbox.ts';
 import type { ResourceLimits } from '../../src/protocol/resource-limits.ts';
@@ -44,7 +44,7 @@ export async function runLimited(
     });
     watch.start(race, {
       rootPid: running.rootPid,
-      keepers: running.keepers,
+      sandboxProcessDepth: running.sandboxProcessDepth,
       strays: () => running.tree.orphans(),
       folders: [rig.work],
       diskEveryMs: 100,

@@ -1,10 +1,10 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Interrupts } from '../../src/cli/dialog/interrupts.ts';
 import { runCli } from '../../src/compose/app.ts';
 import { loadRuntime } from '../../src/core/process/runtime.ts';
 import { acorCli } from '../../src/operations/acor-cli.ts';
-import { Interrupts } from '../../src/operations/interrupts.ts';
 import { type Finished, type RunOfTool, readRun, TestProject } from './project.ts';
 
 // A command that plans a run makes its process adopt orphans. This process also runs other tests, whose orphans are not its own.

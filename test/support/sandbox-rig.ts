@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ProcessTree } from '../../src/core/process/kill-tree.ts';
 import { loadRuntime, type Runtime } from '../../src/core/process/runtime.ts';
-import type { EgressNote } from '../../src/core/sandbox/egress/journal.ts';
+import type { EgressNote } from '../../src/core/sandbox/egress/connection-log.ts';
 import { heldValue } from '../../src/core/sandbox/held-value.ts';
 import { canGiveUsers, ROOT } from '../../src/core/sandbox/identity/can-give-users.ts';
 import type {
@@ -35,7 +35,7 @@ export interface RigOptions {
   /** Between the plan and the start. */
   beforeLaunch?: () => void;
   /** Hears of the connections of a tool whose network is `listed`. */
-  tellOfEgress?: (note: EgressNote) => void;
+  onEgress?: (note: EgressNote) => void;
   /** By name; handed over by descriptor. */
   secrets?: Readonly<Record<string, string>>;
   /** As a supervisor that takes over nothing of what the sandbox hands to it. */
@@ -76,7 +76,7 @@ export class SandboxRig {
   }
 
   /** As the runner does it: what the tool may write is its own. */
-  #handOver(to: RunUser): void {
+  #takeOwnership(to: RunUser): void {
     const secrets = join(this.run, 'secrets');
     const files = readdirSync(secrets).map((name) => join(secrets, name));
     for (const path of [...this.#writableFolders, this.writable, secrets, ...files])
@@ -94,11 +94,11 @@ export class SandboxRig {
   async start(
     backend: SandboxBackend,
     script: string,
-    { env = {}, request = {}, groups = [], beforeLaunch, tellOfEgress, secrets, isDeaf }: RigOptions = {},
+    { env = {}, request = {}, groups = [], beforeLaunch, onEgress, secrets, isDeaf }: RigOptions = {},
   ) {
     const probe = await backend.probe();
     const confinement = await backend.confine({ ...this.#request(script), ...request }, probe);
-    if (canGiveUsers()) this.#handOver(confinement.changesUser ? SOMEBODY : ROOT);
+    if (canGiveUsers()) this.#takeOwnership(confinement.changesUser ? SOMEBODY : ROOT);
     beforeLaunch?.();
     const [out, err] = ['out', 'err'].map((name) => join(this.root, `${name}-${this.#count++}`)) as [
       string,
@@ -107,7 +107,7 @@ export class SandboxRig {
     const [stdout, stderr] = [openSync(out, 'a', 0o666), openSync(err, 'a', 0o666)];
     const launch = confinement.launch({
       env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', RUN_ID: this.runId, ...confinement.env, ...env },
-      ...(tellOfEgress && { tellOfEgress }),
+      ...(onEgress && { onEgress }),
       ...(secrets && { secrets: this.#handed(secrets) }),
       stdout,
       stderr,
@@ -123,7 +123,7 @@ export class SandboxRig {
         rootPid: child.pid,
         runId: this.runId,
         adopts: false,
-        keepers: launch.keepers,
+        sandboxProcessDepth: launch.sandboxProcessDepth,
       });
       const ended: Promise<ToolExit> = child.exited.then((exit) => {
         try {
@@ -134,7 +134,7 @@ export class SandboxRig {
       });
       return {
         rootPid: child.pid,
-        keepers: launch.keepers,
+        sandboxProcessDepth: launch.sandboxProcessDepth,
         errors: err,
         tree,
         ended,

@@ -1,11 +1,11 @@
-import type { CalleeInput } from '../callee.ts';
+import type { CalleeInput } from '../forwarded-command.ts';
 import { globalBehind } from '../globals.ts';
 import type { Operation } from '../operation.ts';
 import type { Parameter } from '../parameters.ts';
 import { type Completion, globalFlags, ownFlags, prefixed, words } from './candidates.ts';
 
 /** The arguments of a called program up to the cursor, and how a flag of the command itself is completed. */
-export interface Behind {
+export interface ForwardedArgs {
   /** The called program. */
   name: string;
   behind: readonly string[];
@@ -17,7 +17,7 @@ export interface Behind {
 /** Completes among the arguments of a called program: its own inputs first, then this program's flags. */
 export async function completeBehind<C>(
   op: Operation<C>,
-  { name, behind, typed, flags, ask }: Behind,
+  { name, behind, typed, flags, ask }: ForwardedArgs,
   open: () => Promise<C>,
 ): Promise<Completion> {
   const callee = await op.callee?.(name, await open()).catch(() => undefined);

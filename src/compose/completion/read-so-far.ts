@@ -2,7 +2,7 @@ import { GLOBAL_FLAGS } from '../globals.ts';
 import type { Parameter } from '../parameters.ts';
 
 /** What stands before the cursor, behind the words of the command. */
-export interface ReadSoFar {
+export interface PartialArgs {
   flags: Map<string, string>;
   positionals: string[];
   /** The flag whose value comes next. */
@@ -12,8 +12,12 @@ export interface ReadSoFar {
 }
 
 /** Reads it; whatever is wrong in it is left to the command. */
-export function readSoFar(args: readonly string[], flags: readonly Parameter[], passes: boolean): ReadSoFar {
-  const read: ReadSoFar = { flags: new Map(), positionals: [], open: undefined, behind: undefined };
+export function readSoFar(
+  args: readonly string[],
+  flags: readonly Parameter[],
+  passes: boolean,
+): PartialArgs {
+  const read: PartialArgs = { flags: new Map(), positionals: [], open: undefined, behind: undefined };
   for (let index = 0; index < args.length; index++) {
     const arg = args[index]!;
     if (!arg.startsWith('-') || arg === '-') {

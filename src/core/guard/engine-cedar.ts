@@ -38,7 +38,7 @@ export async function askCedar(
   packageRoot: string = sdkPaths().packageRoot,
 ): Promise<Violation[]> {
   const path = resolve(dirname(policyFile), policiesFile);
-  const mend = `Mend the policies in ${path}.`;
+  const fix = `Fix the policies in ${path}.`;
   let cedar: Cedar | undefined;
   try {
     cedar = load(packageRoot);
@@ -64,12 +64,12 @@ export async function askCedar(
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    return [engineViolation(by, `the policies ${path} cannot be read (${errorCode(error)})`, mend)];
+    return [engineViolation(by, `the policies ${path} cannot be read (${errorCode(error)})`, fix)];
   }
   try {
-    return decide(cedar, text, question, by, path, mend);
+    return decide(cedar, text, question, by, path, fix);
   } catch (error) {
-    return [engineViolation(by, `the policies ${path} could not be asked: ${errorMessage(error)}`, mend)];
+    return [engineViolation(by, `the policies ${path} could not be asked: ${errorMessage(error)}`, fix)];
   }
 }
 
@@ -83,7 +83,7 @@ function decide(
   { tool, manifest, args, grants, cwd, caller }: EngineQuestion,
   by: string,
   path: string,
-  mend: string,
+  fix: string,
 ): Violation[] {
   const { permissions, secrets } = manifest;
   const answer = cedar.isAuthorized({
@@ -106,14 +106,14 @@ function decide(
   });
   if (answer.type === 'failure') {
     const why = answer.errors.map(({ message }) => message).join('; ');
-    return [engineViolation(by, `the policies ${path} do not hold: ${why}`, mend)];
+    return [engineViolation(by, `the policies ${path} do not hold: ${why}`, fix)];
   }
   const { decision, diagnostics } = answer.response;
   const broken = diagnostics.errors.map(({ policyId, error }) =>
     engineViolation(
       by,
       `${named(cedar, text, policyId)} of ${path} cannot be evaluated: ${error.message}`,
-      mend,
+      fix,
     ),
   );
   if (broken.length > 0) return broken;

@@ -50,9 +50,9 @@ describe('the policy files', () => {
   for (const [source, file] of Object.entries(LAYERS)) {
     it(`narrow what a tool may do, also that of the ${source} alone, with the line that does`, async () => {
       folder.write('tools/t/tool.yaml', 'name: t\npermissions:\n  commands: [git, curl]\n');
-      await (await open()).admit();
+      await (await open()).authorizeTool();
       folder.write(file, 'version: 1\ncommands:\n  - git\n');
-      const error = await refusal((await open()).admit());
+      const error = await refusal((await open()).authorizeTool());
       assert.equal(error.code, 'E_POLICY_DENIED');
       const [violation, ...others] = listed(error, 'violations');
       assert.deepEqual(others, []);
@@ -67,11 +67,11 @@ describe('the policy files', () => {
     folder.write('tools/t/tool.yaml', 'name: t\npermissions: { commands: [git] }\n');
     const file = folder.write(LAYERS.user, 'commands: [curl]\n');
     while (Date.now() < statSync(file).ctimeMs + 25) await new Promise((resolve) => setImmediate(resolve));
-    const first = await refusal((await open()).admit());
+    const first = await refusal((await open()).authorizeTool());
     assert.equal(readdirSync(folder.at('home/.cache/acor/policy')).length, 1);
-    assert.deepEqual((await refusal((await open()).admit())).details, first.details);
+    assert.deepEqual((await refusal((await open()).authorizeTool())).details, first.details);
     folder.write(LAYERS.user, 'commands: [curl, git]\n');
-    await (await open()).admit();
+    await (await open()).authorizeTool();
   });
 
   it('that are wrong are told with every mistake and its place, and let nothing run', async () => {
@@ -113,7 +113,7 @@ describe('the policy files', () => {
     for (const text of texts) {
       folder.write(LAYERS.project, text);
       const error = await refusal(open());
-      assert.match(error.message, /may not stand in the policy of a project/);
+      assert.match(error.message, /is not allowed in the policy of a project/);
       rmSync(folder.at(LAYERS.project));
       folder.write(LAYERS.user, text);
       assert.equal((await open()).layers.length, 1);
@@ -134,7 +134,7 @@ describe('the policy files', () => {
 
   it('cut the limits of what runs to their ceilings', async () => {
     folder.write(LAYERS.user, 'limits: { timeout_s: 60 }\ntools: { t: { limits: { memory_mb: 100 } } }\n');
-    const { tool } = await (await open()).admit();
+    const { tool } = await (await open()).authorizeTool();
     assert.deepEqual([tool.manifest.timeout_s, tool.manifest.resources], [60, { memory_mb: 100 }]);
   });
 
@@ -143,13 +143,13 @@ describe('the policy files', () => {
     folder.folder('data');
     folder.link('data/out', folder.folder('secret'));
     const guard = await open();
-    await guard.admit();
+    await guard.authorizeTool();
     const grant = (path: string) => ({ path: folder.at(path), access: 'read' as const, input: 'in' });
     const run = { args: [], staged: [], tier: 1 };
-    await guard.admitRun({ ...run, grants: [grant('data/x')] });
+    await guard.authorizeRun({ ...run, grants: [grant('data/x')] });
     const staged = [{ target: folder.at('data/new'), input: 'out' }];
     const grants = [grant('data/out/x'), grant('secret/x')];
-    const error = await refusal(guard.admitRun({ ...run, grants, staged, tier: 3 }));
+    const error = await refusal(guard.authorizeRun({ ...run, grants, staged, tier: 3 }));
     assert.deepEqual(
       listed(error, 'violations').map(({ path }) => path),
       ['inputs.in', 'inputs.in', 'inputs.out', 'security.isolation'],
@@ -171,11 +171,11 @@ describe('an approval', () => {
   const file = () => join(approvals(), readdirSync(approvals())[0]!);
 
   it('lets a privileged tool run, which nothing else does', async () => {
-    const error = await refusal((await open()).admit());
+    const error = await refusal((await open()).authorizeTool());
     assert.equal(error.code, 'E_APPROVAL_REQUIRED');
     assert.match(String(error.hint), /A person must run this at a terminal: acor approve t/);
     await approve();
-    const { approval } = await (await open()).admit();
+    const { approval } = await (await open()).authorizeTool();
     assert.deepEqual([approval?.by, approval?.at], ['someone', '2026-01-01T00:00:00.000Z']);
     assert.match(String(approval?.digest), /^[0-9a-f]{64}$/);
   });
@@ -204,7 +204,7 @@ describe('an approval', () => {
     it(`ends with any change of ${what}, and says so`, async () => {
       await approve();
       change();
-      const error = await refusal((await open()).admit());
+      const error = await refusal((await open()).authorizeTool());
       assert.equal(error.code, 'E_APPROVAL_REQUIRED');
       assert.match(
         error.message,
@@ -222,7 +222,7 @@ describe('an approval', () => {
     assert.equal(store.list(folder.root).length, 1);
     assert.equal(store.remove(folder.root, 't'), true);
     assert.equal(store.remove(folder.root, 't'), false);
-    await refusal((await open()).admit());
+    await refusal((await open()).authorizeTool());
   });
 
   it('is kept where only its giver may look', async () => {
@@ -246,9 +246,9 @@ describe('an approval', () => {
   ] as const) {
     it(`that ${what} is not believed`, async () => {
       await approve();
-      await (await open()).admit();
+      await (await open()).authorizeTool();
       spoil();
-      assert.equal((await refusal((await open()).admit())).code, 'E_APPROVAL_REQUIRED');
+      assert.equal((await refusal((await open()).authorizeTool())).code, 'E_APPROVAL_REQUIRED');
     });
   }
 
@@ -271,18 +271,18 @@ describe('an approval', () => {
     const { digest } = digestOf(await Registry.open(config).find('t'));
     for (const source of ['system', 'user'] as const) {
       folder.write(LAYERS[source], `approved:\n  - { tool: t, digest: ${digest} }\n`);
-      const { approval } = await (await open()).admit();
+      const { approval } = await (await open()).authorizeTool();
       assert.deepEqual(approval, { digest, by: `${folder.at(LAYERS[source])}:2:5`, at: null });
       rmSync(folder.at(LAYERS[source]));
     }
     folder.write(LAYERS.user, `approved: [{ tool: t, digest: ${'a'.repeat(64)} }]\n`);
-    await refusal((await open()).admit());
+    await refusal((await open()).authorizeTool());
   });
 
   it('does not reach past a policy', async () => {
     await approve();
     folder.write(LAYERS.user, 'max_level: standard\n');
-    assert.equal((await refusal((await open()).admit())).code, 'E_POLICY_DENIED');
+    assert.equal((await refusal((await open()).authorizeTool())).code, 'E_POLICY_DENIED');
   });
 
   it('does not hold for a manifest that only the cache of discovery has', async () => {
@@ -294,8 +294,11 @@ describe('an approval', () => {
       manifest: { ...tool.manifest, env: { require: [], allow: [], set: { X: '1' } } },
     };
     const request = { config, runsDir: folder.at('.runs'), env, cwd: folder.root, systemFile: '/none' };
-    assert.equal((await refusal((await RunGuard.open(forged, request)).admit())).code, 'E_MANIFEST_INVALID');
-    await (await RunGuard.open(tool, request)).admit();
+    assert.equal(
+      (await refusal((await RunGuard.open(forged, request)).authorizeTool())).code,
+      'E_MANIFEST_INVALID',
+    );
+    await (await RunGuard.open(tool, request)).authorizeTool();
   });
 });
 

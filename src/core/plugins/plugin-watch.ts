@@ -1,41 +1,41 @@
-import type { RunWatch } from '../runner/services.ts';
-import type { RunWriter } from '../storage/run-store.ts';
+import type { RunWatch } from '../run/services.ts';
+import type { RunWriter } from '../store-files/run-store.ts';
 import { EventFeed } from './event-feed.ts';
-import type { LoadedPlugin, Trouble } from './plugins.ts';
+import type { LoadedPlugin, PluginFailure } from './plugins.ts';
 
 /** Plugins at one run: its events go to them, and what they fail to do goes into its log. */
 export class PluginWatch implements RunWatch {
   readonly #log: RunWriter['log'];
   /** Those of all plugins, which become more. */
-  readonly #troubles: readonly Trouble[];
+  readonly #failures: readonly PluginFailure[];
   readonly #feeds: { plugin: string; feed: EventFeed }[];
-  #told = 0;
+  #reported = 0;
 
   constructor(
     { log }: RunWriter,
     plugins: readonly LoadedPlugin[],
-    troubles: readonly Trouble[],
+    failures: readonly PluginFailure[],
     onTrouble: (plugin: string, why: string) => void,
   ) {
     this.#log = log;
-    this.#troubles = troubles;
+    this.#failures = failures;
     this.#feeds = plugins.map(({ name: plugin, process }) => ({
       plugin,
       feed: new EventFeed(process, (why) => onTrouble(plugin, why)),
     }));
     if (plugins.length === 0) return;
-    log.tell((lines) => {
+    log.emit((lines) => {
       for (const { feed } of this.#feeds) feed.push(lines);
     });
   }
 
   begun(): void {
-    this.#tell();
+    this.#emit();
   }
 
   async beforeEnd(): Promise<void> {
     const missed = await Promise.all(this.#feeds.map(({ feed }) => feed.catchUp()));
-    this.#tell();
+    this.#emit();
     this.#feeds.forEach(({ plugin }, index) => {
       const count = missed[index]!;
       if (count === 0) return;
@@ -49,12 +49,12 @@ export class PluginWatch implements RunWatch {
   }
 
   /** Only at moments at which the run itself writes: a log that cannot be written is no matter for a plugin. */
-  #tell(): void {
-    for (const trouble of this.#troubles.slice(this.#told)) this.#warn(trouble);
-    this.#told = this.#troubles.length;
+  #emit(): void {
+    for (const trouble of this.#failures.slice(this.#reported)) this.#warn(trouble);
+    this.#reported = this.#failures.length;
   }
 
-  #warn({ plugin, code, text, next }: Trouble, more: Record<string, unknown> = {}): void {
+  #warn({ plugin, code, text, next }: PluginFailure, more: Record<string, unknown> = {}): void {
     this.#log.append({
       type: 'runner_warning',
       ...(code !== undefined && { code }),

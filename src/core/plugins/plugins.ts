@@ -8,9 +8,9 @@ import { Watchdog } from '../process/watchdog.ts';
 import { LANGUAGES } from '../registry/languages/index.ts';
 import type { Language } from '../registry/languages/language.ts';
 import type { RegistryPlugins, ToolEntry } from '../registry/registry.ts';
-import type { ToolPlan } from '../runner/plan.ts';
-import type { RunPlugins, RunWatch } from '../runner/services.ts';
-import type { RunWriter } from '../storage/run-store.ts';
+import type { ToolPlan } from '../run/plan/tool-plan.ts';
+import type { RunPlugins, RunWatch } from '../run/services.ts';
+import type { RunWriter } from '../store-files/run-store.ts';
 import { adjustTools } from './adjust-tools.ts';
 import { approvalName, type FoundPlugin, findPlugins } from './find-plugins.ts';
 import type { Hook } from './host/check-plugin.ts';
@@ -29,10 +29,10 @@ export interface LoadedPlugin extends PluginOutline {
   process: PluginProcess;
 }
 
-/** Something that a plugin did not do, told once; `text` is a whole sentence without its full stop. */
-export interface Trouble {
+/** Something that a plugin failed to do, reported once; `text` is a sentence without its full stop. */
+export interface PluginFailure {
   plugin: string;
-  /** E_APPROVAL_REQUIRED for one that nobody has approved. */
+  /** E_APPROVAL_REQUIRED for a plugin without an approval. */
   code?: string;
   text: string;
   next?: string[];
@@ -40,12 +40,12 @@ export interface Trouble {
 
 /**
  * The plugins of a project. Their processes are started when the registry or a run first asks for them. What they fail to do is kept in
- * `troubles`, and nothing else depends on them.
+ * `failures`, and nothing else depends on them.
  */
 export class Plugins implements RegistryPlugins, RunPlugins {
   readonly found: readonly FoundPlugin[];
   readonly key: string;
-  readonly troubles: Trouble[] = [];
+  readonly failures: PluginFailure[] = [];
   readonly #config: LoadedConfig;
   readonly #env: Env;
   /** Goes with their processes, in place of the id of a run. */
@@ -59,7 +59,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     this.#env = env;
     this.found = found;
     this.key = JSON.stringify(
-      found.map(({ name, standing }) => [name, standing.state === 'valid' ? standing.approval.digest : null]),
+      found.map(({ name, approval }) => [name, approval.state === 'valid' ? approval.approval.digest : null]),
     );
   }
 
@@ -68,7 +68,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     return new Plugins(config, env, await findPlugins(config, env));
   }
 
-  /** The commands with which a person has those run that nobody has approved. */
+  /** The commands by which a person approves the plugins that have no approval. */
   get next(): string[] {
     return this.found.flatMap((plugin) => (isUnapproved(plugin) ? [approveCommand(plugin)] : []));
   }
@@ -92,12 +92,12 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     return judgePlan(plan, await this.#having('onPreRun'), (plugin, why) => this.#trouble(plugin, why));
   }
 
-  /** Of those that run by now: whoever has planned a run has asked for its tool before. */
+  /** Only plugins that run already: planning a run looks up its tool first. */
   watch(writer: RunWriter): RunWatch {
     const watching = this.#loaded.filter(
       ({ hooks, process }) => hooks.includes('onEvent') && process.isAlive,
     );
-    return new PluginWatch(writer, watching, this.troubles, (plugin, why) => this.#trouble(plugin, why));
+    return new PluginWatch(writer, watching, this.failures, (plugin, why) => this.#trouble(plugin, why));
   }
 
   async #having(hook: Hook): Promise<LoadedPlugin[]> {
@@ -105,7 +105,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
   }
 
   async #start(): Promise<LoadedPlugin[]> {
-    if (this.found.some(({ standing }) => standing.state === 'valid')) {
+    if (this.found.some(({ approval }) => approval.state === 'valid')) {
       // What a plugin starts, or a loop that it is caught in, does not outlive this process.
       registerCompanion(new Watchdog(await loadRuntime(), this.#owner).pid);
     }
@@ -118,13 +118,13 @@ export class Plugins implements RegistryPlugins, RunPlugins {
   }
 
   async #load(plugin: FoundPlugin): Promise<LoadedPlugin | undefined> {
-    const { name, standing } = plugin;
-    if (standing.state === 'broken')
-      return this.#trouble(name, `cannot be read, and does not run: ${standing.why}`);
-    if (standing.state !== 'valid') return this.#tellOfUnapproved(plugin, whyNotApproved(standing));
+    const { name, approval } = plugin;
+    if (approval.state === 'broken')
+      return this.#trouble(name, `cannot be read, and does not run: ${approval.why}`);
+    if (approval.state !== 'valid') return this.#reportUnapproved(plugin, whyNotApproved(approval));
     const process = new PluginProcess(this.#env, this.#owner);
     try {
-      const file = copyOf(standing.read, this.#env);
+      const file = copyOf(approval.read, this.#env);
       return { name, process, ...(await process.load(file, this.#config.root)) };
     } catch (error) {
       process.kill();
@@ -132,7 +132,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     }
   }
 
-  /** A name that is taken stays with whoever has it. */
+  /** A name that is taken stays with its owner. */
   #languagesOf(loaded: readonly LoadedPlugin[]): Language[] {
     const languages: Language[] = [];
     for (const { name: plugin, languages: own, process } of loaded) {
@@ -148,7 +148,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     return languages;
   }
 
-  #tellOfUnapproved(plugin: FoundPlugin, why: string): undefined {
+  #reportUnapproved(plugin: FoundPlugin, why: string): undefined {
     this.#add({
       plugin: plugin.name,
       code: 'E_APPROVAL_REQUIRED',
@@ -161,14 +161,14 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     this.#add({ plugin, text: `the plugin '${plugin}' ${why}` });
   }
 
-  /** The same is told once. */
-  #add(trouble: Trouble): void {
-    if (!this.troubles.some(({ text }) => text === trouble.text)) this.troubles.push(trouble);
+  /** The same failure is reported once. */
+  #add(trouble: PluginFailure): void {
+    if (!this.failures.some(({ text }) => text === trouble.text)) this.failures.push(trouble);
   }
 }
 
-function isUnapproved({ standing }: FoundPlugin): boolean {
-  return standing.state === 'missing' || standing.state === 'stale';
+function isUnapproved({ approval }: FoundPlugin): boolean {
+  return approval.state === 'missing' || approval.state === 'stale';
 }
 
 function approveCommand({ name }: FoundPlugin): string {

@@ -26,24 +26,30 @@ export class ProcessTree {
   readonly #runId: string;
   readonly #runtime: Runtime;
   readonly #adopts: boolean;
-  readonly #keepers: number;
-  readonly #relays: boolean;
+  readonly #sandboxProcessDepth: number;
+  readonly #isProxyProcess: boolean;
 
   /**
-   * `relays` says that the root stands for a tool that is not below it: it is asked alone, and hands on what it is asked.
-   * `keepers` is how many generations, from the root on, are a sandbox around the tool: they are only killed, and never asked.
+   * `isProxyProcess` says that the root stands for a tool that is not below it: it is asked alone, and hands on what it is asked.
+   * `sandboxProcessDepth` is how many generations, from the root on, are a sandbox around the tool: they are only killed, and never asked.
    */
   constructor(
     runtime: Runtime,
-    options: { rootPid: number; runId: string; adopts: boolean; keepers?: number; relays?: boolean },
+    options: {
+      rootPid: number;
+      runId: string;
+      adopts: boolean;
+      sandboxProcessDepth?: number;
+      isProxyProcess?: boolean;
+    },
   ) {
     this.#runtime = runtime;
     this.#rootPid = options.rootPid;
     this.#rootStart = readProcess(options.rootPid)?.startTime;
     this.#runId = options.runId;
     this.#adopts = options.adopts;
-    this.#keepers = options.keepers ?? 0;
-    this.#relays = options.relays ?? false;
+    this.#sandboxProcessDepth = options.sandboxProcessDepth ?? 0;
+    this.#isProxyProcess = options.isProxyProcess ?? false;
     if (this.#adopts) ownChildren.add(options.rootPid);
   }
 
@@ -52,7 +58,7 @@ export class ProcessTree {
     const found = new Map<number, ProcessInfo>();
     if (this.#root() !== undefined) this.#collect(this.#rootPid, found);
     // What a relay leaves to this process to adopt is the engine's, and no part of the tool.
-    const knows = this.#adopts && !this.#relays;
+    const knows = this.#adopts && !this.#isProxyProcess;
     const strays = knows ? this.#adopted() : processesWithEnvironment('RUN_ID', this.#runId);
     for (const pid of strays) this.#collect(pid, found);
     return [...found.values()];
@@ -60,10 +66,10 @@ export class ProcessTree {
 
   /** Members that have lost their parents, where these are to be had without a search through all processes. */
   orphans(): number[] {
-    return this.#adopts && this.#keepers === 0 ? this.#adopted() : [];
+    return this.#adopts && this.#sandboxProcessDepth === 0 ? this.#adopted() : [];
   }
 
-  /** The process that the tool was started as, while the kernel knows it: its pid may have gone to somebody else since. */
+  /** The process that the tool was started as, while the kernel knows it: another process may have its pid since. */
   #root(): ProcessInfo | undefined {
     const info = readProcess(this.#rootPid);
     return info?.startTime === this.#rootStart ? info : undefined;
@@ -72,7 +78,7 @@ export class ProcessTree {
   /** The sandbox's own processes around the tool: one a generation. */
   #keeperPids(): number[] {
     const pids: number[] = [];
-    for (let pid = this.#root()?.pid; pid !== undefined && pids.length < this.#keepers; ) {
+    for (let pid = this.#root()?.pid; pid !== undefined && pids.length < this.#sandboxProcessDepth; ) {
       pids.push(pid);
       [pid] = childrenOf(pid);
     }
@@ -81,17 +87,17 @@ export class ProcessTree {
 
   /** Signals every member, and the tool's process group. */
   signal(name: NodeJS.Signals): void {
-    if (name !== 'SIGKILL' && this.#relays) {
+    if (name !== 'SIGKILL' && this.#isProxyProcess) {
       send(this.#rootPid, name);
       return;
     }
-    const keepers = this.#keeperPids();
-    if (name !== 'SIGKILL' && this.#keepers > 0) {
-      this.#ask(name, keepers);
+    const sandboxProcessDepth = this.#keeperPids();
+    if (name !== 'SIGKILL' && this.#sandboxProcessDepth > 0) {
+      this.#ask(name, sandboxProcessDepth);
       return;
     }
     // With the innermost one dies all that is in the sandbox, at once.
-    for (const pid of keepers.toReversed()) send(pid, name);
+    for (const pid of sandboxProcessDepth.toReversed()) send(pid, name);
     const members = this.members();
     const leader = this.#root();
     // A group may be recycled once its leader is gone, so only a living leader's group is signalled as a whole.
@@ -102,11 +108,12 @@ export class ProcessTree {
   }
 
   /** Signals the tool and not the sandbox: the first process of a PID namespace leads the tool's group, and is deaf to it. */
-  #ask(name: NodeJS.Signals, keepers: readonly number[]): void {
-    const innermost = keepers.length === this.#keepers ? keepers.at(-1) : undefined;
+  #ask(name: NodeJS.Signals, sandboxProcessDepth: readonly number[]): void {
+    const innermost =
+      sandboxProcessDepth.length === this.#sandboxProcessDepth ? sandboxProcessDepth.at(-1) : undefined;
     const leader = innermost === undefined ? undefined : readProcess(innermost);
     if (leader !== undefined && isAlive(leader) && leader.groupId === innermost) send(-innermost, name);
-    for (const { pid } of this.members()) if (!keepers.includes(pid)) send(pid, name);
+    for (const { pid } of this.members()) if (!sandboxProcessDepth.includes(pid)) send(pid, name);
   }
 
   /** Kills until nothing is left, and returns what the system would not let it kill. */

@@ -127,8 +127,8 @@ function cString(text: string): Uint8Array {
 }
 
 /** A companion that was killed takes no words any more, and needs none. */
-function ifItLives(tell: () => void): void {
+function ifItLives(emit: () => void): void {
   try {
-    tell();
+    emit();
   } catch {}
 }

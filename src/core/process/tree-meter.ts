@@ -16,13 +16,13 @@ interface Reading {
   threads: number;
   startTime: number;
   rssPages: number;
-  isKeeper: boolean;
+  isSandboxProcess: boolean;
 }
 
 /** Measures a tree of processes from outside, in one read of /proc for each process. */
 export class TreeMeter {
   readonly #rootPid: number;
-  readonly #keepers: number;
+  readonly #sandboxProcessDepth: number;
   readonly #strays: () => readonly number[];
   /** By pid, with the time of the start: a process that has left its parents is still the tool's. */
   #known = new Map<number, number>();
@@ -31,30 +31,31 @@ export class TreeMeter {
   #usedTicks = 0;
 
   /**
-   * `keepers` is how many generations, from the root on, are the sandbox's: their memory is not the tool's, while their processor time
+   * `sandboxProcessDepth` is how many generations, from the root on, are the sandbox's: their memory is not the tool's, while their processor time
    * is, as what ended in the sandbox is counted with them. `strays` finds orphans.
    */
-  constructor(options: { rootPid: number; keepers: number; strays: () => readonly number[] }) {
+  constructor(options: { rootPid: number; sandboxProcessDepth: number; strays: () => readonly number[] }) {
     this.#rootPid = options.rootPid;
-    this.#keepers = options.keepers;
+    this.#sandboxProcessDepth = options.sandboxProcessDepth;
     this.#strays = options.strays;
   }
 
   /** A process of the tool itself; undefined before there is one. */
   get anyPid(): number | undefined {
-    return this.#members.find(({ isAlive, isKeeper }) => isAlive && !isKeeper)?.pid;
+    return this.#members.find(({ isAlive, isSandboxProcess }) => isAlive && !isSandboxProcess)?.pid;
   }
 
   measure(): TreeUsage {
     const found = new Map<number, Reading>();
     this.#collect(this.#rootPid, 0, found);
-    for (const pid of this.#strays()) this.#collect(pid, this.#keepers, found);
+    for (const pid of this.#strays()) this.#collect(pid, this.#sandboxProcessDepth, found);
     for (const [pid, startTime] of this.#known) {
-      if (!found.has(pid) && readStat(pid)?.startTime === startTime) this.#collect(pid, this.#keepers, found);
+      if (!found.has(pid) && readStat(pid)?.startTime === startTime)
+        this.#collect(pid, this.#sandboxProcessDepth, found);
     }
     this.#members = [...found.values()];
     this.#known = new Map(this.#members.map(({ pid, startTime }) => [pid, startTime]));
-    const own = this.#members.filter(({ isAlive, isKeeper }) => isAlive && !isKeeper);
+    const own = this.#members.filter(({ isAlive, isSandboxProcess }) => isAlive && !isSandboxProcess);
     return {
       rssBytes: own.reduce((sum, { rssPages }) => sum + rssPages, 0) * PAGE_BYTES,
       cpuS: this.#cpuTicks() / TICKS_PER_S,
@@ -64,7 +65,7 @@ export class TreeMeter {
 
   /** Memory of the processes measured last with what they share counted once. It costs milliseconds for each of them. */
   exactBytes(): number {
-    const own = this.#members.filter(({ isAlive, isKeeper }) => isAlive && !isKeeper);
+    const own = this.#members.filter(({ isAlive, isSandboxProcess }) => isAlive && !isSandboxProcess);
     return own.reduce((sum, { pid, rssPages }) => sum + (proportionalBytes(pid) ?? rssPages * PAGE_BYTES), 0);
   }
 
@@ -80,7 +81,7 @@ export class TreeMeter {
     if (found.has(pid) || pid === process.pid) return;
     const reading = readStat(pid);
     if (reading === undefined) return;
-    found.set(pid, { ...reading, isKeeper: depth < this.#keepers });
+    found.set(pid, { ...reading, isSandboxProcess: depth < this.#sandboxProcessDepth });
     for (const child of childrenOf(reading)) this.#collect(child, depth + 1, found);
   }
 }
@@ -98,7 +99,7 @@ function readStat(pid: number): Reading | undefined {
     threads: number(17),
     startTime: number(19),
     rssPages: number(21),
-    isKeeper: false,
+    isSandboxProcess: false,
   };
 }
 
@@ -139,7 +140,7 @@ const AT_CLKTCK = 17n;
 const PAGE_BYTES = systemValue(AT_PAGESZ) ?? 4096;
 const TICKS_PER_S = systemValue(AT_CLKTCK) ?? 100;
 
-/** What the kernel told this process of itself at its start. */
+/** What the kernel reported about this process at its start. */
 function systemValue(key: bigint): number | undefined {
   try {
     const words = new BigUint64Array(new Uint8Array(readFileSync('/proc/self/auxv')).buffer);

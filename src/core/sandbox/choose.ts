@@ -7,7 +7,7 @@ import type { Confinement, SandboxBackend, SandboxProbe } from './sandbox.ts';
 export type IsolationMode = 'required' | 'preferred' | 'off';
 
 /** What the configuration says of the sandbox: `security`, as far as it matters here. */
-export interface SandboxWish {
+export interface SandboxPolicy {
   isolation: IsolationMode;
   container?: ContainerSettings | undefined;
 }
@@ -43,8 +43,8 @@ export interface ChosenBackend {
   backend: SandboxBackend;
   probe: SandboxProbe;
   /** The stronger ones that could not be had, and why. */
-  passedOver: readonly { backend: SandboxBackend; probe: SandboxProbe }[];
-  /** What was found no longer holds: it is tried out anew the next time. */
+  skippedBackends: readonly { backend: SandboxBackend; probe: SandboxProbe }[];
+  /** The cached probe is no longer valid: the next run probes again. */
   forget(): void;
 }
 
@@ -52,16 +52,16 @@ export interface ChosenBackend {
  * The backend for a run, chosen by trying them out once; `cacheFolder` keeps what was found. Fails rather than giving less
  * than was asked for: no boundary is only ever given to those who ask for none, and nothing stands in for a container.
  */
-export async function chooseBackend(wish: SandboxWish, cacheFolder: string | null): Promise<ChosenBackend> {
+export async function chooseBackend(wish: SandboxPolicy, cacheFolder: string | null): Promise<ChosenBackend> {
   const cache = new ProbeCache(cacheFolder);
-  const passedOver: { backend: SandboxBackend; probe: SandboxProbe }[] = [];
+  const skippedBackends: { backend: SandboxBackend; probe: SandboxProbe }[] = [];
   for (const { load } of candidatesFor(wish)) {
     const backend = await load();
     const probe = await cache.probe(backend);
-    if (probe.available) return { backend, probe, passedOver, forget: () => cache.forget(backend) };
-    passedOver.push({ backend, probe });
+    if (probe.available) return { backend, probe, skippedBackends, forget: () => cache.forget(backend) };
+    skippedBackends.push({ backend, probe });
   }
-  throw unavailable(wish, passedOver);
+  throw unavailable(wish, skippedBackends);
 }
 
 /** A confinement that calls `forget` when it turns out that the sandbox cannot be set up any more. */
@@ -83,7 +83,7 @@ export function forgettingWhenBroken(confinement: Confinement, forget: () => voi
   };
 }
 
-function candidatesFor({ isolation, container }: SandboxWish): readonly Pick<Candidate, 'load'>[] {
+function candidatesFor({ isolation, container }: SandboxPolicy): readonly Pick<Candidate, 'load'>[] {
   if (isolation !== 'off' && container !== undefined) {
     return [{ load: async () => (await import('./backends/container.ts')).containerBackend(container) }];
   }
@@ -93,7 +93,7 @@ function candidatesFor({ isolation, container }: SandboxWish): readonly Pick<Can
   });
 }
 
-function unavailable({ isolation }: SandboxWish, found: ChosenBackend['passedOver']): AcorError {
+function unavailable({ isolation }: SandboxPolicy, found: ChosenBackend['skippedBackends']): AcorError {
   const [first] = found;
   const tried = found.map(({ backend, probe }) => `${backend.name}: ${probe.detail}`).join('; ');
   const why = tried || `none of this strength is for ${process.platform}`;

@@ -2,8 +2,8 @@ import type { PermissionLevel } from '../../protocol/manifest-permissions.ts';
 import type { ResourceLimits } from '../../protocol/resource-limits.ts';
 import type { Isolation } from '../../protocol/v1/runner-events.ts';
 import type { Exit, SpawnRequest } from '../process/runtime.ts';
+import type { EgressNote } from './egress/connection-log.ts';
 import type { EgressPlan } from './egress/egress-plan.ts';
-import type { EgressNote } from './egress/journal.ts';
 
 /** A path that a tool may reach. It is absolute and real. */
 export interface PathGrant {
@@ -73,10 +73,10 @@ export interface LaunchOptions {
   /** Only for a confinement that takes secrets. */
   secrets?: SecretFiles;
   /** Hears of the tool's connections, where the network is `listed`. */
-  tellOfEgress?(note: EgressNote): void;
+  onEgress?(note: EgressNote): void;
 }
 
-/** How the tool itself ended, told apart from the sandbox around it. */
+/** How the tool itself ended, as distinct from the sandbox around it. */
 export interface ToolExit {
   exit: Exit;
   /** How many processes the tool left running that the sandbox ended. */
@@ -87,11 +87,11 @@ export interface ToolExit {
 export interface SandboxLaunch {
   spawn: SpawnRequest;
   /** How many generations at the root of the process tree are the sandbox's own, and no part of the tool. */
-  keepers: number;
+  sandboxProcessDepth: number;
   /** The started process stands for a tool that is not below it: it hands signals on, and is asked alone. */
-  relays?: true;
-  /** A command that ends the tool wherever it runs, for whoever is left when the supervisor is gone. */
-  lastResort?: readonly string[];
+  isProxyProcess?: true;
+  /** A command that ends the tool wherever it runs; the watchdog uses it when the supervisor is gone. */
+  forceKillCommand?: readonly string[];
   /** Whether the tool itself has ended, while its sandbox still ends what it left behind. */
   hasEnded(): boolean;
   /** Call it when the started process has ended. Throws when it was the sandbox that failed. */
@@ -107,7 +107,7 @@ export interface Confinement {
   isolation: Isolation;
   /** Whether the tool is given a user of its own. */
   changesUser: boolean;
-  /** Whether secrets are handed over by descriptor; else they are files in the folder of the run. */
+  /** Whether secrets are passed by descriptor; otherwise they are files in the run's folder. */
   takesSecrets?: boolean;
   /** What the tool's environment needs on top, to find its way out. */
   env?: Readonly<Record<string, string>>;

@@ -25,11 +25,11 @@ export function trustedPath(name: string): string {
   return found.path;
 }
 
-/** Why a program is not relied on: it is not there, or somebody else than root could have changed it. */
-export type Distrust = 'missing' | 'setuid' | 'writable';
+/** Why a program is not trusted: it is missing, or a user other than root could have changed it. */
+export type UntrustedReason = 'missing' | 'setuid' | 'writable';
 
 /** Finds a program where only root can have put it, whatever the PATH says. */
-export function trustedProgram(name: string): TrustedProgram | Distrust {
+export function trustedProgram(name: string): TrustedProgram | UntrustedReason {
   for (const folder of FOLDERS) {
     const path = `${folder}/${name}`;
     const stats = statSync(path, { throwIfNoEntry: false });

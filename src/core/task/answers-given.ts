@@ -1,6 +1,6 @@
-import { readQuestion } from '../runner/answers/question.ts';
-import type { RunLayout } from '../storage/layout.ts';
-import { questionsOf } from '../storage/open-questions.ts';
+import { readQuestion } from '../run/answers/question.ts';
+import type { RunLayout } from '../store-files/layout.ts';
+import { questionsOf } from '../store-files/open-questions.ts';
 import { type GivenAnswer, inWords } from './turn-questions.ts';
 
 /** All answers that a run has had so far, in the order of the questions. */

@@ -1,9 +1,9 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Config } from '../../protocol/config-file.ts';
-import { TASK_PREFIX } from '../runner/services.ts';
+import { TASK_PREFIX } from '../run/services.ts';
 
 /** What an executor is asked to do in one turn. */
-export interface Turn {
+export interface RunSlot {
   /** The command line of the executor's program, as the configuration or the PATH has it. */
   program: readonly string[];
   taskId: string;
@@ -43,7 +43,7 @@ export interface Executor {
   settingsFile?: (hasKey: boolean) => { path: string; text: string };
   /** Its figures are those of the whole conversation so far, not those of a turn. */
   tellsTotals?: true;
-  argv(turn: Turn): string[];
+  argv(turn: RunSlot): string[];
 }
 
 const CODEX: Executor = {
@@ -129,7 +129,7 @@ const GEMINI: Executor = {
   },
 };
 
-/** Its program is ACOR's own (`src/responses`), and is told the turn in a file. */
+/** Its program is ACOR's own (`src/core/task/responses`), and is told the turn in a file. */
 const RESPONSES: Executor = {
   name: 'responses',
   program: null,

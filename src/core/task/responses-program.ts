@@ -6,14 +6,14 @@ import type { LoadedConfig } from '../config/load.ts';
 import { typescript } from '../registry/languages/typescript.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
 
-/** How the executor `responses` is started: ACOR's own program (`src/responses`), and the package `openai` of the project. */
+/** How the executor `responses` is started: ACOR's own program (`src/core/task/responses`), and the package `openai` of the project. */
 export async function responsesProgram(
   config: LoadedConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<{ words: [string, ...string[]]; dir: string; reads: string[] }> {
   const sdk = sdkPaths();
   const dir = join(sdk.packageRoot, 'src');
-  const entry = join(dir, 'responses', 'main.ts');
+  const entry = join(dir, 'core', 'task', 'responses', 'main.ts');
   const context = { tool: 'task:responses', entry, toolDir: dir, toolsDir: null, env, sdk };
   const runtime = await typescript.runtime(context);
   const [program, ...words] = (await typescript.command(runtime, context)).argv;

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunLayout } from '../storage/layout.ts';
+import type { RunLayout } from '../store-files/layout.ts';
 
 const MAX_BYTES = 65_536;
 const MAX_ID_CHARS = 256;

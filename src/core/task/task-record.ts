@@ -5,8 +5,8 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
-import { isLive } from '../storage/lost-runs.ts';
-import type { RunStore } from '../storage/run-store.ts';
+import { isLive } from '../store-files/lost-runs.ts';
+import type { RunStore } from '../store-files/run-store.ts';
 
 /** What is kept of a task from one run to the next, in `.runs/tasks/<id>.json`. */
 export interface TaskRecord {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { TurnFile } from '../../responses/turn-file.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
-import type { RunLayout } from '../storage/layout.ts';
-import type { Executor, Turn } from './executors.ts';
+import type { RunLayout } from '../store-files/layout.ts';
+import type { Executor, RunSlot } from './executors.ts';
+import type { TurnFile } from './responses/turn-file.ts';
 
 /** How an executor is started: the same words for each turn, so that what is confined stays the same. */
 export const TURN_COMMAND: readonly string[] = ['sh', '-c', '. "${CANCEL_FILE%/*}/turn.sh"', 'task'];
@@ -15,7 +15,7 @@ export const TURN_COMMAND: readonly string[] = ['sh', '-c', '. "${CANCEL_FILE%/*
 export function writeTurn(
   { toolControl }: RunLayout,
   executor: Executor,
-  turn: Turn,
+  turn: RunSlot,
   places: {
     root: string;
     home: string;

@@ -1,5 +1,5 @@
-import type { Tried } from '../runner/work.ts';
-import type { MeasuredArtifact } from '../storage/artifacts.ts';
+import type { AttemptOutcome } from '../run/run-executor.ts';
+import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 
 /** What the turns of a run come to together. */
 export class TurnSums {
@@ -18,7 +18,7 @@ export class TurnSums {
     return [...this.#artifacts.values()];
   }
 
-  add({ result, artifacts }: Tried): void {
+  add({ result, artifacts }: AttemptOutcome): void {
     this.turns += 1;
     for (const artifact of artifacts) this.#artifacts.set(artifact.path, artifact);
     for (const [name, value] of Object.entries(result?.['metrics'] ?? {}))

@@ -63,7 +63,7 @@ export interface StepRetry {
 }
 
 /** What a step does, without when and how often. */
-export type Work =
+export type RunExecutor =
   | { kind: 'tool'; tool: string; args: StepArguments }
   | {
       kind: 'decision';
@@ -80,11 +80,11 @@ export type Work =
   | { kind: 'workflow'; file: string; inputs: Readonly<Record<string, Template>> }
   | { kind: 'pipe'; stages: readonly { tool: string; args: StepArguments }[] };
 
-export type Step = StepCommon & Work;
+export type Step = StepCommon & RunExecutor;
 
 /** One task of a parallel step; its task id is `<step>.<number or name>`. */
 export type Task = Pick<StepCommon, 'name' | 'path' | 'retry' | 'onError' | 'timeoutS' | 'at'> &
-  Exclude<Work, { kind: 'parallel' }>;
+  Exclude<RunExecutor, { kind: 'parallel' }>;
 
 /** Arguments word by word, as the tool takes them, or by the names of its inputs. */
 export type StepArguments =

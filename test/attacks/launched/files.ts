@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isConfined, type Payload, type Tried } from './payload.ts';
+import { type AttemptOutcome, isConfined, type Payload } from './payload.ts';
 
 /** A link where the next launch would mount something: bubblewrap follows it out of the sandbox. */
 const plantedMount: Payload = async ({ rig, open }, backend) => {
@@ -30,7 +30,7 @@ const plantedMount: Payload = async ({ rig, open }, backend) => {
 };
 
 /** As a launcher does it that mounts below what the tool may write. */
-function plainBubblewrap(writable: string, target: string): Tried {
+function plainBubblewrap(writable: string, target: string): AttemptOutcome {
   symlinkSync(`/oldroot${target}`, join(writable, 'sub'));
   const mounts = [
     '--ro-bind',

@@ -3,13 +3,13 @@ import { spawnSync } from 'node:child_process';
 import type { SandboxBackend } from '../../../src/core/sandbox/sandbox.ts';
 import { EgressRig, PRELUDE } from '../../support/egress-rig.ts';
 import { until } from '../../support/project.ts';
-import { isConfined, type Payload, type Tried } from './payload.ts';
+import { type AttemptOutcome, isConfined, type Payload } from './payload.ts';
 
 /** What a tool that names hosts comes to. Called with a backend that opens hosts, or with none for the control. */
-type Talk = (egress: EgressRig, backend: SandboxBackend) => Promise<Tried[]>;
+type Talk = (egress: EgressRig, backend: SandboxBackend) => Promise<AttemptOutcome[]>;
 
 /** Each line that a payload printed beside the one that was expected of it. */
-function compare(probe: string, lines: readonly string[], expected: readonly string[]): Tried[] {
+function compare(probe: string, lines: readonly string[], expected: readonly string[]): AttemptOutcome[] {
   return [{ probe, harm: lines.join() !== expected.join(), word: lines.join(' ') }];
 }
 
@@ -157,7 +157,7 @@ const shared: Talk = async (egress, backend) => {
 };
 
 /** A backend that cannot open the network host by host refuses who asks for it. */
-async function refusal(egress: EgressRig, backend: SandboxBackend): Promise<Tried[]> {
+async function refusal(egress: EgressRig, backend: SandboxBackend): Promise<AttemptOutcome[]> {
   try {
     await egress.rig.bash(backend, ':', { request: egress.allowing([`api.test:${egress.port}`]) });
     return [{ probe: 'hosts', harm: true, word: 'started' }];

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadRuntime } from '../../../src/core/process/runtime.ts';
 import { Watchdog } from '../../../src/core/process/watchdog.ts';
-import { endLeftovers } from '../../../src/core/runner/stop-tool.ts';
+import { endLeftovers } from '../../../src/core/run/attempt/stop-tool.ts';
 import { processesOf, until } from '../../support/project.ts';
 import { isConfined, type Payload } from './payload.ts';
 

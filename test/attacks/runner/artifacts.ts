@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, realpathSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { measureArtifact } from '../../../src/core/storage/artifacts.ts';
+import { measureArtifact } from '../../../src/core/store-files/artifacts.ts';
 import { TestProject } from '../../support/project.ts';
 import type { RunnerAttack } from './runner-attack.ts';
 

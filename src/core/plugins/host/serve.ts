@@ -62,7 +62,7 @@ async function reply(plugin: Plugin, question: Exclude<Question, { ask: 'load' }
     case 'onPreRun':
       return plugin.onPreRun?.(question.plan);
     case 'onEvent':
-      return tellEvents(plugin, question.events);
+      return renderEvents(plugin, question.events);
     default: {
       const language = plugin.languages!.find(({ name }) => name === question.language)!;
       return askLanguage(language, question);
@@ -71,7 +71,7 @@ async function reply(plugin: Plugin, question: Exclude<Question, { ask: 'load' }
 }
 
 /** One after the other. How many times it has failed, and what it said the first time. */
-async function tellEvents(plugin: Plugin, events: string[]) {
+async function renderEvents(plugin: Plugin, events: string[]) {
   let failed = 0;
   let first: string | undefined;
   for (const event of events) {

@@ -3,9 +3,9 @@ import { unreachable } from '../../../util/unreachable.ts';
 import { installCommand } from '../install-command.ts';
 import { architecture, profileOf } from '../profile/profile.ts';
 import type { SandboxProbe } from '../sandbox.ts';
-import { type Distrust, trustedProgram } from '../trusted-program.ts';
+import { trustedProgram, type UntrustedReason } from '../trusted-program.ts';
 import { type Features, launchInBubblewrap, OWN_ENVIRONMENT } from './bubblewrap.ts';
-import { explain } from './bubblewrap-trouble.ts';
+import { explain } from './bubblewrap-failure.ts';
 import { landlockVersion, noPerl } from './landlock-probe.ts';
 import { tryOut } from './try-out.ts';
 
@@ -51,7 +51,7 @@ function works(features: Features): SandboxProbe {
   return { available: true, detail, features: { ...features } };
 }
 
-function distrusted(why: Distrust): SandboxProbe {
+function distrusted(why: UntrustedReason): SandboxProbe {
   switch (why) {
     case 'missing':
       return { available: false, detail: 'bubblewrap is not installed', fix: installCommand('bubblewrap') };

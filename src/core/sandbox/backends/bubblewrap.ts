@@ -19,7 +19,7 @@ import { scratchFile } from '../scratch-file.ts';
 import { seccompFilter } from '../seccomp/filter.ts';
 import { trustedPath } from '../trusted-program.ts';
 import { type BubblewrapFeatures, bubblewrapArguments } from './bubblewrap-arguments.ts';
-import { launchFailed } from './bubblewrap-trouble.ts';
+import { launchFailed } from './bubblewrap-failure.ts';
 
 /** The environment of bubblewrap itself: a tool's own could have other code run in it, outside of the sandbox. */
 export const OWN_ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
@@ -130,7 +130,7 @@ export function launchInBubblewrap(
     };
     return {
       spawn,
-      keepers: 2 + (entrance?.keepers ?? 0),
+      sandboxProcessDepth: 2 + (entrance?.sandboxProcessDepth ?? 0),
       hasEnded: () => launcher.hasEnded(),
       settle: (exit) => launcher.settle(exit, launchFailed),
       release,

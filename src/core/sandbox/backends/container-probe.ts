@@ -101,8 +101,8 @@ async function killFaultOf(
   features: ContainerFeatures,
 ): Promise<string | undefined> {
   const { trouble, rc } = await trial(settings, features, `$| = 1; print 'ready'; sleep 60; exit 7`, {
-    onOutput({ lastResort = [] }) {
-      execFile(lastResort[0]!, lastResort.slice(1), () => {});
+    onOutput({ forceKillCommand = [] }) {
+      execFile(forceKillCommand[0]!, forceKillCommand.slice(1), () => {});
     },
   });
   if (trouble !== undefined) return trouble;

@@ -89,7 +89,7 @@ export function launchUnderLandlock(
       stderr,
       fds,
     },
-    keepers: 0,
+    sandboxProcessDepth: 0,
     hasEnded: () => launcher.hasEnded(),
     settle: (exit) => launcher.settle(exit, launchFailed),
     release: () => launcher.release(),

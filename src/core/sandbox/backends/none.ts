@@ -61,7 +61,7 @@ function launchThroughLauncher(request: SandboxRequest, options: LaunchOptions):
   const env = { PATH: '/usr/bin:/bin', RUN_ID: request.runId };
   return {
     spawn: { argv: [perl.path, ...PERL_COMMAND], cwd: '/', env, stdin, stdout, stderr, fds },
-    keepers: 0,
+    sandboxProcessDepth: 0,
     hasEnded: () => launcher.hasEnded(),
     settle: (exit) => launcher.settle(exit, spawnRefused),
     release: () => launcher.release(),
@@ -73,7 +73,7 @@ function launchDirectly({ argv, folders }: SandboxRequest, options: LaunchOption
   const { env, stdin, stdout, stderr } = options;
   return {
     spawn: { argv, cwd: folders.work, env, stdout, stderr, ...(stdin !== undefined && { stdin }) },
-    keepers: 0,
+    sandboxProcessDepth: 0,
     hasEnded: () => false,
     settle: (exit) => ({ exit, left: 0 }),
     release() {},

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { EgressJournal, type EgressNote } from './connection-log.ts';
 import { planEgress } from './egress-plan.ts';
-import { EgressJournal, type EgressNote } from './journal.ts';
 import { layOut } from './layout.ts';
 
 const CLOSED = { allow_private_egress: [], egress_hosts: {} };

@@ -34,7 +34,7 @@ export interface Entrance {
   fd: number;
   hear: HearChild;
   /** How many processes more there are around the tool. */
-  keepers: number;
+  sandboxProcessDepth: number;
   close(): void;
 }
 
@@ -53,16 +53,16 @@ export class EgressEntry {
     argv: readonly string[],
     fd: number,
     { asRoot, architecture }: { asRoot: boolean; architecture: Architecture },
-    { scratch, tellOfEgress = () => {} }: LaunchOptions,
+    { scratch, onEgress = () => {} }: LaunchOptions,
   ): Entrance {
-    const gateway = new EgressGateway(this.#plan, this.layout, tellOfEgress);
+    const gateway = new EgressGateway(this.#plan, this.layout, onEgress);
     const script = entryScript({ layout: this.layout, makesNetwork: asRoot, argv }, architecture);
     const perl = [trustedPath('perl'), `/proc/self/fd/${fd}`] as const;
     return {
       argv: asRoot ? perl : [trustedPath('bwrap'), ...OUTER, '--', ...perl],
       fd: scratchFile(scratch, script),
       hear: (message, socket) => takeOver(gateway, message, socket),
-      keepers: asRoot ? 0 : 1,
+      sandboxProcessDepth: asRoot ? 0 : 1,
       close: () => gateway.close(),
     };
   }

@@ -1,14 +1,14 @@
 import type { Server, Socket } from 'node:net';
-import { dial } from './dial.ts';
+import { dial } from './connect.ts';
+import { EgressJournal, type EgressNote } from './connection-log.ts';
 import type { EgressPlan } from './egress-plan.ts';
+import type { Reached, WayOut } from './egress-route.ts';
 import { type Host, nameOf } from './host.ts';
-import { EgressJournal, type EgressNote } from './journal.ts';
 import type { EgressLayout, Listener } from './layout.ts';
 import { answerNames } from './names.ts';
 import { answerProxy } from './proxy.ts';
-import { relay } from './relay.ts';
 import type { NamedRule } from './rule.ts';
-import type { Reached, WayOut } from './way-out.ts';
+import { relay } from './tunnel.ts';
 
 /** At once, for one run. What waits on either side of a connection is bounded, so this bounds the memory, too. */
 const MAX_CONNECTIONS = 256;
@@ -26,10 +26,10 @@ export class EgressGateway implements WayOut {
   readonly #outer = new Set<Socket>();
   readonly #end = new AbortController();
 
-  constructor(plan: EgressPlan, layout: EgressLayout, tell: (note: EgressNote) => void) {
+  constructor(plan: EgressPlan, layout: EgressLayout, emit: (note: EgressNote) => void) {
     this.plan = plan;
     this.layout = layout;
-    this.journal = new EgressJournal(tell);
+    this.journal = new EgressJournal(emit);
   }
 
   /** Takes over a listening socket, by its place in the layout. True when it was the last one. */
@@ -40,7 +40,7 @@ export class EgressGateway implements WayOut {
       return false;
     }
     this.#servers.push(server);
-    // Nothing is read before somebody wants it, and the end of one half is not that of the other.
+    // Nothing is read before the other side wants it, and the end of one half is not that of the other.
     Object.assign(server, { allowHalfOpen: true, pauseOnConnect: true });
     server.on('error', () => {});
     server.on('connection', (inner) => this.#accept(inner, listener));
@@ -67,7 +67,7 @@ export class EgressGateway implements WayOut {
     relay(inner, outer, count);
   }
 
-  /** Ends all connections, and tells what there was of them. */
+  /** Closes all connections and reports their sums. */
   close(): void {
     if (this.#end.signal.aborted) return;
     this.#end.abort();

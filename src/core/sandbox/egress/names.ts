@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
+import { inManifest } from './connection-log.ts';
+import type { WayOut } from './egress-route.ts';
 import { type Host, readHost } from './host.ts';
-import { inManifest } from './journal.ts';
 import { coversHost } from './rule.ts';
-import type { WayOut } from './way-out.ts';
 
 const HEADER_BYTES = 12;
 const MAX_QUERY_BYTES = 512;
@@ -13,8 +13,8 @@ const RECURSION_OFFERED = 0x0080;
 const NO_SUCH_NAME = 3;
 
 /**
- * One connection to the name server of a tool's network. It knows the names of the rules and nothing else, and asks nobody: a name that
- * it does not know is told of, and goes no further. So nothing can be carried out in the names that are asked for.
+ * One connection to the name server of a tool's network. It knows the names of the rules and nothing else, and forwards no query: a name that
+ * it does not know is reported and refused. So a tool cannot exfiltrate data in the names that it looks up.
  */
 export function answerNames(inner: Socket, way: WayOut): void {
   let pending = Buffer.alloc(0);
@@ -50,7 +50,7 @@ function replyTo(query: Buffer, way: WayOut): Buffer | undefined {
   const { name, type, end } = question;
   const host = readHost(name);
   const address = host?.kind === 'name' ? way.layout.aliases.get(host.name) : undefined;
-  if (address === undefined) tellOf(host, way);
+  if (address === undefined) reportOf(host, way);
   const answer =
     address === undefined || type !== A
       ? []
@@ -83,9 +83,9 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.'), type: query.readUInt16BE(at), end: at + 4 };
 }
 
-function tellOf(host: Host | undefined, { plan, journal }: WayOut): void {
+function reportOf(host: Host | undefined, { plan, journal }: WayOut): void {
   if (host?.kind !== 'name') {
-    journal.denied({ host: 'names', port: null, why: 'a name was looked up that is none' });
+    journal.denied({ host: 'names', port: null, why: 'the looked-up name is not valid' });
     return;
   }
   const wide = plan.rules.find((rule) => coversHost(rule.host, host));

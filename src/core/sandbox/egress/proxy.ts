@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { remedySentence } from '../../policy/explain-denial.ts';
+import { inManifest } from './connection-log.ts';
+import type { WayOut } from './egress-route.ts';
 import { nameOf, withPort } from './host.ts';
-import { inManifest } from './journal.ts';
 import { type ProxyRequest, readProxyRequest } from './proxy-request.ts';
 import { covers } from './rule.ts';
-import type { WayOut } from './way-out.ts';
 
 const MAX_HEAD_BYTES = 16 * 1024;
 const HEAD_TIMEOUT_MS = 10_000;
@@ -24,12 +24,12 @@ export function answerProxy(inner: Socket, way: WayOut): void {
   function onData(chunk: Buffer): void {
     head = Buffer.concat([head, chunk]);
     const end = head.indexOf(END_OF_HEAD);
-    const isTooLong = (end === -1 ? head.length : end) > MAX_HEAD_BYTES;
-    if (end === -1 && !isTooLong) return;
+    const isFull = (end === -1 ? head.length : end) > MAX_HEAD_BYTES;
+    if (end === -1 && !isFull) return;
     clearTimeout(timer);
     inner.off('data', onData);
     inner.pause();
-    if (isTooLong) {
+    if (isFull) {
       refuse(431, `its head has more than ${MAX_HEAD_BYTES} bytes`);
       return;
     }

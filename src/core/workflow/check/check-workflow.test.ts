@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../../test/support/project-folder.ts';
+import { RULES } from '../../authoring/validation/rules.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { Problem } from '../../config/problem.ts';
 import { Registry } from '../../registry/registry.ts';
-import { RULES } from '../../validation/rules.ts';
 import { inspectWorkflow, loadWorkflow, surroundingsOf } from '../inspect-workflow.ts';
 import { WARNING_RULES } from './check-workflow.ts';
 

@@ -6,11 +6,11 @@ import { isInside } from '../../registry/real-path.ts';
 import { workflowFolders } from '../file/find-workflow.ts';
 import { readWorkflow } from '../file/read-workflow.ts';
 import { inputSpecsOf } from '../inputs.ts';
-import type { Work } from '../model.ts';
+import type { RunExecutor } from '../model.ts';
 import { allSteps, type CheckedFile, problemAt, type Surroundings, worksOf } from './checked-file.ts';
 import { inTermsOfFile, isOpen, openWords } from './open-arguments.ts';
 
-type SubWork = Extract<Work, { kind: 'workflow' }> & {
+type SubWork = Extract<RunExecutor, { kind: 'workflow' }> & {
   path: CheckedFile['workflow']['steps'][number]['path'];
 };
 

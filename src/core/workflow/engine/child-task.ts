@@ -1,11 +1,11 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
-import type { RunRequest } from '../../runner/services.ts';
-import { wasStoppedMidway } from '../../runner/stopped-midway.ts';
-import { requestCancel } from '../../storage/cancel-request.ts';
-import { isLive } from '../../storage/lost-runs.ts';
+import type { RunRequest } from '../../run/run-request.ts';
+import { wasStoppedMidway } from '../../run/stopped-midway.ts';
+import { requestCancel } from '../../store-files/cancel-request.ts';
+import { isLive } from '../../store-files/lost-runs.ts';
 import { childRequest } from './child-request.ts';
-import { type Engine, failureTold, tell } from './engine.ts';
+import { type Engine, emit, recordedFailure } from './engine.ts';
 import { type FollowedChild, followChild } from './follow-child.ts';
 import type { ChildTask, TaskTry } from './task.ts';
 
@@ -32,18 +32,18 @@ export async function runChild(engine: Engine, task: ChildTask, isFirst: boolean
     return tryOf(task, await follow(engine, task, runId));
   } catch (error) {
     // It did not begin: what its arguments, its manifest or the policy say against it.
-    const { code, message } = failureTold(error);
+    const { code, message } = recordedFailure(error);
     return { status: 'failed', code, message, retryable: false, isUnknown: false, told: {} };
   }
 }
 
 /** What ended badly in an earlier attempt may have been mended by hand since; and it may be that nobody can say what it did. */
 function takeUp(engine: Engine, { id, work }: ChildTask): TaskTry | undefined {
-  const { done, childRunId, toldSeq } = engine.history.of(id);
+  const { done, childRunId, recordedSeq } = engine.history.of(id);
   if (done === undefined || !isThere(engine, childRunId)) return undefined;
   const record = engine.services.store.read(childRunId);
   if (record.state === 'completed' || isLive(record)) {
-    tell(engine, { type: 'task_started', task_id: id, child_run_id: childRunId, since_seq: toldSeq });
+    emit(engine, { type: 'task_started', task_id: id, child_run_id: childRunId, since_seq: recordedSeq });
     return undefined;
   }
   if (work.kind !== 'tool' || engine.plan.isForced || !isUnknown(record)) return undefined;
@@ -67,7 +67,7 @@ async function begin(engine: Engine, task: ChildTask, isFirst: boolean): Promise
   if (!wasSubmitted) {
     const command = commandOf(task.work, request);
     const payload = { step: task.step, command, key: request.idempotencyKey };
-    tell(engine, {
+    emit(engine, {
       type: 'task_submitted',
       task_id: task.id,
       payload,
@@ -77,7 +77,7 @@ async function begin(engine: Engine, task: ChildTask, isFirst: boolean): Promise
   const since = goesOn ? eventsOf(engine, before) : 0;
   const runId = goesOn ? await goOn(engine, request, before) : await startChild(engine, request);
   const about = { task_id: task.id, child_run_id: runId, ...(since > 0 && { since_seq: since }) };
-  tell(engine, { type: 'task_started', ...about });
+  emit(engine, { type: 'task_started', ...about });
   return runId;
 }
 
@@ -112,10 +112,10 @@ async function goOn(engine: Engine, request: RunRequest, runId: string): Promise
 /** Follows the run to its end; when the workflow is to end, so is the run. */
 async function follow(engine: Engine, task: ChildTask, runId: string): Promise<FollowedChild> {
   const { signal } = engine.stop;
-  const { hurry } = engine;
-  const cancel = () => askToEnd(engine, runId, { now: hurry.aborted });
+  const { forceCancel } = engine;
+  const cancel = () => askToEnd(engine, runId, { now: forceCancel.aborted });
   if (signal.aborted) cancel();
-  for (const each of [signal, hurry]) each.addEventListener('abort', cancel, { once: true });
+  for (const each of [signal, forceCancel]) each.addEventListener('abort', cancel, { once: true });
   const isWorkflow = task.work.kind !== 'tool';
   try {
     for (let resumed = 0; ; resumed++) {
@@ -125,7 +125,7 @@ async function follow(engine: Engine, task: ChildTask, runId: string): Promise<F
       await goOn(engine, childRequest(engine, task, task.scope(), 0), runId);
     }
   } finally {
-    for (const each of [signal, hurry]) each.removeEventListener('abort', cancel);
+    for (const each of [signal, forceCancel]) each.removeEventListener('abort', cancel);
   }
 }
 

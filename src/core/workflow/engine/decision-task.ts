@@ -1,5 +1,5 @@
 import { asText, evaluate } from '../expression/evaluate.ts';
-import { type Engine, failureTold, tell } from './engine.ts';
+import { type Engine, emit, recordedFailure } from './engine.ts';
 import type { DecisionTask, TaskTry } from './task.ts';
 import { actionIdOf } from './task-id.ts';
 
@@ -17,12 +17,12 @@ export async function decideTask(
   try {
     question = questionOf(task);
   } catch (error) {
-    const { code, message } = failureTold(error);
+    const { code, message } = recordedFailure(error);
     return { ...FAILED, code, message };
   }
   if (!wasSubmitted) {
     const payload = { step: task.step, type: 'ai_decision', action_id };
-    tell(engine, { type: 'task_submitted', task_id: task.id, payload });
+    emit(engine, { type: 'task_submitted', task_id: task.id, payload });
   }
   const decided = await engine.decisions.ask(
     { ...question, action_id, action: task.work.action },

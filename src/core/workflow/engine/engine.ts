@@ -1,8 +1,8 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import type { RunnerServices } from '../../runner/services.ts';
-import type { RunWriter } from '../../storage/run-store.ts';
-import { storageError } from '../../storage/storage-error.ts';
-import type { ChildHosts } from './child-hosts.ts';
+import type { ChildHosts } from '../../run/child-supervisors.ts';
+import type { RunnerServices } from '../../run/services.ts';
+import type { RunWriter } from '../../store-files/run-store.ts';
+import { storageError } from '../../store-files/storage-error.ts';
 import type { Decisions } from './decisions.ts';
 import type { WorkflowPlan } from './plan-workflow.ts';
 import type { Slots } from './slots.ts';
@@ -22,11 +22,11 @@ export interface Engine {
   /** Aborted when all that goes on is to end; the reason is what the children are told. The last steps get one of their own. */
   stop: AbortController;
   /** Aborted when what is to end is to do so without any more grace. */
-  readonly hurry: AbortSignal;
+  readonly forceCancel: AbortSignal;
 }
 
 /** An event about a task: written, known from then on, and seen by whoever follows. */
-export function tell(
+export function emit(
   { writer, history }: Pick<Engine, 'writer' | 'history'>,
   event: { type: string; [field: string]: unknown },
 ): void {
@@ -50,7 +50,7 @@ export class StoreFailed extends Error {
 }
 
 /** Why a step cannot be done, in the words of the error table; anything else is a fault of the engine. */
-export function failureTold(error: unknown): AcorError {
+export function recordedFailure(error: unknown): AcorError {
   if (error instanceof AcorError) return error;
   throw error;
 }

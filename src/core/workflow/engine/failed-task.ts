@@ -1,6 +1,6 @@
 import { errorInfo } from '../../../protocol/error-codes.ts';
-import { after } from '../../runner/guards/guard.ts';
-import { backoffMs } from '../../runner/retry.ts';
+import { after } from '../../run/attempt/guards/guard.ts';
+import { backoffMs } from '../../run/retry.ts';
 import type { Engine } from './engine.ts';
 import type { EngineTask, TaskTry } from './task.ts';
 import { actionIdOf } from './task-id.ts';

@@ -1,10 +1,10 @@
 import type { RunRecord } from '../../../protocol/run-record.ts';
-import { endedRecord } from '../../runner/ended-record.ts';
-import { followToEnd } from '../../runner/follow-to-end.ts';
-import type { RunSummary } from '../../runner/run-summary.ts';
-import { summaryOf } from '../../runner/summary-of.ts';
-import { readChildQuestion, throughTask } from '../../storage/child-question.ts';
-import { type Engine, tell } from './engine.ts';
+import { endedRecord } from '../../run/ended-record.ts';
+import { followToEnd } from '../../run/follow-to-end.ts';
+import type { RunSummary } from '../../run/run-summary.ts';
+import { summaryOf } from '../../run/summary-of.ts';
+import { readChildQuestion, throughTask } from '../../store-files/child-question.ts';
+import { type Engine, emit } from './engine.ts';
 
 type Event = Readonly<Record<string, unknown>>;
 
@@ -58,7 +58,7 @@ class ChildTeller {
   readonly #childRunId: string;
   readonly #isWorkflow: boolean;
   /** What the log has of this child already. */
-  readonly #toldSeq: number;
+  readonly #recordedSeq: number;
   /** The child's questions that wait for an answer, as the workflow calls them. */
   readonly #open = new Map<string, Event>();
   /** Whether it waits for them: what was prepared is answered without any wait. */
@@ -70,11 +70,11 @@ class ChildTeller {
     this.#taskId = taskId;
     this.#childRunId = childRunId;
     this.#isWorkflow = isWorkflow;
-    this.#toldSeq = engine.history.of(taskId).toldSeq;
+    this.#recordedSeq = engine.history.of(taskId).recordedSeq;
   }
 
   take(lines: Buffer): void {
-    for (const event of this.#eventsWorthTelling(lines)) this.#tellOf(event);
+    for (const event of this.#eventsWorthTelling(lines)) this.#reportOf(event);
   }
 
   /** Nobody waits for its answers any more. */
@@ -98,7 +98,7 @@ class ChildTeller {
       .map((start) => JSON.parse(lines.toString('utf8', start, lines.indexOf(LF, start))));
   }
 
-  #tellOf(event: Event): void {
+  #reportOf(event: Event): void {
     switch (event.type) {
       case 'progress':
         this.#progressAtMs = performance.now();
@@ -158,7 +158,7 @@ class ChildTeller {
     const actionId = throughTask(this.#taskId, String(event.action_id));
     if (!this.#open.delete(actionId)) return;
     const { action, answer, by, source, reason } = event;
-    if (Number(event.seq) > this.#toldSeq) {
+    if (Number(event.seq) > this.#recordedSeq) {
       const told = {
         action_id: actionId,
         action,
@@ -167,14 +167,14 @@ class ChildTeller {
         source,
         ...(reason !== undefined && { reason }),
       };
-      tell(this.#engine, { type: 'action_answered', ...told, child_run_id: this.#childRunId });
+      emit(this.#engine, { type: 'action_answered', ...told, child_run_id: this.#childRunId });
     }
     this.#engine.decisions.withdraw(actionId);
   }
 
   #wrap(type: string, event: Event): void {
-    if (Number(event.seq) <= this.#toldSeq) return;
+    if (Number(event.seq) <= this.#recordedSeq) return;
     const about = { task_id: this.#taskId, child_run_id: this.#childRunId };
-    tell(this.#engine, { type, ...about, child_event: event });
+    emit(this.#engine, { type, ...about, child_event: event });
   }
 }

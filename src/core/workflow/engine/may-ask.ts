@@ -1,4 +1,4 @@
-import type { RunnerServices } from '../../runner/services.ts';
+import type { RunnerServices } from '../../run/services.ts';
 import type { Step, Task, Workflow } from '../model.ts';
 
 /** Whether a workflow may come to stand still for an answer. Of one within it, it is taken for granted. */

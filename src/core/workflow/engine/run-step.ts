@@ -1,7 +1,7 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { evaluate } from '../expression/evaluate.ts';
 import type { Step, Task } from '../model.ts';
-import { type Engine, failureTold, tell } from './engine.ts';
+import { type Engine, emit, recordedFailure } from './engine.ts';
 import type { StepEnd, StepResults } from './step-results.ts';
 import { type EngineTask, runTask, type TaskOutcome } from './task.ts';
 import { taskIdOf } from './task-id.ts';
@@ -59,7 +59,7 @@ async function runOnce(
       timeoutS: task.timeoutS ?? step.timeoutS,
       id: taskId,
       step: step.name,
-      work: workOf(task),
+      work: executorFor(task),
       scope,
     });
     return single(taskId, outcome, false);
@@ -70,7 +70,7 @@ async function runOnce(
   );
 }
 
-function workOf(task: Task): EngineTask['work'] {
+function executorFor(task: Task): EngineTask['work'] {
   return task;
 }
 
@@ -156,9 +156,9 @@ function itemsOf({ name, foreach }: Step, results: StepResults): readonly unknow
 
 /** It never came to a task: what it reads cannot be told. */
 function refused(engine: Engine, step: Step, id: string, error: unknown): StepOutcome {
-  const { code, message } = failureTold(error);
+  const { code, message } = recordedFailure(error);
   const wasPassedOver = step.onError === 'continue';
   const passed = wasPassedOver ? { passed_over: true } : {};
-  tell(engine, { type: 'task_done', task_id: id, status: 'failed', code, msg: message, ...passed });
+  emit(engine, { type: 'task_done', task_id: id, status: 'failed', code, msg: message, ...passed });
   return single(id, { status: 'failed', code, message, wasPassedOver }, step.kind === 'decision');
 }

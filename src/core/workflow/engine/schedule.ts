@@ -2,7 +2,7 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { evaluate } from '../expression/evaluate.ts';
 import { expressionsIn, type Template } from '../expression/template.ts';
 import type { Step } from '../model.ts';
-import { type Engine, failureTold, tell } from './engine.ts';
+import { type Engine, emit, recordedFailure } from './engine.ts';
 import { runStep, type StepOutcome } from './run-step.ts';
 import type { StepEnd, StepResults } from './step-results.ts';
 import { taskIdOf } from './task-id.ts';
@@ -70,9 +70,9 @@ async function stepOutcome(engine: Engine, results: StepResults, step: Step): Pr
     if (step.when !== undefined && !isTrue(step.when, step, results))
       return skip(engine, step, 'its condition does not hold');
   } catch (error) {
-    const { code, message } = failureTold(error);
+    const { code, message } = recordedFailure(error);
     const taskId = taskIdOf(step.name);
-    tell(engine, { type: 'task_done', task_id: taskId, status: 'failed', code, msg: message });
+    emit(engine, { type: 'task_done', task_id: taskId, status: 'failed', code, msg: message });
     return {
       end: { ...NOTHING_DONE, state: 'failed', code, failed: [taskId] },
       fatal: { taskId, code, message },
@@ -94,7 +94,7 @@ function skip(engine: Engine, { name }: Step, why: string): StepOutcome {
   const taskId = taskIdOf(name);
   // An attempt before this one may have told of it.
   if (engine.history.of(taskId).done?.status !== 'skipped')
-    tell(engine, { type: 'task_done', task_id: taskId, status: 'skipped', msg: why });
+    emit(engine, { type: 'task_done', task_id: taskId, status: 'skipped', msg: why });
   return { end: NOTHING_DONE, fatal: undefined };
 }
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import { stagedBefore } from '../../runner/outputs.ts';
-import { summaryOf } from '../../runner/summary-of.ts';
-import { filedAnswer } from '../../storage/answer-box.ts';
+import { stagedBefore } from '../../run/attempt/outputs.ts';
+import { summaryOf } from '../../run/summary-of.ts';
+import { filedAnswer } from '../../store-files/answer-inbox.ts';
 import type { Scope, StepScope } from '../expression/expression.ts';
 import type { Engine } from './engine.ts';
 import { actionIdOf } from './task-id.ts';

@@ -1,4 +1,4 @@
-import { readEvents } from '../../storage/follow.ts';
+import { readEvents } from '../../store-files/follow.ts';
 import { stepOf } from './task-id.ts';
 
 type Event = Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ export interface TaskState {
   hasBegun: boolean;
   done: TaskEnd | undefined;
   /** Up to which event of its child the log has told of it. */
-  toldSeq: number;
+  recordedSeq: number;
 }
 
 /** A `task_done`, as far as the workflow goes on from it. */
@@ -38,7 +38,7 @@ const FRESH: TaskState = {
   childRunId: null,
   hasBegun: false,
   done: undefined,
-  toldSeq: 0,
+  recordedSeq: 0,
 };
 
 /**
@@ -97,13 +97,13 @@ export class TaskHistory {
           hasBegun: true,
           done: undefined,
           childRunId: textOrNull(event.child_run_id),
-          toldSeq: typeof event.since_seq === 'number' ? event.since_seq : 0,
+          recordedSeq: typeof event.since_seq === 'number' ? event.since_seq : 0,
         });
         break;
       case 'task_progress':
       case 'task_action_required':
       case 'task_error':
-        this.#change(taskId, { toldSeq: Number((event.child_event as Event | undefined)?.seq ?? 0) });
+        this.#change(taskId, { recordedSeq: Number((event.child_event as Event | undefined)?.seq ?? 0) });
         break;
       case 'task_done':
         this.#change(taskId, {

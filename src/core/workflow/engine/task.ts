@@ -1,8 +1,8 @@
 import type { Scope } from '../expression/expression.ts';
-import type { StepCommon, Work } from '../model.ts';
+import type { RunExecutor, StepCommon } from '../model.ts';
 import { runChild } from './child-task.ts';
 import { decideTask } from './decision-task.ts';
-import { type Engine, tell } from './engine.ts';
+import { type Engine, emit } from './engine.ts';
 import { askWhatNow, mayTryAgain, pause } from './failed-task.ts';
 import type { TaskStatus } from './task-history.ts';
 
@@ -11,13 +11,13 @@ export interface EngineTask extends Pick<StepCommon, 'retry' | 'onError' | 'time
   id: string;
   /** The step that it belongs to. */
   step: string;
-  work: Exclude<Work, { kind: 'parallel' }>;
+  work: Exclude<RunExecutor, { kind: 'parallel' }>;
   /** What its expressions may read. */
   scope(): Scope;
 }
 
-export type ChildTask = EngineTask & { work: Extract<Work, { kind: 'tool' | 'workflow' | 'pipe' }> };
-export type DecisionTask = EngineTask & { work: Extract<Work, { kind: 'decision' }> };
+export type ChildTask = EngineTask & { work: Extract<RunExecutor, { kind: 'tool' | 'workflow' | 'pipe' }> };
+export type DecisionTask = EngineTask & { work: Extract<RunExecutor, { kind: 'decision' }> };
 
 /** How one try of a task came out. */
 export interface TaskTry {
@@ -56,7 +56,7 @@ export async function runTask(engine: Engine, task: EngineTask): Promise<TaskOut
     }
     if (verdict === 'retry') continue;
     const wasPassedOver = status !== 'ok' && verdict === 'continue';
-    tell(engine, {
+    emit(engine, {
       type: 'task_done',
       task_id: task.id,
       status,

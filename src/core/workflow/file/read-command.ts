@@ -1,10 +1,10 @@
 import type { KeyPath } from '../../config/yaml-file.ts';
-import type { StepArguments, Work } from '../model.ts';
+import type { RunExecutor, StepArguments } from '../model.ts';
 import { type FileReader, mistake, type StepFile } from './file-reader.ts';
 import { splitWords } from './split-words.ts';
 
 /** The tool of a step, and what it is given: `tool` and `args`, or both in a `command`. */
-export function readTool(reader: FileReader, step: StepFile, path: KeyPath): Work | undefined {
+export function readTool(reader: FileReader, step: StepFile, path: KeyPath): RunExecutor | undefined {
   if (step.command === undefined) {
     return { kind: 'tool', tool: step.tool!, args: readArguments(reader, step, path) };
   }

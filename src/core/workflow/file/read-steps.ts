@@ -2,11 +2,11 @@ import type { WorkflowStepFile } from '../../../protocol/workflow-file.ts';
 import { DEFAULT_MAX_ITEMS, parallelTask } from '../../../protocol/workflow-file.ts';
 import { checkFile } from '../../config/check-file.ts';
 import type { KeyPath, YamlFile } from '../../config/yaml-file.ts';
-import type { Step, StepCommon, Task, Work } from '../model.ts';
+import type { RunExecutor, Step, StepCommon, Task } from '../model.ts';
 import type { FileReader, StepFile } from './file-reader.ts';
 import { findSubWorkflow } from './find-workflow.ts';
 import { readCommand, readTool } from './read-command.ts';
-import { kindOf, tellKeysWithoutUse } from './step-kind.ts';
+import { kindOf, reportKeysWithoutUse } from './step-kind.ts';
 
 /** Settles a list of steps: who comes before whom, what each does. */
 export function readSteps(
@@ -17,7 +17,7 @@ export function readSteps(
 ): Step[] {
   return steps.flatMap((step, index) => {
     const at = [...path, index];
-    tellKeysWithoutUse(reader, step, at);
+    reportKeysWithoutUse(reader, step, at);
     const work = readWork(reader, step, at);
     const before = inSequence && index > 0 ? [steps[index - 1]!.name] : [];
     return work === undefined
@@ -55,7 +55,7 @@ function commonOf(
   };
 }
 
-function readWork(reader: FileReader, step: StepFile, path: KeyPath): Work | undefined {
+function readWork(reader: FileReader, step: StepFile, path: KeyPath): RunExecutor | undefined {
   const kind = kindOf(reader, step, path);
   switch (kind) {
     case undefined:

@@ -1,8 +1,8 @@
 import type { KeyPath } from '../../config/yaml-file.ts';
-import type { Work } from '../model.ts';
+import type { RunExecutor } from '../model.ts';
 import { type FileReader, mistake, type StepFile } from './file-reader.ts';
 
-type Kind = Work['kind'];
+type Kind = RunExecutor['kind'];
 
 /** The keys that tell what a step does, and those that go with each. */
 const KEYS: Record<Kind, { one: readonly (keyof StepFile)[]; further: readonly (keyof StepFile)[] }> = {
@@ -56,7 +56,7 @@ export function kindOf(reader: FileReader, step: StepFile, path: KeyPath): Kind 
 }
 
 /** Keys that say how a list is worked through, without a list. */
-export function tellKeysWithoutUse(reader: FileReader, step: StepFile, path: KeyPath): void {
+export function reportKeysWithoutUse(reader: FileReader, step: StepFile, path: KeyPath): void {
   const isLoop = step.foreach !== undefined;
   const useless =
     step.max_items !== undefined && !isLoop

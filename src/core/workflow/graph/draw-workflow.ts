@@ -1,7 +1,7 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import { readEvents } from '../../storage/follow.ts';
-import type { RunStore } from '../../storage/run-store.ts';
+import { readEvents } from '../../store-files/follow.ts';
+import type { RunStore } from '../../store-files/run-store.ts';
 import { findWorkflow, workflowFolders } from '../file/find-workflow.ts';
 import { readWorkflow } from '../file/read-workflow.ts';
 import { invalidWorkflow } from '../inspect-workflow.ts';

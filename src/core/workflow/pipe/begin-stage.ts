@@ -1,6 +1,6 @@
-import type { RunRequest } from '../../runner/services.ts';
+import type { RunRequest } from '../../run/run-request.ts';
 import { startChild } from '../engine/child-task.ts';
-import { tell } from '../engine/engine.ts';
+import { emit } from '../engine/engine.ts';
 import type { Pipe } from './pipe-attempt.ts';
 
 /** Starts the run of a stage that reads the records of the run before it, and returns its id; one that was asked for before is not asked for twice. */
@@ -12,10 +12,10 @@ export async function beginStage(pipe: Pipe, index: number, before: string | und
   const request = requestOf(pipe, index, before, wasSubmitted ? tries : tries + 1);
   if (!wasSubmitted) {
     const payload = { command: [tool, ...args].join(' '), key: request.idempotencyKey };
-    tell(pipe, { type: 'task_submitted', task_id: taskId, payload });
+    emit(pipe, { type: 'task_submitted', task_id: taskId, payload });
   }
   const runId = await startChild(pipe, request);
-  tell(pipe, { type: 'task_started', task_id: taskId, child_run_id: runId });
+  emit(pipe, { type: 'task_started', task_id: taskId, child_run_id: runId });
   return runId;
 }
 

@@ -1,4 +1,4 @@
-import type { RunnerServices } from '../../runner/services.ts';
+import type { RunnerServices } from '../../run/services.ts';
 import { stagesOf } from './pipe-call.ts';
 
 /** Whether a pipe, of these command lines, may come to stand still for an answer. */

@@ -1,16 +1,16 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { isFinal } from '../../../protocol/run-state.ts';
-import { type Ending, EndingRace } from '../../runner/ending.ts';
-import { guardDeadline } from '../../runner/guards/deadline.ts';
-import type { RunSummary } from '../../runner/run-summary.ts';
-import type { RunnerServices } from '../../runner/services.ts';
-import type { AttemptOptions, Tried } from '../../runner/work.ts';
-import { requestCancel } from '../../storage/cancel-request.ts';
-import type { RunWriter } from '../../storage/run-store.ts';
-import { storageError } from '../../storage/storage-error.ts';
-import type { ChildHosts } from '../engine/child-hosts.ts';
+import { type Ending, EndingRace } from '../../run/attempt/ending.ts';
+import { guardDeadline } from '../../run/attempt/guards/deadline.ts';
+import type { ChildHosts } from '../../run/child-supervisors.ts';
+import type { AttemptOptions, AttemptOutcome } from '../../run/run-executor.ts';
+import type { RunSummary } from '../../run/run-summary.ts';
+import type { RunnerServices } from '../../run/services.ts';
+import { requestCancel } from '../../store-files/cancel-request.ts';
+import type { RunWriter } from '../../store-files/run-store.ts';
+import { storageError } from '../../store-files/storage-error.ts';
 import { Decisions } from '../engine/decisions.ts';
-import { StoreFailed, tell } from '../engine/engine.ts';
+import { emit, StoreFailed } from '../engine/engine.ts';
 import { followChild } from '../engine/follow-child.ts';
 import type { TaskHistory } from '../engine/task-history.ts';
 import { beginStage } from './begin-stage.ts';
@@ -68,12 +68,12 @@ export class PipeAttempt {
       failed: (error) => this.#storeFailed(error),
     });
     void options.cancelled.then((reason) => this.#race.end({ kind: 'cancelled', reason }));
-    void options.hurry.then(() => this.#stopAll(this.#stopReason ?? 'cancelled', { now: true }));
+    void options.forceCancel.then(() => this.#stopAll(this.#stopReason ?? 'cancelled', { now: true }));
     void this.#race.first.then((ending) => this.#stopAll(reasonOf(ending)));
   }
 
   /** Sees the attempt through; when it returns, no stage of it is at work. It does not throw. */
-  async run(): Promise<Tried> {
+  async run(): Promise<AttemptOutcome> {
     const followed: Promise<void>[] = [];
     try {
       const { kept, done } = await takeUpStages(this.#pipe);
@@ -100,7 +100,7 @@ export class PipeAttempt {
     const { state, code, message, rc, events } = summary;
     run.summary = summary;
     if (this.#pipe.history.of(stage.taskId).done === undefined)
-      tell(this.#pipe, {
+      emit(this.#pipe, {
         type: 'task_done',
         task_id: stage.taskId,
         child_run_id: runId,
@@ -156,7 +156,7 @@ export class PipeAttempt {
     requestCancel(store.layout(runId), reason, options);
   }
 
-  #conclude(): Tried {
+  #conclude(): AttemptOutcome {
     const { writer } = this.#pipe;
     const outcome = pipeOutcome(this.#failure, this.#race.winner);
     const last = this.#runs.at(-1)?.summary?.result ?? null;

@@ -1,7 +1,7 @@
 import type { AcorError } from '../../../protocol/acor-error.ts';
-import type { Ending } from '../../runner/ending.ts';
-import { type Outcome, stopped } from '../../runner/outcome.ts';
-import type { RunSummary } from '../../runner/run-summary.ts';
+import type { Ending } from '../../run/attempt/ending.ts';
+import { type Outcome, stopped } from '../../run/outcome.ts';
+import type { RunSummary } from '../../run/run-summary.ts';
 import type { PlannedStage } from './plan-pipe.ts';
 
 /** The stage because of which a pipe ends: its run did not complete, or it could not begin. */

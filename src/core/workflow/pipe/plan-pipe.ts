@@ -1,8 +1,9 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
-import { planRun } from '../../runner/plan.ts';
-import type { RecordForm } from '../../runner/records/record-source.ts';
-import { PIPE_PREFIX, type RunnerServices, type RunRequest } from '../../runner/services.ts';
+import { planRun } from '../../run/plan/plan.ts';
+import type { RecordForm } from '../../run/records/record-source.ts';
+import type { RunRequest } from '../../run/run-request.ts';
+import { PIPE_PREFIX, type RunnerServices } from '../../run/services.ts';
 import { type ParentPlan, planParent } from '../parent-plan.ts';
 import { type Stage, stagesOf } from './pipe-call.ts';
 

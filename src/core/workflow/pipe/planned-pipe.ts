@@ -1,7 +1,8 @@
-import type { Planned } from '../../runner/planned.ts';
-import type { RunnerServices, RunRequest } from '../../runner/services.ts';
-import type { ChildHosts } from '../engine/child-hosts.ts';
-import { PipeWork } from './pipe-work.ts';
+import type { ChildHosts } from '../../run/child-supervisors.ts';
+import type { PreparedRun } from '../../run/plan/prepared-run.ts';
+import type { RunRequest } from '../../run/run-request.ts';
+import type { RunnerServices } from '../../run/services.ts';
+import { PipeExecutor } from './pipe-executor.ts';
 import { planPipe } from './plan-pipe.ts';
 
 /** A pipe's run that may begin; `openHosts` gives its stages somebody who supervises them. */
@@ -9,7 +10,7 @@ export async function plannedPipe(
   services: RunnerServices,
   request: RunRequest,
   openHosts: () => ChildHosts,
-): Promise<Planned> {
+): Promise<PreparedRun> {
   const plan = await planPipe(services, request);
-  return { plan, workWith: (writer) => new PipeWork(services, plan, writer, openHosts()) };
+  return { plan, createExecutor: (writer) => new PipeExecutor(services, plan, writer, openHosts()) };
 }

@@ -1,10 +1,10 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
-import { followToEnd } from '../../runner/follow-to-end.ts';
-import { settled } from '../../runner/settle-lost.ts';
-import { wasStoppedMidway } from '../../runner/stopped-midway.ts';
-import { requestCancel } from '../../storage/cancel-request.ts';
-import { isLive } from '../../storage/lost-runs.ts';
+import { followToEnd } from '../../run/follow-to-end.ts';
+import { settled } from '../../run/recover-lost-run.ts';
+import { wasStoppedMidway } from '../../run/stopped-midway.ts';
+import { requestCancel } from '../../store-files/cancel-request.ts';
+import { isLive } from '../../store-files/lost-runs.ts';
 import type { Pipe } from './pipe-attempt.ts';
 
 /**

@@ -1,0 +1,153 @@
+type Event = Readonly<Record<string, unknown>>;
+
+/** How a step ended. */
+export type StepEnd = 'done' | 'failed' | 'stopped';
+
+/** A step that is over. */
+export interface EndedStep {
+  name: string;
+  end: StepEnd;
+  durationMs: number;
+}
+
+/** What is being worked at: a step of the tool, or a task of an orchestrator. */
+export interface RunExecutor {
+  name: string;
+  sinceMs: number;
+  pct: number | undefined;
+  msg: string;
+}
+
+/** A tool may name as many tasks as it likes; more than this are not told apart. */
+const MAX_TASKS = 100;
+
+/**
+ * Where a run stands, told from its events. Times are those of the reader's clock: what a tool writes as a time is only
+ * believed between the event before and `nowMs`.
+ */
+export class RunCourse {
+  state = 'queued';
+  startedMs: number | undefined;
+  deadlineMs: number | undefined;
+  /** When the last event came. */
+  lastMs = 0;
+  /** The question for which the run waits. */
+  question = '';
+  work: RunExecutor | undefined;
+  readonly tasks = new Map<string, RunExecutor>();
+  readonly #waitingStopsDeadline: boolean;
+  #waitsSinceMs: number | undefined;
+
+  constructor({ waitingStopsDeadline }: { waitingStopsDeadline: boolean }) {
+    this.#waitingStopsDeadline = waitingStopsDeadline;
+  }
+
+  /** Takes an event, `nowMs` at the latest; returns the steps that it ends. */
+  take(event: Event, nowMs: number, isFresh: boolean): EndedStep[] {
+    const told = isFresh ? nowMs : Date.parse(String(event.ts));
+    const atMs = Number.isNaN(told) ? this.lastMs : Math.min(nowMs, Math.max(this.lastMs, told));
+    this.lastMs = atMs;
+    switch (event.type) {
+      case 'runner_start':
+        this.#start(event, atMs);
+        return [];
+      case 'runner_state':
+        this.#change(event, atMs);
+        return [];
+      case 'start':
+      case 'progress':
+        return this.#step(event, atMs);
+      case 'action_required':
+        if (event.blocking === true) this.question = textOf(event.action);
+        return [];
+      case 'result':
+        return this.#endWork('done', atMs);
+      case 'error':
+      case 'runner_error':
+        return this.#endWork('failed', atMs);
+      case 'cancelled':
+        return this.#endWork('stopped', atMs);
+      case 'runner_end':
+        return this.#endWork(endOf(event.state), atMs);
+      case 'task_submitted':
+      case 'task_started':
+      case 'task_progress':
+        this.#task(event, atMs);
+        return [];
+      case 'task_done':
+        return this.#endTask(event, atMs);
+      default:
+        return [];
+    }
+  }
+
+  #change({ from, to }: Event, atMs: number): void {
+    this.state = String(to);
+    // A run that is begun again after its end has a deadline of its own; the tries before an end share one.
+    if (from === 'completed' || from === 'failed' || from === 'cancelled') this.deadlineMs = undefined;
+    if (to === 'waiting_ai') this.#waitsSinceMs = atMs;
+    else if (this.#waitsSinceMs !== undefined) {
+      if (this.#waitingStopsDeadline && this.deadlineMs !== undefined)
+        this.deadlineMs += atMs - this.#waitsSinceMs;
+      this.#waitsSinceMs = undefined;
+    }
+  }
+
+  #start(event: Event, atMs: number): void {
+    this.work = undefined;
+    this.tasks.clear();
+    if (this.deadlineMs !== undefined) return;
+    this.startedMs = atMs;
+    this.deadlineMs = atMs + Number(event.timeout_s) * 1000;
+  }
+
+  #step(event: Event, atMs: number): EndedStep[] {
+    const name = typeof event.step === 'string' ? event.step : (this.work?.name ?? '');
+    const isNew = this.work === undefined || this.work.name !== name;
+    const ended = isNew ? this.#endWork('done', atMs) : [];
+    this.work = {
+      name,
+      sinceMs: isNew ? atMs : this.work!.sinceMs,
+      pct: typeof event.pct === 'number' ? event.pct : isNew ? undefined : this.work!.pct,
+      msg: textOf(event.msg),
+    };
+    return ended;
+  }
+
+  #endWork(end: StepEnd, atMs: number): EndedStep[] {
+    const { work } = this;
+    this.work = undefined;
+    return work === undefined || work.name === ''
+      ? []
+      : [{ name: work.name, end, durationMs: atMs - work.sinceMs }];
+  }
+
+  #task(event: Event, atMs: number): void {
+    const id = textOf(event.task_id);
+    const known = this.tasks.get(id);
+    if (known === undefined && this.tasks.size >= MAX_TASKS) return;
+    const child = (event.child_event ?? {}) as Event;
+    this.tasks.set(id, {
+      name: id,
+      sinceMs: known?.sinceMs ?? atMs,
+      pct: typeof child.pct === 'number' ? child.pct : known?.pct,
+      msg: textOf(child.msg) || textOf(child.step) || (known?.msg ?? ''),
+    });
+  }
+
+  #endTask(event: Event, atMs: number): EndedStep[] {
+    const id = textOf(event.task_id);
+    const sinceMs = this.tasks.get(id)?.sinceMs ?? atMs;
+    this.tasks.delete(id);
+    return [{ name: id, end: endOf(event.status), durationMs: atMs - sinceMs }];
+  }
+}
+
+function endOf(word: unknown): StepEnd {
+  if (word === 'cancelled' || word === 'skipped') return 'stopped';
+  return word === 'failed' || word === 'error' ? 'failed' : 'done';
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

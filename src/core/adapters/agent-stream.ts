@@ -1,0 +1,190 @@
+import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
+import type { Intake } from '../run/attempt/intake.ts';
+import { isOkExit } from '../run/outcome.ts';
+import { AgentText } from './agent-text.ts';
+import { blockedError } from './blocked-error.ts';
+import { FileClaims } from './file-claims.ts';
+import { readTypedObject, type TypedObject } from './json-object.ts';
+import { MarkerEvents } from './marker-events.ts';
+import { keepSession } from './session-file.ts';
+import { textOf } from './value-of.ts';
+
+/** How one agent's stream is read. A new one is made for each attempt. */
+export interface Dialect {
+  /** Tells what an event of the stream means; false for one that it does not know, which is kept as it is. */
+  read(event: TypedObject, stream: AgentStream): boolean;
+  /** What the agent reads as the answer to a question; undefined when the dialect knows of no such question. */
+  answer?(actionId: string, answer: unknown): string | undefined;
+}
+
+/** An agent that takes up another session with each word is not followed in it. */
+const MAX_SESSIONS = 100;
+
+/** How the agent says that it ended. */
+export type Verdict =
+  | { ok: true; output?: string; data?: Record<string, unknown> }
+  | { ok: false; msg: string; data?: Record<string, unknown> };
+
+/** The adapter of an agent: its name, its dialect, and how it takes answers. */
+export function agentAdapter(
+  agent: string,
+  dialect: (context: AdapterContext) => Dialect,
+  options: Pick<AdapterKind, 'hearsNoAnswers'> = {},
+): AdapterKind {
+  return { make: (context) => new AgentStream(agent, dialect(context), context), ...options };
+}
+
+/** An agent's own JSON stream (contract §8), told as protocol events: nothing of it ends the run but its last word and its exit. */
+export class AgentStream implements Adapter {
+  readonly claims: FileClaims;
+  readonly #agent: string;
+  readonly #dialect: Dialect;
+  readonly #context: AdapterContext;
+  readonly #intake: Intake;
+  readonly #markers: MarkerEvents;
+  readonly #text: AgentText;
+  #sessionId: string | undefined;
+  #sessions = 0;
+  #steps = 0;
+  #lastProblem: string | undefined;
+  #metrics: Record<string, number> = {};
+  #verdict: Verdict | undefined;
+
+  constructor(agent: string, dialect: Dialect, context: AdapterContext) {
+    this.#agent = agent;
+    this.#dialect = dialect;
+    this.#context = context;
+    this.#intake = context.intake;
+    this.claims = new FileClaims(context);
+    this.#markers = new MarkerEvents(context, this.claims);
+    this.#text = new AgentText({
+      marker: (marker) => this.#markers.take(marker),
+      text: (text) => this.note('info', text, { source: agent }),
+    });
+  }
+
+  get files() {
+    return this.claims.measured;
+  }
+
+  line(bytes: Uint8Array, start: number, end: number, cut: boolean): void {
+    const event = readTypedObject(this.#intake, bytes, start, end, cut);
+    if (event !== undefined && !this.#dialect.read(event, this))
+      this.note('debug', `${this.#agent}: ${event.type}`, { event });
+  }
+
+  answer(line: string): string {
+    const { action_id: actionId, answer } = JSON.parse(line);
+    this.#markers.answered(actionId);
+    return this.#dialect.answer?.(actionId, answer) ?? line;
+  }
+
+  end(rc: number | null): void {
+    this.#text.end();
+    this.claims.settle();
+    const message = this.#lastMessage(rc);
+    if (message === undefined) return;
+    const session = this.#sessionId === undefined ? {} : { session_id: this.#sessionId };
+    const hasMetrics = Object.keys(this.#metrics).length > 0;
+    this.#intake.accept({ ...message, ...session, ...(hasMetrics && { metrics: this.#metrics }) });
+  }
+
+  /** The agent has begun, or gone on with, a conversation of this id. */
+  session(id: unknown, more: Record<string, unknown> = {}): void {
+    if (typeof id !== 'string' || id === '' || id === this.#sessionId) return;
+    if (this.#sessionId === undefined)
+      this.#intake.accept({ type: 'start', step: this.#agent, session_id: id, ...more });
+    else this.note('info', `${this.#agent} goes on in the session ${id}`, { session_id: id });
+    this.#sessionId = id;
+    if (this.#sessions < MAX_SESSIONS)
+      keepSession(this.#context, { agent: this.#agent, session_id: id, version: ++this.#sessions });
+  }
+
+  /** A part of what the agent says; `isWhole` when nothing of it is still to come. */
+  say(text: unknown, isWhole: boolean): void {
+    if (typeof text === 'string') this.#text.push(text);
+    if (isWhole) this.silence();
+  }
+
+  /** What the agent was saying is complete, as it does something else. */
+  silence(): void {
+    this.#text.end();
+  }
+
+  /** The agent has begun to do something. How much is left nobody knows, so there is no percentage. */
+  step(step: string, msg: string, more: Record<string, unknown> = {}): void {
+    this.silence();
+    this.#intake.accept({ type: 'progress', step, msg, steps: ++this.#steps, ...more });
+  }
+
+  alive(step: string): void {
+    this.#intake.accept({ type: 'heartbeat', step });
+  }
+
+  note(level: 'debug' | 'info' | 'warn', msg: string, more: Record<string, unknown> = {}): void {
+    this.#intake.accept({ type: 'log', level, msg, ...more });
+  }
+
+  /** Something went wrong that the agent may get over. */
+  problem(msg: unknown): void {
+    this.#lastProblem = textOf(msg) ?? 'an error without a word';
+    this.note('warn', this.#lastProblem, { source: this.#agent });
+  }
+
+  ask(question: { action: string; action_id: string; [field: string]: unknown }): void {
+    this.silence();
+    this.#intake.accept({ type: 'action_required', ...question, blocking: true });
+  }
+
+  /** Hands the agent a line on its standard input. */
+  send(line: string): void {
+    this.#context.send(line);
+  }
+
+  /** Figures of the whole attempt. */
+  measure(metrics: Record<string, number>): void {
+    Object.assign(this.#metrics, metrics);
+  }
+
+  /** Figures of one turn, which count together with those of the others. */
+  addUsage(usage: Record<string, number>): void {
+    for (const [name, value] of Object.entries(usage))
+      this.#metrics[name] = (this.#metrics[name] ?? 0) + value;
+  }
+
+  /** The agent's last word. It is told when the program has ended, because only then it is the last. */
+  conclude(verdict: Verdict): void {
+    this.silence();
+    this.#verdict = verdict;
+    this.#context.onLastWord();
+  }
+
+  #lastMessage(rc: number | null): ({ type: string } & Record<string, unknown>) | undefined {
+    const verdict = this.#verdict;
+    const files = this.claims.told.length > 0 ? { files: this.claims.told } : {};
+    if (verdict === undefined) return rc === null ? undefined : this.#cutShort(rc);
+    if (!verdict.ok) {
+      const data = { ...verdict.data, ...files };
+      return { type: 'error', code: 'E_TOOL_FAILED', msg: verdict.msg, data };
+    }
+    const { blocked } = this.#markers;
+    if (blocked !== undefined)
+      return blockedError(blocked, this.#sessionId === undefined ? '' : ': it can go on in its session');
+    const output = verdict.output ?? this.#text.lastSaid;
+    return { type: 'result', status: 'ok', data: { output, ...verdict.data, ...files } };
+  }
+
+  /** A stream without a last word: it was cut off, whatever the exit code says. */
+  #cutShort(rc: number): { type: string } & Record<string, unknown> {
+    const why = this.#lastProblem === undefined ? '' : `: ${this.#lastProblem}`;
+    const isOk = isOkExit(rc, this.#context.plan.tool.manifest.exit_codes);
+    return isOk
+      ? {
+          type: 'error',
+          code: 'E_NO_RESULT',
+          msg: `the stream of ${this.#agent} ended without its last word${why}`,
+          hint: `See logs/stderr.log of the run, and whether the program writes the stream that adapter: ${this.#agent} reads.`,
+        }
+      : { type: 'error', code: 'E_TOOL_FAILED', msg: `${this.#agent} ended with exit code ${rc}${why}` };
+  }
+}

@@ -1,0 +1,62 @@
+import type { Marker } from '../../protocol/markers/marker.ts';
+import { MarkerStream } from '../../protocol/markers/marker-stream.ts';
+
+/** So much text is told in one event, and kept as the agent's last words. */
+const MAX_TEXT_CHARS = 65_536;
+
+/** What an agent says, in whatever parts: markers in it are found, the rest is told as text, a passage at a time. */
+export class AgentText {
+  readonly #onMarker: (marker: Marker) => void;
+  readonly #onText: (text: string) => void;
+  readonly #encoder = new TextEncoder();
+  #stream: MarkerStream | undefined;
+  #passage: string[] = [];
+  #passageChars = 0;
+  #said = '';
+  #lastSaid = '';
+
+  constructor(on: { marker: (marker: Marker) => void; text: (text: string) => void }) {
+    this.#onMarker = on.marker;
+    this.#onText = on.text;
+  }
+
+  /** The last that was said from one `end` to the next, or its beginning when it was very long. */
+  get lastSaid(): string {
+    return this.#lastSaid;
+  }
+
+  push(text: string): void {
+    this.#stream ??= new MarkerStream((piece) => {
+      if (piece.kind === 'text') this.#gather(piece.text);
+      else {
+        this.#reportPassage();
+        this.#onMarker(piece.marker);
+      }
+    });
+    if (this.#said.length < MAX_TEXT_CHARS) this.#said += text.slice(0, MAX_TEXT_CHARS - this.#said.length);
+    this.#stream.push(this.#encoder.encode(text));
+  }
+
+  /** What was said is complete. */
+  end(): void {
+    if (this.#stream === undefined) return;
+    this.#stream.end();
+    this.#stream = undefined;
+    this.#reportPassage();
+    this.#lastSaid = this.#said;
+    this.#said = '';
+  }
+
+  #gather(line: string): void {
+    this.#passage.push(line);
+    this.#passageChars += line.length + 1;
+    if (this.#passageChars > MAX_TEXT_CHARS) this.#reportPassage();
+  }
+
+  #reportPassage(): void {
+    const text = this.#passage.join('\n').trim();
+    this.#passage = [];
+    this.#passageChars = 0;
+    if (text !== '') this.#onText(text);
+  }
+}

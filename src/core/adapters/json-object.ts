@@ -1,0 +1,78 @@
+import type { Intake } from '../run/attempt/intake.ts';
+
+/** JSON nested deeper than this cannot be relied on to be read and written again by whoever reads the events. */
+const MAX_DEPTH = 1000;
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** A message of a JSONL stream: an object with a `type`. */
+export type TypedObject = { type: string; [field: string]: unknown };
+
+/** Reads a line that holds a JSON object; any other is kept as a stray line, and undefined. */
+export function readJsonObject(
+  intake: Intake,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  cut: boolean,
+): Record<string, unknown> | undefined {
+  const view = bytes.subarray(start, end);
+  const text = Buffer.from(view.buffer, view.byteOffset, view.length).toString('utf8');
+  if (cut) {
+    intake.unparsedLine('line over 1 MiB was cut', text);
+    return undefined;
+  }
+  if (text.includes('\uFFFD') && !isUtf8(view)) {
+    intake.warnOnce('utf8', 'E_PROTOCOL', 'the tool writes bytes that are no UTF-8; they were replaced');
+  }
+  if (isTooDeep(view)) {
+    intake.unparsedLine(`json nested deeper than ${MAX_DEPTH} levels`, text);
+    return undefined;
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    intake.unparsedLine('non-json stdout', text);
+    return undefined;
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  intake.unparsedLine('non-json stdout', text);
+  return undefined;
+}
+
+/** The same, for streams in which each object has a `type`. */
+export function readTypedObject(
+  intake: Intake,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  cut: boolean,
+): TypedObject | undefined {
+  const message = readJsonObject(intake, bytes, start, end, cut);
+  if (message === undefined || typeof message['type'] === 'string') return message as TypedObject | undefined;
+  intake.unparsedLine('json without a type', Buffer.from(bytes.subarray(start, end)).toString('utf8'));
+  return undefined;
+}
+
+/** Counts brackets, those within strings too: a line of text with a thousand open ones is not worth being told apart. */
+function isTooDeep(bytes: Uint8Array): boolean {
+  if (bytes.length < MAX_DEPTH) return false;
+  let depth = 0;
+  for (const byte of bytes) {
+    if (byte === 91 || byte === 123) depth++;
+    else if (byte === 93 || byte === 125) depth--;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    strictUtf8.decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}

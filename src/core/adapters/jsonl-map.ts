@@ -1,0 +1,101 @@
+import type { MapRule, MapTarget } from '../../protocol/manifest-map.ts';
+import { parseMapPath, valueAt } from '../../protocol/map-path.ts';
+import type { FileChange } from '../../protocol/markers/marker.ts';
+import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
+import { FileClaims } from './file-claims.ts';
+import { readJsonObject } from './json-object.ts';
+import { textOf } from './value-of.ts';
+
+export const JSONL_MAP: AdapterKind = { make: (context) => new JsonlMapAdapter(context) };
+
+const CHANGES: readonly FileChange[] = ['created', 'modified', 'deleted'];
+
+type Message = Record<string, unknown>;
+/** What a part of a rule comes to for a message; undefined is left out. */
+type Value = (message: Message) => unknown;
+type Rule = { isFor: (message: Message) => boolean; to: MapTarget; fields: Value };
+
+/** Somebody else's JSONL, mapped by the rules of the manifest (contract §1): the first rule that fits counts. */
+class JsonlMapAdapter implements Adapter {
+  readonly #context: AdapterContext;
+  readonly #claims: FileClaims;
+  readonly #rules: readonly Rule[];
+
+  constructor(context: AdapterContext) {
+    this.#context = context;
+    this.#claims = new FileClaims(context);
+    this.#rules = (context.plan.tool.manifest.map ?? []).map(compiled);
+  }
+
+  get files() {
+    return this.#claims.measured;
+  }
+
+  line(bytes: Uint8Array, start: number, end: number, cut: boolean): void {
+    const { intake } = this.#context;
+    const message = readJsonObject(intake, bytes, start, end, cut);
+    if (message === undefined) return;
+    const rule = this.#rules.find(({ isFor }) => isFor(message));
+    if (rule === undefined) {
+      intake.accept({ type: 'log', level: 'debug', msg: 'no rule of map is for this', event: message });
+      return;
+    }
+    const fields = rule.fields(message) as Message;
+    if (rule.to === 'artifact') this.#claim(fields);
+    else intake.accept({ ...DEFAULTS[rule.to], ...fields, type: rule.to });
+  }
+
+  end(): void {
+    this.#claims.settle();
+  }
+
+  #claim({ path, change }: Message): void {
+    if (textOf(path) !== undefined)
+      this.#claims.add(path as string, CHANGES.find((each) => each === change) ?? null);
+    else
+      this.#context.intake.warnOnce(
+        'map:artifact',
+        'E_PROTOCOL',
+        "a rule of map to artifact found no text for 'path'; the message is passed over",
+      );
+  }
+}
+
+const DEFAULTS: Readonly<Partial<Record<MapTarget, Message>>> = {
+  log: { level: 'info' },
+  result: { status: 'ok' },
+  error: { code: 'E_TOOL_FAILED' },
+};
+
+function compiled({ when, to, fields }: MapRule): Rule {
+  const tests = Object.entries(when).map(([name, wanted]) => {
+    const read = name.startsWith('$') ? compiledValue(name) : ownField(name);
+    return (message: Message) => read(message) === wanted;
+  });
+  return {
+    isFor: (message) => tests.every((test) => test(message)),
+    to,
+    fields: compiledValue(fields),
+  };
+}
+
+function ownField(name: string): Value {
+  return (message) => (Object.hasOwn(message, name) ? message[name] : undefined);
+}
+
+function compiledValue(value: unknown): Value {
+  if (typeof value === 'string' && value.startsWith('$')) {
+    const path = parseMapPath(value);
+    return (message) => (path === undefined ? undefined : valueAt(message, path));
+  }
+  if (Array.isArray(value)) {
+    const parts = value.map(compiledValue);
+    return (message) => parts.map((part) => part(message)).filter((each) => each !== undefined);
+  }
+  if (typeof value !== 'object' || value === null) return () => value;
+  const parts = Object.entries(value).map(([name, part]) => [name, compiledValue(part)] as const);
+  return (message) =>
+    Object.fromEntries(
+      parts.map(([name, part]) => [name, part(message)]).filter(([, each]) => each !== undefined),
+    );
+}

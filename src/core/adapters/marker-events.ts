@@ -1,0 +1,115 @@
+import type {
+  BlockedData,
+  CompleteData,
+  FilesData,
+  Marker,
+  QuestionData,
+} from '../../protocol/markers/marker.ts';
+import type { AdapterContext } from '../run/attempt/adapter.ts';
+import type { FileClaims } from './file-claims.ts';
+
+/** What stands between a program and its going on. */
+export interface Blocked {
+  reason: string;
+  actionId: string;
+}
+
+/** Tells markers as events (contract §8): whatever program printed them, and in whatever stream. */
+export class MarkerEvents {
+  readonly #context: AdapterContext;
+  readonly #files: FileClaims;
+  #questions = 0;
+  #blocked: Blocked | undefined;
+  #complete: CompleteData | undefined;
+
+  constructor(context: AdapterContext, files: FileClaims) {
+    this.#context = context;
+    this.#files = files;
+  }
+
+  /** What it was blocked by when it said its last; undefined when it went on. */
+  get blocked(): Blocked | undefined {
+    return this.#blocked;
+  }
+
+  get complete(): CompleteData | undefined {
+    return this.#complete;
+  }
+
+  /** An answer has come: what it was asked for blocks no more. */
+  answered(actionId: string): void {
+    if (this.#blocked?.actionId === actionId) this.#blocked = undefined;
+  }
+
+  take({ name, data, cut }: Marker): void {
+    // Whoever makes progress, or is done, is not blocked.
+    if (name === 'PROGRESS' || name === 'CODEX_COMPLETE') this.#blocked = undefined;
+    switch (name) {
+      case 'PROGRESS':
+        this.#context.intake.accept({ type: 'progress', ...data });
+        return;
+      case 'QUESTION':
+        this.#ask(data as QuestionData);
+        return;
+      case 'BLOCKED':
+        this.#block(data as BlockedData);
+        return;
+      case 'FILES_MODIFIED':
+        for (const { path, change } of (data as FilesData).files) this.#files.add(path, change);
+        break;
+      case 'CODEX_COMPLETE':
+        this.#complete = data as CompleteData;
+        break;
+      default:
+    }
+    this.#context.intake.accept({
+      type: 'log',
+      level: 'info',
+      msg: name,
+      marker: name,
+      data,
+      ...(cut && { cut }),
+    });
+  }
+
+  #ask({ question, options, context }: QuestionData): void {
+    const numbers = new Set(options.map(({ number }) => number));
+    const choices = options.map(({ number, label, description }, index) => ({
+      id: String(numbers.size === options.length ? number : index + 1),
+      label,
+      ...(description !== '' && { description }),
+    }));
+    this.#context.intake.accept({
+      type: 'action_required',
+      action: 'question',
+      action_id: this.#nextId(),
+      msg: question,
+      ...(context !== '' && { context: { text: context } }),
+      // Another answer in words than one of these is one, too.
+      ...(choices.length > 0 && { options: choices, schema: { type: 'string' } }),
+      blocking: false,
+    });
+  }
+
+  #block({ reason, context }: BlockedData): void {
+    const actionId = this.#nextId();
+    this.#blocked = { reason, actionId };
+    this.#context.intake.accept({
+      type: 'action_required',
+      action: 'blocked',
+      action_id: actionId,
+      msg: reason,
+      ...(context !== '' && { context: { text: context } }),
+      blocking: true,
+    });
+  }
+
+  #nextId(): string {
+    return attemptId(`q-${++this.#questions}`, this.#context.attempt);
+  }
+}
+
+/** An id for a question that a program asks anew in each attempt: the answer to an earlier one is not its own. */
+export function attemptId(id: string, attempt: number): string {
+  return attempt === 1 ? id : `${id}.${attempt}`;
+}

@@ -1,0 +1,80 @@
+import { MarkerLines } from '../../protocol/markers/marker-lines.ts';
+import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
+import { after, type StopGuard } from '../run/attempt/guards/guard.ts';
+import { isOkExit } from '../run/outcome.ts';
+import { blockedError } from './blocked-error.ts';
+import { FileClaims } from './file-claims.ts';
+import { MarkerEvents } from './marker-events.ts';
+
+/** A program that waits for an answer writes nothing after its question: it is complete when nothing has come for so long. */
+const QUIET_MS = 1000;
+
+export const MARKERS: AdapterKind = {
+  make: (context) => new MarkersAdapter(context),
+  isText: true,
+  keepsEmptyLines: true,
+};
+
+/** A program that reports by markers in its text (contract §8). What is no marker is a `log`. */
+class MarkersAdapter implements Adapter {
+  readonly #context: AdapterContext;
+  readonly #claims: FileClaims;
+  readonly #events: MarkerEvents;
+  readonly #lines: MarkerLines;
+  #stopTimer: StopGuard = () => {};
+
+  constructor(context: AdapterContext) {
+    this.#context = context;
+    this.#claims = new FileClaims(context);
+    this.#events = new MarkerEvents(context, this.#claims);
+    this.#lines = new MarkerLines((piece) => {
+      if (piece.kind === 'marker') this.#events.take(piece.marker);
+      else if (piece.text.trim() !== '')
+        context.intake.accept({
+          type: 'log',
+          level: 'info',
+          msg: piece.text,
+          ...(piece.cut && { cut: true }),
+        });
+    });
+  }
+
+  get files() {
+    return this.#claims.measured;
+  }
+
+  line(bytes: Uint8Array, start: number, end: number, cut: boolean): void {
+    this.close();
+    this.#lines.line(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'), cut);
+    if (this.#lines.isOpen)
+      this.#stopTimer = after(QUIET_MS, () => this.#context.later(() => this.#lines.flush()));
+  }
+
+  answer(line: string): string {
+    this.#events.answered(String(JSON.parse(line).action_id));
+    return line;
+  }
+
+  end(rc: number | null): void {
+    this.#lines.flush();
+    this.#claims.settle();
+    const { intake, plan } = this.#context;
+    const { blocked, complete } = this.#events;
+    if (rc === null) return;
+    const isOk = isOkExit(rc, plan.tool.manifest.exit_codes);
+    if (blocked !== undefined && isOk) intake.accept(blockedError(blocked, ''));
+    else if (complete !== undefined) {
+      const { summary, iterations } = complete;
+      intake.accept({
+        type: 'result',
+        status: 'ok',
+        ...(iterations !== null && { metrics: { iterations } }),
+        data: { output: summary, files: this.#claims.told },
+      });
+    }
+  }
+
+  close(): void {
+    this.#stopTimer();
+  }
+}

@@ -1,0 +1,129 @@
+import type { RunnerEnd, Seal } from '../../protocol/v1/runner-events.ts';
+import { parseObject } from '../../util/parse-object.ts';
+import { sha256 } from '../store-files/ledger.ts';
+import { firstBrokenMark } from '../store-files/seal.ts';
+import type { PlaceProblem } from './verify.ts';
+import type { EnteredRun } from './verify-ledger.ts';
+
+/** A line of the log: its number, and the bytes that it takes with its end. */
+export interface LogLine {
+  number: number;
+  from: number;
+  to: number;
+}
+
+/** An event that ends an attempt, and with it seals what is before it. */
+export type EndLine = LogLine & { event: Readonly<Record<string, unknown>> };
+
+/** What the bytes of a log say of themselves. */
+export interface CheckedLog {
+  events: number;
+  last: LogLine | undefined;
+  ends: EndLine[];
+  /** How many events a seal that holds vouches for. */
+  sealedEvents: number;
+  /** The bytes of a last line that has no end, when such a line is no fault: it was never acknowledged. */
+  tornBytes: number;
+  problems: PlaceProblem[];
+}
+
+const LF = 10;
+
+/** Checks the order of the events and every seal. A log that nobody has ended may end in the middle of a line. */
+export function checkLog(bytes: Buffer, options: { mayBeTorn: boolean }): CheckedLog {
+  const log = readLines(bytes, options.mayBeTorn);
+  for (const end of log.ends) {
+    const problem = checkSeal(bytes, end);
+    if (problem === undefined) log.sealedEvents = end.number;
+    else {
+      // All seals after it would tell of the same bytes.
+      log.problems.push(problem);
+      break;
+    }
+  }
+  return log;
+}
+
+/** Holds a log whose seals are whole to what the ledger has of it, which vouches for the last event as well. */
+export function checkEntry(bytes: Buffer, { ends, events }: CheckedLog, entry: EnteredRun): PlaceProblem[] {
+  const end = ends.find(({ number }) => number === entry.events);
+  if (end === undefined) {
+    return [
+      {
+        problem: `the ledger has an end of this run at event ${entry.events}, and the log has none there`,
+        line: Math.min(entry.events, events + 1),
+        from: 0,
+        to: bytes.length,
+      },
+    ];
+  }
+  if (sha256(bytes.subarray(0, end.to)) === entry.sha256) return [];
+  const problem = 'the event that ends the run is not the one that was entered in the ledger';
+  return [{ problem, line: end.number, from: end.from, to: end.to }];
+}
+
+function readLines(bytes: Buffer, mayBeTorn: boolean): CheckedLog {
+  const log: CheckedLog = {
+    events: 0,
+    last: undefined,
+    ends: [],
+    sealedEvents: 0,
+    tornBytes: 0,
+    problems: [],
+  };
+  let expected = 1;
+  for (let from = 0; from < bytes.length; ) {
+    const newline = bytes.indexOf(LF, from);
+    const line = { number: log.events + 1, from, to: newline === -1 ? bytes.length : newline + 1 };
+    const report = (problem: string) =>
+      log.problems.push({ problem, line: line.number, from: line.from, to: line.to });
+    if (newline === -1) {
+      if (mayBeTorn) log.tornBytes = bytes.length - from;
+      else report('the last line has no end: it was cut short');
+      break;
+    }
+    log.events = line.number;
+    log.last = line;
+    const event = parseObject(bytes.toString('utf8', from, newline));
+    if (event === undefined) report('the line is not a JSON object');
+    else if (event.seq !== expected) {
+      report(`seq is ${String(event.seq)} where ${expected} belongs`);
+      expected = typeof event.seq === 'number' ? event.seq : expected;
+    }
+    if (event?.type === 'runner_end') log.ends.push({ ...line, event });
+    expected++;
+    from = line.to;
+  }
+  return log;
+}
+
+function checkSeal(bytes: Buffer, end: EndLine): PlaceProblem | undefined {
+  const place = { line: end.number, from: end.from, to: end.to };
+  const seal = sealOf(end.event);
+  if (seal === undefined)
+    return { problem: 'the event that ends the run has no seal: the runner did not write it', ...place };
+  const sealed = bytes.subarray(0, end.from);
+  const broken = firstBrokenMark(sealed, seal);
+  if (broken === undefined) return undefined;
+  if (sealed.length === seal.bytes && sha256(sealed) === seal.sha256)
+    return { problem: 'the seal in the event that ends the run was changed', ...place };
+  // In the last part it cannot be told whether the bytes differ or the hash that they are held to.
+  const to = broken.to > broken.from && broken.to !== seal.bytes ? broken.to : Math.max(seal.bytes, end.to);
+  const line = lineAt(bytes, broken.from);
+  const problem = `the first byte that differs lies in bytes ${broken.from} to ${to - 1}, from line ${line} on`;
+  return { problem, line, from: broken.from, to };
+}
+
+/** The seal of a `runner_end`, if it is whole: a tool may have written the event. */
+function sealOf(event: Readonly<Record<string, unknown>>): Seal | undefined {
+  const { seal } = event as Partial<RunnerEnd>;
+  const isWhole =
+    typeof seal?.bytes === 'number' && typeof seal.sha256 === 'string' && Array.isArray(seal.marks);
+  return isWhole && seal.marks.every((mark) => Array.isArray(mark)) ? seal : undefined;
+}
+
+function lineAt(bytes: Buffer, offset: number): number {
+  let line = 1;
+  for (let at = bytes.indexOf(LF); at !== -1 && at < offset; at = bytes.indexOf(LF, at + 1)) line++;
+  return line;
+}

@@ -1,0 +1,194 @@
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { holdsRedaction } from '../../protocol/redaction-mark.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import { isFinal } from '../../protocol/run-state.ts';
+import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { measureArtifact } from '../store-files/artifacts.ts';
+import type { RunLayout } from '../store-files/layout.ts';
+import { isLive } from '../store-files/lost-runs.ts';
+import type { RunStore } from '../store-files/run-store.ts';
+import { storageError } from '../store-files/storage-error.ts';
+import { type EnteredRun, entriesOf } from './verify-ledger.ts';
+import { type CheckedLog, checkEntry, checkLog } from './verify-log.ts';
+import { noteOn } from './verify-note.ts';
+
+/** One thing that is not as it was recorded. Offsets are bytes; `to` is not part of the range. */
+export interface VerifyProblem {
+  run_id: string;
+  where: 'record' | 'events' | 'artifact' | 'ledger';
+  path: string;
+  problem: string;
+  line?: number;
+  from?: number;
+  to?: number;
+}
+
+/** A place in a file, and what is wrong there. */
+export type PlaceProblem = Omit<VerifyProblem, 'run_id' | 'path' | 'where'>;
+
+/**
+ * What was found of one run. `sealed` is false for a run that has not ended; up to `sealed_events` a seal covers its
+ * events, and of those after that only the order can be checked. `note` says so in words when a run was cut short.
+ */
+export interface VerifiedRun {
+  run_id: string;
+  ok: boolean;
+  sealed: boolean;
+  events: number;
+  sealed_events: number;
+  artifacts: number;
+  note: string | null;
+  problems: VerifyProblem[];
+}
+
+/** Recomputes the seals, the order and the artifacts of a run (contract §6), and holds them to what was recorded. */
+export function verifyRun(
+  store: RunStore,
+  runId: string,
+  entries: readonly EnteredRun[] = entriesOf(store, runId),
+): VerifiedRun {
+  const { events: path } = store.layout(runId);
+  const record = store.read(runId);
+  const bytes = readLog(path);
+  if (bytes === undefined) return unreadable(runId, 'events', path, 'the event log is gone');
+  const log = checkLog(bytes, { mayBeTorn: !isFinal(record.state) });
+  const found = [...log.problems, ...endProblems(record, log, bytes)];
+  // The last seal covers all but the event that it stands in; the ledger covers that one.
+  if (found.length === 0) found.push(...entries.flatMap((entry) => checkEntry(bytes, log, entry)));
+  const problems: VerifyProblem[] = found.map((problem) => ({
+    run_id: runId,
+    where: 'events',
+    path,
+    ...problem,
+  }));
+  const artifacts = artifactsOf(log);
+  for (const artifact of artifacts) {
+    const problem = checkArtifact(artifact);
+    if (problem) problems.push({ run_id: runId, where: 'artifact', path: artifact.path, problem });
+  }
+  return {
+    run_id: runId,
+    ok: problems.length === 0,
+    sealed: isSealed(log),
+    events: log.events,
+    sealed_events: log.sealedEvents,
+    artifacts: artifacts.length,
+    note: noteOn(record, log),
+    problems,
+  };
+}
+
+/** Checks every run that is not going on; one that cannot be read is told of like any other fault. */
+export function verifyAll(store: RunStore): VerifiedRun[] {
+  const entries = new Map<string, EnteredRun[]>();
+  for (const entry of entriesOf(store))
+    entries.set(entry.run_id, [...(entries.get(entry.run_id) ?? []), entry]);
+  return store.list().flatMap((runId) => {
+    try {
+      return isLive(store.read(runId)) ? [] : [verifyRun(store, runId, entries.get(runId) ?? [])];
+    } catch (error) {
+      if (!(error instanceof AcorError)) throw error;
+      if (neverBegan(store.layout(runId))) return [];
+      return [unreadable(runId, 'record', store.layout(runId).metadata, error.message)];
+    }
+  });
+}
+
+/** Whoever made the folder was killed before it was a run. */
+function neverBegan({ metadata, events }: RunLayout): boolean {
+  return !existsSync(metadata) && (!existsSync(events) || statSync(events).size === 0);
+}
+
+function isSealed({ ends, events }: CheckedLog): boolean {
+  return events > 0 && ends.at(-1)?.number === events;
+}
+
+function endProblems({ state }: RunRecord, log: CheckedLog, bytes: Uint8Array): PlaceProblem[] {
+  if (!isFinal(state) || isSealed(log)) return [];
+  return [
+    {
+      problem: 'the run has ended, but its end is not the last thing in its log',
+      line: log.events,
+      from: log.last?.from ?? 0,
+      to: bytes.length,
+    },
+  ];
+}
+
+function unreadable(
+  runId: string,
+  where: VerifyProblem['where'],
+  path: string,
+  problem: string,
+): VerifiedRun {
+  return {
+    run_id: runId,
+    ok: false,
+    sealed: false,
+    events: 0,
+    sealed_events: 0,
+    artifacts: 0,
+    note: null,
+    problems: [{ run_id: runId, where, path, problem }],
+  };
+}
+
+/** An artifact as a log names it, which may have been changed. */
+interface RecordedArtifact {
+  path: string;
+  sha256?: unknown;
+}
+
+/** What the last ending names; a log that was changed may hold anything there. */
+function artifactsOf({ ends }: CheckedLog): RecordedArtifact[] {
+  const named: unknown = ends.at(-1)?.event.artifacts;
+  return Array.isArray(named) ? named.filter((artifact) => typeof artifact?.path === 'string') : [];
+}
+
+function checkArtifact(recorded: RecordedArtifact): string | undefined {
+  return holdsRedaction(recorded.path) ? checkRenamed(recorded) : checkFile(recorded);
+}
+
+function checkFile(recorded: RecordedArtifact): string | undefined {
+  try {
+    // The project may have been reached through a link.
+    const now = measureArtifact(recorded.path, [realpathSync(dirname(recorded.path))]);
+    if (now.sha256 === recorded.sha256) return undefined;
+    return `its sha256 is ${now.sha256} now; ${recorded.sha256} was recorded`;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 'it is gone';
+    if (error instanceof AcorError) return error.code === 'E_PROTOCOL' ? 'it is gone' : error.message;
+    return `it cannot be read: ${errorMessage(error)}`;
+  }
+}
+
+/** A name that held a secret was not recorded: it must be one of those in the folder. */
+function checkRenamed({ path, sha256: recorded }: RecordedArtifact): string | undefined {
+  const folder = dirname(path);
+  if (holdsRedaction(folder)) return 'its path held a secret, so it cannot be found again';
+  const isThere = namesIn(folder).some(
+    (name) => checkFile({ path: join(folder, name), sha256: recorded }) === undefined,
+  );
+  return isThere
+    ? undefined
+    : 'its name held a secret, and nothing beside it has the sha256 that was recorded';
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function readLog(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw storageError(error, 'read the event log', path);
+  }
+}

@@ -1,0 +1,199 @@
+import { flagOf, INPUT_NAME, type InputType } from '../../../protocol/input-types.ts';
+import type { FoundCommand, FoundOption, FoundPositional, ReadHelp } from './help-shape.ts';
+import { valueTypeOf } from './value-type.ts';
+import { typeOfWord } from './value-words.ts';
+
+/** An input of a draft in the manifest's own keys, and what a person should look at. */
+export interface DraftInput {
+  keys: Record<string, unknown>;
+  doubts: string[];
+}
+
+/** What became of the options of a help text. */
+export interface DraftInputs {
+  inputs: DraftInput[];
+  /** Options that a manifest cannot tell of, each with the reason. */
+  leftOut: string[];
+}
+
+const FLAG = /^--?[A-Za-z0-9][A-Za-z0-9_.-]*$/;
+const REPEATS =
+  /\b(?:may|can) be (?:repeated|used|given|specified|passed|provided)[^.]{0,20}(?:more than once|multiple|several|repeatedly|again)|\b(?:may|can) be repeated|repeatable|multiple times|more than once|\[array\]|several -\w's/i;
+const LISTS = /^(?:list|strings|stringArray|stringSlice|stringToString|ints|intSlice|array)$/;
+const WRITES =
+  /(?:^|[-_ ])(?:out|output|outfile|dest|destination|target|dump)|output|(?:^|[-_ ])log(?:[-_ ]?file)?$/i;
+const HIDDEN = /(?:^|[-_])(?:password|passwd|passphrase|secret|token|api[-_]?key)$/i;
+const MAX_TEXT = 400;
+
+/** The inputs of a manifest for what a help text tells. */
+export function draftInputs({ options, positionals, commands }: ReadHelp): DraftInputs {
+  const draft: DraftInputs = { inputs: [], leftOut: [] };
+  const names = new Names(options.flatMap(({ spellings, negations }) => [...spellings, ...negations]));
+  for (const option of options) {
+    if (isHelp(option)) continue;
+    addOption(option, draft, names);
+    for (const negation of option.negations) {
+      const text = `The opposite of ${option.spellings.at(-1)}.`;
+      addOption({ ...option, spellings: [negation], negations: [], value: null, text }, draft, names);
+    }
+  }
+  const operands =
+    commands.length > 0 ? commandOperands(commands, names) : positionalsOf(positionals, names, draft);
+  draft.inputs.push(...operands);
+  return draft;
+}
+
+/** What `acor describe` is for. */
+function isHelp({ spellings }: FoundOption): boolean {
+  return (
+    spellings.includes('--help') ||
+    spellings.includes('-help') ||
+    (spellings.length === 1 && spellings[0] === '-h')
+  );
+}
+
+function addOption(option: FoundOption, { inputs, leftOut }: DraftInputs, names: Names): void {
+  const flag =
+    option.spellings.find((each) => /^--/.test(each) && FLAG.test(each)) ??
+    option.spellings.find((each) => FLAG.test(each));
+  if (flag === undefined) {
+    leftOut.push(`${option.spellings.join(', ')}: not the spelling of a flag`);
+    return;
+  }
+  const { value, text } = option;
+  const count = value === null ? 0 : valuesOf(value.name);
+  if (count > 1) {
+    leftOut.push(`${flag} ${value!.name}: takes ${count} values`);
+    return;
+  }
+  const { type, doubts, ...found } = valueTypeOf(option);
+  const name = names.forFlag(flag);
+  const canRepeat = option.repeats || REPEATS.test(text) || (value !== null && LISTS.test(value.name));
+  const multiple = canRepeat && type !== 'bool';
+  if (canRepeat && type === 'bool') doubts.push('may be given several times; here it is given once');
+  if (/\s\[/.test(value?.name ?? '')) doubts.push('more values may follow; here it takes one');
+  if (value?.isOptional) doubts.push('the value may be left out; here it is needed');
+  if (found.default !== undefined)
+    doubts.push('a default is passed on at every call; without it, the program has its own');
+  const isSwitchedOff = type === 'bool' && found.default === true;
+  const keys: Record<string, unknown> = {
+    name,
+    ...(type !== 'string' && { type }),
+    ...(option.isRequired && { required: true }),
+    ...(flag !== flagOf({ name }) && { flag }),
+    ...((value?.isJoined || (isSwitchedOff && option.negations.length === 0)) && { joined: true }),
+    ...(multiple && { multiple: true }),
+    ...(found.enum && { enum: found.enum }),
+    ...(found.default !== undefined && { default: multiple ? [found.default] : found.default }),
+    ...accessOf(type, [name, value?.name ?? ''], text, doubts),
+    ...(HIDDEN.test(name) && type === 'string' && { secret: true }),
+    ...(text !== '' && { description: shortened(text) }),
+  };
+  inputs.push({ keys, doubts });
+}
+
+/** A program that leads to others takes the name of one, and its operands. */
+function commandOperands(commands: readonly FoundCommand[], names: Names): DraftInput[] {
+  return [
+    {
+      keys: {
+        name: names.forWord('command'),
+        positional: true,
+        enum: commands.map(({ name }) => name),
+        description: 'The subcommand.',
+      },
+      doubts: ['the options of a subcommand are not told here: adopt it by itself, or all with --recursive'],
+    },
+    { keys: { name: names.forWord('operands'), positional: true, multiple: true }, doubts: [] },
+  ];
+}
+
+/** How many values follow at least: words, each in brackets or not. */
+function valuesOf(name: string): number {
+  const words = name.replace(/<[^>]*>|\{[^}]*\}|\([^)]*\)/g, 'x').replace(/\[[^\]]*\]/g, '');
+  return words.split(' ').filter((word) => word !== '').length;
+}
+
+function positionalsOf(
+  found: readonly FoundPositional[],
+  names: Names,
+  { leftOut }: DraftInputs,
+): DraftInput[] {
+  const drafts: DraftInput[] = [];
+  let isOptional = false;
+  for (const { name, repeats, isRequired, text } of found) {
+    const last = drafts.at(-1);
+    if (last?.keys['multiple'] === true) {
+      // A manifest's list takes all that follows, and so does this one.
+      last.doubts.push(`${name} follows as its last value`);
+      continue;
+    }
+    const doubts: string[] = [];
+    const type =
+      typeOfWord(name) ??
+      (/\bfiles?\b|director|path/i.test(text) || /^(?:source|src|dest)$/i.test(name) ? 'path' : 'string');
+    if (isRequired && isOptional) leftOut.push(`${name}: is taken for optional, since it follows what is`);
+    const isNeeded: boolean = isRequired && !isOptional;
+    isOptional ||= !isNeeded;
+    const keys: Record<string, unknown> = {
+      name: names.forWord(name),
+      ...(type !== 'string' && { type }),
+      ...(isNeeded && { required: true }),
+      positional: true,
+      ...(repeats && { multiple: true }),
+      ...accessOf(type, [name], text, doubts),
+      ...(text !== '' && { description: shortened(text) }),
+    };
+    drafts.push({ keys, doubts });
+  }
+  return drafts;
+}
+
+function accessOf(
+  type: InputType,
+  names: readonly string[],
+  text: string,
+  doubts: string[],
+): { access?: 'read' | 'write' } {
+  if (type !== 'path') return {};
+  const writes = names.some((name) => WRITES.test(name));
+  if (writes) doubts.push('taken for a path that is written');
+  else if (/\b(?:write|save|output|store|create|log)s?\b/i.test(text))
+    doubts.push('access: write, if the program writes there');
+  return { access: writes ? 'write' : 'read' };
+}
+
+function shortened(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1).trimEnd()}…` : text;
+}
+
+/** Names of inputs, each given once, however their flags are spelled. */
+class Names {
+  readonly #taken = new Set<string>();
+  readonly #flags: ReadonlySet<string>;
+
+  constructor(flags: readonly string[]) {
+    this.#flags = new Set(flags);
+  }
+
+  forFlag(flag: string): string {
+    return this.#free(flag.replace(/^-+/, ''), flag);
+  }
+
+  forWord(word: string): string {
+    return this.#free(word, '');
+  }
+
+  #free(word: string, flag: string): string {
+    const bare = word.replace(/[^A-Za-z0-9_-]+|-/g, '_').replace(/^_+|_+$/g, '');
+    const name = INPUT_NAME.test(bare) ? bare : `option_${bare}`;
+    for (let count = 1; ; count++) {
+      const candidate = count === 1 ? name : `${name}_${count}`;
+      // The flag of a name is a spelling, too: two inputs may not share one.
+      const spelling = flagOf({ name: candidate });
+      if (this.#taken.has(spelling) || (spelling !== flag && this.#flags.has(spelling))) continue;
+      this.#taken.add(spelling);
+      return candidate;
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { userFolders } from '../../config/find.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { runsDirOf } from '../../config/paths.ts';
+import type { Runtime } from '../../process/runtime.ts';
+import { findProgram, isProgram } from '../../registry/find-program.ts';
+import { isInside } from '../../registry/real-path.ts';
+import { chooseBackend } from '../../sandbox/choose.ts';
+import type { HelpPlace } from './ask-for-help.ts';
+
+const DEADLINE_MS = 10_000;
+
+/** The caller, and the project. */
+export interface Surroundings {
+  config: LoadedConfig;
+  runtime: Runtime;
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/** A program as a manifest names it, where it is asked for its help, and what it needs to be readable at every run. */
+export interface AdoptPlace {
+  place: HelpPlace;
+  /** How a manifest in this folder starts it. */
+  programFor(folder: string): string;
+  reads: string[];
+}
+
+/** Finds a program, and the sandbox in which it is asked. Throws E_RUNTIME_MISSING or E_SANDBOX_UNAVAILABLE. */
+export async function placeOf(
+  program: string,
+  { config, runtime, cwd, env }: Surroundings,
+): Promise<AdoptPlace> {
+  const isPath = program.includes('/');
+  const found = isPath ? resolve(cwd, program) : findProgram(program, env);
+  if (found === undefined || !isProgram(found)) throw notThere(program, isPath);
+  const folders = packagesOf(found);
+  const runsDir = runsDirOf(config);
+  const hidden = [runsDir, join(config.root, '.acor'), ...userFolders(env)].filter((path) =>
+    existsSync(path),
+  );
+  const sandbox = await chooseBackend(config.config.security, join(runsDir, 'cache'));
+  const inProject = isInside(found, config.root);
+  return {
+    place: {
+      runtime,
+      sandbox,
+      program: found,
+      folders,
+      path: env['PATH'] ?? '',
+      hidden,
+      deadlineMs: DEADLINE_MS,
+    },
+    programFor: (folder) => (!isPath ? program : inProject ? relativeTo(folder, found) : found),
+    reads: folders.map((path) =>
+      isInside(path, realpathSync(config.root))
+        ? `\${PROJECT}/${relative(realpathSync(config.root), path)}`
+        : path,
+    ),
+  };
+}
+
+/** Programs of Node load packages that lie beside their own. */
+function packagesOf(program: string): string[] {
+  const parts = realpathSync(program).split(sep);
+  const at = parts.indexOf('node_modules');
+  const folder = parts.slice(0, at + 1).join(sep);
+  return at < 0 || folder.startsWith('/usr/') ? [] : [folder];
+}
+
+function relativeTo(folder: string, path: string): string {
+  const found = relative(folder, path);
+  return found.includes('/') || isAbsolute(found) ? found : `./${found}`;
+}
+
+function notThere(program: string, isPath: boolean): AcorError {
+  return new AcorError(
+    'E_RUNTIME_MISSING',
+    isPath ? `'${program}' is not a file that may be executed` : `'${program}' is not on the PATH`,
+    {
+      hint: isPath
+        ? 'Check the path, and the mode bits of the file.'
+        : 'Install it, or give its path: acor adopt ./path/to/program',
+      details: { runtime: program },
+    },
+  );
+}

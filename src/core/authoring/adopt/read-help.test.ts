@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { manifestFile } from '../../../protocol/manifest.ts';
+import { draftInputs } from './draft-inputs.ts';
+import { draftManifest } from './draft-manifest.ts';
+import { readHelp } from './read-help.ts';
+import { scoreCorpus, scoreOf } from './score.ts';
+
+const CORPUS = new URL('corpus/', import.meta.url);
+
+describe('the reading of help texts', () => {
+  const scores = scoreCorpus();
+  const share = (of: readonly (typeof scores)[number][], key: 'found' | 'typesRight' | 'defaultsRight') =>
+    of.reduce((sum, score) => sum + score[key], 0) / of.reduce((sum, score) => sum + score.expected, 0);
+
+  it('finds more than 97 % of the options of the corpus, and the right type for more than 90 %', () => {
+    assert.ok(scores.length >= 24);
+    assert.ok(share(scores, 'found') > 0.97, `${share(scores, 'found')}`);
+    assert.ok(share(scores, 'typesRight') > 0.9, `${share(scores, 'typesRight')}`);
+    assert.ok(share(scores, 'defaultsRight') > 0.97, `${share(scores, 'defaultsRight')}`);
+  });
+
+  it('takes nothing for an option that is none', () => {
+    assert.deepEqual(
+      scores.flatMap(({ program, falseOnes }) => falseOnes.map((each) => `${program}: ${each}`)),
+      [],
+    );
+  });
+
+  for (const style of new Set(scores.map((score) => score.style))) {
+    it(`does not fall behind in the style of ${style}`, () => {
+      const own = scores.filter((score) => score.style === style);
+      assert.ok(share(own, 'found') > 0.9, own.flatMap(({ missing }) => missing).join('\n'));
+      assert.ok(share(own, 'typesRight') >= 0.8, own.flatMap(({ wrong }) => wrong).join('\n'));
+    });
+  }
+
+  it('is scored by what it misses and what it invents (the control of the above)', () => {
+    const score = scoreOf(
+      'x',
+      'Options:\n  -a, --all   x\n  -o FILE     x\n',
+      'style x\nwords x\n-a --all\n-b\n--out takes path',
+    );
+    assert.deepEqual(
+      [score.found, score.missing, score.falseOnes],
+      [1, ['-b', '--out takes path'], ['-o takes path']],
+    );
+    const wrong = scoreOf('x', '  -n NUM   x (default: 5)\n', 'style x\nwords x\n-n takes string default:6');
+    assert.deepEqual([wrong.found, wrong.typesRight, wrong.defaultsRight], [1, 0, 0]);
+  });
+
+  it('comes to a manifest that holds, for each text', () => {
+    for (const file of readdirSync(CORPUS).filter((each) => each.endsWith('.txt'))) {
+      const words = [file.replace('.txt', '')];
+      const help = readHelp(readFileSync(new URL(file, CORPUS), 'utf8'), words);
+      const text = draftManifest({
+        name: 'x',
+        command: words,
+        asked: words,
+        help,
+        inputs: draftInputs(help),
+        reads: [],
+      });
+      const checked = manifestFile.safeParse(parse(text));
+      assert.deepEqual(checked.error?.issues ?? [], [], file);
+      assert.match(text, /^# DRAFT/);
+      assert.ok(!('effects' in parse(text)));
+    }
+  });
+});
+
+describe('a help text', () => {
+  const inputs = (text: string) => draftInputs(readHelp(text, ['x'])).inputs.map(({ keys }) => keys);
+
+  it('loses its overstrikes, colours and tabs', () => {
+    const plain = readHelp('N\bNA\bAM\bME\bE\n\t\x1b[1m-v\x1b[0m, _\b-_\b-verbose\tsay more\x1b]8;;x\x07\n', [
+      'x',
+    ]);
+    assert.deepEqual(
+      plain.options.map(({ spellings, text }) => [spellings, text]),
+      [[['-v', '--verbose'], 'say more']],
+    );
+  });
+
+  it('may speak of options in the description of another, and in its examples', () => {
+    const text = [
+      'Examples:',
+      '  -z  is no option here',
+      '',
+      'Options:',
+      '  -a, --all      all of them, which',
+      '                 --some  would not be',
+      '      --big      large',
+    ].join('\n');
+    const { options } = readHelp(text, ['x']);
+    assert.deepEqual(
+      options.map(({ spellings }) => spellings.join(' ')),
+      ['-a --all', '--big'],
+    );
+  });
+
+  it('tells of required options and of operands by its call', () => {
+    const { options, positionals } = readHelp(
+      'usage: x [-h] --input FILE [--level {1,2}] source [dest ...]\n\n  --input FILE  what to read\n  --level {1,2}\n',
+      ['x'],
+    );
+    assert.deepEqual(
+      options.filter((each) => each.isRequired).map(({ spellings }) => spellings),
+      [['--input']],
+    );
+    assert.deepEqual(
+      positionals.map(({ name, isRequired, repeats }) => [name, isRequired, repeats]),
+      [
+        ['source', true, false],
+        ['dest', false, true],
+      ],
+    );
+  });
+
+  it('takes the letters of a call for switches, and a word for an option', () => {
+    const spellings = (call: string) =>
+      readHelp(`usage: ${call}\n`, ['x']).options.map((each) => each.spellings[0]);
+    assert.deepEqual(spellings('x [-46AaC] [-o file]'), ['-4', '-6', '-A', '-a', '-C', '-o']);
+    assert.deepEqual(spellings('x [-help] [-verbose]'), ['-help', '-verbose']);
+  });
+
+  it('becomes inputs with the flag as the program spells it', () => {
+    const text =
+      '  -name string\n    \tthe name\n  --dry_run   x\n  --color[=WHEN]  x\n  -o FILE  x\n  --api-token STRING  x\n';
+    assert.deepEqual(
+      inputs(text).map(({ description: _, ...keys }) => keys),
+      [
+        { name: 'name', flag: '-name' },
+        { name: 'dry_run', type: 'bool', flag: '--dry_run' },
+        { name: 'color', joined: true },
+        { name: 'o', type: 'path', flag: '-o', access: 'read' },
+        { name: 'api_token', secret: true },
+      ],
+    );
+  });
+
+  it('gives a path that is written the right to it only where its name says so', () => {
+    const found = inputs('  --output FILE  x\n  --input FILE  x\n  --log-file FILE  x\n');
+    assert.deepEqual(
+      found.map(({ access }) => access),
+      ['write', 'read', 'write'],
+    );
+  });
+
+  it('leaves out what a manifest cannot tell of, and says so', () => {
+    const { inputs: found, leftOut } = draftInputs(readHelp('  --bind SRC DEST  x\n  --one ONE  x\n', ['x']));
+    assert.deepEqual([found.length, leftOut], [1, ['--bind SRC DEST: takes 2 values']]);
+  });
+
+  it('lists subcommands under a heading, between commas and in columns', () => {
+    const names = (text: string) => readHelp(text, ['x']).commands.map(({ name }) => name);
+    assert.deepEqual(names('Usage: x <command>\n\nCommands:\n  add, a  Add it.\n  rm      Remove it.\n'), [
+      'add',
+      'rm',
+    ]);
+    assert.deepEqual(names('x <command>\n\nAll commands:\n\n    access, adduser,\n    audit\n'), [
+      'access',
+      'adduser',
+      'audit',
+    ]);
+    assert.deepEqual(names('Standard commands\nca      ciphers   crl\n'), ['ca', 'ciphers', 'crl']);
+  });
+});

@@ -1,0 +1,19 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+
+/** The agents whose files ACOR writes. */
+export const AGENTS = ['claude', 'codex', 'gemini'] as const;
+
+export type AgentName = (typeof AGENTS)[number];
+
+/** Reads the value of `--agents`: names, separated by commas. Throws E_USAGE. */
+export function readAgents(text: string): AgentName[] {
+  const names = text.split(',').map((name) => name.trim());
+  const strange = names.filter((name) => !AGENTS.some((agent) => agent === name));
+  if (strange.length > 0) {
+    throw new AcorError('E_USAGE', `--agents knows no ${strange.map((each) => `'${each}'`).join(', ')}`, {
+      hint: `It takes ${AGENTS.join(', ')}, separated by commas.`,
+      next: [`acor init --agents ${AGENTS.join(',')}`],
+    });
+  }
+  return AGENTS.filter((agent) => names.includes(agent));
+}

@@ -1,0 +1,113 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { configFile } from '../../../protocol/config-file.ts';
+import { unifiedDiff } from '../../../util/unified-diff.ts';
+import { ACOR_VERSION } from '../../../util/version.ts';
+import { checkFile } from '../../config/check-file.ts';
+import { CONFIG_VERSION } from '../../config/config-version.ts';
+import { expandVariables } from '../../config/expand.ts';
+import { refuse } from '../../config/refuse.ts';
+import { replaceFile } from '../../config/replace-file.ts';
+import { parseYaml, readYamlFile } from '../../config/yaml-file.ts';
+import { MIGRATIONS } from './index.ts';
+import type { Migration } from './migration.ts';
+
+/** A configuration file, brought up to date. */
+export interface MigratedConfig {
+  from: number;
+  to: number;
+  /** What each step does; none where the file is of this version. */
+  steps: string[];
+  /** Unified; empty where nothing changes. */
+  diff: string;
+  /** Where the file as it was is kept; null where nothing was written. */
+  backup: string | null;
+}
+
+/**
+ * Brings a configuration file to the version that this ACOR reads, and keeps the old one beside it. Throws E_INCOMPATIBLE for a
+ * version that is newer, or that nothing leads from, and E_CONFIG_INVALID for what does not hold before or afterwards.
+ */
+export async function migrateConfig(
+  file: string,
+  { root, dryRun, env }: { root: string; dryRun: boolean; env: Readonly<Record<string, string | undefined>> },
+): Promise<MigratedConfig> {
+  const read = await readYamlFile(file);
+  refuse(read.problems);
+  const from = versionOf(read.value);
+  const steps = stepsFrom(from, file);
+  if (steps.length === 0) return { from, to: CONFIG_VERSION, steps: [], diff: '', backup: null };
+
+  const before = readFileSync(file, 'utf8');
+  const after = await migrated(before, steps);
+  const yaml = await parseYaml(file, after);
+  refuse(yaml.problems);
+  // What a variable would have been is not for an upgrade to ask.
+  const { value, problems: unset } = expandVariables(yaml, env);
+  const lines = new Set(unset.map(({ line }) => line));
+  refuse(checkFile(configFile, yaml, value).problems.filter(({ line }) => !lines.has(line)));
+
+  const diff = unifiedDiff(relative(root, file), before, after);
+  if (dryRun)
+    return { from, to: CONFIG_VERSION, steps: steps.map(({ summary }) => summary), diff, backup: null };
+  const backup = freeName(`${file}.bak-${from}`);
+  replaceFile(file, before, backup);
+  replaceFile(file, after);
+  return { from, to: CONFIG_VERSION, steps: steps.map(({ summary }) => summary), diff, backup };
+}
+
+/** A file that does not say it is of the version that there has been since the key was thought of. */
+function versionOf(value: unknown): number {
+  const version = (value as { version?: unknown } | null)?.version;
+  return typeof version === 'number' ? version : CONFIG_VERSION;
+}
+
+function stepsFrom(version: number, file: string): Migration[] {
+  if (version > CONFIG_VERSION) {
+    throw new AcorError(
+      'E_INCOMPATIBLE',
+      `${file} is of version ${version}, and ACOR ${ACOR_VERSION} reads up to version ${CONFIG_VERSION}`,
+      {
+        hint: `Use a later ACOR; a file is never taken back to an older version.`,
+        details: { version, supported: CONFIG_VERSION },
+        next: ['acor version --detailed'],
+      },
+    );
+  }
+  const steps: Migration[] = [];
+  for (let at = version; at < CONFIG_VERSION; at = steps.at(-1)!.to) {
+    const step = MIGRATIONS.find(({ from }) => from === at);
+    if (step === undefined) {
+      throw new AcorError(
+        'E_INCOMPATIBLE',
+        `nothing leads from version ${at} of ${file} to version ${CONFIG_VERSION}`,
+        {
+          hint: `Write it anew, with version: ${CONFIG_VERSION}.`,
+          details: { version: at, supported: CONFIG_VERSION },
+        },
+      );
+    }
+    steps.push(step);
+  }
+  return steps;
+}
+
+async function migrated(text: string, steps: readonly Migration[]): Promise<string> {
+  const yaml = await import('yaml');
+  const document = yaml.parseDocument(text, { stringKeys: true });
+  for (const step of steps) {
+    step.apply(document, yaml);
+    document.set('version', step.to);
+  }
+  if (document.has('acor_version')) document.set('acor_version', ACOR_VERSION);
+  return document.toString({ lineWidth: 0 });
+}
+
+/** An earlier backup is not written over. */
+function freeName(path: string): string {
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? path : `${path}-${number}`;
+    if (!existsSync(name)) return name;
+  }
+}

@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
+import { ACOR_VERSION } from '../../../util/version.ts';
+import { findProject } from '../../config/find.ts';
+import { findProgram } from '../../registry/find-program.ts';
+import { planBlock } from './marked-block.ts';
+import { toolFiles } from './plan-tool.ts';
+import { type PlannedFile, planFile, textAt } from './planned-file.ts';
+import { configAt, newToolsFolder, toolsOf } from './project-tools.ts';
+import { EDITOR_SCHEMAS, planSchema, schemaReference } from './schema-files.ts';
+import { ENTRIES, TEMPLATES, type TemplateName, templateFiles } from './templates.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The version of the configuration file that is written. */
+const CONFIG_VERSION = 1;
+/** What the first tool is called. */
+const FIRST_TOOL = 'hello';
+
+export interface InitRequest {
+  root: string;
+  env: Env;
+  template?: TemplateName;
+  force: boolean;
+  /** The tools of a project that is moved over need no example beside them. */
+  fromExisting: boolean;
+}
+
+/** What `acor init` is about to do. */
+export interface InitPlan {
+  files: PlannedFile[];
+  /** The first tool that is created, and its language. */
+  tool: { name: string; template: TemplateName; folder: string } | null;
+  /** The project above this one, whose commands no longer see what is in here. */
+  above: string | null;
+}
+
+/** Plans the files of a project: nothing that is there is lost, and what is as it should be stays (contract §7). Writes nothing. */
+export async function planInit(request: InitRequest): Promise<InitPlan> {
+  const { root, force } = request;
+  const words = {
+    PROJECT_NAME: JSON.stringify(basename(root) || 'project'),
+    ACOR_VERSION,
+    CONFIG_SCHEMA: schemaReference(root, join(root, '.acor'), 'config'),
+  };
+  const own = Object.fromEntries(templateFiles('project', words).map((file) => [file.path, file]));
+  const first = await planFirstTool(request);
+  return {
+    files: [
+      planFile(join(root, '.acor', 'config.yaml'), own['config.yaml']!.text, { force }),
+      planVersionFile(root),
+      ...EDITOR_SCHEMAS.map((name) => planSchema(root, name, { force })),
+      planFile(join(root, 'tool'), own['tool']!.text, { mode: 0o755, force }),
+      planBlock(join(root, '.gitignore'), own['.gitignore']!.text),
+      ...first.files,
+    ],
+    tool: first.tool,
+    above: projectAbove(root),
+  };
+}
+
+/** Who made the project and when, which later versions are told by (seed 001). It is written once. */
+function planVersionFile(root: string): PlannedFile {
+  const path = join(root, '.acor', 'version.json');
+  if (textAt(path) !== undefined) return { path, action: 'unchanged' };
+  const version = {
+    created_at: new Date().toISOString(),
+    created_by: ACOR_VERSION,
+    schema_versions: { config: CONFIG_VERSION, protocol: PROTOCOL_VERSION },
+  };
+  return { path, action: 'create', text: `${JSON.stringify(version, null, 2)}\n` };
+}
+
+async function planFirstTool(request: InitRequest): Promise<Pick<InitPlan, 'files' | 'tool'>> {
+  const { root, env, template, fromExisting } = request;
+  const config = await configAt(root, env);
+  const folder = join(newToolsFolder(config), FIRST_TOOL);
+  const newTool = { root, name: FIRST_TOOL, folder };
+  if (textAt(folder) !== undefined) {
+    const found = TEMPLATES.find((each) => existsSync(join(folder, ENTRIES[each])));
+    if (found === undefined || (template !== undefined && template !== found))
+      return { files: template === undefined ? [] : [taken(folder, template)], tool: null };
+    // What its author took out of it stays out.
+    const files = toolFiles({ ...newTool, template: found }).filter(({ action }) => action !== 'create');
+    return { files, tool: null };
+  }
+  const tools = await toolsOf(config);
+  const rival = tools.find(({ name }) => name === FIRST_TOOL);
+  if (rival !== undefined && template !== undefined)
+    return { files: [taken(rival.entry ?? rival.dir, template)], tool: null };
+  if (template === undefined && (fromExisting || tools.length > 0)) return { files: [], tool: null };
+  const chosen = template ?? (findProgram('python3', env) === undefined ? 'bash' : 'python');
+  return {
+    files: toolFiles({ ...newTool, template: chosen }),
+    tool: { name: FIRST_TOOL, template: chosen, folder },
+  };
+}
+
+function taken(path: string, template: TemplateName): PlannedFile {
+  return {
+    path,
+    action: 'keep',
+    why: `there is a tool '${FIRST_TOOL}' already`,
+    by_hand: `acor template ${template} --name another`,
+  };
+}
+
+function projectAbove(root: string): string | null {
+  if (root === dirname(root)) return null;
+  const above = findProject(dirname(root)).root;
+  return existsSync(join(above, '.acor')) ? above : null;
+}

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { basename, join } from 'node:path';
+import { CONFIG_DEFAULTS } from '../../../protocol/config-defaults.ts';
+import type { Config } from '../../../protocol/config-file.ts';
+import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { toolsDirsOf } from '../../config/paths.ts';
+import { discover } from '../../registry/discover.ts';
+import { DiscoveryCache } from '../../registry/discovery-cache.ts';
+import { LANGUAGES } from '../../registry/languages/index.ts';
+import type { ToolEntry } from '../../registry/tool-entry.ts';
+
+/** The configuration of a folder that is a project, or is to become one whatever lies above it. */
+export async function configAt(
+  root: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<LoadedConfig> {
+  if (existsSync(join(root, '.acor'))) return loadConfig({ cwd: root, env });
+  const config: Config = structuredClone(CONFIG_DEFAULTS);
+  config.project.name = basename(root) || 'project';
+  return { config, root, file: null, origins: {}, warnings: [] };
+}
+
+/** The tools of a project, found without leaving a cache behind. */
+export function toolsOf(config: LoadedConfig): Promise<ToolEntry[]> {
+  return discover(config, new DiscoveryCache(devNull, '', 0), LANGUAGES);
+}
+
+/** The folder that new tools are put into: `tools/`, unless the project looks elsewhere. */
+export function newToolsFolder(config: LoadedConfig): string {
+  const dirs = toolsDirsOf(config);
+  const plain = join(config.root, 'tools');
+  return dirs.includes(plain) ? plain : (dirs[0] ?? plain);
+}

@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { sdkPaths } from '../../registry/sdk-paths.ts';
+
+/** The languages that a tool can be begun in; each is a folder in `templates/`. */
+export const TEMPLATES = ['python', 'bash', 'node', 'typescript', 'go', 'rust'] as const;
+
+export type TemplateName = (typeof TEMPLATES)[number];
+
+/** The entry of each template, by which a tool that was begun with it is known again. */
+export const ENTRIES: Readonly<Record<TemplateName, string>> = {
+  python: 'cli.py',
+  bash: 'cli.sh',
+  node: 'cli.mjs',
+  typescript: 'cli.ts',
+  go: 'cli.go',
+  rust: 'src/main.rs',
+};
+
+export interface TemplateFile {
+  /** From the tool's folder on. */
+  path: string;
+  text: string;
+  mode: number;
+}
+
+/** The files of a template, with its words in capitals replaced. A line whose word is null is left out. */
+export function templateFiles(
+  template: TemplateName | 'project' | 'agents',
+  words: Readonly<Record<string, string | null>>,
+): TemplateFile[] {
+  const folder = join(sdkPaths().packageRoot, 'templates', template);
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .sort()
+    .flatMap((name) => {
+      const stat = statSync(join(folder, name));
+      if (!stat.isFile()) return [];
+      const text = filledIn(readFileSync(join(folder, name), 'utf8'), words);
+      // Packages leave files of the name .gitignore out.
+      const path = name === 'gitignore' ? '.gitignore' : name;
+      return [{ path, text, mode: stat.mode & 0o111 ? 0o755 : 0o644 }];
+    });
+}
+
+function filledIn(text: string, words: Readonly<Record<string, string | null>>): string {
+  let filled = text;
+  for (const [word, value] of Object.entries(words)) {
+    filled =
+      value === null
+        ? filled.replace(new RegExp(`^.*\\b${word}\\b.*\\n`, 'gm'), '')
+        : filled.replaceAll(new RegExp(`\\b${word}\\b`, 'g'), () => value);
+  }
+  return filled;
+}

@@ -1,0 +1,80 @@
+import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { writeAtomic } from '../../../util/atomic-write.ts';
+import { errorCode } from '../../../util/error-code.ts';
+import { shellCommand } from '../../../util/shell-quote.ts';
+import type { PlannedFile } from './planned-file.ts';
+
+/** Where a project keeps what ACOR has put aside. */
+const ASIDE = join('.acor', 'replaced');
+
+/**
+ * Does what was planned, in order. Throws E_STORAGE or E_DISK_FULL, with what was written until then in its details; a second try
+ * goes on from there.
+ */
+export function writeFiles(files: readonly PlannedFile[], root: string): void {
+  const written: string[] = [];
+  for (const file of files) {
+    try {
+      if (writeOne(file, root)) written.push(relative(root, file.path));
+    } catch (error) {
+      throw cannotWrite(file.path, error, written);
+    }
+  }
+}
+
+function writeOne({ path, action, text, mode }: PlannedFile, root: string): boolean {
+  switch (action) {
+    case 'keep':
+    case 'unchanged':
+    case 'could_not':
+      return false;
+    case 'move':
+      putAside(path, root);
+      return true;
+    case 'create':
+      mkdirSync(dirname(path), { recursive: true });
+      // Somebody may have put a file there since it was looked at.
+      writeFileSync(path, text!, { flag: 'wx', mode: mode ?? 0o644 });
+      return true;
+    case 'replace':
+      putAside(path, root);
+      writeFileSync(path, text!, { flag: 'wx', mode: mode ?? 0o644 });
+      return true;
+    case 'merge':
+    case 'change':
+      writeAtomic(path, text!, { mode: statSync(path).mode & 0o777 });
+      return true;
+  }
+}
+
+function putAside(path: string, root: string): void {
+  const wanted = join(root, ASIDE, relative(root, path));
+  let target = wanted;
+  for (let number = 1; existsSync(target); number++) target = `${wanted}.${number}`;
+  mkdirSync(dirname(target), { recursive: true });
+  renameSync(path, target);
+}
+
+function cannotWrite(path: string, error: unknown, written: string[]): AcorError {
+  const code = errorCode(error);
+  // A mistake of our own is not to be taken for one of the disk.
+  if (code === undefined) throw error;
+  const folder = nearestFolder(dirname(path));
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+  const hint = isFull
+    ? 'Free space on its disk, then run it again: it goes on from there.'
+    : code === 'EEXIST' || code === 'ENOTDIR'
+      ? 'Something else is in its place; move it away, then run it again.'
+      : `Choose a folder that may be written to, or make this one so: ${shellCommand(['chmod', 'u+w', folder])}`;
+  return new AcorError(isFull ? 'E_DISK_FULL' : 'E_STORAGE', `cannot write ${path} (${code})`, {
+    hint,
+    details: { path, code, written },
+    cause: error,
+  });
+}
+
+function nearestFolder(path: string): string {
+  return existsSync(path) || path === dirname(path) ? path : nearestFolder(dirname(path));
+}

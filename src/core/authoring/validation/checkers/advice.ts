@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import { deprecatedIn, deprecationFix } from '../../../../protocol/deprecations.ts';
+import { leastLevel, PERMISSION_LEVELS } from '../../../../protocol/manifest-permissions.ts';
+import type { KeyPath } from '../../../config/yaml-file.ts';
+import type { ToolEntry } from '../../../registry/registry.ts';
+import type { Checker } from '../checker.ts';
+import { type Finding, findingOf } from '../finding.ts';
+import { lacksModeline, noModeline } from '../modeline.ts';
+import { placesIn } from '../places-in.ts';
+
+/** What a manifest could say and does not, and what it asks for without need. */
+export const advice: Checker = {
+  name: 'advice',
+  async check({ tools, config }) {
+    return (await Promise.all(tools.map((tool) => adviceOn(tool, config.root)))).flat();
+  },
+};
+
+/** The keys that a good manifest has: the rule, and what to add. */
+const WANTED: readonly { path: string[]; rule: string; message: string; fix: string }[] = [
+  {
+    path: ['version'],
+    rule: 'no-version',
+    message: 'the tool has no version',
+    fix: 'Add it: version: 0.1.0',
+  },
+  {
+    path: ['description'],
+    rule: 'no-description',
+    message: 'the tool has no description, by which an agent would choose it',
+    fix: 'Add it: description: What it does, in one sentence.',
+  },
+  {
+    path: ['timeout_s'],
+    rule: 'no-timeout',
+    message: 'the tool does not say how long it may take',
+    fix: 'Add it: timeout_s: 300',
+  },
+  {
+    path: ['exit_codes'],
+    rule: 'no-exit-codes',
+    message: 'the exit codes of the tool are not listed',
+    fix: 'Add them: exit_codes: { ok: 0, retryable_error: 20, fatal_error: 30 }',
+  },
+  {
+    path: ['effects'],
+    rule: 'no-effects',
+    message: 'the tool does not say what a call does to the world',
+    fix: 'Add it: effects: reads, writes or destroys',
+  },
+  {
+    path: ['health', 'selftest'],
+    rule: 'no-selftest',
+    message: 'the tool has no self-test',
+    fix: 'Add it: health: { selftest: ["--selftest"] }',
+  },
+];
+
+async function adviceOn(
+  { manifest, manifestPath, entry, dir, name, problems }: ToolEntry,
+  root: string,
+): Promise<Finding[]> {
+  if (manifestPath === null) {
+    const file = entry ?? dir;
+    const message = `the tool '${name}' has no manifest: its arguments are not checked`;
+    const fix = 'Write a tool.yaml beside it.';
+    return problems.length > 0
+      ? []
+      : [findingOf({ file, line: 0, column: 0, rule: 'no-manifest', message, fix })];
+  }
+  const yaml = await placesIn(manifestPath);
+  if (yaml.problems.length > 0 || typeof yaml.value !== 'object' || yaml.value === null) return [];
+  const found = (path: KeyPath, rule: string, message: string, fix: string) =>
+    findingOf({ file: manifestPath, ...yaml.placeOf(path), rule, message, fix });
+
+  const findings = WANTED.filter(({ path }) => valueAt(yaml.value, path) === undefined).map(
+    ({ rule, message, fix }) => found([], rule, message, fix),
+  );
+  for (const { deprecation, value } of deprecatedIn('manifest', yaml.value)) {
+    const message = `'${deprecation.path}: ${JSON.stringify(value)}' is deprecated`;
+    findings.push(
+      found(deprecation.path.split('.'), 'deprecated', message, deprecationFix(deprecation, value)),
+    );
+  }
+  if (lacksModeline(manifestPath, readFileSync(manifestPath, 'utf8'), root))
+    findings.push(noModeline(manifestPath));
+  // Of a manifest that does not hold, the rest is not known.
+  if (problems.length > 0) return findings;
+
+  for (const [index, input] of (manifest.inputs ?? []).entries()) {
+    if (input.description !== undefined) continue;
+    findings.push(
+      found(
+        ['inputs', index],
+        'no-description',
+        `the input '${input.name}' has no description`,
+        'Add it: description: What it is for.',
+      ),
+    );
+  }
+  const { level, ...asked } = manifest.permissions;
+  const wildcard = asked.network.egress_allow.find((host) => host.includes('*'));
+  if (wildcard !== undefined) {
+    findings.push(
+      found(
+        ['permissions', 'network', 'egress_allow'],
+        'wildcard-egress',
+        `the tool asks for every host of '${wildcard}'`,
+        'Name the hosts that it needs, as host:port.',
+      ),
+    );
+  }
+  if (asked.commands.includes('*')) {
+    findings.push(
+      found(
+        ['permissions', 'commands'],
+        'wildcard-commands',
+        'the tool asks for every command',
+        'Name the commands that it needs.',
+      ),
+    );
+  }
+  const least = leastLevel(asked);
+  if (PERMISSION_LEVELS.indexOf(level) > PERMISSION_LEVELS.indexOf(least)) {
+    findings.push(
+      found(
+        ['permissions', 'level'],
+        'level-too-high',
+        `the level ${level} is more than what the tool asks for`,
+        `Set level: ${least}, or name what else the tool needs.`,
+      ),
+    );
+  }
+  return findings;
+}
+
+function valueAt(value: unknown, path: KeyPath): unknown {
+  return path.reduce<unknown>(
+    (holder, key) => (holder as Record<string | number, unknown> | null | undefined)?.[key],
+    value,
+  );
+}

@@ -1,0 +1,97 @@
+import { AcorError } from '../../../../protocol/acor-error.ts';
+import type { ToolEntry } from '../../../registry/registry.ts';
+import type { RunRequest } from '../../../run/run-request.ts';
+import type { RunnerServices } from '../../../run/services.ts';
+import { startRun } from '../../../run/start-run.ts';
+import type { Checker } from '../checker.ts';
+import { type Finding, findingOf } from '../finding.ts';
+import { placesIn } from '../places-in.ts';
+
+/** Runs the self-tests of the tools, one after the other: each is a run like any other, limited and recorded. */
+export const selftests: Checker = {
+  name: 'selftests',
+  isAsked: (options) => options.selftest,
+  async check({ tools, env, cwd }, { services, onInterrupt }) {
+    const findings: Finding[] = [];
+    let interrupt: { signal: string; count: number } | undefined;
+    let run: Awaited<ReturnType<typeof startRun>> | undefined;
+    const stop = () => {
+      if (interrupt !== undefined)
+        run?.cancel(`interrupted by ${interrupt.signal}`, { now: interrupt.count > 1 });
+    };
+    const stopListening = onInterrupt((signal, count) => {
+      interrupt = { signal, count };
+      stop();
+    });
+    try {
+      for (const tool of tools) {
+        const args = tool.manifest.health?.selftest;
+        if (interrupt !== undefined || args === undefined || tool.problems.length > 0) continue;
+        const request = { tool: tool.name, args, cwd, env };
+        const why = await whyFailed(testing(await services(), tool), request, (started) => {
+          run = started;
+          stop();
+        });
+        if (why !== undefined) findings.push(await failed(tool, why));
+      }
+    } finally {
+      stopListening();
+    }
+    return findings;
+  },
+};
+
+/** The tool as it is tested: its arguments are those of the self-test, and its exit code is the answer. */
+function testing(services: RunnerServices, tool: ToolEntry): RunnerServices {
+  const { inputs: _, input_schema: __, ...manifest } = tool.manifest;
+  const tested: ToolEntry = {
+    ...tool,
+    adapter: 'plain',
+    manifest: { ...manifest, adapter: 'plain', output: 'text', strict: false },
+  };
+  return {
+    ...services,
+    registry: {
+      find: async () => tested,
+      errorCodes: () => services.registry.errorCodes(),
+      languages: () => services.registry.languages(),
+    },
+  };
+}
+
+async function whyFailed(
+  services: RunnerServices,
+  request: RunRequest,
+  onStart: (run: Awaited<ReturnType<typeof startRun>>) => void,
+): Promise<{ message: string; fix: string } | undefined> {
+  try {
+    const run = await startRun(services, request);
+    onStart(run);
+    const { state, message, hint, code } = await run.ended;
+    if (state === 'completed') return undefined;
+    return {
+      message: `${code ?? state}${message === null ? '' : `: ${message}`}`,
+      fix: `See what it said: acor logs ${run.runId}${hint === null ? '' : `. ${hint}`}`,
+    };
+  } catch (error) {
+    if (!(error instanceof AcorError)) throw error;
+    return {
+      message: `${error.code}: ${error.message}`,
+      fix: error.hint ?? `See: acor describe ${request.tool}`,
+    };
+  }
+}
+
+async function failed(
+  { name, manifestPath }: ToolEntry,
+  { message, fix }: { message: string; fix: string },
+): Promise<Finding> {
+  const yaml = await placesIn(manifestPath!);
+  return findingOf({
+    file: manifestPath!,
+    ...yaml.placeOf(['health', 'selftest']),
+    rule: 'selftest',
+    message: `the self-test of '${name}' failed: ${message}`,
+    fix,
+  });
+}

@@ -1,0 +1,39 @@
+import type { Problem } from '../../config/problem.ts';
+import { RULES } from './rules.ts';
+
+export type Severity = 'error' | 'warning';
+
+/** Something that is wrong with a file, or could be better. Lines and columns count from 1; 0 means the whole file. */
+export interface Finding {
+  file: string;
+  line: number;
+  col: number;
+  severity: Severity;
+  /** Stable; `docs/validate.md` lists them. */
+  rule: string;
+  message: string;
+  /** What puts it right. */
+  fix: string;
+}
+
+/** A mistake that the readers of files tell of, with the severity of its rule. */
+export function findingOf({ file, line, column, rule, message, fix }: Problem): Finding {
+  return { file, line, col: column, severity: RULES[rule]?.severity ?? 'error', rule, message, fix };
+}
+
+/** In the order of their places, each once. */
+export function inOrder(findings: readonly Finding[]): Finding[] {
+  const byText = new Map(findings.map((each) => [JSON.stringify(each), each]));
+  return [...byText.values()].sort(
+    (a, b) =>
+      compare(a.file, b.file) ||
+      a.line - b.line ||
+      a.col - b.col ||
+      compare(a.rule, b.rule) ||
+      compare(a.message, b.message),
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,98 @@
+import type { Document, Pair, Scalar } from 'yaml';
+import type { KeyPath } from '../../../config/yaml-file.ts';
+import type { Fix } from './fix.ts';
+
+interface Splice {
+  from: number;
+  to: number;
+  text: string;
+}
+
+/**
+ * A YAML text with the changes made. Only the characters concerned are replaced, found by the places of the parsed document, so
+ * that comments, order and layout stay as they are. A change whose place cannot be told without a doubt is left out.
+ */
+export async function applyMends(
+  text: string,
+  mends: readonly Fix[],
+): Promise<{ text: string; applied: Fix[] }> {
+  const yaml = await import('yaml');
+  const document = yaml.parseDocument(text, { stringKeys: true });
+  const newline = text.includes('\r\n') ? '\r\n' : '\n';
+  const splices: Splice[] = [];
+  const applied: Fix[] = [];
+  for (const fix of mends) {
+    const splice = spliceOf(fix, text, newline, document, yaml);
+    const overlaps = (other: Splice) =>
+      splice !== undefined && splice.from < other.to && other.from < splice.to;
+    if (splice === undefined || splices.some(overlaps)) continue;
+    splices.push(splice);
+    applied.push(fix);
+  }
+  // From the end, so that the places of the others stay true. At one place, what is replaced comes before what is put in front of it.
+  const order = splices
+    .map((splice, at) => ({ ...splice, at }))
+    .sort((a, b) => b.from - a.from || b.to - a.to || b.at - a.at);
+  const changed = order.reduce(
+    (rest, { from, to, text: piece }) => rest.slice(0, from) + piece + rest.slice(to),
+    text,
+  );
+  return { text: changed, applied };
+}
+
+function spliceOf(
+  fix: Fix,
+  text: string,
+  newline: string,
+  document: Document.Parsed,
+  yaml: typeof import('yaml'),
+): Splice | undefined {
+  switch (fix.kind) {
+    case 'first-line': {
+      const start = text.startsWith('\ufeff') ? 1 : 0;
+      return { from: start, to: start, text: `${fix.line}${newline}` };
+    }
+    case 'key': {
+      const key = pairAt(document, [...fix.path, fix.key], yaml)?.key as Scalar | undefined;
+      return key?.range ? replaced(key, fix.to) : undefined;
+    }
+    case 'value': {
+      const node = document.getIn(fix.path, true);
+      if (!yaml.isScalar(node) || node.anchor !== undefined || node.tag !== undefined) return undefined;
+      if (node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED') return undefined;
+      return replaced(node, fix.text);
+    }
+    case 'add':
+      return added(fix, text, newline, document, yaml);
+  }
+}
+
+function replaced(node: Scalar, text: string): Splice | undefined {
+  return node.range ? { from: node.range[0], to: node.range[1], text } : undefined;
+}
+
+/** A line of its own at the top of the file: behind the line of another key, or before the first one. */
+function added(
+  { line, after }: Extract<Fix, { kind: 'add' }>,
+  text: string,
+  newline: string,
+  document: Document.Parsed,
+  yaml: typeof import('yaml'),
+): Splice | undefined {
+  const map = document.contents;
+  if (!yaml.isMap(map) || map.flow) return undefined;
+  const before = after === undefined ? undefined : pairAt(document, [after], yaml);
+  if (before !== undefined && yaml.isScalar(before.value) && before.value.range) {
+    const end = text.indexOf('\n', before.value.range[1]);
+    if (end !== -1) return { from: end + 1, to: end + 1, text: `${line}${newline}` };
+  }
+  const first = (map.items[0]?.key as Scalar | undefined)?.range?.[0];
+  const isAtMargin = first !== undefined && (first === 0 || /[\n\ufeff]/.test(text[first - 1]!));
+  return isAtMargin ? { from: first, to: first, text: `${line}${newline}` } : undefined;
+}
+
+function pairAt(document: Document.Parsed, path: KeyPath, yaml: typeof import('yaml')): Pair | undefined {
+  const holder = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  if (!yaml.isMap(holder)) return undefined;
+  return holder.items.find(({ key }) => yaml.isScalar(key) && key.value === path.at(-1));
+}

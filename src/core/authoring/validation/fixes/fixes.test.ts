@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { type ProjectFolder, projectFolder } from '../../../../../test/support/project-folder.ts';
+import { SeededRandom } from '../../../../../test/support/seeded-random.ts';
+import { parseYaml, readYamlFile } from '../../../config/yaml-file.ts';
+import { openSubject } from '../subject.ts';
+import { applyMends } from './apply-fixes.ts';
+import { mendFiles } from './fix-files.ts';
+
+const ROUNDS = 100;
+
+/** Lines of manifests as people write them, right and wrong, in many ways of writing YAML. */
+const LINES: readonly (readonly string[])[] = [
+  ['name: t%', 'nam: t%', '"name": t%  # ä', 'name: &n t%', 'name: t%\u2028'],
+  ['version: 1.0.0', 'version: 1.0', 'verison: "1.0.0" # v', ''],
+  ['timeout_s: "30" # thirty', 'timeout: 30', 'timeout_s: !!str 30', 'timeout_s: |\n  30', "timeuot_s: '30'"],
+  ['idempotent: "yes"', 'idempotent: no # never', 'idempotent: >-\n  true', 'idempotant: true'],
+  [
+    'description: 5',
+    'description: |-\n  # no comment\n  text',
+    'descripton: "a: b" # c',
+    'description: {a: 1}',
+  ],
+  [
+    'permissions: {level: standard}',
+    'permissions:\n    level:   standard # l\n    network: {egress_allow: "*"}',
+    'permissions: {levle: minimal}',
+  ],
+  [
+    'inputs:\n- {name: a, requird: yes}\n# between\n- name: b\n  typ: int\n  min: "1"',
+    'inputs: {name: a}',
+    'inputs: [ {name: a} ] # i',
+  ],
+  [
+    'resources: { memory_mb: "256", cpu_secnds: 5 }',
+    'resources:\n  # cpu\n  cpu_seconds: "5"',
+    'resources: [ 1',
+  ],
+  ['# the end', '---', '\ttab: 1', 'strict: ${X}', '? strict\n: "true"'],
+];
+
+describe('mending', () => {
+  let folder: ProjectFolder;
+  const written = new Map<string, string>();
+  before(async () => {
+    folder = projectFolder({ '.acor/config.yaml': 'version: 1\n' });
+    const random = new SeededRandom(11);
+    for (let round = 0; round < ROUNDS; round++) {
+      const lines = LINES.map((choices) => random.pick(choices).replace('%', String(round)));
+      const shuffled = random.chance(0.5) ? lines : [...lines].reverse();
+      const end = random.chance(0.2) ? '\r\n' : '\n';
+      const text = shuffled.join('\n').replaceAll('\n', end) + (random.chance(0.8) ? end : '');
+      const file = folder.write(`tools/t${round}/tool.yaml`, (random.chance(0.1) ? '\ufeff' : '') + text);
+      folder.write(`tools/t${round}/cli.sh`, '');
+      written.set(file, readFileSync(file, 'utf8'));
+    }
+  });
+  after(() => folder.remove());
+
+  it('breaks no file, keeps every comment and the order of the keys, and is done after one time', async () => {
+    const fixed = await mendFiles(await openSubject([], { cwd: folder.root, env: {} }), { dryRun: false });
+    assert.ok(fixed.length > ROUNDS / 4, `many could be mended in part: ${fixed.length}`);
+    const changed = new Set(fixed.map(({ file }) => file));
+    for (const [file, before] of written) {
+      const text = readFileSync(file, 'utf8');
+      assert.equal(text !== before, changed.has(file));
+      if (text === before) continue;
+      const about = `${before}\n=>\n${text}`;
+      assert.deepEqual((await readYamlFile(file)).problems, [], about);
+      const added = /^\s*(# yaml-language-server:|version: 0\.1\.0)/;
+      const comments = (of: string) => of.match(/#.*/g)?.filter((line) => !added.test(line)) ?? [];
+      assert.deepEqual(comments(text), comments(before), about);
+      const lines = text.split('\n').filter((line) => !added.test(line.replace('\ufeff', '')));
+      assert.equal(lines.length, before.split('\n').length, about);
+      // A slip of a key or a pair of quotes is all that may differ within a line.
+      for (const [index, line] of before.split('\n').entries()) {
+        const letters = (of: string) =>
+          of.replace(/["'[\]]|\b(yes|no|true|false|standard|minimal)\b/g, '').replace(/\w+(?=:)/g, 'k');
+        assert.equal(
+          letters(lines[index]!.replace('\ufeff', '')),
+          letters(line.replace('\ufeff', '')),
+          about,
+        );
+      }
+    }
+    const again = await mendFiles(await openSubject([], { cwd: folder.root, env: {} }), { dryRun: false });
+    assert.deepEqual(again, []);
+  });
+
+  it('puts changes at one place beside each other', async () => {
+    const { text } = await applyMends('name: a\nold: 1\n', [
+      { kind: 'key', rule: 'r', path: [], key: 'old', to: 'new' },
+      { kind: 'add', rule: 'r', line: 'version: 1', after: 'name' },
+      { kind: 'first-line', rule: 'r', line: '# first' },
+    ]);
+    assert.equal(text, '# first\nname: a\nversion: 1\nnew: 1\n');
+    assert.deepEqual((await parseYaml('x', text)).problems, []);
+  });
+});

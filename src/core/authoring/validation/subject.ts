@@ -1,0 +1,181 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { CONFIG_DEFAULTS } from '../../../protocol/config-defaults.ts';
+import { nearestWords } from '../../../util/nearest.ts';
+import { findProject, findUserFile, isNamed } from '../../config/find.ts';
+import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { policyPaths } from '../../guard/policy-paths.ts';
+import type { PolicySource } from '../../policy/policy-layer.ts';
+import { errorCodeFiles } from '../../registry/error-codes.ts';
+import type { Language } from '../../registry/languages/language.ts';
+import { readTool } from '../../registry/read-tool.ts';
+import { isInside } from '../../registry/real-path.ts';
+import { Registry, type RegistryPlugins, type ToolEntry } from '../../registry/registry.ts';
+import { WatchedFiles } from '../../registry/watched-files.ts';
+import { workflowFiles } from '../../workflow/file/find-workflow.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What is validated: files by their kind, and tools. */
+export interface Subject {
+  /** Where the files do not hold, the defaults. */
+  config: LoadedConfig;
+  env: Env;
+  cwd: string;
+  /** Whether it is the whole project. */
+  whole: boolean;
+  configFiles: string[];
+  versionFiles: string[];
+  errorCodeFiles: string[];
+  policyFiles: { source: PolicySource; file: string }[];
+  workflowFiles: string[];
+  tools: ToolEntry[];
+  languages: readonly Language[];
+}
+
+type PluginsOf = (config: LoadedConfig) => Promise<RegistryPlugins | undefined>;
+
+/** Finds what `targets` name, tools or paths; none of them stands for the whole project. */
+export async function openSubject(
+  targets: readonly string[],
+  { cwd, env, pluginsOf }: { cwd: string; env: Env; pluginsOf?: PluginsOf },
+): Promise<Subject> {
+  const config = await configOrDefaults(cwd, env);
+  const registry = Registry.open(config, await pluginsOf?.(config));
+  const whole: Subject = {
+    config,
+    env,
+    cwd,
+    whole: true,
+    configFiles: [findUserFile(env), config.file].filter((file) => file !== null),
+    versionFiles: [join(config.root, '.acor', 'version.json')].filter(isNamed),
+    errorCodeFiles: errorCodeFiles(config).filter(isNamed),
+    policyFiles: policyPaths(config.root, env),
+    languages: await registry.languages(),
+    workflowFiles: workflowFiles(config),
+    tools: await registry.list(),
+  };
+  if (targets.length === 0) return whole;
+  const parts = await Promise.all(targets.map((target) => partNamed(target, whole)));
+  const all = <T>(of: (part: Subject) => T[]): T[] => [...new Set(parts.flatMap(of))];
+  return {
+    ...whole,
+    whole: false,
+    configFiles: all((part) => part.configFiles),
+    versionFiles: all((part) => part.versionFiles),
+    errorCodeFiles: all((part) => part.errorCodeFiles),
+    policyFiles: all((part) => part.policyFiles),
+    workflowFiles: all((part) => part.workflowFiles),
+    tools: all((part) => part.tools),
+  };
+}
+
+/** The mistakes of the configuration are found by its own check; the tools are looked at all the same. */
+async function configOrDefaults(cwd: string, env: Env): Promise<LoadedConfig> {
+  try {
+    return await loadConfig({ cwd, env });
+  } catch (error) {
+    if (!(error instanceof AcorError)) throw error;
+    const { root, file } = findProject(cwd);
+    const config = {
+      ...structuredClone(CONFIG_DEFAULTS),
+      project: { ...CONFIG_DEFAULTS.project, name: basename(root) },
+    };
+    return { config, root, file, origins: {}, warnings: [] };
+  }
+}
+
+async function partNamed(target: string, whole: Subject): Promise<Subject> {
+  const named = whole.tools.filter(({ name }) => name === target);
+  if (named.length > 0) return { ...nothingOf(whole), tools: named };
+  const path = resolve(whole.cwd, target);
+  if (!existsSync(path)) throw notThere(target, whole);
+  const real = realpathSync(path);
+  const isIn = (file: string | null) => file !== null && (isInside(file, path) || isInside(file, real));
+  const part: Subject = {
+    ...nothingOf(whole),
+    configFiles: whole.configFiles.filter(isIn),
+    versionFiles: whole.versionFiles.filter(isIn),
+    errorCodeFiles: whole.errorCodeFiles.filter(isIn),
+    policyFiles: whole.policyFiles.filter(({ file }) => isIn(file)),
+    workflowFiles: whole.workflowFiles.filter(isIn),
+    tools: whole.tools.filter(({ manifestPath, entry, problems }) =>
+      [manifestPath, entry, ...problems.map(({ file }) => file)].some(isIn),
+    ),
+  };
+  return isEmpty(part) ? alone(path, part) : part;
+}
+
+/** A file or folder that is no part of the project is taken for what its name says. */
+async function alone(path: string, part: Subject): Promise<Subject> {
+  const isFolder = statSync(path).isDirectory();
+  const name = isFolder ? 'tool.yaml' : basename(path);
+  const folder = isFolder ? path : dirname(path);
+  switch (existsSync(join(folder, name)) ? name : '') {
+    case 'tool.yaml': {
+      const tool = await readTool(
+        {
+          path: folder,
+          name: basename(folder),
+          kind: 'folder',
+          root: dirname(folder),
+          registryFolders: [],
+          languages: part.languages,
+        },
+        new WatchedFiles(),
+      );
+      return { ...part, tools: tool === null ? [] : [tool] };
+    }
+    case 'config.yaml':
+      return { ...part, configFiles: [path] };
+    case 'version.json':
+      return { ...part, versionFiles: [path] };
+    case 'error_codes.yaml':
+      return { ...part, errorCodeFiles: [path] };
+    case 'policy.yaml':
+      return { ...part, policyFiles: [{ source: 'project', file: path }] };
+    default:
+      throw new AcorError('E_INPUT_NOT_FOUND', `there is nothing to validate in ${path}`, {
+        hint:
+          'Name a tool, a folder that holds a tool.yaml, or a config.yaml, policy.yaml, error_codes.yaml or version.json; ' +
+          'of a workflow elsewhere: acor workflow validate.',
+        next: ['acor list', 'acor validate'],
+      });
+  }
+}
+
+function nothingOf(whole: Subject): Subject {
+  return {
+    ...whole,
+    whole: false,
+    configFiles: [],
+    versionFiles: [],
+    errorCodeFiles: [],
+    policyFiles: [],
+    workflowFiles: [],
+    tools: [],
+  };
+}
+
+function isEmpty(part: Subject): boolean {
+  const { configFiles, versionFiles, errorCodeFiles, policyFiles, workflowFiles: workflows, tools } = part;
+  return [configFiles, versionFiles, errorCodeFiles, policyFiles, workflows, tools].every(
+    (list) => list.length === 0,
+  );
+}
+
+function notThere(target: string, { tools }: Subject): AcorError {
+  const nearest = nearestWords(
+    target,
+    tools.map(({ name }) => name),
+  );
+  return new AcorError('E_INPUT_NOT_FOUND', `there is neither a tool nor a file called '${target}'`, {
+    hint:
+      nearest.length > 0
+        ? `Did you mean ${nearest.map((each) => `'${each}'`).join(' or ')}?`
+        : 'See the tools there are: acor list',
+    details: { target, nearest },
+    next: ['acor list'],
+  });
+}

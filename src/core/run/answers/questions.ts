@@ -1,0 +1,261 @@
+import { errorMessage } from '../../../util/error-code.ts';
+import {
+  answeredIds,
+  fileAnswer,
+  isSafeActionId,
+  type PostedAnswer,
+} from '../../store-files/answer-inbox.ts';
+import type { RunWriter } from '../../store-files/run-store.ts';
+import { after, type StopGuard } from '../attempt/guards/guard.ts';
+import { enterState } from '../write-ending.ts';
+import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
+import { type Answer, answerCommands, type Question, readQuestion } from './question.ts';
+import { WaitingClock } from './waiting-clock.ts';
+
+/** Answers that were given before the question: by the caller, or as a rule of the configuration. */
+export interface PreparedAnswer {
+  /** The action, or the action id. */
+  action: string;
+  answer: unknown;
+  by: string;
+  source: 'beforehand' | 'policy' | 'library';
+  reason?: string;
+}
+
+/** Answers a question, or leaves it to somebody else with `undefined`. */
+export type AnswerHandler = (question: Question) => unknown;
+
+/** What an attempt offers: the tool's standard input, and the end for a question that nobody answers. */
+export interface QuestionHooks {
+  deliver(line: string): void;
+  /** What the tool must hear together with an answer. */
+  news(): Readonly<Record<string, unknown>>;
+  /** The run no longer waits. */
+  onGoingOn(): void;
+  onUnanswered(actionId: string, timeoutS: number): void;
+  /** An answer could not be kept. */
+  onFailed(error: unknown): void;
+}
+
+/**
+ * The questions of a run and their answers (contract §4). One answer counts, the first that fits; it is in the log, on the
+ * disk and then with the tool, in this order. A blocking question makes the run wait.
+ */
+export class Questions {
+  readonly #writer: RunWriter;
+  readonly #prepared: readonly PreparedAnswer[];
+  readonly #handler: AnswerHandler | undefined;
+  readonly #defaultTimeoutS: number;
+  readonly #clock = new WaitingClock();
+  readonly #open = new Map<string, { question: Question; stopTimer: StopGuard }>();
+  readonly #answered: Set<string>;
+  #hooks: QuestionHooks | undefined;
+  #work: Promise<void> = Promise.resolve();
+  /** When an answer last let the tool go on, on the clock of `performance.now()`. */
+  lastAnswerMs = 0;
+
+  constructor(
+    writer: RunWriter,
+    given: {
+      answers: readonly PreparedAnswer[];
+      onQuestion: AnswerHandler | undefined;
+      answerTimeoutS: number;
+    },
+  ) {
+    this.#writer = writer;
+    this.#prepared = given.answers;
+    this.#handler = given.onQuestion;
+    this.#defaultTimeoutS = given.answerTimeoutS;
+    this.#answered = answeredIds(writer.layout);
+  }
+
+  /** Whether the tool stands still until somebody answers. */
+  get isWaiting(): boolean {
+    return [...this.#open.values()].some(({ question }) => question.blocking);
+  }
+
+  /** Whether the time of waiting runs: from the question that blocks the run until the last such answer. */
+  get standsStill(): boolean {
+    return this.#clock.runs;
+  }
+
+  /** How long the run has stood still for answers until now, in all its attempts. */
+  get waitedMs(): number {
+    return this.#clock.waitedMs;
+  }
+
+  /** An attempt begins. */
+  begin(hooks: QuestionHooks): void {
+    this.#hooks = hooks;
+  }
+
+  /** The attempt is over: what is still open is asked anew by the next one, if there is one. */
+  async end(): Promise<void> {
+    await this.#work;
+    this.#hooks = undefined;
+    for (const { stopTimer } of this.#open.values()) stopTimer();
+    this.#open.clear();
+    try {
+      this.#reportState();
+    } catch {
+      // On a full disk the space is used that was put aside for the end.
+      this.#writer.releaseReserve();
+      this.#reportState();
+    }
+  }
+
+  /** The tool has asked; its event is in the log. */
+  ask(event: Readonly<Record<string, unknown>>): void {
+    const question = readQuestion(event);
+    const { actionId } = question;
+    if (!isSafeActionId(actionId)) {
+      this.#warn(actionId, 'its action_id cannot be the name of a file, so it cannot be answered');
+      return;
+    }
+    // The answer of an earlier attempt is on file, where the tool finds it.
+    if (this.#answered.has(actionId)) return;
+    // Last words of a tool that is gone: nobody is left to hear the answer.
+    if (this.#hooks === undefined) return;
+    const timeoutS = question.timeoutS ?? (question.blocking ? this.#defaultTimeoutS : undefined);
+    const stopTimer =
+      timeoutS === undefined ? () => {} : after(timeoutS * 1000, () => this.#timeUp(question, timeoutS));
+    // Asked twice, the clock of the first time must not answer for the second.
+    this.#open.get(actionId)?.stopTimer();
+    this.#open.set(actionId, { question, stopTimer });
+    const prepared = this.#prepared.find(({ action }) => action === actionId || action === question.action);
+    if (prepared === undefined) this.#putToOthers(question);
+    else this.#enqueue(() => this.#tryPrepared(question, prepared));
+  }
+
+  /** A child of the run has asked, and is answered there: until then this run waits as it does for a question of its own. */
+  follow(question: Question): void {
+    if (this.#hooks === undefined) return;
+    this.#open.set(question.actionId, { question, stopTimer: () => {} });
+    this.#reportState(question);
+  }
+
+  /** Nobody waits for this answer any more: it was given elsewhere, or whoever asked has ended. */
+  withdraw(actionId: string): void {
+    this.#open.get(actionId)?.stopTimer();
+    if (this.#open.delete(actionId)) this.#reportState();
+  }
+
+  /** Somebody has put an answer into the box. */
+  take({ answer_id, action_id, answer, by, source, reason }: PostedAnswer): void {
+    const from = { value: answer, by, source, answerId: answer_id, ...(reason && { reason }) };
+    this.#enqueue(async () => {
+      const open = this.#open.get(action_id);
+      const why = this.#answered.has(action_id) ? 'it has been answered already' : 'no such question is open';
+      const problem = open === undefined ? why : await problemOfAnswer(open.question, answer);
+      if (problem !== undefined) this.#warn(action_id, problem, answer_id);
+      else this.#accept(open!.question, from);
+    });
+  }
+
+  /** What was prepared is an answer like any other: if it does not fit, the question is put after all. */
+  async #tryPrepared(question: Question, prepared: PreparedAnswer): Promise<void> {
+    const { answer: value, by, source, reason } = prepared;
+    const problem = await problemOfAnswer(question, value);
+    if (!this.#open.has(question.actionId)) return;
+    if (problem === undefined) {
+      this.#accept(question, { value, by, source, ...(reason && { reason }) });
+      return;
+    }
+    this.#warn(question.actionId, problem);
+    this.#putToOthers(question);
+  }
+
+  /** Nothing was prepared: the run waits, if the question blocks it, and the handler is asked. */
+  #putToOthers(question: Question): void {
+    this.#reportState(question);
+    if (this.#handler !== undefined) void this.#consult(this.#handler, question);
+  }
+
+  async #consult(handler: AnswerHandler, question: Question): Promise<void> {
+    // By the time a handler is done, somebody else may have answered, or the attempt be over.
+    const isOpen = () => this.#open.get(question.actionId)?.question === question;
+    try {
+      const given = await handler(question);
+      if (given === undefined) return;
+      const value = jsonAnswer(given);
+      this.#enqueue(async () => {
+        const problem = await problemOfAnswer(question, value);
+        if (!isOpen()) return;
+        if (problem === undefined) this.#accept(question, { value, by: 'caller', source: 'library' });
+        else this.#warn(question.actionId, problem);
+      });
+    } catch (error) {
+      if (isOpen()) this.#warn(question.actionId, `the handler of questions failed: ${errorMessage(error)}`);
+    }
+  }
+
+  #accept(question: Question, { value, by, source, reason, answerId }: Answer): void {
+    const { actionId, action } = question;
+    if (this.#answered.has(actionId)) return;
+    this.#answered.add(actionId);
+    this.lastAnswerMs = performance.now();
+    this.#open.get(actionId)?.stopTimer();
+    this.#open.delete(actionId);
+    const line = JSON.stringify({
+      v: 1,
+      type: 'action_answer',
+      action_id: actionId,
+      action,
+      answer: value,
+      ...this.#hooks?.news(),
+    });
+    this.#writer.log.append({
+      type: 'action_answered',
+      action_id: actionId,
+      action,
+      answer: value,
+      by,
+      source,
+      ...(reason && { reason }),
+      ...(answerId && { answer_id: answerId }),
+    });
+    this.#reportState();
+    this.#writer.log.sync();
+    fileAnswer(this.#writer.layout, actionId, line);
+    this.#hooks?.deliver(line);
+  }
+
+  #timeUp(question: Question, timeoutS: number): void {
+    this.#enqueue(async () => {
+      if (!this.#open.has(question.actionId)) return;
+      const { default: fallback } = question;
+      if (fallback !== undefined)
+        this.#accept(question, { value: fallback.value, by: 'acor', source: 'default' });
+      else if (question.blocking) this.#hooks?.onUnanswered(question.actionId, timeoutS);
+    });
+  }
+
+  /** Enters or leaves `waiting_ai`, as the open questions have it. */
+  #reportState(asked?: Question): void {
+    const { state, run_id } = this.#writer.record;
+    const to = this.isWaiting ? 'waiting_ai' : 'running';
+    if (this.isWaiting) this.#clock.start();
+    else if (this.#clock.runs) {
+      this.#clock.stop();
+      this.#hooks?.onGoingOn();
+    }
+    if (state === to || (state !== 'running' && state !== 'waiting_ai')) return;
+    const more =
+      asked === undefined ? {} : { action_id: asked.actionId, next: answerCommands(run_id, asked) };
+    enterState(this.#writer, to, asked?.action, more);
+    // Whoever follows the log may look at the record next.
+    this.#writer.update({ state: to });
+    this.#writer.log.flush();
+  }
+
+  #warn(actionId: string, problem: string, answerId?: string): void {
+    const word = { code: 'E_BAD_ANSWER', msg: `'${actionId}': ${problem}`, action_id: actionId };
+    this.#writer.log.append({ type: 'runner_warning', ...word, ...(answerId && { answer_id: answerId }) });
+    this.#writer.log.flush();
+  }
+
+  /** One thing after the other: a question is not answered twice by two who come at once. */
+  #enqueue(work: () => Promise<void>): void {
+    this.#work = this.#work.then(work).catch((error) => this.#hooks?.onFailed(error));
+  }
+}

@@ -1,0 +1,114 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { isFinal } from '../../../protocol/run-state.ts';
+import type { AnswerSource } from '../../../protocol/v1/wire.ts';
+import { newSpanId } from '../../../util/ids.ts';
+import { postAnswer } from '../../store-files/answer-inbox.ts';
+import { readEvents } from '../../store-files/follow.ts';
+import { isLive } from '../../store-files/lost-runs.ts';
+import { questionsOf } from '../../store-files/open-questions.ts';
+import type { RunStore } from '../../store-files/run-store.ts';
+import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
+import { answerCommands, type Question, readQuestion } from './question.ts';
+
+/** An answer to a run that some other process, or another part of this one, supervises. */
+export interface AnswerSubmission {
+  value: unknown;
+  by: string;
+  source: AnswerSource;
+  reason?: string | undefined;
+}
+
+/**
+ * The question of a live run that is still to be answered; left out, `name` (the action id, or the action) stands for the
+ * only one that is open. Throws E_RUN_NOT_FOUND and, when there is nothing to answer, E_BAD_ANSWER.
+ */
+export async function findOpenQuestion(store: RunStore, runId: string, name?: string): Promise<Question> {
+  const { state } = store.read(runId);
+  if (isFinal(state)) throw refused(runId, `run ${runId} is over (${state}); nobody waits for an answer`);
+  const all = await questionsOf(store.layout(runId).events);
+  const { asked, answered, askedBy } = chosenOf(all, runId, name);
+  if (answered === undefined) return { ...readQuestion(asked), ...(askedBy && { askedBy }) };
+  throw refused(
+    runId,
+    `'${String(asked.action_id)}' has been answered already, by ${String(answered.by)}: ${JSON.stringify(answered.answer)}`,
+  );
+}
+
+/**
+ * Hands an answer in and waits for the supervisor's word on it. When it returns, the answer is recorded; throws
+ * E_BAD_ANSWER when it does not fit, when somebody else was quicker, or when the run ended before it was taken.
+ */
+export async function submitAnswer(
+  store: RunStore,
+  runId: string,
+  question: Question,
+  handed: AnswerSubmission,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { askedBy, ...own } = question;
+  if (askedBy !== undefined)
+    return submitAnswer(store, askedBy.runId, { ...own, actionId: askedBy.actionId }, handed, signal);
+  const { by, source, reason, ...given } = handed;
+  const answer = jsonAnswer(given.value);
+  const problem = await problemOfAnswer(question, answer);
+  if (problem !== undefined) throw misfit(problem, runId, question);
+  const answer_id = newSpanId();
+  const posted = { answer_id, action_id: question.actionId, answer, by, source, ...(reason && { reason }) };
+  postAnswer(store.layout(runId), posted);
+  await untilTaken(store, runId, answer_id, signal);
+}
+
+type Asked = Awaited<ReturnType<typeof questionsOf>>;
+
+function chosenOf(all: Asked, runId: string, name: string | undefined): Asked[number] {
+  const open = all.filter(({ answered }) => answered === undefined);
+  if (name !== undefined) {
+    const isOfAction = ({ asked }: Asked[number]) => asked.action === name;
+    const found =
+      all.find(({ asked }) => asked.action_id === name) ?? open.find(isOfAction) ?? all.find(isOfAction);
+    if (found !== undefined) return found;
+    throw refused(runId, `run ${runId} has not asked '${name}'${listed(open)}`);
+  }
+  if (open.length === 1) return open[0]!;
+  if (open.length === 0) throw refused(runId, `run ${runId} has no open question`);
+  throw refused(runId, `run ${runId} has more than one open question: say which${listed(open)}`);
+}
+
+function listed(open: Asked): string {
+  const names = open.map(({ asked }) => `${String(asked.action_id)} (${String(asked.action)})`);
+  return open.length === 0 ? '' : `; open: ${names.join(', ')}`;
+}
+
+/** Waits for the supervisor's word on the answer: it is recorded, or somebody else was quicker. */
+async function untilTaken(
+  store: RunStore,
+  runId: string,
+  answerId: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  const isAbandoned = () => !isLive(store.read(runId));
+  const options = { wait: true, isAbandoned, ...(signal && { signal }) };
+  for await (const event of readEvents(store.layout(runId).events, options)) {
+    if (event.answer_id !== answerId) continue;
+    if (event.type === 'action_answered') return;
+    throw refused(runId, String(event.msg));
+  }
+  signal?.throwIfAborted();
+  throw refused(runId, `run ${runId} ended before it took the answer`);
+}
+
+function refused(runId: string, message: string): AcorError {
+  return new AcorError('E_BAD_ANSWER', message, {
+    hint: `See its questions with: acor decisions ${runId}`,
+    next: [`acor decisions ${runId}`],
+  });
+}
+
+function misfit(problem: string, runId: string, question: Question): AcorError {
+  const { options, schema } = question;
+  return new AcorError('E_BAD_ANSWER', problem, {
+    hint: 'The question stays open. Give an answer that fits its options or its schema.',
+    details: { ...(options !== undefined && { options }), ...(schema !== undefined && { schema }) },
+    next: answerCommands(runId, question),
+  });
+}

@@ -1,0 +1,182 @@
+import { checkMessage, type MessageProblem, originOf } from '../../../protocol/v1/check-message.ts';
+import type { HotLine } from '../../../protocol/v1/hot-scanner.ts';
+import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
+import type { EventLog, NewEvent } from '../../store-files/event-log.ts';
+
+/** A message that ends an attempt, as the tool sent it. */
+export type EndingMessage = { type: 'result' | 'error' | 'cancelled'; [field: string]: unknown };
+
+/** After this many different warnings a tool is only warned about in general, so that it cannot flood its own log. */
+const MAX_WARNINGS = 100;
+
+/**
+ * Where a tool's messages come in: completes them, checks them, stores them and takes note of what they mean for the run.
+ * What is wrong is told by a `runner_warning`, once for each kind; nothing a tool writes is lost, and nothing of it harms the run.
+ */
+export class Intake {
+  readonly runId: string;
+  readonly #log: EventLog;
+  readonly #mayEmitTasks: boolean;
+  readonly #onQuestion: (event: NewEvent) => void;
+  readonly #warned = new Set<string>();
+  #actions = 0;
+  #started = false;
+  #ending: EndingMessage | undefined;
+  #problem: string | undefined;
+  /** When anything last came, and when something last moved forward, on the clock of `performance.now()`. */
+  lastEventMs = performance.now();
+  lastProgressMs = performance.now();
+  #dropped = false;
+  #burstMs = performance.now();
+
+  constructor(
+    log: EventLog,
+    options: { runId: string; mayEmitTasks: boolean; onQuestion: (event: NewEvent) => void },
+  ) {
+    this.#log = log;
+    this.runId = options.runId;
+    this.#mayEmitTasks = options.mayEmitTasks;
+    this.#onQuestion = options.onQuestion;
+  }
+
+  /** The message that ended the attempt, if one came. */
+  get ending(): EndingMessage | undefined {
+    return this.#ending;
+  }
+
+  /** The first breach of the protocol, which a strict tool does not get away with. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** A burst of output has come: its lines share one moment. */
+  beginBurst(): void {
+    this.#burstMs = performance.now();
+  }
+
+  /** Stores a frequent message that is wholly in order, byte for byte. */
+  keep(kind: Exclude<HotLine, 'other'>, bytes: Uint8Array, start: number, end: number): void {
+    this.lastEventMs = this.#burstMs;
+    if (kind === 'progress') this.lastProgressMs = this.lastEventMs;
+    this.#log.keepLine(bytes, start, end);
+    if (this.#ending !== undefined) this.#warnAfterEnding();
+  }
+
+  /** Stores any other message. */
+  accept(message: { type: string; [field: string]: unknown }): void {
+    this.lastEventMs = performance.now();
+    const origin = originOf(message.type);
+    if (origin === 'runner') {
+      this.unparsedLine('a tool may not write events of the runner', JSON.stringify(message));
+      this.#breach(`the tool wrote a '${message.type}', which only the runner may`);
+      return;
+    }
+    const event = this.#complete(message);
+    const problem = checkMessage(event);
+    const stored = this.#log.append(event);
+    if (problem !== undefined) this.#warnOfProblem(stored.type, problem);
+    if (origin === 'unknown') {
+      this.warnOnce(
+        `type:${message.type}`,
+        undefined,
+        `the type '${message.type}' is not known; its events are kept as they are`,
+      );
+    } else if (origin === 'orchestrator' && !this.#mayEmitTasks) {
+      this.warnOnce(
+        'tasks',
+        'E_PROTOCOL',
+        `'${message.type}' is for tools with role: orchestrator; this tool is a leaf`,
+      );
+    }
+    this.#note(stored, problem);
+  }
+
+  /** Stores a line that is no message. It counts as life, and as nothing else. */
+  unparsedLine(msg: string, line: string): void {
+    this.lastEventMs = performance.now();
+    this.#log.append({ type: 'runner_log', level: 'warn', msg, line });
+  }
+
+  /** A line of stderr: for people, never parsed. */
+  diagnostic(line: string): void {
+    this.lastEventMs = performance.now();
+    this.#log.append({ type: 'diagnostic', stream: 'stderr', line });
+  }
+
+  warnOnce(key: string, code: string | undefined, msg: string, extra: Record<string, unknown> = {}): void {
+    if (this.#warned.has(key)) return;
+    if (this.#warned.size >= MAX_WARNINGS) {
+      if (!this.#dropped)
+        this.#log.append({ type: 'runner_warning', msg: 'more warnings like these are left out' });
+      this.#dropped = true;
+      return;
+    }
+    this.#warned.add(key);
+    this.#log.append({ type: 'runner_warning', ...(code !== undefined && { code }), msg, ...extra });
+  }
+
+  /** Fills in what the runner knows, and takes back what is not the tool's to say. */
+  #complete(message: NewEvent): NewEvent {
+    const envelope = {
+      v: PROTOCOL_VERSION,
+      type: message.type,
+      ts: new Date().toISOString(),
+      run_id: this.runId,
+    };
+    const event: NewEvent = { ...envelope, ...message };
+    if ('seq' in event) {
+      event.claimed_seq = event.seq;
+      delete event.seq;
+    }
+    if (event.run_id !== this.runId) {
+      event.claimed_run_id = event.run_id;
+      this.warnOnce('run_id', 'E_PROTOCOL', 'the tool writes another run_id than its own; it was set right');
+    }
+    event.run_id = this.runId;
+    if (event.type === 'action_required' && event.action_id === undefined)
+      event.action_id = `a-${++this.#actions}`;
+    return event;
+  }
+
+  #note(event: NewEvent, problem: MessageProblem | undefined): void {
+    if (this.#ending !== undefined) this.#warnAfterEnding();
+    switch (event.type) {
+      case 'start':
+        this.lastProgressMs = this.lastEventMs;
+        if (this.#started) this.warnOnce('start', 'E_PROTOCOL', 'the tool has written start more than once');
+        this.#started = true;
+        return;
+      case 'progress':
+        this.lastProgressMs = this.lastEventMs;
+        return;
+      case 'action_required':
+        if (problem === undefined) this.#onQuestion(event);
+        return;
+      case 'result':
+      case 'error':
+      case 'cancelled':
+        // Even one with a fault is an ending: an error that is spelled wrong must not turn into a success.
+        this.#ending ??= event as EndingMessage;
+        return;
+      default:
+    }
+  }
+
+  #warnAfterEnding(): void {
+    this.warnOnce(
+      'after-ending',
+      'E_PROTOCOL',
+      `the tool goes on after its '${this.#ending?.type}', which must be last`,
+    );
+  }
+
+  #warnOfProblem(type: string, { field, expected }: MessageProblem): void {
+    const msg = `'${type}' does not hold: '${field}' must be ${expected}`;
+    this.#breach(msg);
+    this.warnOnce(`problem:${type}:${field}`, 'E_PROTOCOL', msg, { field, expected });
+  }
+
+  #breach(msg: string): void {
+    this.#problem ??= msg;
+  }
+}

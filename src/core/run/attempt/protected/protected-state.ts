@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import {
+  PROTECTED_FILES,
+  PROTECTED_FOLDERS,
+  SCRIPTS_FILE,
+  UNWALKED_FOLDERS,
+} from '../../../sandbox/profile/protected-names.ts';
+
+/** How many entries of the granted folders are looked at, and how many bytes of each protected file are compared. */
+const MAX_ENTRIES = 20_000;
+const MAX_BYTES = 1_000_000;
+
+/** The protected files and folders below some folders, by path, each with what tells whether it is still the same. */
+export interface ProtectedState {
+  seen: ReadonlyMap<string, string>;
+  /** Whether there was more than is looked at. */
+  isCut: boolean;
+}
+
+/** A path that is not as it was. */
+export interface ProtectedChange {
+  path: string;
+  change: 'added' | 'changed' | 'removed';
+}
+
+/** Looks through folders, the outer levels first, and follows no link. Owners and times do not count: root hands files over and takes them back. */
+export function protectedState(roots: readonly string[]): ProtectedState {
+  const seen = new Map<string, string>();
+  const queue: { path: string; isProtected: boolean }[] = roots.map((path) => ({ path, isProtected: false }));
+  let left = MAX_ENTRIES;
+  for (const { path, isProtected } of queue) {
+    for (const entry of entriesOf(path)) {
+      if (left-- <= 0) return { seen, isCut: true };
+      const at = join(path, entry.name);
+      const isFolder = entry.isDirectory();
+      if (isFolder && !isNamed(UNWALKED_FOLDERS, at)) {
+        const isInner = isProtected || isNamed(PROTECTED_FOLDERS, at);
+        if (isInner) seen.set(at, 'folder');
+        queue.push({ path: at, isProtected: isInner });
+      } else if (!isFolder && (isProtected || isProtectedFile(at))) seen.set(at, signatureOf(at));
+    }
+  }
+  return { seen, isCut: false };
+}
+
+/** What differs; of a folder that came or went only the folder is named, and nothing that it holds. */
+export function protectedChanges(before: ProtectedState, after: ProtectedState): ProtectedChange[] {
+  const changes: ProtectedChange[] = [];
+  for (const path of [...new Set([...before.seen.keys(), ...after.seen.keys()])].sort()) {
+    const [was, is] = [before.seen.get(path), after.seen.get(path)];
+    if (was === is) continue;
+    const change = was === undefined ? 'added' : is === undefined ? 'removed' : 'changed';
+    if (changes.some((outer) => outer.change === change && path.startsWith(`${outer.path}/`))) continue;
+    changes.push({ path, change });
+  }
+  return changes;
+}
+
+/** Whether a path is one of the protected names, or lies in one. */
+export function liesInProtected(path: string): boolean {
+  if (isProtectedFile(path)) return true;
+  for (let at = path; at !== dirname(at); at = dirname(at)) if (isNamed(PROTECTED_FOLDERS, at)) return true;
+  return false;
+}
+
+function isProtectedFile(path: string): boolean {
+  // A link or a pipe in the place of a folder counts as well.
+  return (
+    basename(path) === SCRIPTS_FILE || isNamed(PROTECTED_FILES, path) || isNamed(PROTECTED_FOLDERS, path)
+  );
+}
+
+function isNamed(names: readonly string[], path: string): boolean {
+  const last = basename(path);
+  return names.includes(last) || names.includes(`${basename(dirname(path))}/${last}`);
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function signatureOf(path: string): string {
+  try {
+    const stats = lstatSync(path);
+    if (stats.isSymbolicLink()) return `link ${readlinkSync(path)}`;
+    if (!stats.isFile()) return 'neither file nor folder';
+    return `${stats.mode} ${contentOf(path)}`;
+  } catch {
+    return 'cannot be read';
+  }
+}
+
+function contentOf(path: string): string {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const { size } = fstatSync(fd);
+    const bytes = Buffer.alloc(Math.min(size, MAX_BYTES));
+    const read = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
+    const compared = basename(path) === SCRIPTS_FILE ? (scriptsIn(read) ?? read) : read;
+    return `${compared === read ? size : ''} ${createHash('sha256').update(compared).digest('hex')}`;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function scriptsIn(bytes: Buffer): string | undefined {
+  try {
+    return JSON.stringify(JSON.parse(bytes.toString('utf8')).scripts ?? {});
+  } catch {
+    return undefined;
+  }
+}

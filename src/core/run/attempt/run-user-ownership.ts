@@ -1,0 +1,243 @@
+import { chmodSync, chownSync, existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { withFileLock } from '../../../util/file-lock.ts';
+import type { Grant } from '../../registry/arguments.ts';
+import { isInside } from '../../registry/real-path.ts';
+import { visitTree } from '../../sandbox/identity/ownership.ts';
+import { isRunUser } from '../../sandbox/identity/run-user-range.ts';
+import { claimRunUser } from '../../sandbox/identity/run-users.ts';
+import type { RunUser } from '../../sandbox/sandbox.ts';
+import type { RunLayout } from '../../store-files/layout.ts';
+import {
+  type OwnedPath,
+  type OwnershipRecord,
+  ownershipOfOtherRuns,
+  readOwnershipRecord,
+  removeOwnershipRecord,
+  writeOwnershipRecord,
+} from '../../store-files/ownership-record.ts';
+import type { RunStore } from '../../store-files/run-store.ts';
+
+const STREAM_NAMES = ['stdin', 'stdout', 'stderr'];
+const MAX_ENTRIES = 50_000;
+const FIRST_ACCOUNT = 1000;
+const NOBODY = 65_534;
+const READABLE_BY_OTHERS = 0o004;
+const ENTERABLE_BY_OTHERS = 0o005;
+
+/** Who a run's tool is, for a supervisor that is root, until `restoreOwnership`. */
+export interface RunOwnership {
+  user: RunUser;
+  /** Gives all of it back, and the user's number free for other runs. */
+  restoreOwnership(): Promise<void>;
+}
+
+/**
+ * Root's tools are not root: each run has a user of its own, to whom its folders and the paths it may write belong while it goes on. A run
+ * that writes only where one ordinary user does is that user, and one that shares a writable path with a run that is going on shares its user.
+ */
+export async function takeOwnership(
+  store: RunStore,
+  layout: RunLayout,
+  runId: string,
+  wanted: { grants: readonly Grant[]; toolFiles: readonly string[]; isReachedByPath: boolean },
+): Promise<RunOwnership> {
+  for (const path of wanted.toolFiles) checkReadable(path);
+  // Its own folders concern no other run: only for grants have the runs to agree.
+  if (wanted.grants.length === 0) return take(store, layout, runId, wanted, []);
+  return withFileLock(lockOf(store), () => {
+    for (const { runId: other, isLive } of ownershipOfOtherRuns(store, runId))
+      if (!isLive) restoreOwnershipNow(store, store.layout(other), other);
+    return take(store, layout, runId, wanted, ownershipOfOtherRuns(store, runId));
+  });
+}
+
+/** Gives everything back to whom it belonged, and new files to the owner of the folder they are in. */
+export async function restoreOwnership(store: RunStore, layout: RunLayout, runId: string): Promise<void> {
+  const handed = readOwnershipRecord(layout);
+  if (handed === undefined) return;
+  if (handed.paths.every(({ isOwn }) => isOwn)) restoreOwnershipNow(store, layout, runId);
+  else await withFileLock(lockOf(store), () => restoreOwnershipNow(store, layout, runId));
+}
+
+/** The named pipes of the tool's streams become its own, so that it can open them by name. */
+export function chownStreams(layout: RunLayout, { uid, gid }: RunUser): void {
+  for (const name of STREAM_NAMES) {
+    const path = join(layout.control, name);
+    if (existsSync(path)) chownSync(path, uid, gid);
+  }
+}
+
+type Others = ReturnType<typeof ownershipOfOtherRuns>;
+
+function take(
+  store: RunStore,
+  layout: RunLayout,
+  runId: string,
+  wanted: Parameters<typeof takeOwnership>[3],
+  others: Others,
+): RunOwnership {
+  const { user, release } = chooseUser(wanted.grants, others);
+  try {
+    const paths = pathsFor(layout, wanted.grants, user, others);
+    writeOwnershipRecord(layout, { ...user, paths });
+    for (const path of paths) give(path, user, others);
+    // The tool has to come through the folder of the run where it sees the machine's own folders.
+    if (wanted.isReachedByPath) {
+      chownSync(layout.dir, 0, user.gid);
+      chmodSync(layout.dir, 0o710);
+    }
+    for (const path of [layout.toolControl, layout.answers]) chmodSync(path, 0o755);
+    const back = async () => {
+      await restoreOwnership(store, layout, runId);
+      release();
+    };
+    return { user, restoreOwnership: back };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+function lockOf(store: RunStore): string {
+  return join(store.root, 'ownership.lock');
+}
+
+function chooseUser(grants: readonly Grant[], others: Others): { user: RunUser; release(): void } {
+  const written = grants.filter(({ access }) => access === 'write').map(({ path }) => path);
+  const sharing = others.filter(({ handed }) =>
+    handed.paths.some(({ path, isOwn }) => !isOwn && written.some((each) => overlap(each, path))),
+  );
+  const [first] = sharing;
+  if (first !== undefined) {
+    const { uid, gid } = first.handed;
+    if (sharing.some(({ handed }) => handed.uid !== uid)) throw inUse(sharing.map(({ runId }) => runId));
+    return { user: { uid, gid }, release() {} };
+  }
+  const owners = written.map((path) => statSync(path));
+  const [owner] = owners;
+  if (owner !== undefined && isAccount(owner.uid) && owners.every(({ uid }) => uid === owner.uid)) {
+    return { user: { uid: owner.uid, gid: owner.gid }, release() {} };
+  }
+  const { uid, release } = claimRunUser();
+  return { user: { uid, gid: uid }, release };
+}
+
+function isAccount(uid: number): boolean {
+  return uid >= FIRST_ACCOUNT && uid !== NOBODY && !isRunUser(uid);
+}
+
+function pathsFor(layout: RunLayout, grants: readonly Grant[], user: RunUser, others: Others): OwnedPath[] {
+  const own = [layout.work, layout.artifacts, layout.toolLogs, layout.secrets].map((path) =>
+    describe(path, { isDeep: true, isOwn: true }, user, []),
+  );
+  const granted = grants.flatMap(({ path, access }) => {
+    if (access === 'write') return describe(path, { isDeep: true, isOwn: false }, user, others);
+    // Only what was named itself: what lies below it and is closed to others is closed to the tool.
+    return isOpenToOthers(path) ? [] : describe(path, { isDeep: false, isOwn: false }, user, others);
+  });
+  return [...own, ...granted];
+}
+
+function isOpenToOthers(path: string): boolean {
+  const stats = statSync(path);
+  const needed = stats.isDirectory() ? ENTERABLE_BY_OTHERS : READABLE_BY_OTHERS;
+  return (stats.mode & needed) === needed;
+}
+
+/** A tool's own files stay whose they are: many runs use them at once. */
+function checkReadable(path: string): void {
+  if (isOpenToOthers(path)) return;
+  throw new AcorError(
+    'E_PERMISSION',
+    `${path} may be read by its owner alone, and root's tools are run by users of their own`,
+    {
+      hint: `Let others read it: chmod -R o+rX '${path}'`,
+      next: [`chmod -R o+rX '${path}'`],
+    },
+  );
+}
+
+function describe(
+  path: string,
+  kind: { isDeep: boolean; isOwn: boolean },
+  user: RunUser,
+  others: Others,
+): OwnedPath {
+  const handed: OwnedPath = { path, ...kind, uid: 0, gid: 0, others: {} };
+  for (const { handed: theirs } of others) {
+    for (const each of theirs.paths) {
+      // Another run has it, or a part of it, already: whose it really is, is in that run's record.
+      if (isInside(path, each.path)) Object.assign(handed, { uid: each.uid, gid: each.gid });
+      if (overlap(path, each.path)) Object.assign(handed.others, each.others);
+    }
+  }
+  let count = 0;
+  visitTree(path, { isDeep: kind.isDeep, skip: isHandedBy(others) }, ({ path: at, stats }) => {
+    const { uid, gid, ino } = stats;
+    if (!kind.isOwn && ++count > MAX_ENTRIES) throw tooLarge(path);
+    if (isRunUser(uid) && uid !== user.uid) throw inUse([path]);
+    if (at === path) Object.assign(handed, { uid, gid });
+    else if (uid !== handed.uid || gid !== handed.gid) handed.others[ino] = [uid, gid];
+  });
+  return handed;
+}
+
+function give({ path, isDeep, isOwn }: OwnedPath, user: RunUser, others: Others): void {
+  visitTree(path, { isDeep, skip: isOwn ? () => false : isHandedBy(others) }, ({ stats, chown }) => {
+    // A file that has another name elsewhere would be handed over there, too.
+    const isElsewhere = stats.isFile() && stats.nlink > 1;
+    if (stats.uid !== user.uid && !isElsewhere) chown(user.uid, user.gid);
+  });
+}
+
+/** What another run that is going on has been given stays as it is. */
+function isHandedBy(others: Others): (path: string) => boolean {
+  const taken = others.flatMap(({ handed }) => handed.paths.map(({ path }) => path));
+  return (path) => taken.some((each) => isInside(path, each));
+}
+
+function restoreOwnershipNow(store: RunStore, layout: RunLayout, runId: string): void {
+  const handed = readOwnershipRecord(layout);
+  if (handed === undefined) return;
+  const isShared = handed.paths.some(({ isOwn }) => !isOwn);
+  const live = isShared ? ownershipOfOtherRuns(store, runId).filter((other) => other.isLive) : [];
+  for (const path of handed.paths) if (!path.isOwn || isThere(path)) restore(path, handed, live);
+  if (isThere({ path: layout.dir })) {
+    chmodSync(layout.dir, 0o700);
+    chownSync(layout.dir, 0, 0);
+  }
+  removeOwnershipRecord(layout);
+}
+
+function restore({ path, isDeep, uid, gid, others }: OwnedPath, handed: OwnershipRecord, live: Others): void {
+  visitTree(path, { isDeep, skip: isHandedBy(live) }, ({ stats, chown }) => {
+    if (stats.uid !== handed.uid) return;
+    const [owner, group] = others[stats.ino] ?? [uid, gid];
+    if (owner !== stats.uid || group !== stats.gid) chown(owner, group);
+  });
+}
+
+function isThere({ path }: { path: string }): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function overlap(a: string, b: string): boolean {
+  return isInside(a, b) || isInside(b, a);
+}
+
+function inUse(who: readonly string[]): AcorError {
+  return new AcorError('E_PERMISSION', `a path to be written is in use by other runs: ${who.join(', ')}`, {
+    hint: 'Wait for them to end (acor runs), then run this again; or run ACOR as an ordinary user.',
+    next: ['acor runs'],
+  });
+}
+
+function tooLarge(path: string): AcorError {
+  return new AcorError(
+    'E_PERMISSION',
+    `${path} holds more than ${MAX_ENTRIES} entries, too many to hand over to the run's own user`,
+    { hint: `Run ACOR as the owner of ${path}, or let one ordinary user own it: chown -R USER '${path}'` },
+  );
+}

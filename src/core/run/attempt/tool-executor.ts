@@ -1,0 +1,136 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import type { Exit } from '../../process/runtime.ts';
+import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
+import type { RunWriter } from '../../store-files/run-store.ts';
+import { failureOf, isListedExit, judge, type Outcome } from '../outcome.ts';
+import type { ToolPlan } from '../plan/tool-plan.ts';
+import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor } from '../run-executor.ts';
+import { type RunnerServices, TASK_PREFIX } from '../services.ts';
+import { type AttemptResult, runAttempt } from './attempt.ts';
+import { collectArtifacts } from './collect-artifacts.ts';
+import { hasEndedItself } from './ending.ts';
+import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
+import type { ReportProtected } from './protected/watch-protected.ts';
+
+/** What a run of this plan does, once there is somebody to write it. */
+export async function executorFor(
+  services: RunnerServices,
+  plan: ToolPlan,
+): Promise<(writer: RunWriter) => RunExecutor> {
+  const byTurns = plan.name.startsWith(TASK_PREFIX)
+    ? await services.conversationalExecutor?.(plan)
+    : undefined;
+  return (writer) => {
+    const work = new ToolExecutor(services, plan, writer);
+    return byTurns?.(work, writer) ?? work;
+  };
+}
+
+/** The work of a tool's run: its process, judged by what happened, and what it made. */
+class ToolExecutor implements RunExecutor {
+  readonly #services: RunnerServices;
+  readonly #plan: ToolPlan;
+  readonly #writer: RunWriter;
+  #reportProtected: ReportProtected | undefined;
+
+  constructor(services: RunnerServices, plan: ToolPlan, writer: RunWriter) {
+    this.#services = services;
+    this.#plan = plan;
+    this.#writer = writer;
+  }
+
+  async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
+    const { manifest, adapter } = this.#plan.tool;
+    const { layout } = this.#writer;
+    try {
+      await this.#plan.guard.approved();
+      await this.#reportFallbackSandbox();
+      this.#reportProtected ??= await this.#watchProtected();
+      prepareStaging(this.#plan.staged);
+      if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(layout);
+      const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options);
+      this.#warnOfExitCode(attempt.exit);
+      const outcome = judge({
+        ...attempt,
+        adapter,
+        strict: manifest.strict,
+        exitCodes: manifest.exit_codes,
+        extraCodes: await this.#services.registry.errorCodes(),
+      });
+      return {
+        ...this.#withOutputs(outcome, attempt),
+        wasStopped: !hasEndedItself(attempt.ending),
+        exit: attempt.exit,
+        survivors: attempt.survivors,
+        result: attempt.message?.type === 'result' ? attempt.message : null,
+      };
+    } catch (error) {
+      return notStarted(failureOf(error, layout.dir));
+    } finally {
+      this.#plan.secrets?.withdraw(this.#writer);
+    }
+  }
+
+  async conclude({ outcome, exit, wasStopped }: AttemptOutcome): Promise<void> {
+    this.#reportProtected?.((msg, extra) => this.#warn(undefined, msg, extra));
+    if (outcome.state !== 'failed' || exit === null || wasStopped) return;
+    const { explainFailure } = await import('../explain-failure.ts');
+    explainFailure(this.#services, this.#plan, this.#writer, outcome);
+  }
+
+  /** Most tools write nothing but their own folders, where there is nothing to protect. */
+  async #watchProtected(): Promise<ReportProtected | undefined> {
+    if (!this.#plan.grants.some(({ access }) => access === 'write')) return undefined;
+    const { watchProtected } = await import('./protected/watch-protected.ts');
+    return watchProtected(this.#plan);
+  }
+
+  async #reportFallbackSandbox(): Promise<void> {
+    const { fallback } = this.#plan.sandboxed;
+    if (fallback === null) return;
+    const { reportFallback } = await import('../../sandbox/report-fallback.ts');
+    const news = reportFallback(fallback.chosen, fallback.cacheFolder);
+    if (news !== undefined) this.#warn(undefined, news.msg, { hint: news.hint });
+  }
+
+  /** A completed attempt only counts when what it made is there, is what the tool says, and stands where it belongs. */
+  #withOutputs(
+    outcome: Outcome,
+    attempt: AttemptResult,
+  ): { outcome: Outcome; artifacts: MeasuredArtifact[] } {
+    if (outcome.state !== 'completed') return { outcome, artifacts: [] };
+    const { layout } = this.#writer;
+    if (attempt.message === undefined && this.#plan.tool.adapter !== 'plain') {
+      this.#warn(
+        'E_NO_RESULT',
+        'the tool exited with 0 and had written no result; it counts as completed, as strict is false',
+      );
+    }
+    try {
+      const outputs = writtenOutputs(this.#plan.staged);
+      for (const { input, target } of this.#plan.staged) {
+        if (!outputs.some((output) => output.target === target)) {
+          this.#warn(undefined, `the tool has not written its output '${input}': ${target}`);
+        }
+      }
+      const artifacts = collectArtifacts(this.#plan, layout, attempt.message, outputs, attempt.files);
+      placeOutputs(outputs);
+      for (const artifact of artifacts) this.#writer.log.append({ type: 'artifact', ...artifact });
+      this.#plan.secrets?.warnOfArtifacts(this.#writer, artifacts);
+      return { outcome, artifacts };
+    } catch (error) {
+      if (!(error instanceof AcorError)) throw error;
+      return { outcome: failureOf(error, layout.dir), artifacts: [] };
+    }
+  }
+
+  #warnOfExitCode({ rc }: Exit): void {
+    const expected = this.#plan.tool.manifest.exit_codes;
+    if (rc === null || isListedExit(rc, expected)) return;
+    this.#warn(undefined, `exit code ${rc} is not in the manifest's exit_codes`, { expected, actual: rc });
+  }
+
+  #warn(code: string | undefined, msg: string, extra: Record<string, unknown> = {}): void {
+    this.#writer.log.append({ type: 'runner_warning', ...(code !== undefined && { code }), msg, ...extra });
+  }
+}

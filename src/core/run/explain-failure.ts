@@ -1,0 +1,183 @@
+import { realpathSync, statSync } from 'node:fs';
+import { basename, delimiter, dirname, isAbsolute, join, normalize } from 'node:path';
+import { errorInfo } from '../../protocol/error-codes.ts';
+import { type Denial, explainDenial, type Remedy, remedySentence } from '../policy/explain-denial.ts';
+import { type SaidDenial, saidDenials } from '../policy/said-denials.ts';
+import { isProgram } from '../registry/find-program.ts';
+import { isInside } from '../registry/real-path.ts';
+import { systemEntries } from '../sandbox/profile/system-folders.ts';
+import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
+import type { RunWriter } from '../store-files/run-store.ts';
+import { lastWordsIn } from './attempt/resources/resource-watch.ts';
+import type { Outcome } from './outcome.ts';
+import { ownFolders } from './plan/resolve-call.ts';
+import type { ToolPlan } from './plan/tool-plan.ts';
+import type { RunnerServices } from './services.ts';
+
+const LAST_WORDS_BYTES = 16_384;
+const MAX_TOLD = 5;
+/** Windows into the kernel and other processes: no line of a manifest opens them. */
+const NEVER_GRANTED = ['/proc', '/sys', '/dev'];
+
+/** Something that the sandbox may have kept the tool from; without `allow` where no single line would allow it. */
+interface Reported {
+  what: string;
+  said: string;
+  allow?: Remedy;
+  fix: string;
+}
+
+/**
+ * Tells, in one warning, what the sandbox may have refused a tool that failed, with the lines of its manifest that would allow it; the hint of
+ * the failure says it as well, if there is none yet. It is a guess from the tool's last words, told only where the machine bears it out: the path exists
+ * outside and was not granted, the program is there and was not named. Nothing is read or run for it.
+ */
+export function explainFailure(
+  services: RunnerServices,
+  plan: ToolPlan,
+  { layout, log }: RunWriter,
+  outcome: Outcome,
+): void {
+  const { isolation } = plan.sandboxed;
+  if (isolation.backend === 'none') return;
+  const words = `${wordsIn(layout.stderrLog)}\n${outcome.byRunner ? '' : (outcome.message ?? '')}`;
+  const calls = [...REFUSED_CALLS, 'socket'];
+  const own = [...ownFolders(services, plan.callerEnv), layout.dir];
+  const told: Reported[] = [];
+  for (const said of saidDenials(words, calls)) {
+    const one = recordedOf(said, plan, { own, project: services.config.root });
+    if (one !== undefined && told.every(({ fix }) => fix !== one.fix)) told.push(one);
+  }
+  if (told.length === 0) return;
+  const shown = told.slice(0, MAX_TOLD);
+  const level = plan.tool.manifest.permissions.level === 'minimal' && shown.some(({ allow }) => allow);
+  const fixes = shown.map(({ fix }) => fix).join('; ');
+  const hint = `If the tool is to have this: ${fixes}${level ? '; where it says permissions.level, that has to be standard' : ''}`;
+  log.append({
+    type: 'runner_warning',
+    code: 'E_PERMISSION',
+    msg: `the sandbox may have kept the tool from ${shown.map(({ what }) => what).join('; ')}. A guess: it said '${shown[0]!.said}'`,
+    hint,
+    denied: shown,
+  });
+  // What the table says of the code says less.
+  if (outcome.hint === null || outcome.hint === errorInfo(outcome.code ?? '')?.hint) outcome.hint = hint;
+}
+
+function recordedOf(
+  said: SaidDenial,
+  plan: ToolPlan,
+  places: { own: readonly string[]; project: string },
+): Reported | undefined {
+  switch (said.kind) {
+    case 'path':
+      return ofPath(said, plan, places);
+    case 'command':
+      return ofCommand(said.command, said.said, plan);
+    case 'network':
+      return ofNetwork(said, plan);
+    default:
+      return ofCall(said.call, said.said, plan);
+  }
+}
+
+function ofPath(
+  { path: written, isWrite, said }: Extract<SaidDenial, { kind: 'path' }>,
+  plan: ToolPlan,
+  { own, project }: { own: readonly string[]; project: string },
+): Reported | undefined {
+  const path = normalize(written);
+  const { level, network } = plan.tool.manifest.permissions;
+  const exists = realOf(path) !== undefined;
+  const real = realOf(path) ?? join(realOf(dirname(path)) ?? '/', basename(path));
+  if (level === 'privileged' || dirname(real) === '/') return undefined;
+  // What nobody speaks of outside is more often a file that is looked for than one that is to be made.
+  if (!exists && !plan.args.includes(written) && !isInside(real, project)) return undefined;
+  const program = ofProgram(real, said, plan);
+  if (program !== undefined) return program;
+  const system = systemEntries(network.egress_allow.length === 0 ? 'none' : 'listed').map(
+    (each) => each.path,
+  );
+  const fixed = [plan.tool.dir, ...system, ...NEVER_GRANTED];
+  const holds = (folders: readonly string[]) => folders.some((each) => isInside(real, each));
+  const kind = isWrite || !exists || holds(grantsOf(plan, 'read')) ? 'write' : 'read';
+  if (holds([...fixed, ...own, ...grantsOf(plan, kind)])) return undefined;
+  const isFolder = exists && statSync(real).isDirectory();
+  const opened = kind === 'write' && !isFolder ? dirname(real) : real;
+  // A grant that would open ACOR's own folders is refused.
+  if (own.some((each) => isInside(each, opened)) || opened === '/') return undefined;
+  const denial = { kind, path: real, isFolder } as const;
+  return granted(`${kind === 'read' ? 'reading' : 'writing'} ${path}`, said, denial, project);
+}
+
+/** A program that can be seen, as all of /usr can, and not started. */
+function ofProgram(path: string, said: string, plan: ToolPlan): Reported | undefined {
+  const isOnPath = pathOf(plan).some((folder) => realOf(folder) === dirname(path));
+  return isOnPath ? ofCommand(basename(path), said, plan) : undefined;
+}
+
+function ofCommand(command: string, said: string, plan: ToolPlan): Reported | undefined {
+  const { commands, level } = plan.tool.manifest.permissions;
+  const name = basename(command);
+  const isFree = level === 'privileged' || plan.sandboxed.isolation.not_enforced.includes('commands');
+  if (isFree || commands.includes(name)) return undefined;
+  if (!pathOf(plan).some((folder) => isProgram(join(folder, name)))) return undefined;
+  return granted(`starting the program ${name}`, said, { kind: 'command', command: name });
+}
+
+function ofNetwork(
+  { host, port, said }: Pick<Extract<SaidDenial, { kind: 'network' }>, 'host' | 'port' | 'said'>,
+  plan: ToolPlan,
+): Reported | undefined {
+  const { level, network } = plan.tool.manifest.permissions;
+  // Names that are not in a list are told of when they are asked for.
+  const isReported = network.egress_allow.length > 0 && (host === null || !/^[\d.]+$|:/.test(host));
+  if (level === 'privileged' || isReported) return undefined;
+  if (host !== null) {
+    return granted(`the network (${host})`, said, { kind: 'host', host, port: port ?? 443 });
+  }
+  const fix =
+    'In tool.yaml, under permissions.network.egress_allow, name each host with its port, such as: - api.example.com:443';
+  return { what: 'the network', said, fix };
+}
+
+/** Calls of the kernel are not in a manifest: a tool may have them with all else, or not at all. */
+function ofCall(call: string, said: string, plan: ToolPlan): Reported | undefined {
+  const { level } = plan.tool.manifest.permissions;
+  if (call === 'socket' && plan.sandboxed.isolation.backend === 'landlock') {
+    return ofNetwork({ host: null, port: null, said }, plan);
+  }
+  const what = `the system call ${call}`;
+  if (ALWAYS_REFUSED_CALLS.includes(call)) return { what, said, fix: 'nothing in a manifest allows it' };
+  if (level === 'privileged') return undefined;
+  return { what, said, fix: 'only permissions.level: privileged allows it, which a person has to approve' };
+}
+
+function granted(what: string, said: string, denial: Denial, project?: string): Reported {
+  const allow = explainDenial(denial, project);
+  return { what, said, allow, fix: remedySentence(allow) };
+}
+
+function grantsOf({ grants }: ToolPlan, access: 'read' | 'write'): string[] {
+  return grants.filter((grant) => access === 'read' || grant.access === 'write').map(({ path }) => path);
+}
+
+function pathOf({ callerEnv }: ToolPlan): string[] {
+  return (callerEnv['PATH'] ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
+}
+
+function wordsIn(path: string): string {
+  try {
+    return lastWordsIn(path, LAST_WORDS_BYTES);
+  } catch {
+    return '';
+  }
+}
+
+function realOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}

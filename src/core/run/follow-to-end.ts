@@ -1,0 +1,31 @@
+import { countLines, followEvents } from '../store-files/follow.ts';
+import { summariseLog } from '../store-files/log-summary.ts';
+import { isLive, isLost } from '../store-files/lost-runs.ts';
+import type { RunStore } from '../store-files/run-store.ts';
+import { settled } from './recover-lost-run.ts';
+
+/**
+ * Follows the log of a run, whoever supervises it, from any `seq` on and in whole lines, to the event that ends the run. If its
+ * supervisor is lost, that end is written first. `isEnough` is asked while nothing comes.
+ */
+export async function* followToEnd(
+  store: RunStore,
+  runId: string,
+  options: { since: number; signal?: AbortSignal | undefined; isEnough?: () => boolean },
+): AsyncGenerator<Uint8Array> {
+  const { signal, isEnough = () => false } = options;
+  const isAbandoned = () => isEnough() || !isLive(store.read(runId));
+  const follow = { wait: true, isAbandoned, ...(signal && { signal }) };
+  let seen = options.since;
+  for (;;) {
+    for await (const lines of followEvents(store.layout(runId).events, { ...follow, since: seen })) {
+      seen += countLines(lines);
+      yield lines;
+    }
+    if (signal?.aborted || isEnough()) return;
+    // A store that does not let the end be written has no end to show.
+    if (isLost(await settled(store, runId))) return;
+    const { lastEvent } = summariseLog(store.layout(runId).events);
+    if (Number(lastEvent?.seq ?? 0) <= seen) return;
+  }
+}

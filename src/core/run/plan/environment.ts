@@ -1,0 +1,47 @@
+import { whyDenied } from '../../../protocol/env-names.ts';
+import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
+import type { RunLayout } from '../../store-files/layout.ts';
+import type { ToolPlan } from './tool-plan.ts';
+
+/** The whole environment of a tool (contract §2): what is listed, and nothing of the caller's beyond it. */
+export function environmentOf(
+  plan: ToolPlan,
+  layout: RunLayout,
+  attempt: { number: number; deadline: Date; isResumed: boolean },
+): Record<string, string> {
+  return {
+    ...passedOn(plan),
+    ...plan.tool.manifest.env.set,
+    ...plan.command.env,
+    RUN_ID: plan.runId,
+    TRACE_ID: plan.traceId,
+    SPAN_ID: plan.spanId,
+    TRACEPARENT: `00-${plan.traceId}-${plan.spanId}-01`,
+    WORKSPACE: layout.work,
+    DEADLINE_TS: attempt.deadline.toISOString(),
+    CANCEL_FILE: layout.cancelFile,
+    AI_PROTOCOL_VERSION: String(PROTOCOL_VERSION),
+    LOG_DIR: layout.toolLogs,
+    ARTIFACTS_DIR: layout.artifacts,
+    CHECKPOINT_DIR: layout.checkpoints,
+    ANSWERS_DIR: layout.answers,
+    SECRETS_DIR: layout.secrets,
+    ACOR_ATTEMPT: String(attempt.number),
+    ACOR_RESUME: attempt.isResumed ? '1' : '0',
+    ACOR_LIB: plan.libraryDir,
+    ...(plan.tool.manifest.stdin === 'records' && { ACOR_STDIN: 'records' }),
+    ...plan.sandboxed.env,
+    ...(plan.limits.waitingStopsDeadline && { ACOR_WAITING_STOPS_DEADLINE: '1' }),
+  };
+}
+
+/** The names of the caller's variables that a plan passes on, with their values. */
+function passedOn({ tool, callerEnv, baseAllowlist }: ToolPlan): Record<string, string> {
+  const names = new Set([...baseAllowlist, ...tool.manifest.env.require, ...tool.manifest.env.allow]);
+  const passed: Record<string, string> = {};
+  for (const name of names) {
+    const value = callerEnv[name];
+    if (value !== undefined && whyDenied(name) === undefined) passed[name] = value;
+  }
+  return passed;
+}

@@ -1,0 +1,54 @@
+import { sdkPaths } from '../../registry/sdk-paths.ts';
+import { preparedAnswers } from '../answers/prepared-answers.ts';
+import type { RunRequest } from '../run-request.ts';
+import type { RunnerServices } from '../services.ts';
+import { checkTool } from './check-tool.ts';
+import { confineTool } from './confine-tool.ts';
+import { fromRequest } from './from-request.ts';
+import { planLimits } from './limits.ts';
+import { resolveCall } from './resolve-call.ts';
+import type { ToolPlan } from './tool-plan.ts';
+
+/**
+ * Checks everything that can be checked before a tool runs: the tool, the call, its limits, its sandbox, the policy, the plugins, in
+ * the order in which their problems help a caller. Starts and writes nothing.
+ */
+export async function planRun(services: RunnerServices, request: RunRequest): Promise<ToolPlan> {
+  const { environment } = services.config.config;
+  const requested = fromRequest(request);
+  const { runId } = requested;
+  const checked = await checkTool(services, request);
+  const { tool, guard } = checked;
+  const call = await resolveCall(services, request, { tool, runId });
+  const limits = planLimits(services, tool, request);
+  const { resources } = limits;
+  const sandboxed = await confineTool(services, request, { runId, tool, call, resources });
+  await guard.authorizeRun({
+    args: call.shownArgs,
+    grants: call.argumentGrants,
+    staged: call.staged,
+    tier: sandboxed.isolation.tier,
+    ...(call.secrets && { hide: <T>(told: T) => call.secrets!.redaction.data(told) }),
+  });
+  const plan: ToolPlan = {
+    ...requested,
+    ...checked,
+    ...call,
+    ...limits,
+    name: tool.name,
+    version: tool.manifestPath === null ? null : tool.manifest.version,
+    sandboxed,
+    isolation: sandboxed.isolation,
+    idempotent: tool.manifest.idempotent || tool.manifest.effects === 'reads',
+    needsSlot: tool.manifest.role === 'leaf',
+    answers: preparedAnswers(services.config, request, tool.name),
+    answerTimeoutS: environment.answer_timeout_s,
+    replays: request.replays?.runId ?? null,
+    ...(request.reads && { reads: request.reads }),
+    callerEnv: request.env,
+    baseAllowlist: environment.base_allowlist,
+    libraryDir: sdkPaths().sdkBash,
+    isRead: request.isRead ?? false,
+  };
+  return services.plugins === undefined ? plan : services.plugins.beforeRun(plan);
+}

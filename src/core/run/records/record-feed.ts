@@ -1,0 +1,110 @@
+import { errorMessage } from '../../../util/error-code.ts';
+import { InputPipe } from '../../process/input-pipe.ts';
+import type { RunWriter } from '../../store-files/run-store.ts';
+import { endedRecord } from '../ended-record.ts';
+import { followToEnd } from '../follow-to-end.ts';
+import type { RunnerServices } from '../services.ts';
+import { PaceTeller } from './reader-pace.ts';
+import { RecordReader } from './record-reader.ts';
+import type { RecordSource } from './record-source.ts';
+
+const PIPE_BYTES = 1 << 20;
+const MAX_PAUSE_MS = 20;
+
+/**
+ * A tool's standard input that carries the records of another run, while that run goes on. They are read from its log at the pace
+ * of the tool, which holds the other run back when it is too far ahead. Only one that has completed ends in end-of-file: what a tool
+ * makes of half of its input must not count.
+ */
+export class RecordFeed {
+  readonly #services: RunnerServices;
+  readonly #source: RecordSource;
+  readonly #onBroken: (reason: string) => void;
+  readonly #pipe: InputPipe;
+  readonly #stop = new AbortController();
+  #isStarved = true;
+  #lastGivenMs = performance.now();
+
+  /** `onBroken` is told once, when there will be no whole input. */
+  constructor(
+    services: RunnerServices,
+    writer: RunWriter,
+    source: RecordSource,
+    onBroken: (reason: string) => void,
+  ) {
+    this.#services = services;
+    this.#source = source;
+    this.#onBroken = onBroken;
+    this.#pipe = new InputPipe(services.runtime, writer.layout.control, PIPE_BYTES);
+  }
+
+  get target(): number {
+    return this.#pipe.target;
+  }
+
+  /** When the tool was last given something; now, while there is nothing to give it. On the clock of `performance.now()`. */
+  get lastGivenMs(): number {
+    return this.#isStarved ? performance.now() : this.#lastGivenMs;
+  }
+
+  /** The tool has been started with the target: it is fed from now on. */
+  releaseReadEnd(): void {
+    this.#pipe.releaseReadEnd();
+    this.#feed().catch((error) => {
+      if (!this.#stop.signal.aborted) this.#onBroken(`its records cannot be read: ${errorMessage(error)}`);
+    });
+  }
+
+  /** Answers come as files alone. */
+  write(_answer: string): void {}
+
+  /** It is at its end when the records are. */
+  end(): void {}
+
+  close(): void {
+    this.#stop.abort();
+    this.#pipe.close();
+  }
+
+  async #feed(): Promise<void> {
+    const { store } = this.#services;
+    const { run_id, form } = this.#source;
+    const { signal } = this.#stop;
+    const reader = new RecordReader(form);
+    const pace = new PaceTeller(store.layout(run_id));
+    let taken = 0;
+    try {
+      for await (const lines of followToEnd(store, run_id, { since: 0, signal })) {
+        await this.#give(reader.read(lines));
+        if (signal.aborted) return;
+        taken += lines.length;
+        pace.emit(taken);
+        this.#isStarved = true;
+      }
+    } finally {
+      pace.close();
+    }
+    this.#isStarved = false;
+    this.#lastGivenMs = performance.now();
+    const { state, tool } = await endedRecord(store, run_id);
+    if (signal.aborted) return;
+    if (state === 'completed') this.#pipe.end();
+    else this.#onBroken(`the tool before it, '${tool}' (${run_id}), has not completed (${state})`);
+  }
+
+  async #give(bytes: Uint8Array): Promise<void> {
+    this.#isStarved = bytes.length === 0;
+    let pauseMs = 1;
+    for (let at = 0; at < bytes.length && !this.#stop.signal.aborted; ) {
+      const count = this.#pipe.offer(bytes, at);
+      at += count;
+      if (count > 0) {
+        this.#lastGivenMs = performance.now();
+        pauseMs = 1;
+      } else {
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
+      }
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import { identify } from '../../util/process-table.ts';
+import type { RunWriter } from '../store-files/run-store.ts';
+import { clearSecrets } from '../store-files/secrets-folder.ts';
+import { stagedBefore } from './attempt/outputs.ts';
+import type { PreparedRun } from './plan/prepared-run.ts';
+import { settled } from './recover-lost-run.ts';
+import { Run } from './run.ts';
+import type { Rerun, RerunMode, RunRequest } from './run-request.ts';
+import type { RunnerServices } from './services.ts';
+import { planned } from './start-run.ts';
+import { wasStoppedMidway } from './stopped-midway.ts';
+import { enterState } from './write-ending.ts';
+
+/** Begins the next attempt of a run that has failed, was cancelled, or lost its supervisor: same id, same workspace, same answers. */
+export async function reopenRun(services: RunnerServices, request: RunRequest, again: Rerun): Promise<Run> {
+  const record = await settled(services.store, again.runId);
+  const mayTake = (now: RunRecord) => checkState(now, again);
+  mayTake(record);
+  const { replays } = record;
+  const {
+    plan,
+    createExecutor,
+    again: reopening,
+  } = await planned(services, {
+    ...request,
+    ...(replays !== null && { replays: { runId: replays, outputs: stagedBefore(record) } }),
+  });
+  if (!plan.idempotent && wasStoppedMidway(record) && !again.force) throw outcomeUnknown(record);
+  // Somebody else may have been quicker, and be at work or done already.
+  const writer = services.store.takeOver(again.runId, mayTake);
+  try {
+    if (again.mode === 'resume') await giveBackAnswers(writer);
+    reopen(writer, again.mode, reopening);
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
+  return Run.begin(services, plan, writer, createExecutor(writer));
+}
+
+type Reopening = NonNullable<PreparedRun['again']>;
+
+const NOTHING_ELSE: Reopening = { told: {}, change: {} };
+
+async function giveBackAnswers({ layout }: RunWriter): Promise<void> {
+  const { restoreAnswers } = await import('../store-files/restore-answers.ts');
+  await restoreAnswers(layout);
+}
+
+function reopen(writer: RunWriter, mode: RerunMode, { told, change }: Reopening = NOTHING_ELSE): void {
+  const { layout, record } = writer;
+  for (const path of [layout.cancelRequest, layout.cancelFile, layout.forceCancelFile])
+    rmSync(path, { force: true });
+  clearSecrets(layout);
+  if (mode === 'retry') {
+    for (const path of [layout.checkpoints, layout.staging, layout.answers])
+      rmSync(path, { recursive: true, force: true });
+    for (const path of [layout.checkpoints, layout.answers]) mkdirSync(path, { recursive: true });
+  }
+  enterState(writer, 'queued', mode, told);
+  writer.update({
+    state: 'queued',
+    attempt: record.attempt + 1,
+    supervisor: identify(process.pid),
+    ended_at: null,
+    code: null,
+    message: null,
+    rc: null,
+    signal: null,
+    duration_s: null,
+    ...change,
+  });
+}
+
+function checkState({ run_id, state }: RunRecord, { from }: Rerun): void {
+  if (state === 'failed' || state === 'cancelled' || (state === 'completed' && from !== undefined)) return;
+  if (state === 'completed') {
+    throw new AcorError('E_USAGE', `run ${run_id} is completed; there is nothing left to do`, {
+      hint: `See what it made: acor show ${run_id}`,
+      next: [`acor show ${run_id}`],
+    });
+  }
+  throw new AcorError('E_USAGE', `run ${run_id} is still going (${state})`, {
+    hint: `Follow it: acor attach ${run_id}`,
+    next: [`acor attach ${run_id}`],
+  });
+}
+
+function outcomeUnknown({ run_id, tool, code, signal }: RunRecord): AcorError {
+  return new AcorError(
+    'E_OUTCOME_UNKNOWN',
+    `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent: nobody can say what it had done by then`,
+    {
+      hint: 'Look at what the tool changed. If doing it again is harmless, add --force, or set idempotent: true in its manifest.',
+      next: [`acor logs ${run_id}`],
+    },
+  );
+}

@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { SeededRandom } from '../../../test/support/seeded-random.ts';
+import { checkedStates } from '../../../test/support/state-chain.ts';
+import { isFinal, mayFollow, RUN_STATES, type RunState } from '../../protocol/run-state.ts';
+import { newRunId, newSpanId } from '../../util/ids.ts';
+import { verifyRun } from '../audit/verify.ts';
+import { FileRunStore } from '../store-files/file-run-store.ts';
+import type { NewRun, RunWriter } from '../store-files/run-store.ts';
+import { Questions } from './answers/questions.ts';
+import { Intake } from './attempt/intake.ts';
+import { type Outcome, stopped } from './outcome.ts';
+import { recoverIfLost } from './recover-lost-run.ts';
+import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
+
+const SEED = Number(process.env.ACOR_TEST_SEED ?? Date.now() % 2 ** 31);
+const LIVES = 100;
+const STEPS = 30;
+const STATES = Object.keys(RUN_STATES) as RunState[];
+/** A process of an earlier boot: whoever looks finds that it is gone. */
+const DEAD = { pid: 1, start_time: 1, boot_id: 'another boot' };
+
+describe(`the states of a run (seed ${SEED})`, () => {
+  const root = mkdtempSync(join(tmpdir(), 'acor-states-'));
+  after(() => rmSync(root, { recursive: true, force: true }));
+
+  it('follow the table in whatever order things happen to it', async () => {
+    const random = new SeededRandom(SEED);
+    const seen = new Set<string>();
+    for (let life = 0; life < LIVES; life++) {
+      const run = new RandomRun(new FileRunStore(join(root, '.runs')), random);
+      try {
+        for (let step = 0; step < STEPS; step++) await run.step();
+        await run.die();
+        for (const change of run.checked()) seen.add(change);
+        assert.deepEqual(run.verified(), []);
+      } catch (error) {
+        throw new Error(`seed ${SEED}, life ${life}, after: ${run.steps.join(', ')}`, { cause: error });
+      }
+    }
+    // A walk that never gets about would prove nothing. Before it ends a run, the runner takes what is asked back.
+    const all = STATES.flatMap((from) => RUN_STATES[from].map((to) => `${from} → ${to}`));
+    assert.deepEqual(
+      all.filter((change) => !seen.has(change)),
+      ['waiting_ai → cancelled'],
+    );
+  });
+});
+
+/** One run to which things happen in any order, through the code that the runner itself uses. */
+class RandomRun {
+  readonly steps: string[] = [];
+  readonly #store: FileRunStore;
+  readonly #random: SeededRandom;
+  readonly #runId = newRunId();
+  #writer: RunWriter;
+  #questions!: Questions;
+  #intake!: Intake;
+  #isAttempting = false;
+  #failure: unknown;
+  /** Once the run is over. */
+  #ended: RunState | undefined;
+
+  constructor(store: FileRunStore, random: SeededRandom) {
+    this.#store = store;
+    this.#random = random;
+    this.#writer = store.create(newRun(this.#runId));
+    this.#supervise();
+  }
+
+  async step(): Promise<void> {
+    const happening = this.#random.pick([
+      'goToWork',
+      'goToWork',
+      'toolSpeaks',
+      'toolSpeaks',
+      'toolSpeaks',
+      'toolAsks',
+      'toolAsks',
+      'answer',
+      'answer',
+      'attemptEnds',
+      'end',
+      'die',
+      'reopenRun',
+      'goAstray',
+    ] as const);
+    this.steps.push(happening);
+    await this[happening]();
+    if (this.#failure !== undefined) throw this.#failure;
+    this.checked();
+  }
+
+  /** Begins an attempt, of a run that is new or goes on. */
+  async goToWork(): Promise<void> {
+    if (this.#isAttempting || isFinal(this.#state)) return;
+    if (this.#state === 'queued') {
+      enterState(this.#writer, 'running');
+      // A supervisor may die between the log and the record.
+      this.#writer.log.flush();
+      if (this.#random.chance(0.1)) return this.die();
+      this.#writer.update({ state: 'running' });
+    }
+    this.#isAttempting = true;
+    this.#questions.begin({
+      deliver: () => {},
+      news: () => ({}),
+      onGoingOn: () => {},
+      onUnanswered: () => {},
+      onFailed: (error) => {
+        this.#failure = error;
+      },
+    });
+  }
+
+  /** Also when nobody expects it: the last words of a tool are read after its end. */
+  async toolSpeaks(): Promise<void> {
+    if (isFinal(this.#state) || this.#state === 'queued') return;
+    const type = this.#random.pick([
+      'start',
+      'progress',
+      'result',
+      'error',
+      'cancelled',
+      'runner_state',
+      'odd',
+    ]);
+    this.#intake.accept({ type, from: 'running', to: 'completed', step: 's', pct: 1, status: 'ok', seq: 7 });
+    this.#writer.log.flush();
+  }
+
+  async toolAsks(): Promise<void> {
+    if (isFinal(this.#state) || this.#state === 'queued') return;
+    this.#intake.accept({
+      type: 'action_required',
+      action: this.#random.pick(['choose', 'prepared', 'prepared-wrong']),
+      action_id: this.#random.pick(['a-1', 'a-2', 'a-3', 'a-4', '../a']),
+      context: {},
+      blocking: this.#random.chance(0.7),
+      ...(this.#random.chance(0.8) && { options: [{ id: 'yes' }] }),
+      ...(this.#random.chance(0.2) && { default: 'yes', timeout_s: 0.001 }),
+    });
+    this.#writer.log.flush();
+    if (this.#random.chance(0.3)) await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+
+  /** Also to a question that is not open, with what does not fit, and when the run is over. */
+  async answer(): Promise<void> {
+    if (isFinal(this.#state)) return;
+    this.#questions.take({
+      answer_id: newSpanId(),
+      action_id: this.#random.pick(['a-1', 'a-2', 'a-3', 'a-4', 'a-9']),
+      answer: this.#random.chance(0.8) ? 'yes' : 'no',
+      by: 'somebody',
+      source: 'command',
+    });
+    if (this.#random.chance(0.5)) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async attemptEnds(): Promise<void> {
+    if (!this.#isAttempting) return;
+    await this.#questions.end();
+    this.#isAttempting = false;
+  }
+
+  async end(): Promise<void> {
+    await this.attemptEnds();
+    const ends = (['completed', 'failed', 'cancelled'] as const).filter((to) => mayFollow(this.#state, to));
+    if (ends.length === 0) return;
+    const state = this.#random.pick(ends);
+    const outcome: Outcome =
+      state === 'failed'
+        ? stopped('E_DEADLINE', 'too late')
+        : { state, code: null, message: null, hint: null, retryable: false, byRunner: false };
+    await writeEnding(this.#writer, outcome, FACTS);
+    this.#writer.close();
+  }
+
+  /** The supervisor is gone without a word, and somebody looks at the run. */
+  async die(): Promise<void> {
+    const record = await recoverIfLost(this.#store, this.#store.read(this.#runId));
+    assert.ok(isFinal(record.state));
+    assert.deepEqual(await recoverIfLost(this.#store, record), record);
+    assert.equal(this.#store.read(this.#runId).state, record.state);
+    // What it would still write, had it only been thought dead, is refused.
+    await this.#questions.end().catch(() => {});
+    this.#writer.close();
+    this.#isAttempting = false;
+    this.#failure = undefined;
+    this.#ended = record.state;
+  }
+
+  async reopenRun(): Promise<void> {
+    if (!isFinal(this.#state)) return;
+    this.#writer = this.#store.takeOver(this.#runId);
+    this.#ended = undefined;
+    enterState(this.#writer, 'queued', 'resume');
+    this.#writer.update({ state: 'queued', attempt: this.#writer.record.attempt + 1 });
+    if (this.#random.chance(0.1)) return this.die();
+    this.#writer.log.flush();
+    this.#supervise();
+  }
+
+  /** Whatever the table does not allow is refused, and leaves no trace. */
+  async goAstray(): Promise<void> {
+    if (isFinal(this.#state)) return;
+    const before = readFileSync(this.#store.layout(this.#runId).events);
+    const to = this.#random.pick(STATES);
+    if (mayFollow(this.#state, to)) return;
+    assert.throws(() => enterState(this.#writer, to), /cannot go from/);
+    this.#writer.log.flush();
+    assert.deepEqual(readFileSync(this.#store.layout(this.#runId).events), before);
+  }
+
+  /** The changes of state in the log, which must follow the table. */
+  checked(): string[] {
+    const text = readFileSync(this.#store.layout(this.#runId).events, 'utf8');
+    const lines = text.split('\n').filter((line) => line !== '');
+    return checkedStates(lines.map((line) => JSON.parse(line)));
+  }
+
+  verified(): unknown[] {
+    return verifyRun(this.#store, this.#runId).problems;
+  }
+
+  get #state(): RunState {
+    return this.#ended ?? this.#writer.record.state;
+  }
+
+  #supervise(): void {
+    this.#questions = new Questions(this.#writer, {
+      answers: [
+        { action: 'prepared', answer: 'yes', by: 'caller', source: 'beforehand' },
+        { action: 'prepared-wrong', answer: 'no', by: 'caller', source: 'beforehand' },
+      ],
+      onQuestion: undefined,
+      answerTimeoutS: 600,
+    });
+    this.#intake = new Intake(this.#writer.log, {
+      runId: this.#runId,
+      mayEmitTasks: false,
+      onQuestion: (event) => this.#questions.ask(event),
+    });
+  }
+}
+
+const FACTS = {
+  rc: 0,
+  signal: null,
+  duration_s: 0,
+  usage: UNKNOWN_USAGE,
+  artifacts: [],
+  survivors: [],
+  next: [],
+  attempt: 1,
+};
+
+function newRun(runId: string): NewRun {
+  return {
+    run_id: runId,
+    tool: 'a_tool',
+    tool_version: null,
+    args: [],
+    given_args: [],
+    cwd: '/',
+    state: 'queued',
+    attempt: 1,
+    created_at: new Date().toISOString(),
+    started_at: null,
+    ended_at: null,
+    timeout_s: 1800,
+    code: null,
+    message: null,
+    rc: null,
+    signal: null,
+    events: null,
+    duration_s: null,
+    trace_id: 'a'.repeat(32),
+    span_id: 'b'.repeat(16),
+    idempotent: true,
+    idempotency_key: null,
+    replays: null,
+    supervisor: DEAD,
+    isolation: { backend: 'none', tier: 3, enforced: [], not_enforced: [] },
+    acor_version: '0.1.0',
+    protocol_version: 1,
+    caller: null,
+    parent: null,
+    reads: null,
+  };
+}

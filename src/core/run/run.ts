@@ -1,0 +1,242 @@
+import { ControlFolder } from '../store-files/control-folder.ts';
+import { followEvents } from '../store-files/follow.ts';
+import type { RunLayout } from '../store-files/layout.ts';
+import type { RunWriter } from '../store-files/run-store.ts';
+import { Questions } from './answers/questions.ts';
+import { after } from './attempt/guards/guard.ts';
+import { failureOf, type Outcome, stopped } from './outcome.ts';
+import type { RunPlan } from './plan/run-plan.ts';
+import { backoffMs, nextStep } from './retry.ts';
+import { type AttemptOutcome, notStarted, type RunExecutor } from './run-executor.ts';
+import { RunSlot } from './run-slot.ts';
+import { type FinalAttempt, type RunSummary, summarise } from './run-summary.ts';
+import type { RunnerServices, RunWatch } from './services.ts';
+import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
+
+/** The last moment that RFC 3339 can write: a limit may be given that lies beyond it. */
+const LAST_DEADLINE_MS = Date.UTC(9999, 11, 31);
+
+/** A run that this process supervises. */
+export class Run {
+  readonly runId: string;
+  readonly layout: RunLayout;
+  /** Settles when the run is over, its ending is on disk, and nothing of it is alive. */
+  readonly ended: Promise<RunSummary>;
+  readonly #plan: RunPlan;
+  readonly #writer: RunWriter;
+  readonly #work: RunExecutor;
+  readonly #firstAttempt: number;
+  /** How many events there were before this supervisor. */
+  readonly #since: number;
+  readonly #turn: RunSlot;
+  readonly #watch: RunWatch | undefined;
+  /** When it went to work: the time in the queue does not count. */
+  #begunMs = performance.now();
+  #cancel!: (reason: string) => void;
+  readonly #cancelled: Promise<string>;
+  #forceCancelNow!: () => void;
+  readonly #forceCancel: Promise<void>;
+  readonly #questions: Questions;
+  readonly #control: ControlFolder;
+  #isOver = false;
+
+  private constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, work: RunExecutor) {
+    this.#plan = plan;
+    this.#writer = writer;
+    this.#work = work;
+    this.#firstAttempt = writer.record.attempt;
+    // The step back to `queued` belongs to what this supervisor tells.
+    this.#since = plan.again === null ? 0 : writer.log.events - 1;
+    plan.secrets?.guard(writer);
+    this.runId = plan.runId;
+    this.layout = writer.layout;
+    this.#questions = new Questions(writer, plan);
+    this.#cancelled = new Promise((resolve) => {
+      this.#cancel = resolve;
+    });
+    this.#forceCancel = new Promise((resolve) => {
+      this.#forceCancelNow = resolve;
+    });
+    this.#watch = services.plugins?.watch(writer);
+    this.#turn = new RunSlot(services, plan, writer, this.#cancelled);
+    this.#control = new ControlFolder(writer.layout, {
+      onCancel: (reason) => this.#cancel(reason),
+      onForceCancel: () => this.#forceCancelNow(),
+      onAnswer: (posted) => this.#questions.take(posted),
+    });
+    this.ended = this.#live();
+  }
+
+  /** Begins to supervise what was planned; `writer` is the right to write the run, `work` what it does. */
+  static begin(services: RunnerServices, plan: RunPlan, writer: RunWriter, work: RunExecutor): Run {
+    return new Run(services, plan, writer, work);
+  }
+
+  /** Asks the run to end: by the ladder, or at once. */
+  cancel(reason: string, options: { now?: boolean } = {}): void {
+    this.#cancel(reason);
+    if (options.now) this.#forceCancelNow();
+  }
+
+  /** The stored events as bytes of whole lines, from the first one of this supervisor to the end. */
+  follow(signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    // A log that a tool has cut short never shows its end.
+    const isAbandoned = () => this.#isOver;
+    return followEvents(this.layout.events, {
+      since: this.#since,
+      wait: true,
+      isAbandoned,
+      ended: this.ended,
+      ...(signal && { signal }),
+    });
+  }
+
+  async #live(): Promise<RunSummary> {
+    let completed = false;
+    try {
+      this.#announce();
+      const tried = await this.#workInTurn();
+      // Words that cannot be said must not keep the run from ending.
+      await this.#work.conclude(tried).catch(() => undefined);
+      const { outcome, exit } = tried;
+      const durationS = Math.round(performance.now() - this.#begunMs) / 1000;
+      const told = summarise(this.#plan, this.layout, tried, durationS);
+      const summary = this.#plan.secrets?.conclude(this.layout, told) ?? told;
+      await this.#watch?.beforeEnd();
+      summary.events = await writeEnding(this.#writer, outcome, {
+        ...summary,
+        usage: exit?.usage ?? UNKNOWN_USAGE,
+      });
+      completed = outcome.state === 'completed';
+      await this.#watch?.afterEnd();
+      return summary;
+    } finally {
+      this.#isOver = true;
+      this.#control.close();
+      this.#writer.close();
+      await this.#turn.end({ completed });
+    }
+  }
+
+  #announce(): void {
+    const { name, shownArgs, limits, isolation, approval } = this.#plan;
+    this.#writer.log.append({
+      type: 'runner_start',
+      tool: name,
+      args: shownArgs,
+      attempt: this.#firstAttempt,
+      timeout_s: limits.timeoutS,
+      trace_id: this.#plan.traceId,
+      span_id: this.#plan.spanId,
+      ...(this.#plan.parentSpanId !== null && { parent_span_id: this.#plan.parentSpanId }),
+      isolation,
+      ...(approval !== null && { approval }),
+    });
+    for (const { what, asked, allowed, by = "the project's budget" } of this.#plan.lowered) {
+      this.#warn(undefined, `${by} allows ${what} ${allowed}, not ${asked}`, {
+        asked,
+        allowed,
+      });
+    }
+    this.#watch?.begun();
+    this.#writer.log.flush();
+  }
+
+  /** Waits for a place among the runs of the project, and works there. */
+  async #workInTurn(): Promise<FinalAttempt> {
+    const number = this.#firstAttempt;
+    try {
+      if (!(await this.#turn.take())) return { ...notStarted(await this.#cancellation()), number };
+      this.#begunMs = performance.now();
+      enterState(this.#writer, 'running');
+      this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
+      this.#writer.log.flush();
+    } catch (error) {
+      return { ...notStarted(failureOf(error, this.layout.dir)), number };
+    }
+    return this.#tryUntilDone();
+  }
+
+  async #tryUntilDone(): Promise<FinalAttempt> {
+    for (let number = this.#firstAttempt; ; number++) {
+      const tried = { ...(await this.#tryOnce(number)), number };
+      const { outcome, wasStopped } = tried;
+      const { idempotent } = this.#plan;
+      const step = nextStep(outcome, number - this.#firstAttempt + 1, this.#plan.retry, {
+        idempotent,
+        wasStopped,
+      });
+      if (step === 'unknown') return { ...tried, outcome: unknownOutcome(outcome) };
+      if (step === 'end') return tried;
+      const waitMs = backoffMs(number - this.#firstAttempt + 1, this.#plan.retry);
+      if (waitMs >= this.#leftMs()) return tried;
+      this.#reportRetry(outcome, number, waitMs);
+      if (!(await this.#mayTryAgain(outcome, waitMs))) {
+        return { ...tried, outcome: await this.#cancellation() };
+      }
+    }
+  }
+
+  /** Time left until the deadline of the whole run. */
+  #leftMs(): number {
+    const { timeoutS, waitingStopsDeadline } = this.#plan.limits;
+    const waitedMs = waitingStopsDeadline ? this.#questions.waitedMs : 0;
+    return timeoutS * 1000 + waitedMs - (performance.now() - this.#begunMs);
+  }
+
+  #tryOnce(number: number): Promise<AttemptOutcome> {
+    this.#control.takeBack();
+    return this.#work.attempt({
+      number,
+      leftMs: () => this.#leftMs(),
+      deadline: () => new Date(Math.min(Date.now() + this.#leftMs(), LAST_DEADLINE_MS)),
+      isResumed: number > this.#firstAttempt || this.#plan.again === 'resume',
+      cancelled: this.#cancelled,
+      forceCancel: this.#forceCancel,
+      questions: this.#questions,
+      control: this.#control,
+    });
+  }
+
+  #warn(code: string | undefined, msg: string, extra: Record<string, unknown> = {}): void {
+    this.#writer.log.append({ type: 'runner_warning', ...(code !== undefined && { code }), msg, ...extra });
+  }
+
+  #reportRetry(outcome: Outcome, number: number, waitMs: number): void {
+    const { maxAttempts } = this.#plan.retry;
+    this.#warn(
+      outcome.code ?? undefined,
+      `attempt ${number} of ${maxAttempts} failed: ${outcome.message}; trying again`,
+      {
+        attempt: number,
+        retry_in_s: Math.round(waitMs) / 1000,
+      },
+    );
+    this.#writer.update({ attempt: number + 1 });
+    this.#writer.log.flush();
+  }
+
+  /** Waits for the next try; false when the run was cancelled meanwhile. A service that had enough of the tool gets fewer of its runs. */
+  async #mayTryAgain(outcome: Outcome, waitMs: number): Promise<boolean> {
+    let stopTimer = () => {};
+    const timeUp = new Promise<true>((resolve) => {
+      stopTimer = after(waitMs, () => resolve(true));
+    });
+    const goesOn = await Promise.race([timeUp, this.#cancelled.then(() => false)]);
+    stopTimer();
+    if (!goesOn || outcome.code !== 'E_RATE_LIMIT') return goesOn;
+    return this.#turn.requeueThrottled();
+  }
+
+  async #cancellation(): Promise<Outcome> {
+    const message = await this.#cancelled;
+    return { state: 'cancelled', code: null, message, hint: null, retryable: false, byRunner: false };
+  }
+}
+
+function unknownOutcome(outcome: Outcome): Outcome {
+  return stopped(
+    'E_OUTCOME_UNKNOWN',
+    `${outcome.message}; it is not tried again, because nobody can say what the tool had done by then (${outcome.code})`,
+  );
+}

@@ -1,0 +1,51 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { shellCommand } from '../../../util/shell-quote.ts';
+import type { ResolvedArguments } from '../../registry/arguments.ts';
+import type { ToolEntry } from '../../registry/registry.ts';
+import { coreOf, MIN_SECRET_BYTES, type Secret } from '../../secrets/secret.ts';
+import { SecretStore } from '../../secrets/secret-store.ts';
+import type { PlanServices } from '../plan/plan-services.ts';
+import type { RunRequest } from '../run-request.ts';
+import { RunSecrets } from './run-secrets.ts';
+
+/** Reads the secrets of a run. Throws E_ENV_MISSING with the names of all that are not stored. */
+export function planSecrets(
+  { config }: PlanServices,
+  tool: ToolEntry,
+  { secretInputs }: ResolvedArguments,
+  { env }: RunRequest,
+): RunSecrets {
+  const store = new SecretStore(config.root, env);
+  const read = [...new Set(tool.manifest.secrets)].map((name) => ({ name, bytes: store.read(name) }));
+  const missing = read.filter(({ bytes }) => bytes === undefined).map(({ name }) => name);
+  if (missing.length > 0) throw missingSecrets(tool, missing);
+  const inputs = secretInputs
+    .filter(({ text }) => text !== '')
+    .map(({ name, text }) => ({ name, bytes: Buffer.from(text) }));
+  for (const input of inputs) checkInput(tool, input);
+  return new RunSecrets(read as Secret[], inputs);
+}
+
+function missingSecrets({ name: tool }: ToolEntry, missing: readonly string[]): AcorError {
+  const commands = missing.map((name) => shellCommand(['acor', 'secret', 'set', name]));
+  const what = missing.length === 1 ? 'the secret' : 'the secrets';
+  return new AcorError(
+    'E_ENV_MISSING',
+    `tool '${tool}' needs ${what} ${missing.join(', ')}, not stored yet`,
+    {
+      hint: `Store what is missing, then run again: ${commands.map((command) => `${command} < FILE`).join('; ')}`,
+      next: commands.map((command) => `${command} --file FILE`),
+      details: { missing },
+    },
+  );
+}
+
+function checkInput({ name: tool }: ToolEntry, { name, bytes }: Secret): void {
+  const { length } = coreOf(bytes);
+  if (length >= MIN_SECRET_BYTES) return;
+  throw new AcorError(
+    'E_USAGE',
+    `the secret input '${name}' of tool '${tool}' has ${length} bytes, and one of fewer than ${MIN_SECRET_BYTES} cannot be redacted`,
+    { hint: `Give it a longer value, or leave 'secret: true' out of the tool's manifest.` },
+  );
+}

@@ -1,0 +1,111 @@
+import { explainDenial, listEntry, type Remedy, remedySentence } from '../../policy/explain-denial.ts';
+import { type Host, nameOf, withPort } from './host.ts';
+
+/** What is reported of connections: one event per kind, and sums at the end. */
+export type EgressNote =
+  | { kind: 'allowed'; msg: string; host: string; port: number; address: string }
+  | { kind: 'failed'; msg: string; host: string; port: number }
+  | { kind: 'denied'; msg: string; host: string; port: number | null; address?: string; allow?: Remedy }
+  | { kind: 'total'; msg: string; allowed: number; denied: number; failed: number; egress: EgressCount[] };
+
+/** The connections of one kind. Bytes are those of the tool: what it sent, and what it got. */
+export interface EgressCount {
+  verdict: 'allowed' | 'failed' | 'denied';
+  host: string;
+  port: number | null;
+  address?: string;
+  count: number;
+  sent_bytes: number;
+  received_bytes: number;
+}
+
+/** A tool can make up as many hosts as it likes: of more kinds than this only the sums are kept. */
+const MAX_KINDS = 100;
+
+/** Why something was not let through, in words, with what would let it. */
+export interface Refusal {
+  host: string;
+  port: number | null;
+  why: string;
+  address?: string;
+  allow?: Remedy;
+}
+
+/** Counts a run's connections, and reports each kind once. */
+export class EgressJournal {
+  readonly #emit: (note: EgressNote) => void;
+  readonly #kinds = new Map<string, EgressCount>();
+  readonly #sums = { allowed: 0, denied: 0, failed: 0 };
+
+  constructor(emit: (note: EgressNote) => void) {
+    this.#emit = emit;
+  }
+
+  /** Returns where to add the bytes of the connection. */
+  allowed(host: string, port: number, address: string): EgressCount {
+    const { count, isNew } = this.#count({ verdict: 'allowed', host, port, address });
+    const msg = `network: connected to ${withPort(host, port)} (${address})`;
+    if (isNew) this.#emit({ kind: 'allowed', msg, host, port, address });
+    return count;
+  }
+
+  failed(host: string, port: number, why: string): void {
+    const { isNew } = this.#count({ verdict: 'failed', host, port });
+    const msg = `network: ${withPort(host, port)} could not be reached: ${why}`;
+    if (isNew) this.#emit({ kind: 'failed', msg, host, port });
+  }
+
+  denied({ why, allow, ...where }: Refusal): void {
+    const { isNew } = this.#count({ verdict: 'denied', ...where });
+    const fix = allow === undefined ? '' : `. ${remedySentence(allow)}`;
+    const at = where.port === null ? where.host : withPort(where.host, where.port);
+    if (!isNew) return;
+    this.#emit({
+      kind: 'denied',
+      msg: `network: ${at} was refused: ${why}${fix}`,
+      ...where,
+      ...(allow && { allow }),
+    });
+  }
+
+  /** The run's connections are over. */
+  close(): void {
+    const { allowed, denied, failed } = this.#sums;
+    if (allowed + denied + failed === 0) return;
+    const counts = `${allowed} connected, ${denied} refused, ${failed} failed`;
+    this.#emit({
+      kind: 'total',
+      msg: `network: ${counts}`,
+      ...this.#sums,
+      egress: [...this.#kinds.values()],
+    });
+  }
+
+  #count(kind: Omit<EgressCount, 'count' | 'sent_bytes' | 'received_bytes'>): {
+    count: EgressCount;
+    isNew: boolean;
+  } {
+    this.#sums[kind.verdict]++;
+    const key = JSON.stringify([kind.verdict, kind.host, kind.port, kind.address]);
+    const known = this.#kinds.get(key);
+    const count = known ?? { ...kind, count: 0, sent_bytes: 0, received_bytes: 0 };
+    count.count++;
+    const isNew = known === undefined && this.#kinds.size < MAX_KINDS;
+    if (isNew) this.#kinds.set(key, count);
+    return { count, isNew };
+  }
+}
+
+/** The line of the manifest that would allow a host and port. */
+export function inManifest(host: Host, port: number): Remedy {
+  return explainDenial({ kind: 'host', host: nameOf(host), port });
+}
+
+/** The line of the configuration that opens what is not public. */
+export function inConfiguration(host: string, port: number): Remedy {
+  return {
+    file: '.acor/config.yaml',
+    path: 'security.allow_private_egress',
+    line: listEntry(withPort(host, port)),
+  };
+}

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { writeAtomic } from '../../util/atomic-write.ts';
+import type { ChosenBackend } from './choose.ts';
+
+/** The warning about a sandbox that is weaker than possible. */
+export interface WeakerNews {
+  msg: string;
+  hint: string;
+}
+
+/** The warning for a run whose sandbox is not the strongest; undefined when an earlier run of this project on this machine has given it. */
+export function reportFallback(
+  { backend, skippedBackends }: ChosenBackend,
+  cacheFolder: string,
+): WeakerNews | undefined {
+  const [first] = skippedBackends;
+  if (first === undefined) return undefined;
+  const why = skippedBackends.map((each) => `${each.backend.name}: ${each.probe.detail}`).join('; ');
+  const msg = `tools are isolated by ${backend.name} (tier ${backend.tier}), which is not the strongest sandbox (${why})`;
+  const path = join(cacheFolder, 'sandbox-warned.json');
+  const warning = JSON.stringify([hostname(), msg]);
+  if (readText(path) === warning) return undefined;
+  try {
+    writeAtomic(path, warning, { mode: 0o600 });
+  } catch {
+    // Then the next run warns again.
+  }
+  return { msg, hint: first.probe.fix ?? 'See: acor health' };
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

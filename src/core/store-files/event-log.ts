@@ -1,0 +1,220 @@
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import type { Seal } from '../../protocol/v1/runner-events.ts';
+import { PROTOCOL_VERSION, type StoredEvent } from '../../protocol/v1/wire.ts';
+import { writeFully } from '../../util/atomic-write.ts';
+import { SealBuilder } from './seal.ts';
+import { storageError } from './storage-error.ts';
+
+const BUFFER_BYTES = 1 << 18;
+const SEQ_KEY = Buffer.from(',"seq":');
+const LF = 10;
+const CLOSE_BRACE = 125;
+const MAX_STAMP_BYTES = 32;
+
+/** An event before it is stored: the log fills in `v`, `ts`, `run_id` and `seq`. */
+export type NewEvent = { type: string; [field: string]: unknown };
+
+/** Takes the secrets out of a line that holds one JSON object. */
+export type RedactLine = (line: Buffer) => Buffer;
+
+/**
+ * The one writer of a run's `events.jsonl`. Events are gathered and appended in one write per burst; what is appended is
+ * whole lines or nothing. `isSuperseded` is asked before each write: a supervisor that was thought dead must not write on.
+ */
+export class EventLog {
+  readonly #path: string;
+  readonly #runId: string;
+  readonly #fd: number;
+  readonly #isSuperseded: () => boolean;
+  readonly #seal = new SealBuilder();
+  #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+  #used = 0;
+  #seq = 0;
+  #bytes: number;
+  #open = true;
+  #redact: RedactLine | undefined;
+  #wasMeddledWith = false;
+  #hasDropped = false;
+  #onStored: ((lines: Buffer) => void) | undefined;
+
+  constructor(path: string, runId: string, isSuperseded: () => boolean = () => false) {
+    this.#path = path;
+    this.#runId = runId;
+    this.#isSuperseded = isSuperseded;
+    try {
+      this.#fd = openSync(path, 'a+', 0o644);
+      this.#bytes = fstatSync(this.#fd).size;
+      this.#takeUp();
+    } catch (error) {
+      throw storageError(error, 'open the event log', path);
+    }
+  }
+
+  /** How many events there are, which is the `seq` of the last one. */
+  get events(): number {
+    return this.#seq;
+  }
+
+  /** Whether events that were gathered never came into the log. */
+  get hasDropped(): boolean {
+    return this.#hasDropped;
+  }
+
+  get bytes(): number {
+    return this.#bytes + this.#used;
+  }
+
+  /** From now on secrets are taken out of the events that the runner itself writes; what a tool writes has lost them already. */
+  redactWith(redact: RedactLine): void {
+    this.#redact = redact;
+  }
+
+  /** From now on `onStored` is shown whole lines once they are stored; it must not throw, and must not keep them. */
+  emit(onStored: (lines: Buffer) => void): void {
+    this.#onStored = onStored;
+  }
+
+  /** Adds an event and returns it. */
+  append(event: NewEvent): StoredEvent {
+    const envelope = {
+      v: PROTOCOL_VERSION,
+      type: event.type,
+      ts: new Date().toISOString(),
+      run_id: this.#runId,
+    };
+    // Spread, not assigned: a field called `__proto__` is a field like any other.
+    const stored: StoredEvent = { ...envelope, ...event, seq: this.#seq + 1 };
+    const written = Buffer.from(`${JSON.stringify(stored)}\n`);
+    const line = this.#redact === undefined ? written : this.#redact(written);
+    this.#reserve(line.length);
+    this.#buffer.set(line, this.#used);
+    this.#used += line.length;
+    this.#seq++;
+    return stored;
+  }
+
+  /** Adds `bytes[start..end)`, an object that ends with its brace and holds the whole envelope but `seq`, which is put in at its end. */
+  keepLine(bytes: Uint8Array, start: number, end: number): void {
+    const length = end - start - 1;
+    this.#reserve(length + MAX_STAMP_BYTES);
+    const out = this.#buffer;
+    let at = this.#used;
+    // A native copy without a view of its own: half the time of `set` with a subarray.
+    if (bytes instanceof Buffer) bytes.copy(out, at, start, end - 1);
+    else out.set(bytes.subarray(start, end - 1), at);
+    at += length;
+    for (let i = 0; i < SEQ_KEY.length; i++) out[at + i] = SEQ_KEY[i]!;
+    at = writeDecimal(out, at + SEQ_KEY.length, ++this.#seq);
+    out[at++] = CLOSE_BRACE;
+    out[at++] = LF;
+    this.#used = at;
+  }
+
+  /** Hands what was gathered to the system. When that fails, the log is as it was before, and what was gathered is dropped. */
+  flush(): void {
+    if (this.#used === 0) return;
+    const bytes = this.#buffer.subarray(0, this.#used);
+    try {
+      this.#write(bytes);
+    } catch (error) {
+      this.discardPending();
+      throw error;
+    }
+    this.#seal.update(bytes);
+    this.#bytes += this.#used;
+    this.#used = 0;
+    this.#onStored?.(bytes);
+  }
+
+  /** Flushes, and returns when the events are on the disk. */
+  sync(): void {
+    this.flush();
+    try {
+      fdatasyncSync(this.#fd);
+    } catch (error) {
+      throw storageError(error, 'sync the event log', this.#path);
+    }
+  }
+
+  /** Drops what was gathered, and the numbers that it had. */
+  discardPending(): void {
+    let lines = 0;
+    for (let i = 0; i < this.#used; i++) if (this.#buffer[i] === LF) lines++;
+    this.#hasDropped ||= lines > 0;
+    this.#seq -= lines;
+    this.#used = 0;
+  }
+
+  /** The seal over everything stored so far; flush first. */
+  seal(): Seal {
+    return this.#seal.seal();
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    closeSync(this.#fd);
+  }
+
+  /** Throws, once, when somebody else has written, cut or removed the file; the ending can still be added to what is there. */
+  assertUntouched(): void {
+    const { size, nlink } = fstatSync(this.#fd);
+    if (this.#wasMeddledWith || (size === this.#bytes && nlink > 0)) return;
+    this.#wasMeddledWith = true;
+    throw storageError(new Error('it was changed from outside while the run was going'), 'go on', this.#path);
+  }
+
+  /** Goes on where an earlier writer stopped. A torn last line, which was never acknowledged, is taken off. */
+  #takeUp(): void {
+    const chunk = new Uint8Array(BUFFER_BYTES);
+    let wholeBytes = 0;
+    for (let at = 0; at < this.#bytes; ) {
+      const count = readSync(this.#fd, chunk, 0, chunk.length, at);
+      if (count === 0) break;
+      for (let i = 0; i < count; i++) {
+        if (chunk[i] !== LF) continue;
+        this.#seq++;
+        wholeBytes = at + i + 1;
+      }
+      at += count;
+    }
+    if (wholeBytes < this.#bytes) ftruncateSync(this.#fd, wholeBytes);
+    this.#bytes = wholeBytes;
+    for (let at = 0; at < wholeBytes; ) {
+      const count = readSync(this.#fd, chunk, 0, Math.min(chunk.length, wholeBytes - at), at);
+      this.#seal.update(chunk.subarray(0, count));
+      at += count;
+    }
+  }
+
+  #write(bytes: Uint8Array): void {
+    // The number of a closed descriptor may be that of another file by now.
+    if (!this.#open) throw storageError(new Error('it is closed'), 'write', this.#path);
+    if (this.#isSuperseded())
+      throw storageError(new Error('another supervisor has taken over this run'), 'write', this.#path);
+    this.assertUntouched();
+    try {
+      writeFully(this.#fd, bytes);
+    } catch (error) {
+      if (!this.#wasMeddledWith) ftruncateSync(this.#fd, this.#bytes);
+      throw storageError(error, 'write the event log', this.#path);
+    }
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#used + bytes <= this.#buffer.length) return;
+    this.flush();
+    if (bytes > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(bytes);
+  }
+}
+
+function writeDecimal(out: Uint8Array, from: number, value: number): number {
+  let digits = 1;
+  for (let limit = 10; value >= limit; limit *= 10) digits++;
+  for (let at = from + digits - 1, rest = value; at >= from; at--) {
+    const next = Math.floor(rest / 10);
+    out[at] = 48 + rest - next * 10;
+    rest = next;
+  }
+  return from + digits;
+}

@@ -1,0 +1,187 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeAtomic } from '../../util/atomic-write.ts';
+import { ChangeWaiter } from '../../util/change-waiter.ts';
+import { errorCode } from '../../util/error-code.ts';
+import { withFileLock } from '../../util/file-lock.ts';
+import { identify, isRunning, type ProcessIdentity } from '../../util/process-table.ts';
+import type { QueuedRun, QueueLimits, QueueSlot, QueueWait, RunQueue } from '../ports/run-queue.ts';
+import { authorizeTool, type Pace, type Ticket } from './admission.ts';
+import { storageError } from './storage-error.ts';
+import { ToolPace } from './tool-throttle.ts';
+
+const POLL_MS = 1000;
+/** Of many that wait, only those near the front look into the queue when a place becomes free. */
+const NEAR_THE_FRONT = 8;
+/** Without limits nobody reads the tickets; those of killed processes are taken out when there are so many. */
+const TIDY_AT = 64;
+
+/**
+ * The queue of a project as files: `.runs/queue/<run>.waiting` and `<run>.working`, each naming the process that stands for it.
+ * Where there are no limits, a run only leaves its name, so that limits that come later know of it.
+ */
+export class FileRunQueue implements RunQueue {
+  readonly #folder: string;
+  readonly #lock: string;
+
+  constructor(root: string) {
+    this.#folder = join(root, 'queue');
+    this.#lock = join(root, 'queue.lock');
+  }
+
+  async enter(
+    run: QueuedRun,
+    limits: QueueLimits,
+    { signal, onWait }: { signal: AbortSignal; onWait: (wait: QueueWait) => void },
+  ): Promise<QueueSlot | undefined> {
+    try {
+      mkdirSync(this.#folder, { recursive: true });
+      const isUnlimited =
+        limits.maxRuns === null &&
+        limits.rate === null &&
+        !limits.group &&
+        this.#memoryOf(run).limit === null;
+      if (!run.needsSlot || isUnlimited) {
+        this.#write(run, limits, 'working');
+        if (this.#names().length > TIDY_AT) this.#livingTickets();
+        return this.#place(run);
+      }
+      this.#write(run, limits, 'waiting');
+      return await this.#waitForPlace(run, limits, signal, onWait);
+    } catch (error) {
+      this.#forget(run);
+      throw storageError(error, 'enter the queue', this.#folder);
+    }
+  }
+
+  async #waitForPlace(
+    run: QueuedRun,
+    limits: QueueLimits,
+    signal: AbortSignal,
+    onWait: (wait: QueueWait) => void,
+  ): Promise<QueueSlot | undefined> {
+    const waiter = new ChangeWaiter(this.#folder, POLL_MS, signal);
+    let told = false;
+    let lookAtMs = 0;
+    try {
+      while (!signal.aborted) {
+        const before = this.#waitingBefore(run);
+        if (performance.now() >= lookAtMs || this.#mayBeNext(before, limits)) {
+          const verdict = await withFileLock(this.#lock, () => this.#tryToEnter(run, limits));
+          if (verdict === 'entered') return this.#place(run);
+          if (!told) onWait(verdict);
+          told = true;
+          // A dead holder changes no file: everybody looks for one now and then, and those at the front more often.
+          const pauseMs = POLL_MS * (1 + before / NEAR_THE_FRONT);
+          lookAtMs = performance.now() + (verdict.nextInMs || pauseMs);
+        }
+        await waiter.change(lookAtMs - performance.now());
+      }
+      this.#forget(run);
+      return undefined;
+    } finally {
+      waiter.close();
+    }
+  }
+
+  /** Under the lock: takes a place if there is one. */
+  #tryToEnter(
+    run: QueuedRun,
+    { maxRuns, rate }: QueueLimits,
+  ): 'entered' | (QueueWait & { nextInMs: number }) {
+    const verdict = authorizeTool(run.run_id, this.#livingTickets(), maxRuns, (ticket) =>
+      this.#paceOf(ticket),
+    );
+    if (verdict !== 'admitted') return verdict;
+    if (rate !== null) this.#memoryOf(run).addStart(rate);
+    renameSync(this.#path(run, 'waiting'), this.#path(run, 'working'));
+    return 'entered';
+  }
+
+  #paceOf(ticket: StoredTicket): Pace {
+    const memory = this.#memoryOf(ticket);
+    return { limit: memory.limit, nextInMs: ticket.rate === null ? 0 : memory.nextInMs(ticket.rate) };
+  }
+
+  #place(run: QueuedRun): QueueSlot {
+    const memory = this.#memoryOf(run);
+    return {
+      leave: async ({ completed }) => {
+        if (completed && memory.limit !== null) await withFileLock(this.#lock, () => memory.raise());
+        this.#forget(run);
+      },
+      slowDown: () =>
+        withFileLock(this.#lock, () => {
+          const ofTool = ({ tool, isWorking }: Ticket) => isWorking && tool === run.tool;
+          memory.lower(this.#livingTickets().filter(ofTool).length);
+          this.#forget(run);
+        }),
+    };
+  }
+
+  #memoryOf({ tool }: { tool: string }): ToolPace {
+    return new ToolPace(this.#folder, tool);
+  }
+
+  /**
+   * Whether it is worth looking, told by the names alone: two hundred that wait must not all read two hundred files at
+   * every change.
+   */
+  #mayBeNext(before: number, { maxRuns }: QueueLimits): boolean {
+    const working = this.#names().filter((name) => name.endsWith('.working')).length;
+    return before < NEAR_THE_FRONT && (maxRuns === null || working < maxRuns);
+  }
+
+  #waitingBefore({ run_id }: QueuedRun): number {
+    return this.#names().filter((name) => name.endsWith('.waiting') && name < run_id).length;
+  }
+
+  /** All that stand in the queue, the oldest first. Those of dead processes are taken out. */
+  #livingTickets(): StoredTicket[] {
+    return this.#names().flatMap((name) => {
+      const path = join(this.#folder, name);
+      const ticket = readTicket(path);
+      if (ticket === undefined) return [];
+      if (isRunning(ticket.holder)) return [{ ...ticket, isWorking: name.endsWith('.working') }];
+      rmSync(path, { force: true });
+      return [];
+    });
+  }
+
+  #names(): string[] {
+    return readdirSync(this.#folder)
+      .filter((name) => name.endsWith('.waiting') || name.endsWith('.working'))
+      .sort();
+  }
+
+  #write(run: QueuedRun, { rate, group = null }: QueueLimits, state: TicketState): void {
+    const ticket: Omit<StoredTicket, 'isWorking'> = { ...run, rate, group, holder: identify(process.pid) };
+    writeAtomic(this.#path(run, state), JSON.stringify(ticket));
+  }
+
+  #forget(run: QueuedRun): void {
+    for (const state of ['waiting', 'working'] as const) rmSync(this.#path(run, state), { force: true });
+  }
+
+  #path({ run_id }: QueuedRun, state: TicketState): string {
+    return join(this.#folder, `${run_id}.${state}`);
+  }
+}
+
+type TicketState = 'waiting' | 'working';
+
+/** A ticket as its file has it: with the process that stands for the run, and the limit that its manifest gives. */
+interface StoredTicket extends Ticket {
+  rate: QueueLimits['rate'];
+  holder: ProcessIdentity;
+}
+
+/** Undefined for one that is gone by now. */
+function readTicket(path: string): Omit<StoredTicket, 'isWorking'> | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,52 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { ChildHosts } from '../run/child-supervisors.ts';
+import type { RunRequest } from '../run/run-request.ts';
+import { isOrchestration } from '../run/services.ts';
+import { Supervisor, startSupervisor } from './start-supervisor.ts';
+
+/** Supervisors for many runs: as many as there are runs at once, each used again once its run is over. */
+export class SupervisorPool implements ChildHosts {
+  readonly #callerEnv: RunRequest['env'];
+  readonly #all = new Set<Supervisor>();
+  readonly #free: Supervisor[] = [];
+
+  constructor(callerEnv: RunRequest['env']) {
+    this.#callerEnv = callerEnv;
+  }
+
+  async start({ readStdin, ...request }: RunRequest): Promise<string> {
+    // A workflow or a pipe has children of its own, among which a tool's orphans could not be told apart afterwards.
+    if (isOrchestration(request.tool)) return startSupervisor(request);
+    const supervisor = this.#free.pop() ?? this.#another();
+    try {
+      const runId = await supervisor.start({ ...request, ...(readStdin && { stdin: readStdin() }) });
+      supervisor.untilFree().then(
+        () => this.#free.push(supervisor),
+        () => this.#drop(supervisor),
+      );
+      return runId;
+    } catch (error) {
+      // Of a run that could not begin it has told, and it is free at once; of anything else nobody knows how it fares.
+      if (error instanceof AcorError && error.code !== 'E_SPAWN_FAILED') this.#free.push(supervisor);
+      else this.#drop(supervisor);
+      throw error;
+    }
+  }
+
+  close(): void {
+    for (const supervisor of this.#all) supervisor.leaveAlone();
+    this.#all.clear();
+    this.#free.length = 0;
+  }
+
+  #another(): Supervisor {
+    const supervisor = new Supervisor(this.#callerEnv);
+    this.#all.add(supervisor);
+    return supervisor;
+  }
+
+  #drop(supervisor: Supervisor): void {
+    this.#all.delete(supervisor);
+    supervisor.leaveAlone();
+  }
+}

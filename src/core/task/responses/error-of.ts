@@ -1,0 +1,22 @@
+import { ToolError } from '../../../tool/index.ts';
+
+/** What an error of the service, of its client or of this program means for the run. */
+export function errorOf(error: unknown): { code: string; message: string; hint: string; retryable: boolean } {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof ToolError)
+    return { code: error.code, message, hint: error.hint ?? '', retryable: false };
+  const status = (error as { status?: unknown } | null)?.status;
+  if (status === 429) return { code: 'E_RATE_LIMIT', message, hint: '', retryable: true };
+  if (status === 401 || status === 403) {
+    return {
+      code: 'E_PERMISSION',
+      message,
+      hint: 'Store a key that the service takes: acor secret set OPENAI_API_KEY --file FILE',
+      retryable: false,
+    };
+  }
+  const isOfNetwork = /^(APIConnection|APIConnectionTimeout)Error$/.test(error?.constructor.name ?? '');
+  if (isOfNetwork || (typeof status === 'number' && status >= 500))
+    return { code: 'E_TRANSIENT_NET', message, hint: '', retryable: true };
+  return { code: 'E_TOOL_FAILED', message, hint: '', retryable: false };
+}

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import {
+  checkCancel,
+  emit,
+  emitError,
+  emitResult,
+  emitStart,
+  saveCheckpoint,
+  secret,
+  startHeartbeat,
+  ToolError,
+} from '../../../tool/index.ts';
+import type { ClientClass } from './api.ts';
+import { Conversation } from './conversation.ts';
+import { errorOf } from './error-of.ts';
+import { functionTools } from './function-tools.ts';
+import { markersIn } from './markers-in.ts';
+import { Spending } from './spending.ts';
+import type { TurnFile } from './turn-file.ts';
+
+/**
+ * The program of the executor `responses`: a model of the Responses API, given tools for files and commands, inside of the sandbox in which
+ * this program itself runs. Its one argument is the entry of the package `openai`.
+ */
+async function main(): Promise<void> {
+  const turn: TurnFile = JSON.parse(
+    readFileSync(join(dirname(process.env['CANCEL_FILE'] ?? ''), 'turn.json'), 'utf8'),
+  );
+  const Client = clientOf(process.argv[2] ?? '');
+  const client = new Client({ apiKey: keyOf() });
+  emitStart('responses', { model: turn.model }, turn.session === null ? {} : { session_id: turn.session });
+  const cancelWatch = setInterval(checkCancel, 200);
+  cancelWatch.unref();
+  await using _heartbeat = startHeartbeat({ step: 'model' });
+  const spending = new Spending(turn);
+  const tools = functionTools(turn);
+  const talk = new Conversation(client, turn, tools);
+  for (let iteration = 1; iteration <= turn.max_iterations; iteration++) {
+    checkCancel();
+    emit('progress', { step: 'model', msg: `call ${iteration} of the model`, iteration });
+    const reply = await talk.next();
+    spending.add(reply.usage);
+    saveCheckpoint('session', { agent: 'responses', session_id: talk.session });
+    const said = await markersIn(reply.output_text);
+    if (said !== undefined) talk.say(said);
+    const isDone = await talk.carryOut(reply);
+    saveCheckpoint('session', { agent: 'responses', session_id: talk.session });
+    if (isDone || (!talk.hasMore && said === undefined)) {
+      emitResult({
+        data: { output: tools.summary ?? reply.output_text, files_modified: tools.filesModified },
+        metrics: { iterations: iteration, ...spending.metrics },
+      });
+      return;
+    }
+    if (spending.isOver) {
+      throw new ToolError(
+        'E_TOOL_FAILED',
+        `the task has cost ${spending.metrics['cost_usd']} USD; task.max_cost_usd is ${turn.max_cost_usd}`,
+        'Raise task.max_cost_usd, and go on with the same task id.',
+      );
+    }
+  }
+  throw new ToolError(
+    'E_TOOL_FAILED',
+    `the model was called ${turn.max_iterations} times and is not done (task.max_iterations)`,
+    'Raise task.max_iterations, or go on with the same task id.',
+  );
+}
+
+/** The package that the project has, wherever that is. */
+function clientOf(entry: string): ClientClass {
+  const loaded = createRequire(entry)(entry);
+  return loaded.OpenAI;
+}
+
+/** A service on one's own machine asks for none. */
+function keyOf(): string {
+  try {
+    return secret('OPENAI_API_KEY');
+  } catch {
+    return 'none';
+  }
+}
+
+try {
+  await main();
+  process.exit(0);
+} catch (error) {
+  const { code, message, hint, retryable } = errorOf(error);
+  emitError(code, message, { hint, retryable });
+  process.exit(retryable ? 20 : 30);
+}

@@ -1,0 +1,215 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { failureOf, type Outcome, stopped } from '../run/outcome.ts';
+import type { ToolPlan } from '../run/plan/tool-plan.ts';
+import {
+  type AttemptOptions,
+  type AttemptOutcome,
+  notStarted,
+  type RunExecutor,
+} from '../run/run-executor.ts';
+import type { RunStore, RunWriter } from '../store-files/run-store.ts';
+import { answersGiven } from './answers-given.ts';
+import { changesBetween, snapshotOf } from './changed-files.ts';
+import { programOf, userHome, writesOf } from './executor-tool.ts';
+import { executorOf } from './executors.ts';
+import { answersPrompt, instructionsFor, resumePrompt, taskPrompt } from './prompt.ts';
+import { sessionLeftIn } from './session-left.ts';
+import { homeOf } from './task-home.ts';
+import { changeTask, readTask, refuseWhileLive } from './task-record.ts';
+import { type GivenAnswer, TurnQuestions } from './turn-questions.ts';
+import { writeTurn } from './turn-script.ts';
+import { TurnSums } from './turn-sums.ts';
+
+/** What a task's run works with; `work` starts the executor once. */
+interface TaskGround {
+  config: LoadedConfig;
+  store: RunStore;
+  plan: ToolPlan;
+  work: RunExecutor;
+  writer: RunWriter;
+}
+
+/**
+ * The work of a task's run: its executor, turn by turn. A turn that ends with open questions waits for the answers, and they are the first
+ * words of the next turn, in the same conversation.
+ */
+export class TaskExecutor implements RunExecutor {
+  readonly #ground: TaskGround;
+
+  constructor(ground: TaskGround) {
+    this.#ground = ground;
+  }
+
+  async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
+    const { writer } = this.#ground;
+    try {
+      return await this.#turns(options);
+    } catch (error) {
+      return notStarted(failureOf(error, writer.layout.dir));
+    } finally {
+      for (const name of ['turn.sh', 'turn.json'])
+        rmSync(join(writer.layout.toolControl, name), { force: true });
+    }
+  }
+
+  conclude(last: AttemptOutcome): Promise<void> {
+    return this.#ground.work.conclude(last);
+  }
+
+  async #turns(options: AttemptOptions): Promise<AttemptOutcome> {
+    const { config, store, plan, work, writer } = this.#ground;
+    const settings = config.config.task;
+    const { taskId, description, planFile } = argumentsOf(plan);
+    await changeTask(store, taskId, (record) => {
+      refuseWhileLive(store, record, plan.runId);
+      return { ...record, run_id: plan.runId, turns: record.run_id === plan.runId ? record.turns : 0 };
+    });
+    const hearsAnswers = plan.tool.adapter === 'jsonl';
+    const writes = writesOf(config, plan.callerEnv);
+    const before = snapshotOf(config.root, writes);
+    const sums = new TurnSums(executorOf(plan.name, settings));
+    const first = taskPrompt(taskId, description, planFile);
+    let prompt = options.isResumed ? resumePrompt(first, await answersGiven(writer.layout)) : first;
+    for (let count = 1; ; count++) {
+      const { turns } = await changeTask(store, taskId, (record) => ({ ...record, turns: record.turns + 1 }));
+      const questions = new TurnQuestions();
+      const session = await this.#writeTurn(taskId, prompt, writes, planFile);
+      const tried = await work.attempt({
+        ...options,
+        number: turns,
+        isResumed: session !== null,
+        // A program that hears its answers while it is at work has heard them by its end.
+        ...(!hearsAnswers && { turn: questions }),
+      });
+      await this.#keepSession(taskId);
+      sums.add(tried);
+      const answers = await this.#answersTo(tried, questions, options);
+      const isOver = !Array.isArray(answers) || answers.length === 0;
+      const spent = isOver ? undefined : overspent(sums, count, settings);
+      if (!isOver && spent === undefined) {
+        this.#emit(`task '${taskId}' goes on with ${answers.length} answer(s)`, { turn: turns + 1 });
+        prompt = answersPrompt(answers);
+        continue;
+      }
+      const outcome = spent ?? (Array.isArray(answers) ? tried.outcome : answers);
+      return this.#concluded({ ...tried, outcome }, sums, taskId, writes, before);
+    }
+  }
+
+  /** What the next turn is to know; an end of the run; or nothing, when this turn was the last. */
+  async #answersTo(
+    tried: AttemptOutcome,
+    questions: TurnQuestions,
+    options: AttemptOptions,
+  ): Promise<GivenAnswer[] | Outcome> {
+    const { state, code } = tried.outcome;
+    if (state === 'completed' || code === 'E_ACTION_REQUIRED')
+      return questions.answers(options, this.#ground.writer.log, this.#ground.plan.limits);
+    await options.questions.end();
+    return tried.outcome;
+  }
+
+  async #writeTurn(
+    taskId: string,
+    prompt: string,
+    writes: readonly string[],
+    planFile: string | null,
+  ): Promise<string | null> {
+    const { config, store, plan, writer } = this.#ground;
+    const settings = config.config.task;
+    const executor = executorOf(plan.name, settings);
+    const { words } = await programOf(executor, config, plan.callerEnv);
+    const session = readTask(store, taskId).sessions[executor.name] ?? null;
+    writeTurn(
+      writer.layout,
+      executor,
+      {
+        program: words,
+        taskId,
+        prompt,
+        instructions: instructionsFor({ taskId, project: config.root, writes }),
+        session,
+        plan: planFile,
+        baseUrl: (executor.baseUrl !== null && plan.callerEnv[executor.baseUrl]) || null,
+        isConfined: plan.isolation.enforced.includes('filesystem'),
+        settings,
+      },
+      {
+        root: config.root,
+        home: homeOf(config, executor.name, plan.callerEnv),
+        userHome: userHome(plan.callerEnv),
+        writes,
+        hasKey: executor.key !== null && plan.tool.manifest.secrets.includes(executor.key.secret),
+      },
+    );
+    return session;
+  }
+
+  /** Also a turn that failed may have begun a conversation. */
+  async #keepSession(taskId: string): Promise<void> {
+    const { store, plan, config, writer } = this.#ground;
+    const session = sessionLeftIn(writer.layout);
+    if (session === undefined) return;
+    const { name } = executorOf(plan.name, config.config.task);
+    await changeTask(store, taskId, (record) => ({
+      ...record,
+      sessions: { ...record.sessions, [name]: session },
+    }));
+  }
+
+  /** Tells what the turns came to together, and what has changed on the disk, whatever the executor says. */
+  #concluded(
+    tried: AttemptOutcome,
+    sums: TurnSums,
+    taskId: string,
+    writes: readonly string[],
+    before: ReturnType<typeof snapshotOf>,
+  ): AttemptOutcome {
+    const { config } = this.#ground;
+    const after = before === undefined ? undefined : snapshotOf(config.root, writes);
+    const files = before === undefined || after === undefined ? null : changesBetween(before, after);
+    const { turns, metrics } = sums;
+    this.#emit(`task '${taskId}': ${turns} turn(s)`, { task_id: taskId, turns, files, metrics });
+    const untrue =
+      files === null ? [] : sums.claims.filter((path) => !files.some((file) => file.path === path));
+    for (const path of untrue) {
+      this.#ground.writer.log.append({
+        type: 'runner_warning',
+        code: 'E_PROTOCOL',
+        msg: `the executor says that it has changed ${path}, and it has not changed`,
+        path,
+      });
+    }
+    return { ...tried, artifacts: sums.artifacts };
+  }
+
+  #emit(msg: string, more: Record<string, unknown>): void {
+    const { log } = this.#ground.writer;
+    log.append({ type: 'runner_log', level: 'info', msg, ...more });
+    log.flush();
+  }
+}
+
+function argumentsOf({ args }: ToolPlan): { taskId: string; description: string; planFile: string | null } {
+  const given = (flag: string) =>
+    args.find((arg) => arg.startsWith(`--${flag}=`))?.slice(flag.length + 3) ?? null;
+  const [taskId, description, planFile] = ['task-id', 'description', 'plan'].map(given);
+  if (!taskId || !description) throw new AcorError('E_USAGE', 'a task has an id and a description');
+  return { taskId, description, planFile: planFile ?? null };
+}
+
+function overspent(
+  { metrics }: TurnSums,
+  count: number,
+  { max_iterations, max_cost_usd }: LoadedConfig['config']['task'],
+): Outcome | undefined {
+  if (count >= max_iterations)
+    return stopped('E_TOOL_FAILED', `the task has had its ${max_iterations} turns (task.max_iterations)`);
+  const cost = metrics['cost_usd'] ?? 0;
+  return max_cost_usd !== undefined && cost >= max_cost_usd
+    ? stopped('E_TOOL_FAILED', `the task has cost ${cost} USD; task.max_cost_usd is ${max_cost_usd}`)
+    : undefined;
+}

@@ -1,0 +1,214 @@
+import { EndingRace } from '../../run/attempt/ending.ts';
+import { guardDeadline } from '../../run/attempt/guards/deadline.ts';
+import type { ChildHosts } from '../../run/child-supervisors.ts';
+import { endChildren } from '../../run/end-children.ts';
+import { failureOf, type Outcome, stopped } from '../../run/outcome.ts';
+import {
+  type AttemptOptions,
+  type AttemptOutcome,
+  notStarted,
+  type RunExecutor,
+} from '../../run/run-executor.ts';
+import type { RunnerServices } from '../../run/services.ts';
+import type { RunWriter } from '../../store-files/run-store.ts';
+import { storageError } from '../../store-files/storage-error.ts';
+import { evaluate } from '../expression/evaluate.ts';
+import { Decisions } from './decisions.ts';
+import { type Engine, emit, recordedFailure, StoreFailed } from './engine.ts';
+import type { WorkflowPlan } from './plan-workflow.ts';
+import { type Fatal, runSteps } from './schedule.ts';
+import { Slots } from './slots.ts';
+import { StepResults } from './step-results.ts';
+import { TaskHistory } from './task-history.ts';
+
+/** How many of the tasks that failed an ending names. */
+const MOST_NAMED = 100;
+
+/** The work of a workflow's run: its steps, each a run of its own, and what they come to. */
+export class WorkflowExecutor implements RunExecutor {
+  readonly #services: RunnerServices;
+  readonly #plan: WorkflowPlan;
+  readonly #writer: RunWriter;
+  readonly #hosts: ChildHosts;
+
+  constructor(services: RunnerServices, plan: WorkflowPlan, writer: RunWriter, hosts: ChildHosts) {
+    this.#services = services;
+    this.#plan = plan;
+    this.#writer = writer;
+    this.#hosts = hosts;
+  }
+
+  async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
+    const { layout, record } = this.#writer;
+    try {
+      return await this.#goThrough(options);
+    } catch (error) {
+      // Whatever went wrong, no child lives on that nobody answers for.
+      await endChildren(this.#services.store, record.run_id, 'the workflow failed').catch(() => undefined);
+      return notStarted(failureOf(error instanceof StoreFailed ? error.error : error, layout.dir));
+    } finally {
+      this.#hosts.close();
+      await options.questions.end().catch(() => undefined);
+    }
+  }
+
+  async conclude(): Promise<void> {}
+
+  async #goThrough(options: AttemptOptions): Promise<AttemptOutcome> {
+    const { workflow, limits } = this.#plan;
+    const race = new EndingRace();
+    const forceCancel = new AbortController();
+    const deadline = guardDeadline(race, {
+      leftMs: options.leftMs,
+      standsStill: () => limits.waitingStopsDeadline && options.questions.standsStill,
+      timeoutS: limits.timeoutS,
+      isOutputClosed: () => false,
+    });
+    const engine: Engine = {
+      services: this.#services,
+      plan: this.#plan,
+      writer: this.#writer,
+      hosts: this.#hosts,
+      history: await TaskHistory.read(
+        this.#writer.layout.events,
+        workflow.finally.map(({ name }) => name),
+      ),
+      slots: new Slots(workflow.maxConcurrency),
+      decisions: new Decisions(options.questions, this.#writer, {
+        goingOn: () => deadline.look(),
+        failed: (error) =>
+          race.end({
+            kind: 'store-failed',
+            error: storageError(error, 'keep an answer', this.#writer.layout.answers),
+          }),
+      }),
+      isOk: true,
+      stop: new AbortController(),
+      forceCancel: forceCancel.signal,
+    };
+    void options.forceCancel.then(() => forceCancel.abort());
+    void options.cancelled.then((reason) => race.end({ kind: 'cancelled', reason }));
+    void race.first.then((ending) => {
+      engine.isOk = false;
+      engine.stop.abort(ending.kind === 'cancelled' ? ending.reason : 'the deadline of the workflow');
+    });
+    try {
+      const results = new StepResults(engine);
+      const fatal = await runSteps(engine, workflow.steps, results);
+      if (fatal !== undefined) engine.isOk = false;
+      deadline.stop();
+      const lastFatal = await this.#runLast(engine, results, options);
+      return await this.#judge(engine, results, race, fatal ?? lastFatal);
+    } finally {
+      deadline.stop();
+    }
+  }
+
+  /** The last steps run whatever came before them; only who is in a hurry ends them, too. */
+  async #runLast(
+    engine: Engine,
+    results: StepResults,
+    { forceCancel }: AttemptOptions,
+  ): Promise<Fatal | undefined> {
+    const stop = new AbortController();
+    engine.stop = stop;
+    void forceCancel.then(() => stop.abort('the workflow is ended without any more grace'));
+    // A moment for a hurry that has been asked for already.
+    await Promise.resolve();
+    return runSteps(engine, this.#plan.workflow.finally, results);
+  }
+
+  async #judge(
+    engine: Engine,
+    results: StepResults,
+    race: EndingRace,
+    fatal: Fatal | undefined,
+  ): Promise<AttemptOutcome> {
+    const ending = race.winner;
+    if (ending !== undefined || fatal !== undefined) {
+      // Those of an earlier attempt that this one has not come to.
+      const hasStrays = engine.history.open().length > 0;
+      if (hasStrays)
+        await endChildren(this.#services.store, this.#writer.record.run_id, 'its workflow has ended');
+    }
+    if (ending?.kind === 'store-failed') throw ending.error;
+    if (ending?.kind === 'cancelled') return notStarted(cancelled(ending.reason));
+    if (ending !== undefined) {
+      const { timeoutS } = this.#plan.limits;
+      return notStarted(
+        stopped('E_DEADLINE', `the workflow was still at work when its ${timeoutS} s were up`),
+      );
+    }
+    const failed = [...results.all()].flatMap(([, end]) => end.failed);
+    if (fatal !== undefined) return notStarted(this.#reportFailure(engine, fatal, failed));
+    try {
+      return this.#complete(engine, results, failed);
+    } catch (error) {
+      const { code, message } = recordedFailure(error);
+      return notStarted(stopped(code, message));
+    }
+  }
+
+  #reportFailure(engine: Engine, { taskId, code, message }: Fatal, failed: readonly string[]): Outcome {
+    const others =
+      failed.length > 1
+        ? ` (and ${failed.length - 1} more: ${failed
+            .filter((id) => id !== taskId)
+            .slice(0, 5)
+            .join(', ')})`
+        : '';
+    const msg = `'${taskId}' failed: ${message}${others}`;
+    const { run_id } = this.#writer.record;
+    const hint = `Mend what failed, then go on with it: acor workflow resume ${run_id}`;
+    const told = { code, msg, hint, retryable: false, failed: this.#named(engine, failed) };
+    emit(engine, { type: 'error', ...told });
+    return { state: 'failed', code, message: msg, hint, retryable: false, byRunner: false };
+  }
+
+  #complete(engine: Engine, results: StepResults, failed: readonly string[]): AttemptOutcome {
+    const { outputs } = this.#plan.workflow;
+    const scope = results.scope();
+    const data = Object.fromEntries(
+      Object.entries(outputs).map(([name, output]) => [name, evaluate(output, scope)]),
+    );
+    const ends = [...results.all()].map(([, { state }]) => state);
+    const steps = {
+      completed: ends.filter((state) => state === 'completed').length,
+      failed: ends.filter((state) => state === 'failed').length,
+      skipped: ends.filter((state) => state === 'skipped').length,
+    };
+    const result = {
+      type: 'result',
+      status: failed.length === 0 ? 'ok' : 'partial',
+      data,
+      steps,
+      ...(failed.length > 0 && { failed: this.#named(engine, failed), failed_count: failed.length }),
+    };
+    emit(engine, result);
+    const outcome: Outcome = {
+      state: 'completed',
+      code: null,
+      message: null,
+      hint: null,
+      retryable: false,
+      byRunner: false,
+    };
+    return { ...notStarted(outcome), result };
+  }
+
+  #named({ history }: Engine, failed: readonly string[]): Record<string, unknown>[] {
+    return failed.slice(0, MOST_NAMED).map((taskId) => {
+      const { childRunId, done } = history.of(taskId);
+      return {
+        task_id: taskId,
+        run_id: childRunId,
+        code: done?.code ?? null,
+        message: done?.message ?? null,
+      };
+    });
+  }
+}
+
+function cancelled(reason: string): Outcome {
+  return { state: 'cancelled', code: null, message: reason, hint: null, retryable: false, byRunner: false };
+}

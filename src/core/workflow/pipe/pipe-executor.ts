@@ -1,0 +1,42 @@
+import type { ChildHosts } from '../../run/child-supervisors.ts';
+import { endChildren } from '../../run/end-children.ts';
+import { failureOf } from '../../run/outcome.ts';
+import {
+  type AttemptOptions,
+  type AttemptOutcome,
+  notStarted,
+  type RunExecutor,
+} from '../../run/run-executor.ts';
+import type { RunnerServices } from '../../run/services.ts';
+import type { RunWriter } from '../../store-files/run-store.ts';
+import { StoreFailed } from '../engine/engine.ts';
+import { TaskHistory } from '../engine/task-history.ts';
+import { type Pipe, PipeAttempt } from './pipe-attempt.ts';
+import type { PipePlan } from './plan-pipe.ts';
+
+/** The work of a pipe's run: its stages, which are runs of their own. */
+export class PipeExecutor implements RunExecutor {
+  readonly #parts: Omit<Pipe, 'history'>;
+
+  constructor(services: RunnerServices, plan: PipePlan, writer: RunWriter, hosts: ChildHosts) {
+    this.#parts = { services, plan, writer, hosts };
+  }
+
+  async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
+    const { services, writer, hosts } = this.#parts;
+    const { layout, record } = writer;
+    try {
+      const history = await TaskHistory.read(layout.events, []);
+      return await new PipeAttempt({ ...this.#parts, history }, options).run();
+    } catch (error) {
+      // Whatever went wrong, no stage lives on that nobody answers for.
+      await endChildren(services.store, record.run_id, 'the pipe failed').catch(() => undefined);
+      return notStarted(failureOf(error instanceof StoreFailed ? error.error : error, layout.dir));
+    } finally {
+      hosts.close();
+      await options.questions.end().catch(() => undefined);
+    }
+  }
+
+  async conclude(): Promise<void> {}
+}

@@ -1,0 +1,74 @@
+import { relative } from 'node:path';
+import * as z from 'zod';
+import { AppError } from '../../compose/app-error.ts';
+import { styled } from '../../compose/style.ts';
+import { cellText } from '../../compose/table.ts';
+import { AGENTS } from '../../core/authoring/agents/agents.ts';
+import { findProject } from '../../core/config/find.ts';
+import { findProgram } from '../../core/registry/find-program.ts';
+import { acorOperation } from '../define.ts';
+
+const output = z.object({
+  root: z.string(),
+  agents: z.array(z.enum(AGENTS)).describe('Whose files the project has.'),
+  program: z.string().nullable().describe('What agents start as `acor`; null when it is not on the PATH.'),
+  files: z.array(
+    z.object({
+      path: z.string(),
+      agents: z.array(z.enum(AGENTS)),
+      state: z.enum(['current', 'missing', 'stale', 'changed', 'foreign', 'unreadable']),
+      detail: z.string(),
+      fix: z.string().nullable().describe('A command or an edit.'),
+    }),
+  ),
+});
+
+export const agentsCheck = acorOperation({
+  name: 'agents.check',
+  summary: 'Hold the files that agents read against what this ACOR would write; each with its fix.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({}),
+  output,
+  list: 'files',
+  example: 'acor agents check',
+  async run(_, ctx) {
+    const [{ checkAgents }, { agentTexts }] = await Promise.all([
+      import('../../core/authoring/agents/check-agents.ts'),
+      import('./agents/agent-texts.ts'),
+    ]);
+    const { root } = findProject(ctx.cwd);
+    const { agents, files } = checkAgents(root, await agentTexts());
+    const program = findProgram('acor', ctx.env) ?? null;
+    const shown = files.map((file) => ({ ...file, path: relative(root, file.path) }));
+    const data = { root, agents, program, files: shown };
+    if (agents.length === 0) return { kind: 'data', data, next: [`acor init --agents ${AGENTS.join(',')}`] };
+    // What a person has changed on purpose is told of, and is no fault.
+    const faulty = shown.filter(({ state }) => state !== 'current' && state !== 'changed');
+    const [first] = faulty;
+    if (first === undefined) return { kind: 'data', data };
+    if (ctx.screen !== null) for (const line of linesOf(data)) ctx.note(line);
+    const more = faulty.length > 1 ? ` (and ${faulty.length - 1} more)` : '';
+    const error = new AppError('E_CONFIG_INVALID', `${first.path}: ${first.detail}${more}`, {
+      hint: first.fix ?? '',
+      next: [`acor init --agents ${agents.join(',')}`, 'acor agents check'],
+    });
+    return { kind: 'failure', error, data };
+  },
+  render(data, screen) {
+    const { agents, program } = data;
+    if (agents.length === 0) return 'This project has no files for agents yet.';
+    const path = program ?? styled('not on the PATH, where agents look for it', 'yellow', screen);
+    return [...linesOf(data).map((line) => cellText(line, screen)), `acor: ${path}`].join('\n');
+  },
+});
+
+function linesOf({ files }: z.output<typeof output>): string[] {
+  return files.flatMap(({ path, state, detail, fix }) => [
+    `${state.padEnd(10)}  ${path}`,
+    ...(fix === null
+      ? []
+      : [`            ${detail}`, ...fix.split('\n').map((line) => `            ${line}`)]),
+  ]);
+}

@@ -1,0 +1,58 @@
+import { resolve } from 'node:path';
+import * as z from 'zod';
+import { writeOut } from '../../compose/write-out.ts';
+import { errorMessage } from '../../util/error-code.ts';
+import { AcorApp } from '../acor-app.ts';
+import { acorOperation } from '../define.ts';
+import type { HookAnswer, HookInput } from './agents/hook-input.ts';
+
+/** What each event is answered by. */
+const EVENTS: Readonly<
+  Record<string, () => Promise<(input: HookInput, app: AcorApp) => Promise<HookAnswer>>>
+> = {
+  'session-start': async () => (await import('./agents/session-start.ts')).sessionStart,
+  'pre-tool': async () => (await import('./agents/before-tool.ts')).beforeTool,
+  elicit: async () => (await import('./agents/answer-elicitation.ts')).answerElicitation,
+};
+
+/**
+ * What the hooks of Claude Code, Codex and Gemini CLI start: JSON on standard input, JSON in the agent's own shape on stdout. Whatever
+ * goes wrong is no opinion, since a hook that fails would stand in the agent's way.
+ */
+export const agentsHook = acorOperation({
+  name: 'agents.hook',
+  summary: 'Answer a hook of an agent: its event on standard input, in the agent’s own JSON.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({ event: z.string().describe('session-start, pre-tool or elicit.') }),
+  output: z.null(),
+  positionals: ['event'],
+  example: 'acor hook session-start',
+  async run({ event }, ctx) {
+    try {
+      const answer = await answerOf(event, await ctx.readStdin(), ctx);
+      if (answer !== undefined) await writeOut(ctx.stdoutFd, `${JSON.stringify(answer)}\n`);
+    } catch (error) {
+      ctx.note(`acor hook ${event}: no opinion: ${errorMessage(error)}`);
+    }
+    return { kind: 'streamed', exit: 0 };
+  },
+});
+
+async function answerOf(
+  event: string,
+  text: string,
+  { app, cwd }: { app: AcorApp; cwd: string },
+): Promise<HookAnswer> {
+  if (!Object.hasOwn(EVENTS, event)) throw new Error('there is no such event');
+  const { hookInput } = await import('./agents/hook-input.ts');
+  const input = hookInput.parse(JSON.parse(text));
+  // The agent's own folder is that of its session; where the hook is started may be another.
+  const there = new AcorApp({
+    cwd: resolve(cwd, input.cwd ?? '.'),
+    env: app.env,
+    interrupts: app.interrupts,
+  });
+  return (await EVENTS[event]!())(input, there);
+}

@@ -1,0 +1,35 @@
+import { realpathSync } from 'node:fs';
+import { findDirectCall } from '../../../core/authoring/agents/direct-call.ts';
+import { shellCommand } from '../../../util/shell-quote.ts';
+import type { AcorApp } from '../../acor-app.ts';
+import type { HookAnswer, HookInput } from './hook-input.ts';
+
+/** Refuses a shell command that starts the entry of a tool past ACOR, where the project says so (`security.direct_calls`). */
+export async function beforeTool(
+  { tool_input, hook_event_name }: HookInput,
+  app: AcorApp,
+): Promise<HookAnswer> {
+  const given = tool_input?.command;
+  if (given === undefined) return undefined;
+  const { config, registry } = await app.project();
+  if (config.config.security.direct_calls === 'allow') return undefined;
+  const entries = new Map<string, string>();
+  for (const { entry, name } of await registry.list()) if (entry !== null) entries.set(realOf(entry), name);
+  const command = typeof given === 'string' ? given : shellCommand(given);
+  const call = findDirectCall(command, app.cwd, (path) => entries.get(realOf(path)));
+  if (call === undefined) return undefined;
+  const instead = shellCommand(['acor', 'run', call.tool, ...call.args]);
+  const reason = `This project lets its tools run through ACOR only (security.direct_calls). Instead: ${instead}`;
+  // Claude Code and Codex call the event PreToolUse; Codex takes no key beside these.
+  if (hook_event_name === 'BeforeTool') return { decision: 'deny', reason };
+  const decision = { permissionDecision: 'deny', permissionDecisionReason: reason };
+  return { hookSpecificOutput: { hookEventName: hook_event_name, ...decision } };
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

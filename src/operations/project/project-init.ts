@@ -1,0 +1,127 @@
+import * as z from 'zod';
+import type { Initialised } from '../../core/authoring/scaffold/init-project.ts';
+import type { PlannedFile } from '../../core/authoring/scaffold/planned-file.ts';
+import { TEMPLATES } from '../../core/authoring/scaffold/templates.ts';
+import { writeFiles } from '../../core/authoring/scaffold/write-files.ts';
+import { findProgram } from '../../core/registry/find-program.ts';
+import { acorOperation } from '../define.ts';
+import { filesView, plannedFile, shownFile } from './planned-files.ts';
+
+export const projectInit = acorOperation({
+  name: 'project.init',
+  summary:
+    'Make this folder a project: configuration, the ./tool shortcut, ignore rules, a first tool that runs.',
+  effect: 'writes',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    template: z
+      .enum(TEMPLATES)
+      .optional()
+      .describe('The language of the first tool; python where there is one, else bash.'),
+    from_existing: z
+      .boolean()
+      .default(false)
+      .describe('Move a project with tools/run.py and tools/<name>/cli.py over, so that its tools run.'),
+    agents: z
+      .string()
+      .optional()
+      .describe(
+        'Also the files by which these agents find ACOR: claude, codex, gemini, separated by commas.',
+      ),
+    force: z
+      .boolean()
+      .default(false)
+      .describe('Replace files that ACOR wrote and that differ; what they held is kept in .acor/replaced/.'),
+    dry_run: z.boolean().default(false).describe('Say what would happen to each file, and write nothing.'),
+  }),
+  output: z.object({
+    root: z.string(),
+    dry_run: z.boolean(),
+    changed: z.int().describe('How many files were written, changed or moved.'),
+    files: z.array(plannedFile),
+    tool: z.string().nullable().describe('The first tool, if one was written.'),
+    notes: z.array(z.string()),
+  }),
+  list: 'files',
+  example: 'acor init',
+  moreExamples: [
+    'acor init --template bash --dry-run',
+    'acor init --from-existing',
+    'acor init --agents claude,codex,gemini',
+  ],
+  async run(input, ctx) {
+    const { initProject } = await import('../../core/authoring/scaffold/init-project.ts');
+    // Mistakes in the flag are told before anything is written.
+    const forAgents = input.agents === undefined ? undefined : await planForAgents(input.agents, input, ctx);
+    const done = await initProject({
+      root: ctx.cwd,
+      env: ctx.env,
+      force: input.force,
+      fromExisting: input.from_existing,
+      dryRun: input.dry_run,
+      ...(input.template !== undefined && { template: input.template }),
+    });
+    if (forAgents !== undefined && !input.dry_run) writeFiles(forAgents.files, ctx.cwd);
+    const files = [...done.files, ...(forAgents?.files ?? [])].map((file) => shownFile(file, ctx.cwd));
+    const data = {
+      root: ctx.cwd,
+      dry_run: input.dry_run,
+      changed: files.filter(({ action }) => !['keep', 'unchanged', 'could_not'].includes(action)).length,
+      files,
+      tool: done.tool?.name ?? null,
+      notes: [...notesOf(done, ctx.cwd), ...(forAgents?.notes ?? [])],
+    };
+    return { kind: 'data', data, next: input.dry_run ? [] : nextOf(done, input) };
+  },
+  render({ root, files, notes, dry_run }, screen) {
+    const title = dry_run ? `What would happen in ${root}:` : `The project ${root}:`;
+    return [title, filesView(files, screen), ...notes].join('\n');
+  },
+});
+
+function notesOf({ above, build }: Initialised, root: string): string[] {
+  const notes: string[] = [];
+  if (above !== null)
+    notes.push(
+      `${root} lies in the project ${above}. In here it is the new project that counts: its tools, its runs.`,
+    );
+  if (build?.built === false)
+    notes.push(`The first tool is still to be built, with ${build.command}: ${build.why}`);
+  return notes;
+}
+
+function nextOf(
+  { tool, build }: Initialised,
+  { from_existing: isMoved, agents }: { from_existing: boolean; agents?: string | undefined },
+): string[] {
+  const check = agents === undefined ? [] : ['acor agents check'];
+  if (tool === null) return ['acor list', ...(isMoved ? ['acor validate --strict'] : []), ...check];
+  return [
+    ...(build?.built === false ? [build.command] : []),
+    `acor run ${tool.name} --who Ada`,
+    `acor describe ${tool.name}`,
+    `acor template ${tool.template} --name my_tool`,
+    ...check,
+  ];
+}
+
+async function planForAgents(
+  agents: string,
+  { force }: { force: boolean },
+  { cwd, env }: { cwd: string; env: Readonly<Record<string, string | undefined>> },
+): Promise<{ files: PlannedFile[]; notes: string[] }> {
+  const [{ readAgents }, { planAgents }, { agentTexts }] = await Promise.all([
+    import('../../core/authoring/agents/agents.ts'),
+    import('../../core/authoring/agents/plan-agents.ts'),
+    import('./agents/agent-texts.ts'),
+  ]);
+  const names = readAgents(agents);
+  const files = planAgents(cwd, names, await agentTexts(), { force });
+  const notes = ['Agents use project settings only once a person trusts the folder; each of them asks.'];
+  if (findProgram('acor', env) === undefined)
+    notes.push(
+      'acor is not on the PATH, where agents look for it: link it there, for example in ~/.local/bin.',
+    );
+  return { files, notes };
+}

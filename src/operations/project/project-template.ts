@@ -1,0 +1,71 @@
+import { resolve } from 'node:path';
+import * as z from 'zod';
+import { TEMPLATES } from '../../core/authoring/scaffold/templates.ts';
+import { acorOperation } from '../define.ts';
+import { filesView, plannedFile, shownFile } from './planned-files.ts';
+
+export const projectTemplate = acorOperation({
+  name: 'project.template',
+  summary: 'Write a tool to begin with: entry, manifest, selftest, a test and a README.',
+  effect: 'writes',
+  idempotent: false,
+  rateLimit: null,
+  input: z.object({
+    language: z.enum(TEMPLATES).describe('What it is written in.'),
+    name: z.string().default('hello').describe('The name of the tool.'),
+    output: z
+      .string()
+      .optional()
+      .describe('The folder that the tool’s own folder is put into; tools/ of the project without it.'),
+    dry_run: z.boolean().default(false).describe('List what would be written, and write nothing.'),
+  }),
+  output: z.object({
+    name: z.string(),
+    language: z.enum(TEMPLATES),
+    folder: z.string(),
+    dry_run: z.boolean(),
+    files: z.array(plannedFile),
+    notes: z.array(z.string()),
+  }),
+  positionals: ['language'],
+  list: 'files',
+  example: 'acor template python --name word_count',
+  moreExamples: ['acor template rust --name resize --dry-run'],
+  async run(input, ctx) {
+    const { config } = await ctx.app.project();
+    const { newTool } = await import('../../core/authoring/scaffold/new-tool.ts');
+    const { language, name } = input;
+    const { folder, files, build, isFound } = await newTool(config, {
+      template: language,
+      name,
+      env: ctx.env,
+      dryRun: input.dry_run,
+      ...(input.output !== undefined && { output: resolve(ctx.cwd, input.output) }),
+    });
+    const notes: string[] = [];
+    if (!isFound)
+      notes.push(
+        'The project does not look for tools there: add the folder to project.tools_dirs in .acor/config.yaml.',
+      );
+    if (build?.built === false) notes.push(`It is still to be built, with ${build.command}: ${build.why}`);
+    const shown = files.map((file) => shownFile(file, config.root));
+    return {
+      kind: 'data',
+      data: { name, language, folder, dry_run: input.dry_run, files: shown, notes },
+      next: input.dry_run || !isFound ? [] : nextOf(name, build?.built === false ? [build.command] : []),
+    };
+  },
+  render({ folder, files, notes, dry_run }, screen) {
+    const title = dry_run ? `What would be written to ${folder}:` : `A tool in ${folder}:`;
+    return [title, filesView(files, screen), ...notes].join('\n');
+  },
+});
+
+function nextOf(name: string, build: string[]): string[] {
+  return [
+    ...build,
+    `acor run ${name} --who Ada --times 2`,
+    `acor describe ${name}`,
+    `acor validate ${name} --strict`,
+  ];
+}

@@ -1,0 +1,100 @@
+import { basename, dirname } from 'node:path';
+import * as z from 'zod';
+import { migrateConfig } from '../../core/authoring/migrations/migrate-config.ts';
+import { updateVersionFile } from '../../core/authoring/migrations/update-version-file.ts';
+import { renewFiles } from '../../core/authoring/validation/fixes/fix-files.ts';
+import { openSubject } from '../../core/authoring/validation/subject.ts';
+import { findProject } from '../../core/config/find.ts';
+import { sdkPaths } from '../../core/registry/sdk-paths.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
+import { ACOR_VERSION } from '../../util/version.ts';
+import { acorOperation } from '../define.ts';
+
+/** What brings ACOR itself up to date, from where it came: a package of its name may be anybody's. */
+function selfUpdate(): string {
+  const { packageRoot } = sdkPaths();
+  const folder = dirname(packageRoot);
+  return basename(folder) === 'node_modules'
+    ? shellCommand(['npm', '--prefix', dirname(folder), 'update', basename(packageRoot)])
+    : shellCommand(['git', '-C', packageRoot, 'pull', '--ff-only']);
+}
+
+const change = z.object({
+  file: z.string(),
+  steps: z.array(z.string()).describe('What was done, or would be.'),
+  diff: z.string().describe('Unified.'),
+  backup: z.string().nullable().describe('Where the file as it was is kept.'),
+});
+
+export const projectUpgrade = acorOperation({
+  name: 'project.upgrade',
+  summary: 'Bring the files of the project up to date with this ACOR. ACOR itself is not changed.',
+  effect: 'writes',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    config: z
+      .boolean()
+      .default(false)
+      .describe('Only .acor/config.yaml; else also version.json and outdated keys of manifests.'),
+    dry_run: z.boolean().default(false).describe('Show what would change, and change nothing.'),
+  }),
+  output: z.object({
+    changes: z.array(change),
+    config_version: z
+      .object({ from: z.int(), to: z.int() })
+      .nullable()
+      .describe('Null when the project has no configuration file.'),
+    dry_run: z.boolean(),
+    acor: z.object({ version: z.string(), update_with: z.string() }),
+  }),
+  list: 'changes',
+  example: 'acor upgrade --dry-run',
+  moreExamples: ['acor upgrade --config'],
+  async run(input, ctx) {
+    const dryRun = input.dry_run;
+    const { root, file } = findProject(ctx.cwd);
+    const changes: z.output<typeof change>[] = [];
+    const migrated = file === null ? null : await migrateConfig(file, { root, dryRun, env: ctx.env });
+    if (file !== null && migrated !== null && migrated.diff !== '') {
+      const { steps, diff, backup } = migrated;
+      changes.push({ file, steps, diff, backup });
+    }
+    const subject = await openSubject([], { cwd: ctx.cwd, env: ctx.env });
+    const wanted = input.config ? { ...subject, tools: [] } : subject;
+    for (const { file: renewed, diff } of await renewFiles(wanted, { dryRun })) {
+      const steps = ['Outdated keys are written as they are today.'];
+      changes.push({ file: renewed, steps, diff, backup: null });
+    }
+    const version = input.config ? null : await updateVersionFile(root, { dryRun });
+    if (version !== null && version.diff !== '') {
+      const steps = ['The versions of the shapes are those of this ACOR.'];
+      changes.push({ ...version, steps, backup: null });
+    }
+    return {
+      kind: 'data',
+      data: {
+        changes,
+        config_version: migrated === null ? null : { from: migrated.from, to: migrated.to },
+        dry_run: dryRun,
+        acor: { version: ACOR_VERSION, update_with: selfUpdate() },
+      },
+      next:
+        changes.length > 0
+          ? [dryRun ? `acor upgrade${input.config ? ' --config' : ''}` : 'acor validate']
+          : [],
+    };
+  },
+  render({ changes, dry_run, acor }) {
+    const lines = changes.flatMap(({ file, steps, diff, backup }) => [
+      `${dry_run ? 'would change' : 'changed'} ${file}`,
+      ...steps.map((step) => `  ${step}`),
+      ...(backup === null ? [] : [`  as it was: ${backup}`]),
+      diff.trimEnd(),
+    ]);
+    if (changes.length === 0) lines.push('The project is up to date.');
+    return [...lines, `ACOR ${acor.version} itself is brought up to date with: ${acor.update_with}`].join(
+      '\n',
+    );
+  },
+});

@@ -1,0 +1,125 @@
+import * as z from 'zod';
+import { AppError } from '../../compose/app-error.ts';
+import type { Screen } from '../../compose/screen.ts';
+import { styled } from '../../compose/style.ts';
+import type { Finding } from '../../core/authoring/validation/finding.ts';
+import { mendFiles } from '../../core/authoring/validation/fixes/fix-files.ts';
+import { RULES } from '../../core/authoring/validation/rules.ts';
+import { openSubject } from '../../core/authoring/validation/subject.ts';
+import { validate } from '../../core/authoring/validation/validate.ts';
+import type { LoadedConfig } from '../../core/config/load.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
+import { acorOperation } from '../define.ts';
+import { findingLines, findingShape, placed } from './findings.ts';
+
+const output = z.object({
+  findings: z.array(findingShape),
+  errors: z.int(),
+  warnings: z.int(),
+  tools: z.int().describe('How many tools were looked at.'),
+  fixed: z
+    .array(z.object({ file: z.string(), rules: z.array(z.string()), diff: z.string() }))
+    .describe('With --fix: the files that were changed, or would be.'),
+  dry_run: z.boolean(),
+});
+
+export const projectValidate = acorOperation({
+  name: 'project.validate',
+  summary:
+    'Check configuration, manifests, error codes, policies and workflows; every finding with its place and its fix.',
+  effect: 'writes',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    targets: z
+      .array(z.string())
+      .default([])
+      .describe('Tools by name, files or folders; left out, the whole project.'),
+    strict: z.boolean().default(false).describe('Take warnings for errors.'),
+    fix: z.boolean().default(false).describe('Mend what is safe; comments and order stay as they are.'),
+    check_versions: z
+      .boolean()
+      .default(false)
+      .describe('Also whether tools and project fit this version of ACOR.'),
+    selftest: z.boolean().default(false).describe('Also run the self-tests of the tools.'),
+    dry_run: z.boolean().default(false).describe('With --fix: show what would change, and change nothing.'),
+  }),
+  output,
+  positionals: ['targets'],
+  list: 'findings',
+  example: 'acor validate --strict',
+  moreExamples: ['acor validate data_migrator --selftest', 'acor validate --fix --dry-run'],
+  async run(input, ctx) {
+    const { app } = ctx;
+    const pluginsOf = (config: LoadedConfig) => app.pluginsOf(config);
+    const surroundings = { cwd: ctx.cwd, env: ctx.env, pluginsOf };
+    let subject = await openSubject(input.targets, surroundings);
+    const fixed = input.fix ? await mendFiles(subject, { dryRun: input.dry_run }) : [];
+    if (fixed.length > 0 && !input.dry_run) subject = await openSubject(input.targets, surroundings);
+    const findings = await validate(subject, {
+      strict: input.strict,
+      versions: input.check_versions,
+      selftest: input.selftest,
+      services: () => ctx.app.services(),
+      onInterrupt: (listener) => ctx.app.interrupts.listen(listener),
+    });
+    const errors = findings.filter(({ severity }) => severity === 'error');
+    const data = {
+      findings,
+      errors: errors.length,
+      warnings: findings.length - errors.length,
+      tools: subject.tools.length,
+      fixed,
+      dry_run: input.dry_run,
+    };
+    const mendable = !input.fix && findings.some(({ rule }) => RULES[rule]?.fixed !== undefined);
+    const fixing = mendable
+      ? [shellCommand(['acor', 'validate', ...input.targets, '--fix', '--dry-run'])]
+      : [];
+    const [first] = errors;
+    if (first === undefined) return { kind: 'data', data, next: fixing };
+    // The person sees them all here; the envelope carries them in its details.
+    if (ctx.screen !== null)
+      for (const line of linesOf(data, { ...ctx.screen, color: false })) ctx.note(line);
+    return { kind: 'failure', error: refusal(errors, first, fixing, subject.workflowFiles), data };
+  },
+  render: (data, screen) => {
+    const { findings, tools } = data;
+    const verdict =
+      findings.length === 0 ? 'nothing to find fault with' : `${findings.length} warnings, no error`;
+    return [...linesOf(data, screen), styled(`${tools} tools looked at: ${verdict}`, 'green', screen)].join(
+      '\n',
+    );
+  },
+});
+
+/** The code of the files that are wrong: one that keeps a single tool from running, or one that keeps all from it. */
+function refusal(
+  errors: readonly Finding[],
+  first: Finding,
+  next: string[],
+  workflowFiles: readonly string[],
+): AppError {
+  const isOfTool = (finding: Finding) =>
+    ['manifest', 'tool'].includes(RULES[finding.rule]?.about ?? '') || /tool\.ya?ml$/.test(finding.file);
+  const isOfWorkflow = ({ file, rule }: Finding) =>
+    RULES[rule]?.about === 'workflow' || workflowFiles.includes(file);
+  const code = errors.every(isOfWorkflow)
+    ? 'E_WORKFLOW_INVALID'
+    : errors.every(isOfTool)
+      ? 'E_MANIFEST_INVALID'
+      : 'E_CONFIG_INVALID';
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return new AppError(code, `${placed(first)}: ${first.message}${more}`, { hint: first.fix, next });
+}
+
+function linesOf({ findings, fixed, dry_run }: z.output<typeof output>, screen: Screen): string[] {
+  const changes = fixed.flatMap(({ file, rules, diff }) => [
+    `${dry_run ? 'would mend' : 'mended'} ${file} (${rules.join(', ')})`,
+    ...diff
+      .trimEnd()
+      .split('\n')
+      .filter((line) => line !== ''),
+  ]);
+  return [...changes, ...findingLines(findings, screen)];
+}

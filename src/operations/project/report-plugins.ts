@@ -1,0 +1,8 @@
+import type { Project } from '../acor-app.ts';
+
+/** Tells of plugins that do not do what they should, where there is no run whose log would tell of it. Returns what mends it. */
+export function reportPlugins({ plugins }: Project, ctx: { note(line: string): void }): string[] {
+  const failures = plugins?.failures ?? [];
+  for (const { text } of failures) ctx.note(`acor: ${text}`);
+  return failures.flatMap(({ next = [] }) => next);
+}

@@ -1,0 +1,37 @@
+import type { CalleeInput, ForwardedCommand } from '../../compose/forwarded-command.ts';
+import { inputsOf } from '../../core/registry/input-schema.ts';
+import { usageLine } from '../../core/registry/usage-line.ts';
+import { flagOf } from '../../protocol/input-types.ts';
+import type { InputSpec } from '../../protocol/manifest.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
+import type { AcorApp } from '../acor-app.ts';
+
+/** A tool as help, flags and completion see it. Throws E_TOOL_NOT_FOUND and E_MANIFEST_INVALID. */
+export async function calleeOfTool(name: string, app: AcorApp): Promise<ForwardedCommand> {
+  const { registry } = await app.project();
+  const { manifest } = await registry.find(name);
+  const inputs = inputsOf(manifest);
+  return {
+    name,
+    summary: manifest.description ?? '',
+    usage: usageLine(name, inputs),
+    examples: manifest.examples.map(({ args }) => shellCommand(['acor', 'run', name, ...args])),
+    inputs: inputs?.map(calleeInput) ?? null,
+  };
+}
+
+function calleeInput(spec: InputSpec): CalleeInput {
+  return {
+    name: spec.name,
+    label: spec.positional ? spec.name : flagOf(spec),
+    type: spec.type,
+    isPositional: spec.positional,
+    isSwitch: spec.type === 'bool',
+    isRequired: spec.required && spec.default === undefined,
+    isRepeatable: spec.multiple,
+    isPath: spec.type === 'path',
+    choices: (spec.enum ?? []).map(String),
+    description: spec.description ?? '',
+    default: spec.default,
+  };
+}

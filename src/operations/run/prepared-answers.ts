@@ -1,0 +1,49 @@
+import { resolve } from 'node:path';
+import { problemText } from '../../core/config/problem.ts';
+import type { PreparedAnswer } from '../../core/run/answers/questions.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
+
+/** The answers that a caller gives beforehand: those of `--answer ACTION=VALUE` win over those of the file. */
+export async function preparedAnswers(
+  given: readonly string[],
+  file: string | undefined,
+  cwd: string,
+): Promise<PreparedAnswer[]> {
+  const fromFlags = given.map((text) => {
+    const equals = text.indexOf('=');
+    if (equals > 0) return beforehand(text.slice(0, equals), jsonOrText(text.slice(equals + 1)));
+    throw new AcorError('E_USAGE', `--answer ${text}: it must be ACTION=VALUE`, {
+      hint: `For example: --answer choose_strategy=strict, or --answer 'limits={"rows":10}'`,
+    });
+  });
+  return [...fromFlags, ...(file === undefined ? [] : await answersOfFile(resolve(cwd, file)))];
+}
+
+async function answersOfFile(path: string): Promise<PreparedAnswer[]> {
+  const { readYamlFile } = await import('../../core/config/yaml-file.ts');
+  const { value: answers, problems } = await readYamlFile(path);
+  if (problems.length > 0) {
+    throw new AcorError('E_USAGE', `--answers: ${problemText(problems[0]!)}`, {
+      hint: problems[0]!.fix,
+      details: { problems },
+    });
+  }
+  if (typeof answers === 'object' && answers !== null && !Array.isArray(answers)) {
+    return Object.entries(answers).map(([action, answer]) => beforehand(action, answer));
+  }
+  throw new AcorError('E_USAGE', `--answers ${path} must map actions to answers`, {
+    hint: 'For example: {"choose_strategy": "strict"}',
+  });
+}
+
+function beforehand(action: string, answer: unknown): PreparedAnswer {
+  return { action, answer, by: 'caller', source: 'beforehand' };
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

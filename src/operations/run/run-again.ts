@@ -1,0 +1,143 @@
+import * as z from 'zod';
+import { AppError } from '../../compose/app-error.ts';
+import type { Operation, OperationContext, OperationResult } from '../../compose/operation.ts';
+import type { RerunMode, RunRequest } from '../../core/run/run-request.ts';
+import { PIPE_PREFIX, WORKFLOW_PREFIX } from '../../core/run/services.ts';
+import type { RunStore } from '../../core/store-files/run-store.ts';
+import type { WorkflowServices } from '../../core/workflow/engine/plan-workflow.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import type { AcorApp } from '../acor-app.ts';
+import { acorOperation } from '../define.ts';
+import { answers, runSummary, stream } from '../shapes.ts';
+import { callerOf } from './caller.ts';
+import { preparedAnswers } from './prepared-answers.ts';
+import type { ShownAs } from './run-start.ts';
+
+export const againInput = z.object({
+  run: z.string().describe('The id of the run.'),
+  timeout: z.number().positive().optional().describe('Seconds until the deadline of this attempt.'),
+  stream,
+  detach: z.boolean().default(false).describe('Give back the id at once; the run goes on by itself.'),
+  answer: z
+    .array(z.string())
+    .default([])
+    .describe('ACTION=VALUE, an answer to a question that the tool may ask.'),
+  answers,
+  force: z
+    .boolean()
+    .default(false)
+    .describe('Also when the tool was stopped mid-way and is not idempotent: what it did may be done twice.'),
+});
+
+export type AgainFlags = z.output<typeof againInput>;
+
+export const againOutput = z.union([
+  runSummary,
+  z.object({ run_id: z.string(), state: z.string(), dir: z.string() }),
+]);
+
+export const runResume = again('resume', {
+  name: 'run.resume',
+  summary: 'Go on with a run that failed, was cancelled or lost its supervisor, from its checkpoints.',
+  example: 'acor resume r-0123456789abcdef',
+});
+
+export const runRetry = again('retry', {
+  name: 'run.retry',
+  summary: 'Try a run that has ended once more from the beginning, without its checkpoints and answers.',
+  example: 'acor retry r-0123456789abcdef',
+});
+
+function again(
+  mode: RerunMode,
+  words: { name: string; summary: string; example: string },
+): Operation<AcorApp, typeof againInput, typeof againOutput> {
+  return acorOperation({
+    ...words,
+    effect: 'writes',
+    idempotent: false,
+    rateLimit: null,
+    input: againInput,
+    output: againOutput,
+    positionals: ['run'],
+    list: 'artifacts',
+    streams: 'The protocol events of the new attempt, one JSON object a line; the last line is runner_end.',
+    run: (given, ctx) => continueRun(mode, given, ctx),
+  });
+}
+
+/** Begins the next attempt of a run, a tool's or a workflow's, and shows it. */
+export async function continueRun(
+  mode: RerunMode,
+  given: AgainFlags & { from?: string | undefined },
+  ctx: OperationContext<AcorApp>,
+): Promise<OperationResult<z.output<typeof againOutput>>> {
+  const services = await ctx.app.services();
+  const record = services.store.read(given.run);
+  if (record.given_args === null) {
+    throw new AppError(
+      'E_USAGE',
+      `run ${given.run} was given a secret, which is not kept: it cannot be started again by itself`,
+      {
+        hint: `Start it anew with its arguments: acor run ${record.tool} …`,
+      },
+    );
+  }
+  refuseStage(record, services.store);
+  const caller = callerOf(ctx.env);
+  const answers = await preparedAnswers(given.answer, given.answers, ctx.cwd);
+  const isWorkflow = record.tool.startsWith(WORKFLOW_PREFIX);
+  const [file, ...inputs] = record.given_args;
+  const request: RunRequest = {
+    ...(isWorkflow
+      ? { tool: `${WORKFLOW_PREFIX}${file}`, args: inputs }
+      : { tool: record.tool, args: record.given_args }),
+    cwd: record.cwd,
+    env: ctx.env,
+    again: {
+      runId: given.run,
+      mode,
+      force: given.force,
+      ...(given.from !== undefined && { from: given.from }),
+    },
+    ...(given.timeout !== undefined && { timeoutS: given.timeout }),
+    ...(answers.length > 0 && { answers }),
+    ...(caller !== undefined && { caller }),
+  };
+  const flags: ShownAs = { ...given, exit_code: 'acor' };
+  if (given.detach || (await mayAsk(services, request))) {
+    const { runApart } = await import('./run-detached.ts');
+    return runApart(request, flags, ctx);
+  }
+  const { runHere } = await import('./run-inline.ts');
+  return runHere(services, request, flags, ctx);
+}
+
+/** What the others of its pipe have made of its records cannot be taken back: the pipe goes on as a whole. */
+function refuseStage({ run_id, parent }: RunRecord, store: RunStore): void {
+  if (parent === null || !store.list().includes(parent.run_id)) return;
+  if (!store.read(parent.run_id).tool.startsWith(PIPE_PREFIX)) return;
+  const next = `acor resume ${parent.run_id}`;
+  throw new AppError(
+    'E_USAGE',
+    `run ${run_id} is a stage of pipe ${parent.run_id}, which goes on as a whole`,
+    {
+      hint: `Go on with the pipe: ${next}`,
+      next: [next],
+    },
+  );
+}
+
+async function mayAsk(services: WorkflowServices, request: RunRequest): Promise<boolean> {
+  if (request.tool.startsWith(PIPE_PREFIX)) {
+    const pipes = await import('../../core/workflow/pipe/may-ask.ts');
+    return pipes.mayAsk(services, request.args);
+  }
+  if (!request.tool.startsWith(WORKFLOW_PREFIX))
+    return (await services.registry.find(request.tool)).manifest.actions.length > 0;
+  const [{ planWorkflow }, workflows] = await Promise.all([
+    import('../../core/workflow/engine/plan-workflow.ts'),
+    import('../../core/workflow/engine/may-ask.ts'),
+  ]);
+  return workflows.mayAsk(services, (await planWorkflow(services, request)).workflow);
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import * as z from 'zod';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { errorMessage } from '../../util/error-code.ts';
+import { userName } from '../../util/user-name.ts';
+import { acorOperation } from '../define.ts';
+import { answerQuestion } from './answer-question.ts';
+import { callerOf } from './caller.ts';
+
+const input = z.object({
+  run: z.string().describe('The id of the run.'),
+  action_id: z.string().optional().describe('The question; may be left out when only one is open.'),
+  choice: z.string().optional().describe('The id of one of the options.'),
+  value: z.string().optional().describe('The answer as JSON.'),
+  file: z.string().optional().describe('A file that holds the answer as JSON.'),
+  reason: z.string().optional().describe('Why; it is recorded with the answer.'),
+  by: z.string().optional().describe('Who answers; left out, the agent or the user that calls.'),
+});
+
+type Input = z.output<typeof input>;
+
+export const runAnswer = acorOperation({
+  name: 'run.answer',
+  summary: 'Answer a question that a running tool has asked; the answer reaches the live process.',
+  effect: 'writes',
+  idempotent: false,
+  rateLimit: null,
+  input,
+  output: z.object({
+    run_id: z.string(),
+    action_id: z.string(),
+    action: z.string(),
+    answer: z.unknown(),
+    by: z.string(),
+  }),
+  positionals: ['run', 'action_id'],
+  example: 'acor answer r-0123456789abcdef a-1 --choice strict --reason "no record may be lost"',
+  moreExamples: [`acor answer r-0123456789abcdef --value '{"batch_size":50}'`],
+  async run(given, ctx) {
+    const { run, action_id: actionId, reason } = given;
+    // A project that is broken, or a run that is none, is told of before an answer that is.
+    (await ctx.app.project()).store.read(run);
+    const value = answerGiven(given, ctx.cwd);
+    const by = given.by ?? callerOf(ctx.env) ?? userName();
+    const answer = { run, actionId, value, by, source: 'command' as const, reason };
+    const data = await answerQuestion(ctx.app, answer, ctx.signal);
+    return { kind: 'data', data, next: [`acor wait ${run}`] };
+  },
+});
+
+function answerGiven({ choice, value, file }: Input, cwd: string): unknown {
+  const given = [choice, value, file].filter((each) => each !== undefined).length;
+  if (given !== 1) {
+    throw new AcorError('E_USAGE', 'an answer is given by one of --choice, --value and --file', {
+      hint: "Give --choice ID for one of the options, --value '<JSON>', or --file PATH.",
+    });
+  }
+  if (choice !== undefined) return choice;
+  const text = value ?? textOf(resolve(cwd, file!));
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const source = file === undefined ? '--value' : file;
+    throw new AcorError('E_USAGE', `${source} does not hold JSON: ${errorMessage(error)}`, {
+      hint: `A text is written with its quotes: --value '"text"'`,
+    });
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new AcorError('E_USAGE', `--file cannot be read: ${errorMessage(error)}`, {
+      hint: 'Give the path of a file that holds the answer as JSON.',
+    });
+  }
+}

@@ -1,0 +1,86 @@
+import * as z from 'zod';
+import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
+import { summariseLog } from '../../core/store-files/log-summary.ts';
+import { readArtifact } from '../../core/store-files/read-artifact.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { acorOperation } from '../define.ts';
+
+const DEFAULT_BYTES = 65_536;
+const MAX_BYTES = 8_388_608;
+
+export const runArtifact = acorOperation({
+  name: 'run.artifact',
+  summary: 'Read an artifact of a run, or a part of it: text as it is, anything else as base64.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    run: z.string().describe('The id of the run.'),
+    artifact: z.string().describe('Its path as the run tells it, or its number in the list, from 1 on.'),
+    from: z.int().min(0).default(0).describe('The first byte to read.'),
+    bytes: z.int().min(1).max(MAX_BYTES).default(DEFAULT_BYTES).describe('How many bytes to read at most.'),
+  }),
+  output: z.object({
+    run_id: z.string(),
+    path: z.string(),
+    media_type: z.string(),
+    size: z.int().describe('Of the whole, in bytes.'),
+    sha256: z.string(),
+    from: z.int(),
+    bytes: z.int().describe('How many bytes these are.'),
+    encoding: z.enum(['utf8', 'base64']),
+    content: z.string(),
+  }),
+  positionals: ['run', 'artifact'],
+  example: 'acor artifact r-0123456789abcdef 1',
+  moreExamples: ['acor artifact r-0123456789abcdef report.json --from 65536'],
+  async run({ run, artifact: name, from, bytes }, ctx) {
+    const { store } = await ctx.app.project();
+    store.read(run);
+    const { end } = summariseLog(store.layout(run).events);
+    const artifact = find((end?.artifacts ?? []) as MeasuredArtifact[], name, run);
+    const read = readArtifact(artifact, from, bytes);
+    const text = textOf(read, from + read.length >= artifact.size);
+    const { path, media_type, size, sha256 } = artifact;
+    const length = text?.length ?? read.length;
+    const data = {
+      ...{ run_id: run, path, media_type, size, sha256, from, bytes: length },
+      encoding: text === undefined ? ('base64' as const) : ('utf8' as const),
+      content: text?.content ?? read.toString('base64'),
+    };
+    const rest = from + length;
+    if (length === 0 || rest >= size) return { kind: 'data', data };
+    return { kind: 'data', data, hasMore: true, next: [`acor artifact ${run} ${name} --from ${rest}`] };
+  },
+});
+
+/** The artifact of a number, of a path, or of the end of a path that only one has. */
+function find(artifacts: readonly MeasuredArtifact[], name: string, run: string): MeasuredArtifact {
+  const files = artifacts.filter(({ kind }) => kind === 'file');
+  const byEnd = files.filter(({ path }) => path.endsWith(`/${name}`));
+  const numbered = /^\d+$/.test(name) ? artifacts[Number(name) - 1] : undefined;
+  const found =
+    files.find(({ path }) => path === name) ?? numbered ?? (byEnd.length === 1 ? byEnd[0] : undefined);
+  if (found?.kind === 'file') return found;
+  throw new AcorError('E_INPUT_NOT_FOUND', `run ${run} has no file '${name}' among its artifacts`, {
+    hint: `See them with: acor artifacts ${run}`,
+    details: { artifacts: files.map(({ path }) => path) },
+    next: [`acor artifacts ${run}`],
+  });
+}
+
+/** Bytes as text, and how many of them: a character that is cut off at the end belongs to the next part. Undefined for what is none. */
+function textOf(bytes: Buffer, isLast: boolean): { content: string; length: number } | undefined {
+  for (let cut = 0; cut <= (isLast ? 0 : 3) && cut < bytes.length + 1; cut++) {
+    const part = bytes.subarray(0, bytes.length - cut);
+    try {
+      return {
+        content: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(part),
+        length: part.length,
+      };
+    } catch {
+      // Not here.
+    }
+  }
+  return undefined;
+}

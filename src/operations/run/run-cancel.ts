@@ -1,0 +1,55 @@
+import * as z from 'zod';
+import { AppError } from '../../compose/app-error.ts';
+import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
+import { isOrchestration } from '../../core/run/services.ts';
+import { requestCancel } from '../../core/store-files/cancel-request.ts';
+import { followEvents } from '../../core/store-files/follow.ts';
+import { isLive } from '../../core/store-files/lost-runs.ts';
+import { isFinal } from '../../protocol/run-state.ts';
+import { acorOperation } from '../define.ts';
+
+export const runCancel = acorOperation({
+  name: 'run.cancel',
+  summary: 'Ask a run to end, and wait until it and everything it started is gone.',
+  effect: 'writes',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    run: z.string().describe('The id of the run.'),
+    reason: z
+      .string()
+      .default('cancelled by acor cancel')
+      .describe('Why; the tool can read it, and the run records it.'),
+    dry_run: z.boolean().default(false).describe('Only say whether there is anything to cancel.'),
+  }),
+  output: z.object({ run_id: z.string(), state: z.string(), was_running: z.boolean() }),
+  positionals: ['run'],
+  example: 'acor cancel r-0123456789abcdef --reason "wrong input"',
+  async run(input, ctx) {
+    const { store } = await ctx.app.project();
+    const record = await recoverIfLost(store, store.read(input.run));
+    const wasRunning = !isFinal(record.state);
+    if (wasRunning && !input.dry_run) {
+      requestCancel(store.layout(input.run), input.reason);
+      const isAbandoned = () => !isLive(store.read(input.run));
+      for await (const _ of followEvents(store.layout(input.run).events, {
+        wait: true,
+        signal: ctx.signal,
+        isAbandoned,
+      }));
+    }
+    if (!input.dry_run && isOrchestration(record.tool)) {
+      // Those whose workflow was killed live on until somebody goes on with it.
+      const { endChildren } = await import('../../core/run/end-children.ts');
+      await endChildren(store, input.run, input.reason, ctx.signal);
+    }
+    const after = await recoverIfLost(store, store.read(input.run));
+    if (ctx.signal.aborted)
+      throw new AppError(
+        'E_ACTION_TIMEOUT',
+        `run ${input.run} was still ending when the wait was broken off`,
+        { exit: 1 },
+      );
+    return { kind: 'data', data: { run_id: input.run, state: after.state, was_running: wasRunning } };
+  },
+});

@@ -1,0 +1,28 @@
+import { type LogSummary, summariseLog } from '../../core/store-files/log-summary.ts';
+import type { RunStore } from '../../core/store-files/run-store.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import { isFinal } from '../../protocol/run-state.ts';
+
+/** How long a run has been silent, and when it last got on; null for a run that is over. */
+export function clocksOf(
+  store: RunStore,
+  record: RunRecord,
+  log?: LogSummary,
+): { silent_for_s: number | null; last_progress_at: string | null } {
+  if (isFinal(record.state)) return { silent_for_s: null, last_progress_at: null };
+  const { lastEvent, progress } = log ?? summaryOrNothing(store, record.run_id);
+  const lastMs = Date.parse(String(lastEvent?.ts ?? record.created_at));
+  return {
+    silent_for_s: Math.max(0, Date.now() - lastMs) / 1000,
+    last_progress_at: progress === undefined ? null : String(progress.ts),
+  };
+}
+
+/** A run that is just being made has no log yet, and one that was tampered with may have none any more. */
+function summaryOrNothing(store: RunStore, runId: string): Partial<LogSummary> {
+  try {
+    return summariseLog(store.layout(runId).events);
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,76 @@
+import * as z from 'zod';
+import { runShownView } from '../../cli/present/shown-run.ts';
+import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
+import { summariseLog } from '../../core/store-files/log-summary.ts';
+import { commandsForOpenQuestions } from '../../core/supervision/follow-run.ts';
+import { openQuestion, openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { runRecord } from '../../protocol/run-record.ts';
+import { isFinal } from '../../protocol/run-state.ts';
+import { acorOperation } from '../define.ts';
+import { artifactShape, clocks, survivorShape } from '../shapes.ts';
+import { clocksOf } from './run-clocks.ts';
+
+export const shownRun = runRecord.extend({
+  dir: z.string(),
+  last_event_at: z.string().nullable(),
+  ...clocks,
+  progress: z
+    .object({ step: z.string().nullable(), pct: z.number().nullable(), msg: z.string().nullable() })
+    .nullable(),
+  questions: z.array(openQuestion).describe('What the run asks; an answer would be taken now.'),
+  result: z.record(z.string(), z.unknown()).nullable(),
+  error: z.record(z.string(), z.unknown()).nullable(),
+  artifacts: z.array(artifactShape),
+  survivors: z.array(survivorShape),
+  usage: z.record(z.string(), z.unknown()).nullable(),
+});
+
+export const runShow = acorOperation({
+  name: 'run.show',
+  summary: 'Show one run: where it stands, its progress, its result, its artifacts.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({ run: z.string().describe('The id of the run.') }),
+  output: shownRun,
+  positionals: ['run'],
+  list: 'artifacts',
+  example: 'acor show r-0123456789abcdef',
+  async run(input, ctx) {
+    const { store } = await ctx.app.project();
+    const record = await recoverIfLost(store, store.read(input.run));
+    const layout = store.layout(input.run);
+    const log = summariseLog(layout.events);
+    const { end, ending, progress, lastEvent } = log;
+    const data = {
+      ...record,
+      dir: layout.dir,
+      last_event_at: (lastEvent?.ts as string | undefined) ?? null,
+      ...clocksOf(store, record, log),
+      progress: progress === undefined ? null : pickProgress(progress),
+      questions: isFinal(record.state) ? [] : await openQuestionsOf(store, input.run),
+      result: ending?.type === 'result' ? ending : null,
+      error: ending?.type === 'error' ? ending : null,
+      artifacts: (end?.artifacts as z.output<typeof artifactShape>[] | undefined) ?? [],
+      survivors: (end?.survivors as z.output<typeof survivorShape>[] | undefined) ?? [],
+      usage: (end?.usage as Record<string, unknown> | undefined) ?? null,
+    };
+    const next = isFinal(record.state)
+      ? ((end?.next as string[] | undefined) ?? [])
+      : [
+          ...(await commandsForOpenQuestions(store, input.run)),
+          `acor logs ${input.run} --follow`,
+          `acor cancel ${input.run}`,
+        ];
+    return { kind: 'data', data, next };
+  },
+  render: (run, screen) => runShownView(run, screen, Date.now()),
+});
+
+function pickProgress({ step, pct, msg }: Readonly<Record<string, unknown>>) {
+  return {
+    step: typeof step === 'string' ? step : null,
+    pct: typeof pct === 'number' ? pct : null,
+    msg: typeof msg === 'string' ? msg : null,
+  };
+}

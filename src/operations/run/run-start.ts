@@ -1,0 +1,155 @@
+import * as z from 'zod';
+import { takeKnownFlags } from '../../compose/known-flags.ts';
+import type { OperationContext, OperationDescription } from '../../compose/operation.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
+import type { Manifest } from '../../protocol/manifest.ts';
+import type { AcorApp } from '../acor-app.ts';
+import { acorOperation } from '../define.ts';
+import { answers, runSummary, stream } from '../shapes.ts';
+import { callerOf } from './caller.ts';
+import { preparedAnswers } from './prepared-answers.ts';
+import { shownPlan, showPlan } from './show-plan.ts';
+
+const input = z.object({
+  tool: z.string().describe('The tool to run.'),
+  args: z
+    .array(z.string())
+    .default([])
+    .describe(
+      "The tool's arguments. ACOR's own flags may stand among them where the tool declares none of that name; -- ends them.",
+    ),
+  timeout: z.number().positive().optional().describe('Seconds until the deadline of the whole run.'),
+  retries: z.int().min(0).optional().describe('How many more times a retryable failure is tried.'),
+  stream,
+  detach: z
+    .boolean()
+    .default(false)
+    .describe('Give back the id at once; the run goes on under a supervisor of its own.'),
+  answer: z
+    .array(z.string())
+    .default([])
+    .describe('ACTION=VALUE, an answer to a question that the tool may ask; VALUE is JSON, or else a text.'),
+  answers,
+  idempotency_key: z
+    .string()
+    .optional()
+    .describe(
+      'Names this very call: given again, the run that it has started is shown instead of a second one.',
+    ),
+  plan: z
+    .string()
+    .optional()
+    .describe('The token of the dry run that was looked at; a stale one is refused.'),
+  dry_run: z.boolean().default(false).describe('Show what would run, and start nothing.'),
+  exit_code: z
+    .enum(['acor', 'tool'])
+    .default('acor')
+    .describe("Which exit code to end with: ACOR's, or the tool's own (124 deadline, 130 cancelled)."),
+});
+
+/** The flags of `acor run`, without those of the tool. */
+export type RunFlags = z.output<typeof input>;
+
+/** How a run is shown, and with which exit code the command ends. */
+export type ShownAs = Pick<RunFlags, 'stream' | 'detach' | 'exit_code'>;
+
+// Put together only for those who ask for the schema: an ordinary run does not.
+const output = z.lazy(() =>
+  z.union([runSummary, shownPlan, z.object({ run_id: z.string(), state: z.string(), dir: z.string() })]),
+);
+
+const description = {
+  name: 'run.start',
+  summary: 'Run a tool under supervision and stream its events.',
+  effect: 'writes',
+  idempotent: false,
+  rateLimit: null,
+  input,
+  output,
+  positionals: ['tool'],
+  passthrough: 'args',
+  example: 'acor run example_processor --input orders.json --output report.json',
+  moreExamples: [
+    'acor run --timeout 60 --no-stream line_count README.md',
+    'acor run data_migrator --source in --target out --dry-run',
+  ],
+  streams: 'Protocol events, one JSON object a line; the last line is runner_end.',
+} satisfies OperationDescription;
+
+export const runStart = acorOperation({
+  ...description,
+  callee: async (name, app) => (await import('./callee-of-tool.ts')).calleeOfTool(name, app),
+  async run(given, ctx) {
+    const services = await ctx.app.services();
+    const { manifest } = await services.registry.find(given.tool);
+    const { options, args } = settleFlags(given, manifest);
+    const request = await requestOf(options, args, ctx);
+    if (options.dry_run) {
+      const planned = await showPlan(services, request);
+      if (services.plugins !== undefined) {
+        const { reportPlugins } = await import('../project/report-plugins.ts');
+        reportPlugins(await ctx.app.project(), ctx);
+      }
+      return planned;
+    }
+    // A tool that may ask is supervised apart, so that a caller who must stop to answer loses nothing (contract §3).
+    if (options.detach || manifest.actions.length > 0) {
+      const { runApart } = await import('./run-detached.ts');
+      return runApart(request, options, ctx);
+    }
+    const { runHere } = await import('./run-inline.ts');
+    return runHere(services, request, options, ctx);
+  },
+});
+
+/**
+ * Takes ACOR's own flags out of the tool's arguments, up to the first `--`, except those that the tool declares itself. For a
+ * tool that declares no inputs the `--` is taken out too: it only stood for ACOR.
+ */
+function settleFlags(given: RunFlags, manifest: Manifest): { options: RunFlags; args: string[] } {
+  const declared = manifest.inputs ?? propertiesOf(manifest.input_schema);
+  const end = given.args.indexOf('--');
+  const mine = end === -1 ? given.args : given.args.slice(0, end);
+  const theirs = end === -1 ? [] : given.args.slice(declared === undefined ? end + 1 : end);
+  const { values, rest } = takeKnownFlags(description, mine, (flag) => isDeclared(flag, declared ?? []));
+  return { options: { ...given, ...values }, args: [...rest, ...theirs] };
+}
+
+function isDeclared(flag: string, inputs: readonly { name: string; flag?: string | undefined }[]): boolean {
+  return inputs.some(
+    ({ name, flag: own }) => name.replaceAll('_', '-') === flag || own?.replace(/^-+/, '') === flag,
+  );
+}
+
+function propertiesOf(
+  schema: Record<string, unknown> | undefined,
+): { name: string; flag?: string }[] | undefined {
+  if (typeof schema?.properties !== 'object' || schema.properties === null) return undefined;
+  return Object.keys(schema.properties).map((name) => ({ name }));
+}
+
+async function requestOf(
+  options: RunFlags,
+  args: string[],
+  ctx: OperationContext<AcorApp>,
+): Promise<RunRequest> {
+  const asksForStdin = args.some(
+    (arg, index) => arg === '--input-json=-' || (arg === '--input-json' && args[index + 1] === '-'),
+  );
+  const stdin = asksForStdin ? await ctx.readStdin() : undefined;
+  const answers = await preparedAnswers(options.answer, options.answers, ctx.cwd);
+  const caller = callerOf(ctx.env);
+  return {
+    tool: options.tool,
+    args,
+    cwd: ctx.cwd,
+    env: ctx.env,
+    ...(options.timeout !== undefined && { timeoutS: options.timeout }),
+    ...(options.retries !== undefined && { retries: options.retries }),
+    ...(stdin !== undefined && { readStdin: () => stdin }),
+    ...(options.idempotency_key !== undefined && { idempotencyKey: options.idempotency_key }),
+    ...(options.plan !== undefined && { planToken: options.plan }),
+    ...(caller !== undefined && { caller }),
+    ...(answers.length > 0 && { answers }),
+  };
+}

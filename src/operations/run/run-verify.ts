@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import { AppError } from '../../compose/app-error.ts';
+import { verifyAll, verifyRun } from '../../core/audit/verify.ts';
+import { verifyLedger } from '../../core/audit/verify-ledger.ts';
+import { isLost } from '../../core/store-files/lost-runs.ts';
+import { acorOperation } from '../define.ts';
+
+const problemShape = z.object({
+  run_id: z.string(),
+  where: z.enum(['record', 'events', 'artifact', 'ledger']),
+  path: z.string(),
+  problem: z.string(),
+  line: z.int().optional(),
+  from: z.int().optional().describe('The offset of the first byte of the place.'),
+  to: z.int().optional().describe('The offset behind the place.'),
+});
+
+const verified = z.object({
+  ok: z.boolean(),
+  runs: z.array(
+    z.object({
+      run_id: z.string(),
+      ok: z.boolean(),
+      sealed: z.boolean().describe('False for a run that is going on, or was cut short.'),
+      events: z.int(),
+      sealed_events: z.int().describe('Up to this event a seal vouches for the log.'),
+      artifacts: z.int(),
+      note: z
+        .string()
+        .nullable()
+        .describe('What no seal vouches for: the run is going on, was cut short, or was sealed later.'),
+      problems: z.array(problemShape),
+    }),
+  ),
+  ledger: z.array(problemShape),
+});
+
+export const runVerify = acorOperation({
+  name: 'run.verify',
+  summary: 'Recompute the seals, the artifacts and the ledger, and name what was changed.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({ run: z.string().optional().describe('The id of one run; without it, all of them.') }),
+  output: verified,
+  positionals: ['run'],
+  list: 'runs',
+  example: 'acor verify r-0123456789abcdef',
+  moreExamples: ['acor verify'],
+  async run(input, ctx) {
+    const { store } = await ctx.app.project();
+    const runs = input.run === undefined ? verifyAll(store) : [verifyRun(store, input.run)];
+    const ledger = verifyLedger(store, input.run);
+    const ok = ledger.length === 0 && runs.every((run) => run.ok);
+    const data = { ok, runs, ledger };
+    if (ok) {
+      const cutShort = runs.filter(({ run_id, sealed }) => !sealed && isLost(store.read(run_id)));
+      const next = cutShort.map(({ run_id }) => `acor show ${run_id}`);
+      return { kind: 'data', data, ...(next.length > 0 && { next }) };
+    }
+    const problems = [...runs.flatMap((run) => run.problems), ...ledger];
+    const first = problems[0]!;
+    const error = new AppError(
+      'E_STORAGE',
+      `${problems.length} thing(s) are not as they were recorded; the first: ${first.path}: ${first.problem}`,
+      {
+        hint: 'What was recorded can no longer be trusted there. See details for every place.',
+        exit: 1,
+      },
+    );
+    return { kind: 'failure', error, data };
+  },
+});

@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
+import { summariseLog } from '../../core/store-files/log-summary.ts';
+import { commandsForOpenQuestions, followRun } from '../../core/supervision/follow-run.ts';
+import { openQuestion, openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { acorOperation } from '../define.ts';
+import { artifactShape } from '../shapes.ts';
+
+/** The longest delay that a timer takes, in seconds: 24 days. */
+const MAX_WAIT_S = 2_147_483;
+
+export const runWait = acorOperation({
+  name: 'run.wait',
+  summary: 'Wait until a run ends or asks something, without printing what comes meanwhile.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    run: z.string().describe('The id of the run.'),
+    timeout: z
+      .number()
+      .positive()
+      .max(MAX_WAIT_S)
+      .optional()
+      .describe('Give up waiting after so many seconds; the run goes on.'),
+    until: z
+      .enum(['ending', 'question'])
+      .default('question')
+      .describe('What to wait for: the ending, or also a question.'),
+  }),
+  output: z.object({
+    run_id: z.string(),
+    state: z.string(),
+    code: z.string().nullable(),
+    waited: z.enum(['ended', 'question', 'timeout']),
+    questions: z.array(openQuestion).describe('What the run asks; an answer would be taken now.'),
+    result: z.record(z.string(), z.unknown()).nullable(),
+    artifacts: z.array(artifactShape),
+  }),
+  list: 'artifacts',
+  positionals: ['run'],
+  example: 'acor wait r-0123456789abcdef --timeout 540',
+  async run(input, ctx) {
+    const { store } = await ctx.app.project();
+    await recoverIfLost(store, store.read(input.run));
+    const limit =
+      input.timeout === undefined
+        ? ctx.signal
+        : AbortSignal.any([ctx.signal, AbortSignal.timeout(input.timeout * 1000)]);
+    const options = { since: 0, signal: limit, atQuestions: input.until === 'question' };
+    const end = await followRun(store, input.run, options, async () => 'written');
+    const record = await recoverIfLost(store, store.read(input.run));
+    const { ending, end: ended } = summariseLog(store.layout(input.run).events);
+    const waited = end === 'stopped' ? ('timeout' as const) : end;
+    const data = {
+      run_id: input.run,
+      state: record.state,
+      code: record.code,
+      waited,
+      questions: await openQuestionsOf(store, input.run),
+      result: ending?.type === 'result' ? { ...ending } : null,
+      artifacts: (ended?.artifacts as z.output<typeof artifactShape>[] | undefined) ?? [],
+    };
+    if (waited === 'question')
+      return { kind: 'data', data, exit: 2, next: await commandsForOpenQuestions(store, input.run) };
+    if (waited === 'timeout') return { kind: 'data', data, next: [`acor wait ${input.run}`] };
+    const next = (ended?.next as string[] | undefined) ?? [];
+    return { kind: 'data', data, exit: record.state === 'completed' ? 0 : 1, next };
+  },
+});

@@ -1,0 +1,86 @@
+import * as z from 'zod';
+import type { OperationResult } from '../../compose/operation.ts';
+import type { ToolPlan } from '../../core/run/plan/tool-plan.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
+import type { RunnerServices } from '../../core/run/services.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
+
+/** What `acor run --dry-run` answers: what would run, and nothing of it started. */
+export const shownPlan = z.lazy(() =>
+  z.object({
+    tool: z.string(),
+    version: z.string(),
+    argv: z.array(z.string()),
+    cwd: z.string(),
+    env: z.array(z.string()),
+    grants: z.array(z.object({ path: z.string(), access: z.enum(['read', 'write']), input: z.string() })),
+    staged: z.array(z.object({ input: z.string(), target: z.string() })),
+    limits: z.record(z.string(), z.unknown()),
+    retry: z.record(z.string(), z.unknown()),
+    isolation: z.record(z.string(), z.unknown()),
+    secrets: z.array(z.string()).describe('The stored secrets that it would be given, by name.'),
+    lowered: z.array(
+      z.object({ what: z.string(), asked: z.number(), allowed: z.number(), by: z.string().optional() }),
+    ),
+    token: z
+      .string()
+      .nullable()
+      .describe('Give it with --plan, and exactly this runs; null for a tool that only reads.'),
+  }),
+);
+
+/** Plans a run as it would be started now. Ids that are made anew for each run are left out. */
+export async function showPlan(
+  services: RunnerServices,
+  request: RunRequest,
+): Promise<OperationResult<z.output<typeof shownPlan>>> {
+  const { planRun } = await import('../../core/run/plan/plan.ts');
+  const { environmentOf } = await import('../../core/run/plan/environment.ts');
+  const plan = await planRun(services, request);
+  const layout = services.store.layout(plan.runId);
+  const hideRunId = (text: string) => text.replaceAll(plan.runId, '<run>');
+  const env = environmentOf(plan, layout, { number: 1, deadline: new Date(), isResumed: false });
+  const { isWorthAPlan, planToken } = await import('../../core/run/plan/plan-token.ts');
+  const token = isWorthAPlan(plan.tool.manifest) ? planToken(plan) : null;
+  const { limits, retry } = plan;
+  const programWords = plan.sandboxed.argv.slice(0, plan.sandboxed.argv.length - plan.args.length);
+  const data = {
+    tool: plan.tool.name,
+    version: plan.tool.manifest.version,
+    argv: [...programWords, ...plan.shownArgs].map(hideRunId),
+    cwd: hideRunId(layout.work),
+    env: Object.keys(env).sort(),
+    grants: plan.grants,
+    staged: plan.staged.map(({ input: name, target }) => ({ input: name, target })),
+    limits: {
+      timeout_s: limits.timeoutS,
+      heartbeat_grace_s: limits.heartbeatGraceS,
+      stall_s: limits.stallS,
+      max_output_size: limits.maxOutputBytes,
+      cancel_grace_s: limits.cancelGraceS,
+      waiting_stops_deadline: limits.waitingStopsDeadline,
+      resources: plan.resources,
+    },
+    retry: {
+      max_attempts: retry.maxAttempts,
+      backoff_s: retry.backoffS,
+      max_backoff_s: retry.maxBackoffS,
+    },
+    isolation: { ...plan.sandboxed.isolation },
+    secrets: plan.secrets?.delivered.map(({ name }) => name) ?? [],
+    lowered: plan.lowered,
+    token,
+  };
+  return { kind: 'data', data, next: commandFor(plan, request, token) };
+}
+
+/** The command that does what was shown; none when a secret is among the arguments, which is not repeated. */
+function commandFor(plan: ToolPlan, request: RunRequest, token: string | null): string[] {
+  if (plan.givenArgs === null) return [];
+  const flags = [
+    ...(token === null ? [] : ['--plan', token]),
+    ...(request.timeoutS === undefined ? [] : ['--timeout', String(request.timeoutS)]),
+    ...(request.retries === undefined ? [] : ['--retries', String(request.retries)]),
+  ];
+  return [shellCommand(['acor', 'run', ...flags, plan.tool.name, ...plan.givenArgs])];
+}

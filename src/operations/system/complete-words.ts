@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import { Interrupts } from '../../cli/dialog/interrupts.ts';
+import { completeLine } from '../../compose/completion/complete-line.ts';
+import { AcorApp } from '../acor-app.ts';
+import { acorCli } from '../acor-cli.ts';
+import { acorOperation } from '../define.ts';
+import { completionValues } from './completion-values.ts';
+
+/** What the scripts of `acor complete` ask at each Tab. */
+export const completeWords = acorOperation({
+  name: 'system.complete-words',
+  summary: 'Complete the last word of a command line.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    words: z.array(z.string()).default([]).describe('The words after the name of the program.'),
+  }),
+  output: z.object({
+    files: z.boolean(),
+    candidates: z.array(z.object({ value: z.string(), about: z.string() })),
+  }),
+  positionals: ['words'],
+  example: 'acor complete-words -- run ""',
+  async run({ words }, ctx) {
+    const cwd = cwdOf(words) ?? ctx.cwd;
+    const app = new AcorApp({ cwd, env: ctx.env, interrupts: new Interrupts() });
+    const data = await completeLine(acorCli(new Interrupts()), words, async () => app, completionValues);
+    const lines = data.candidates.map(({ value, about }) => (about === '' ? value : `${value}\t${about}`));
+    return { kind: 'data', data, document: [data.files ? 'files' : 'words', ...lines, ''].join('\n') };
+  },
+});
+
+/** The project of the command line that is being typed. */
+function cwdOf(words: readonly string[]): string | undefined {
+  const at = words.indexOf('--cwd');
+  return at === -1 || at >= words.length - 2 ? undefined : words[at + 1];
+}

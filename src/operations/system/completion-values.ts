@@ -1,0 +1,98 @@
+import { loadAll } from '../../compose/catalog.ts';
+import type { Candidate } from '../../compose/completion/candidates.ts';
+import type { ValuesOf } from '../../compose/completion/complete-line.ts';
+import { agoWords } from '../../compose/time-words.ts';
+import { openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { ERROR_CODES } from '../../protocol/error-codes.ts';
+import type { AcorApp } from '../acor-app.ts';
+import { ROUTES } from '../index.ts';
+
+const MAX_RUNS = 50;
+
+/** The values that a parameter of ACOR may have, by its name: the same name means the same in every command. */
+export const completionValues: ValuesOf<AcorApp> = async ({ op, key, given }, app) => {
+  try {
+    switch (`${op.name} ${key}`) {
+      case 'system.tools name':
+        return (await loadAll(ROUTES)).map(({ op: each }) => ({ value: each.name, about: each.summary }));
+      case 'system.errors code':
+        return Object.entries(ERROR_CODES).map(([value, { action }]) => ({ value, about: action }));
+      case 'system.explain topic':
+        return await topics(app);
+      case 'run.answer action_id':
+        return (await questions(app, given)).map(({ action_id, action }) => ({
+          value: action_id,
+          about: action,
+        }));
+      case 'run.answer choice':
+        return await choices(app, given);
+      default:
+    }
+    if (key === 'tool') return await tools(app);
+    if (key === 'run') return await runs(app);
+    if (key === 'workflow' || key === 'workflows') return await workflows(app);
+    if (key === 'reason' || key === 'by') return [];
+    return undefined;
+  } catch {
+    // A project that cannot be read has nothing to complete; the command itself says what is wrong.
+    return [];
+  }
+};
+
+async function tools(app: AcorApp): Promise<Candidate[]> {
+  const { registry } = await app.project();
+  return (await registry.list()).map(({ name, manifest }) => ({
+    value: name,
+    about: manifest.description ?? '',
+  }));
+}
+
+/** None stands for paths, which a shell completes by itself. */
+async function workflows(app: AcorApp): Promise<Candidate[] | undefined> {
+  const { workflowFiles, workflowNameOf } = await import('../../core/workflow/file/find-workflow.ts');
+  const { config } = await app.project();
+  const named = workflowFiles(config).map((file) => ({ value: workflowNameOf(file), about: file }));
+  return named.length > 0 ? named : undefined;
+}
+
+async function topics(app: AcorApp): Promise<Candidate[]> {
+  const { TOPICS } = await import('./explain/topics.ts');
+  const own = (await tools(app)).map(({ value, about }) => ({ value: `tool:${value}`, about }));
+  return [...Object.entries(TOPICS).map(([value, { about }]) => ({ value, about })), ...own];
+}
+
+/** The newest runs first. */
+async function runs(app: AcorApp): Promise<Candidate[]> {
+  const { store } = await app.project();
+  return store
+    .list()
+    .reverse()
+    .slice(0, MAX_RUNS)
+    .flatMap((runId) => {
+      try {
+        const { tool, state, created_at } = store.read(runId);
+        return [{ value: runId, about: `${state} ${tool} ${agoWords(created_at)}` }];
+      } catch {
+        return [];
+      }
+    });
+}
+
+async function questions(app: AcorApp, given: ReadonlyMap<string, string>) {
+  const { store } = await app.project();
+  const runId = given.get('run');
+  return runId === undefined ? [] : openQuestionsOf(store, runId);
+}
+
+async function choices(app: AcorApp, given: ReadonlyMap<string, string>): Promise<Candidate[]> {
+  const wanted = given.get('action_id');
+  const open = (await questions(app, given)).filter(
+    ({ action_id, action }) => wanted === undefined || action_id === wanted || action === wanted,
+  );
+  return open.flatMap(({ options }) =>
+    (options ?? []).map(({ id, label, description }) => ({
+      value: String(id),
+      about: String(label ?? description ?? ''),
+    })),
+  );
+}

@@ -1,0 +1,64 @@
+import * as z from 'zod';
+import { tableOf } from '../../cli/present/views.ts';
+import { AppError } from '../../compose/app-error.ts';
+import { nearest } from '../../compose/suggest.ts';
+import { acorOperation } from '../define.ts';
+
+export const configShow = acorOperation({
+  name: 'config.show',
+  summary: 'Show the configuration in force, and where each value comes from.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    key: z.string().optional().describe('Only keys that begin with this, such as environment.'),
+  }),
+  output: z.object({
+    root: z.string(),
+    file: z.string().nullable(),
+    values: z.array(
+      z.object({ key: z.string(), value: z.unknown(), source: z.string(), where: z.string().nullable() }),
+    ),
+  }),
+  positionals: ['key'],
+  list: 'values',
+  example: 'acor config show environment',
+  async run(input, ctx) {
+    const { config: loaded } = await ctx.app.project();
+    const values = flatten(loaded.config)
+      .filter(([key]) => input.key === undefined || key === input.key || key.startsWith(`${input.key}.`))
+      .map(([key, value]) => {
+        const origin = loaded.origins[key] ?? { source: 'default' as const };
+        return { key, value, source: origin.source, where: origin.where ?? null };
+      });
+    if (values.length === 0) throw unknownKey(String(input.key), Object.keys(loaded.origins));
+    return { kind: 'data', data: { root: loaded.root, file: loaded.file, values } };
+  },
+  render({ root, file, values }, screen) {
+    const rows = values.map(({ key, value, source, where }) => ({
+      key,
+      value,
+      from: where === null ? source : `${source} ${where.replace(`${root}/`, '')}`,
+    }));
+    return `${file ?? `no configuration file; the project is ${root}`}\n\n${tableOf(rows, screen, ['key'], 'No such key.')}`;
+  },
+});
+
+/** The leaves of a tree as dotted keys; lists are leaves. */
+function flatten(tree: object, prefix = ''): [string, unknown][] {
+  return Object.entries(tree).flatMap(([key, value]) => {
+    const path = prefix === '' ? key : `${prefix}.${key}`;
+    const isTree = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isTree && Object.keys(value).length > 0
+      ? flatten(value, path)
+      : [[path, value] as [string, unknown]];
+  });
+}
+
+function unknownKey(key: string, known: readonly string[]): AppError {
+  const near = nearest(key, known);
+  return new AppError('E_USAGE', `there is no setting '${key}'`, {
+    hint: near === undefined ? 'List them all with: acor config show' : `Did you mean ${near}?`,
+    next: ['acor config show'],
+  });
+}

@@ -1,0 +1,69 @@
+import * as z from 'zod';
+import { pairsOf, tableOf } from '../../cli/present/views.ts';
+import { AppError } from '../../compose/app-error.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { ERROR_CODES, type ErrorInfo } from '../../protocol/error-codes.ts';
+import type { AcorApp } from '../acor-app.ts';
+import { acorOperation } from '../define.ts';
+
+const codeRow = z.object({
+  code: z.string(),
+  class: z.string(),
+  retryable: z.boolean(),
+  exit: z.int(),
+  action: z.string().describe('What an agent does by default.'),
+  hint: z.string(),
+  source: z.enum(['built-in', 'project']),
+});
+
+export const errorList = acorOperation({
+  name: 'system.errors',
+  summary: 'List the error codes: class, whether to retry, what to do.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({ code: z.string().optional().describe('Only this code.') }),
+  output: z.object({ codes: z.array(codeRow) }),
+  positionals: ['code'],
+  list: 'codes',
+  example: 'acor errors E_HEARTBEAT_MISSED',
+  async run(input, ctx) {
+    const own = await ownCodes(ctx.app);
+    const all: Record<string, ErrorInfo> = { ...ERROR_CODES, ...own };
+    const codes = Object.keys(all)
+      .sort()
+      .filter((code) => input.code === undefined || code === input.code)
+      .map((code) => ({
+        code,
+        ...all[code]!,
+        source: Object.hasOwn(own, code) ? ('project' as const) : ('built-in' as const),
+      }));
+    if (codes.length === 0) {
+      throw new AppError('E_USAGE', `there is no error code ${input.code}`, {
+        hint: 'List them all with: acor errors',
+        next: ['acor errors'],
+      });
+    }
+    return { kind: 'data', data: { codes } };
+  },
+  render({ codes }, screen) {
+    if (codes.length === 1) return pairsOf(codes[0]!, screen);
+    const rows = codes.map(({ code, class: kind, retryable, hint }) => ({
+      code,
+      class: kind,
+      retry: retryable ? 'yes' : '',
+      hint,
+    }));
+    return tableOf(rows, screen, ['code'], 'There are no error codes.');
+  },
+});
+
+/** A project whose configuration is broken has no codes of its own; the built-in ones are needed all the more then. */
+async function ownCodes(app: AcorApp): Promise<Record<string, ErrorInfo>> {
+  try {
+    return await (await app.project()).registry.errorCodes();
+  } catch (error) {
+    if (error instanceof AcorError) return {};
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+import * as z from 'zod';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
+import { estimateTokens } from '../../util/estimate-tokens.ts';
+import { acorOperation } from '../define.ts';
+import type { Section } from './explain/section.ts';
+
+const named = z.object({ name: z.string(), about: z.string() });
+
+export const explain = acorOperation({
+  name: 'system.explain',
+  summary: 'Explain to an agent how to use this project: its tools, runs, questions, errors.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    topic: z
+      .string()
+      .optional()
+      .describe(
+        'Only this topic, such as errors, or the name of a tool; without it, the overview, which lists them.',
+      ),
+    format: z
+      .enum(['markdown', 'json'])
+      .optional()
+      .describe('markdown: the document itself. json: the envelope.'),
+    include_examples: z.boolean().default(false).describe('Also examples.'),
+    protocol_version: z
+      .int()
+      .min(1)
+      .default(PROTOCOL_VERSION)
+      .describe('The version of the protocol to explain; another one than this ACOR speaks is refused.'),
+  }),
+  output: z.object({
+    topic: z.string().nullable(),
+    protocol_version: z.int(),
+    sections: z.array(z.object({ heading: z.string(), text: z.string().describe('Markdown.') })),
+    topics: z.array(named).describe('What else can be asked for with --topic.'),
+  }),
+  list: 'sections',
+  example: 'acor explain',
+  moreExamples: ['acor explain --topic errors', 'acor explain --format markdown --include-examples'],
+  async run(input, ctx) {
+    if (input.protocol_version !== PROTOCOL_VERSION) throw otherVersion(input.protocol_version);
+    const [{ gatherFacts }, { FAMILIES, sectionsOf, TOPICS }] = await Promise.all([
+      import('./explain/facts.ts'),
+      import('./explain/topics.ts'),
+    ]);
+    const facts = await gatherFacts(ctx.app, input.include_examples);
+    const sections = sectionsOf(input.topic, facts);
+    const topics = [
+      ...Object.entries(TOPICS).map(([name, { about }]) => ({ name, about })),
+      ...Object.entries(FAMILIES).map(([name, about]) => ({ name, about })),
+    ];
+    const data = { topic: input.topic ?? null, protocol_version: input.protocol_version, sections, topics };
+    const text = documentOf(data);
+    return {
+      kind: 'data',
+      data,
+      tokens: estimateTokens(text),
+      ...(input.format === 'markdown' && { document: text }),
+    };
+  },
+  render: documentOf,
+});
+
+/** The explanation as a Markdown document. */
+function documentOf({
+  topic,
+  sections,
+  topics,
+}: {
+  topic: string | null;
+  sections: readonly Section[];
+  topics: readonly z.output<typeof named>[];
+}): string {
+  const parts = sections.map(({ heading, text }) => `## ${heading}\n\n${text}`);
+  const more = `## Topics\n\nMore of each: \`acor explain --topic <name>\`.\n${topics.map(({ name, about }) => `- ${name}: ${about}`).join('\n')}`;
+  const title =
+    topic === null
+      ? '# How to use ACOR'
+      : `# ACOR: ${parts.length > 0 ? topic.replaceAll(/[^\w: -]/g, '') : ''}`;
+  return `${[title, ...parts, ...(topic === null ? [more] : [])].join('\n\n')}\n`;
+}
+
+function otherVersion(version: number): AcorError {
+  return new AcorError(
+    'E_INCOMPATIBLE',
+    `this ACOR speaks version ${PROTOCOL_VERSION} of the protocol, not ${version}`,
+    {
+      hint: `Give --protocol-version ${PROTOCOL_VERSION}, or leave it out.`,
+      next: [`acor explain --protocol-version ${PROTOCOL_VERSION}`],
+    },
+  );
+}

@@ -1,0 +1,41 @@
+import type { ErrorInfo } from '../../../protocol/error-codes.ts';
+import type { Facts } from './facts.ts';
+import { type Section, section } from './section.ts';
+import { strangerText } from './stranger-text.ts';
+
+const CLASSES: Readonly<Record<ErrorInfo['class'], string>> = {
+  user_error: 'the call, a file or an answer is wrong: mend it as `hint` says; the same call fails again',
+  retryable:
+    'it may pass: `acor retry <run>` (from the beginning) or `acor resume <run>` (from its checkpoints)',
+  infra_error: 'the machine or a limit: see `hint`, `acor health`',
+  policy_error: 'not allowed: do not retry; a person has to allow it',
+  unknown: 'read `acor logs <run>` and decide',
+};
+
+/** How to recover, in short. */
+export function recovery({ codes }: Facts): Section {
+  const rows = Object.entries(codes);
+  const classes = Object.keys(CLASSES) as ErrorInfo['class'][];
+  return section('When it fails', [
+    'Read `error.code`, do `error.action`, follow `error.hint`, run what `meta.next` names. `error.retryable` says whether the same call may succeed later. By `error.class`:',
+    ...classes.map((each) => {
+      const count = rows.filter(([, row]) => row.class === each).length;
+      return `- ${each} (${count} codes): ${CLASSES[each]}`;
+    }),
+    'One code: `acor errors E_TIMEOUT`. All: `acor explain --topic errors`.',
+  ]);
+}
+
+/** Every code with what to do. */
+export function errorSections({ codes }: Facts): Section[] {
+  const groups = Map.groupBy(Object.entries(codes), ([, row]) => row.class);
+  return [...groups].map(([name, rows]) =>
+    section(name, [
+      `${CLASSES[name]}.`,
+      ...rows.map(([code, { retryable, exit, action, hint }]) => {
+        const marks = [`exit ${exit}`, ...(retryable ? ['retryable'] : [])].join(', ');
+        return `- ${code} (${marks}): ${strangerText(action, 200)} ${strangerText(hint, 200)}`;
+      }),
+    ]),
+  );
+}

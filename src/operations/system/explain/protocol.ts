@@ -1,0 +1,45 @@
+import type * as z from 'zod';
+import { isFinal, RUN_STATES, type RunState } from '../../../protocol/run-state.ts';
+import { envelope } from '../../../protocol/v1/envelope.ts';
+import { RUNNER_EVENTS } from '../../../protocol/v1/runner-events.ts';
+import { TOOL_MESSAGES } from '../../../protocol/v1/tool-messages.ts';
+import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
+import type { Facts } from './facts.ts';
+import { MESSAGE_EXAMPLES } from './message-examples.ts';
+import { type Section, section } from './section.ts';
+
+/** The fields that each message has; they are told once. */
+const ENVELOPE = Object.keys(envelope.shape);
+
+/** The messages of tools and of the runner with their fields, and the states of a run. */
+export function protocolSections({ withExamples }: Facts): Section[] {
+  const examples = Object.values(MESSAGE_EXAMPLES).map((message) => JSON.stringify(message));
+  return [
+    section(`Protocol ${PROTOCOL_VERSION}`, [
+      'A run is a stream of events, one JSON object a line. Each has `v`, `type`, `ts`, `run_id` and `seq` (1, 2, 3 … without a gap).',
+      'In what follows `?` marks what may be missing.',
+    ]),
+    section('From the tool', linesOf(TOOL_MESSAGES)),
+    section('From the runner', linesOf(RUNNER_EVENTS)),
+    section(
+      'States',
+      (Object.keys(RUN_STATES) as RunState[]).map((state) =>
+        isFinal(state) ? `- ${state}: the run has ended` : `- ${state} → ${RUN_STATES[state].join(' | ')}`,
+      ),
+    ),
+    section('Following', [
+      '`acor logs <run> --since <seq>` goes on after the last event that you saw; `--follow` waits for more.',
+      'The last event is `runner_end`; nothing comes after it.',
+    ]),
+    ...(withExamples ? [section('Examples', ['```jsonl', ...examples, '```'])] : []),
+  ];
+}
+
+function linesOf(messages: Readonly<Record<string, z.ZodObject>>): string[] {
+  return Object.entries(messages).map(([type, { shape }]) => {
+    const fields = Object.entries(shape)
+      .filter(([name]) => !ENVELOPE.includes(name))
+      .map(([name, field]) => `${name}${(field as z.ZodType)._zod.optin === 'optional' ? '?' : ''}`);
+    return `- ${type}: ${fields.join(', ')}`;
+  });
+}

@@ -1,0 +1,78 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { nearestWords } from '../../../util/nearest.ts';
+import { shellCommand } from '../../../util/shell-quote.ts';
+import { commandDetail, commandSections } from './commands.ts';
+import { decisionSections } from './decisions.ts';
+import { errorSections } from './errors.ts';
+import type { Facts } from './facts.ts';
+import { manifestSections } from './manifests.ts';
+import { overview } from './overview.ts';
+import { protocolSections } from './protocol.ts';
+import { runSections } from './runs.ts';
+import type { Section } from './section.ts';
+import { securitySections } from './security.ts';
+import { toolSections, toolsSection } from './tools.ts';
+
+interface Topic {
+  about: string;
+  sections: (facts: Facts) => Section[];
+}
+
+/** What can be asked for, beside the overview. */
+export const TOPICS: Readonly<Record<string, Topic>> = {
+  commands: { about: 'every command and its call', sections: commandSections },
+  decisions: { about: 'questions of tools and their answers', sections: decisionSections },
+  errors: { about: 'every error code and what to do', sections: errorSections },
+  manifests: { about: 'how a tool is described', sections: manifestSections },
+  protocol: { about: 'the events of a run and their fields', sections: protocolSections },
+  runs: { about: 'starting, following, stopping, resuming', sections: runSections },
+  security: { about: 'what holds a tool, and what a person must allow', sections: securitySections },
+  tools: {
+    about: 'every tool of this project',
+    sections: (facts) => [toolsSection(facts, facts.tools.length)],
+  },
+};
+
+/** The topics that are made for each: `tool:<name>`, `command:<name>`. */
+export const FAMILIES: Readonly<Record<string, string>> = {
+  'tool:<name>': 'one tool: inputs, limits, what it may ask',
+  'command:<name>': 'one command: arguments and flags',
+};
+
+/** The explanation of a topic; without one, the overview. Throws E_USAGE for a topic that there is not. */
+export function sectionsOf(topic: string | undefined, facts: Facts): Section[] {
+  if (topic === undefined) return overview(facts);
+  if (Object.hasOwn(TOPICS, topic)) return TOPICS[topic]!.sections(facts);
+  const [family, name] = split(topic);
+  const tool = family === 'command' ? undefined : facts.tools.find((each) => each.name === name);
+  if (tool !== undefined) return toolSections(tool, facts);
+  const command = family === 'tool' ? undefined : facts.commands.find((each) => each.command === name);
+  if (command !== undefined) return commandDetail(command);
+  throw unknownTopic(topic, facts);
+}
+
+/** Every topic by name. A tool or a command of a name that nothing else has may be called without its family. */
+export function topicNames({ tools, commands }: Facts): string[] {
+  return [
+    ...Object.keys(TOPICS),
+    ...tools.map(({ name }) => `tool:${name}`),
+    ...commands.map(({ command }) => `command:${command}`),
+  ];
+}
+
+function split(topic: string): [family: string | undefined, name: string] {
+  const match = /^(tool|command):(.*)$/s.exec(topic);
+  return match === null ? [undefined, topic] : [match[1], match[2]!];
+}
+
+function unknownTopic(topic: string, facts: Facts): AcorError {
+  const names = topicNames(facts);
+  const bare = names.flatMap((name) => [name, split(name)[1]]);
+  const near = [...new Set(nearestWords(topic, bare))];
+  const listed = [...Object.keys(TOPICS), ...Object.keys(FAMILIES)].join(', ');
+  return new AcorError('E_USAGE', `there is no topic called ${JSON.stringify(topic)}`, {
+    hint: `${near.length === 0 ? '' : `Did you mean ${near.join(' or ')}? `}Topics: ${listed}`,
+    details: { topic, nearest: near, topics: names },
+    next: [...near.map((name) => shellCommand(['acor', 'explain', '--topic', name])), 'acor explain'],
+  });
+}

@@ -1,0 +1,52 @@
+import * as z from 'zod';
+import { healthView } from '../../../cli/present/views.ts';
+import { type HealthCheck, healthReport, overall } from '../../../compose/health-shape.ts';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { acorOperation } from '../../define.ts';
+import { checkLimits } from './limits.ts';
+import { checkPlugins } from './plugins.ts';
+import { checkPolicy } from './policy.ts';
+import { checkRuntimes } from './runtimes.ts';
+import { checkSandbox } from './sandbox.ts';
+import { checkSecrets } from './secrets.ts';
+import { checkStore } from './store.ts';
+import { checkTools } from './tools.ts';
+
+export const health = acorOperation({
+  name: 'system.health',
+  summary: 'Check that everything a run needs is there, and say how to mend what is not.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({}),
+  output: healthReport,
+  list: 'checks',
+  example: 'acor health',
+  async run(_input, ctx) {
+    const checks: HealthCheck[] = [];
+    try {
+      const project = await ctx.app.project();
+      const where = project.config.file ?? 'no file; every value is a default';
+      checks.push({ name: 'config', status: 'ok', detail: where });
+      checks.push(...(await checkPolicy(project, ctx.env)));
+      checks.push(...(await checkTools(project)));
+      checks.push(...(await checkPlugins(project)));
+      checks.push(...(await checkSecrets(project, ctx.env)));
+      checks.push(...(await checkRuntimes(project, ctx.env)));
+      checks.push(...(await checkSandbox(project)));
+      checks.push(await checkLimits());
+      checks.push(...(await checkStore(project)));
+    } catch (error) {
+      if (!(error instanceof AcorError)) throw error;
+      checks.push({
+        name: 'config',
+        status: 'blocked',
+        detail: `${error.code}: ${error.message}`,
+        fix: error.hint ?? 'See details.',
+      });
+    }
+    const status = overall(checks);
+    return { kind: 'data', data: { status, checks }, exit: status === 'blocked' ? 2 : 0 };
+  },
+  render: healthView,
+});

@@ -1,0 +1,32 @@
+import type { HealthCheck } from '../../../compose/health-shape.ts';
+import { whyNotApproved } from '../../../core/guard/approval-state.ts';
+import type { Project } from '../../acor-app.ts';
+
+/** Whether each plugin is approved and can be loaded. Runs go on without those that are not. */
+export async function checkPlugins({ plugins }: Project): Promise<HealthCheck[]> {
+  if (plugins === undefined) return [];
+  const loaded = await plugins.ready();
+  return plugins.found.map(({ name, file, approval }): HealthCheck => {
+    const check = { name: `plugin.${name}` };
+    const running = loaded.find((each) => each.name === name);
+    const trouble = plugins.failures.find(({ plugin }) => plugin === name);
+    if (approval.state === 'missing' || approval.state === 'stale') {
+      return {
+        ...check,
+        status: 'degraded',
+        detail: whyNotApproved(approval),
+        fix: `acor approve plugin:${name}`,
+      };
+    }
+    if (trouble !== undefined || running === undefined) {
+      const fix = `Mend ${file}, or take it out of 'plugins' in the configuration.`;
+      return { ...check, status: 'degraded', detail: trouble?.text ?? 'it does not run', fix };
+    }
+    const languages = running.languages.map((language) => `the language ${language.name}`);
+    return {
+      ...check,
+      status: 'ok',
+      detail: [...running.hooks, ...languages].join(', ') || 'it has no hooks',
+    };
+  });
+}

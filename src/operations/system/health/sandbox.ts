@@ -1,0 +1,90 @@
+import type { HealthCheck } from '../../../compose/health-shape.ts';
+import {
+  BACKENDS,
+  type ChosenBackend,
+  chooseBackend,
+  type IsolationMode,
+} from '../../../core/sandbox/choose.ts';
+import { canGiveUsers } from '../../../core/sandbox/identity/can-give-users.ts';
+import { FIRST_RUN_UID, LAST_RUN_UID } from '../../../core/sandbox/identity/run-user-range.ts';
+import { installCommand } from '../../../core/sandbox/install-command.ts';
+import { selfTest } from '../../../core/sandbox/self-test.ts';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import type { Project } from '../../acor-app.ts';
+import { checkNetwork } from './network.ts';
+
+const OFF = "Run only tools that you trust, or set security.isolation: 'preferred' in .acor/config.yaml.";
+
+/** How tools are confined here, tried out anew, and said plainly. */
+export async function checkSandbox({ config }: Project): Promise<HealthCheck[]> {
+  const mode = config.config.security.isolation;
+  try {
+    const chosen = await chooseBackend(config.config.security, null);
+    if (mode === 'off') {
+      return [
+        { name: 'sandbox', status: 'ok', detail: `off, as the configuration has it: ${chosen.probe.detail}` },
+      ];
+    }
+    return [
+      await checkChosen(chosen, mode),
+      await checkBySelfTest(chosen),
+      checkIdentity(),
+      await checkNetwork(chosen),
+    ];
+  } catch (error) {
+    if (!(error instanceof AcorError)) throw error;
+    return [{ name: 'sandbox', status: 'blocked', detail: error.message, fix: error.hint ?? OFF }];
+  }
+}
+
+/** A weaker sandbox than there could be is told with what would make the stronger one work. */
+async function checkChosen({ backend, probe }: ChosenBackend, mode: IsolationMode): Promise<HealthCheck> {
+  const detail = `${backend.name}: ${probe.detail} (security.isolation: ${mode})`;
+  if (backend.tier === 1) return { name: 'sandbox', status: 'ok', detail };
+  if (backend.name === 'seatbelt') {
+    const fix = 'Run ACOR on Linux, in a virtual machine or a container, for a sandbox that is tested.';
+    return {
+      name: 'sandbox',
+      status: 'degraded',
+      detail: `${detail}; processor, memory and programs are not limited`,
+      fix,
+    };
+  }
+  const stronger = await Promise.all(
+    BACKENDS.filter(({ tier, platform }) => tier < backend.tier && platform === process.platform).map(
+      async ({ name, load }) => ({
+        name,
+        ...(await (await load()).probe()),
+      }),
+    ),
+  );
+  const [first] = stronger;
+  const why = stronger.map((each) => `${each.name}: ${each.detail}`).join('; ');
+  return {
+    name: 'sandbox',
+    status: 'degraded',
+    detail: `${detail}; it hides neither processes nor the names of folders, and gives no network. Stronger: ${why}`,
+    fix: first?.fix ?? installCommand('bubblewrap'),
+  };
+}
+
+async function checkBySelfTest({ backend, probe }: ChosenBackend): Promise<HealthCheck> {
+  const { breaches, trouble } = await selfTest(backend, probe);
+  const name = 'sandbox.selftest';
+  if (trouble === undefined && breaches.length === 0) {
+    return { name, status: 'ok', detail: 'a tool that tries to break out is held' };
+  }
+  return {
+    name,
+    status: 'blocked',
+    detail: trouble ?? `a tool ${breaches.join(', ')}`,
+    fix: 'Update bubblewrap and the kernel, then: acor health',
+  };
+}
+
+function checkIdentity(): HealthCheck {
+  const detail = canGiveUsers()
+    ? `root: each run is a user of its own, from ${FIRST_RUN_UID} to ${LAST_RUN_UID}, and owns what it may write while it goes on`
+    : 'tools are this user, without any privilege';
+  return { name: 'sandbox.identity', status: 'ok', detail };
+}

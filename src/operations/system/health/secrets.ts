@@ -1,0 +1,37 @@
+import type { HealthCheck } from '../../../compose/health-shape.ts';
+import { SecretStore } from '../../../core/secrets/secret-store.ts';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { shellCommand } from '../../../util/shell-quote.ts';
+import type { Project } from '../../acor-app.ts';
+import { askedSecrets } from '../../run/asked-secrets.ts';
+
+/** Whether the secrets that tools ask for are stored, and whether nobody else can get at those that are. */
+export async function checkSecrets(
+  { config, registry }: Project,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<HealthCheck[]> {
+  const checks: HealthCheck[] = [];
+  try {
+    const store = new SecretStore(config.root, env);
+    for (const { message, next, hint } of store.problems()) {
+      const fix = next?.[0] ?? hint ?? 'acor secret list';
+      checks.push({ name: 'secrets.mode', status: 'degraded', detail: message, fix });
+    }
+    for (const [name, tools] of askedSecrets(await registry.list())) {
+      if (store.has(name)) continue;
+      checks.push({
+        name: 'secrets.missing',
+        status: 'degraded',
+        detail: `${name} is not stored; asked for by: ${tools.join(', ')}`,
+        fix: `${shellCommand(['acor', 'secret', 'set', name])} --file FILE`,
+      });
+    }
+    if (checks.length > 0) return checks;
+    return [{ name: 'secrets', status: 'ok', detail: `${store.list().length} stored, none missing` }];
+  } catch (error) {
+    if (!(error instanceof AcorError)) throw error;
+    return [
+      { name: 'secrets', status: 'degraded', detail: error.message, fix: error.hint ?? 'acor secret list' },
+    ];
+  }
+}

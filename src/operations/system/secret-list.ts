@@ -1,0 +1,55 @@
+import * as z from 'zod';
+import { tableOf } from '../../cli/present/views.ts';
+import { SecretStore } from '../../core/secrets/secret-store.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
+import { acorOperation } from '../define.ts';
+import { askedSecrets } from '../run/asked-secrets.ts';
+
+const secretLine = z.object({
+  name: z.string(),
+  stored: z.boolean().describe('False for one that a tool asks for and that is not there.'),
+  size: z.int().nullable().describe('In bytes.'),
+  mode: z.string().nullable().describe('600, unless somebody changed it.'),
+  changed_at: z.string().nullable(),
+  tools: z.array(z.string()).describe('The tools of this project that ask for it.'),
+});
+
+type SecretLine = z.output<typeof secretLine>;
+
+export const secretList = acorOperation({
+  name: 'secret.list',
+  summary: 'List the secrets of this project and the tools that ask for them, never their values.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({}),
+  output: z.object({ secrets: z.array(secretLine) }),
+  list: 'secrets',
+  example: 'acor secret list',
+  async run(_input, ctx) {
+    const { config, registry } = await ctx.app.project();
+    const asked = askedSecrets(await registry.list());
+    const stored = new SecretStore(config.root, ctx.env).list();
+    const lines: SecretLine[] = stored.map((secret) => ({
+      ...secret,
+      stored: true,
+      tools: asked.get(secret.name) ?? [],
+    }));
+    const missing = [...asked].filter(([name]) => !stored.some((secret) => secret.name === name));
+    for (const [name, tools] of missing) {
+      lines.push({ name, stored: false, size: null, mode: null, changed_at: null, tools });
+    }
+    lines.sort((a, b) => (a.name < b.name ? -1 : 1));
+    const next = missing.map(([name]) => `${shellCommand(['acor', 'secret', 'set', name])} --file FILE`);
+    return { kind: 'data', data: { secrets: lines }, ...(next.length > 0 && { next }) };
+  },
+  render({ secrets }, screen) {
+    const rows = secrets.map(({ name, stored, size, changed_at, tools }) => ({
+      name,
+      size: stored ? size : 'not stored',
+      changed: changed_at,
+      tools: tools.join(', '),
+    }));
+    return tableOf(rows, screen, ['name'], 'There are no secrets in this project, and no tool asks for one.');
+  },
+});

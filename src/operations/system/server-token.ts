@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { errorCode, errorMessage } from '../../util/error-code.ts';
+
+const LEAST_CHARS = 16;
+
+/** The token that clients of a server have to show: the one that is given, or that of a file, or a new one. */
+export function serverToken({ given, file }: { given: string | undefined; file: string | undefined }): {
+  token: string;
+  isNew: boolean;
+} {
+  if (given !== undefined && given !== '') return { token: checked(given, 'ACOR_MCP_TOKEN'), isNew: false };
+  if (file === undefined) return { token: newToken(), isNew: true };
+  const token = readToken(file);
+  return token === undefined ? { token: makeFile(file), isNew: true } : { token, isNew: false };
+}
+
+function readToken(path: string): string | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw unusable(path, errorMessage(error), 'Give another file.');
+  }
+  try {
+    const { mode, uid } = fstatSync(fd);
+    const isOwn = uid === process.getuid?.();
+    if (!isOwn || (mode & 0o077) !== 0)
+      throw unusable(path, 'others may read or write it', `Run: chmod 600 ${path}`);
+    return checked(readFileSync(fd, 'utf8').trim(), path);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function makeFile(path: string): string {
+  const token = newToken();
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const fd = openSync(path, 'wx', 0o600);
+    writeSync(fd, `${token}\n`);
+    closeSync(fd);
+  } catch (error) {
+    throw unusable(path, errorMessage(error), 'Give a file in a folder of yours.');
+  }
+  return token;
+}
+
+function newToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function checked(token: string, source: string): string {
+  if (/^[\w.~+/=-]+$/.test(token) && token.length >= LEAST_CHARS) return token;
+  throw new AcorError(
+    'E_USAGE',
+    `${source} must hold at least ${LEAST_CHARS} letters, digits or signs of . _ ~ + / = -`,
+    { hint: 'Make one with: openssl rand -hex 32' },
+  );
+}
+
+function unusable(path: string, why: string, hint: string): AcorError {
+  return new AcorError('E_USAGE', `the token file ${path} cannot be used: ${why}`, { hint });
+}

@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import * as z from 'zod';
+import type { ApprovalState } from '../../core/guard/approval-state.ts';
+import { RunGuard, type SettledRun } from '../../core/guard/run-guard.ts';
+import type { Violation } from '../../core/policy/violation.ts';
+import { grantRoots, resolveArguments } from '../../core/registry/arguments.ts';
+import type { ToolEntry } from '../../core/registry/registry.ts';
+import { chooseBackend, type SandboxPolicy } from '../../core/sandbox/choose.ts';
+import { layoutOf } from '../../core/store-files/layout.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { Project } from '../acor-app.ts';
+import { callerOf } from '../run/caller.ts';
+
+const digested = z.array(z.object({ name: z.string(), sha256: z.string() }));
+
+const violationShape = z.object({
+  path: z.string().describe('The key of the manifest, or the argument, that asks for it.'),
+  asked: z.unknown(),
+  allowed: z.unknown(),
+  by: z.string().describe('The line that refuses it.'),
+  rule: z.string(),
+  fix: z.string(),
+});
+
+const approvalShape = z.object({
+  state: z.enum(['not_needed', 'valid', 'missing', 'stale']),
+  digest: z.string().nullable().describe('Of the manifest and the entry as they are now.'),
+  by: z.string().nullable().describe('Who gave it, or the line of the policy file.'),
+  at: z.string().nullable(),
+  files: digested,
+  changed: z.array(z.string()).describe('The files that made it stale.'),
+});
+
+/** How a tool stands with the policy and with those who approve. */
+export const standingShape = z.object({
+  allowed: z.boolean().describe('Whether the policy allows it.'),
+  violations: z.array(violationShape),
+  files: z.array(
+    z.object({ source: z.enum(['system', 'user', 'project']), file: z.string(), engine: z.string() }),
+  ),
+  approval: approvalShape,
+  masked: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'Of a call: the secret inputs and the secrets in it, which neither an engine nor this answer shows.',
+    ),
+});
+
+export type Standing = z.output<typeof standingShape>;
+
+/** Asks the policy and the approvals about a tool; with `args` also about a call of it. Nothing is refused here. */
+export async function standingOf(
+  project: Project,
+  tool: ToolEntry,
+  ask: { cwd: string; env: Readonly<Record<string, string | undefined>>; args?: readonly string[] },
+): Promise<Standing> {
+  const { config, store } = project;
+  const caller = callerOf(ask.env);
+  const guard = await RunGuard.open(tool, { ...ask, config, runsDir: store.root, caller });
+  const { masked, ...run } = await settle(project, tool, ask);
+  const violations: Violation[] = await guard.allViolations(run);
+  return {
+    allowed: violations.length === 0,
+    violations,
+    files: guard.layers.map(({ source, file, policy }) => ({
+      source,
+      file,
+      engine: policy.engine ?? 'builtin',
+    })),
+    approval: flat(await guard.approval()),
+    ...(masked && { masked }),
+  };
+}
+
+async function settle(
+  { config, store }: Project,
+  tool: ToolEntry,
+  { cwd, env, args }: Parameters<typeof standingOf>[2],
+): Promise<SettledRun & { masked?: string[] }> {
+  const tier = await tierHere(config.config.security, join(store.root, 'cache'));
+  if (args === undefined) return { args: [], grants: [], staged: [], tier };
+  const resolved = resolveArguments(tool, [...args], {
+    cwd,
+    roots: grantRoots(config, cwd),
+    protectedRoots: [store.root, `${config.root}/.acor`],
+    stagingDir: layoutOf(store.root, 'r-0000000000000000').staging,
+  });
+  const shown = resolved.args.map((arg, index) => (resolved.secretArgs.includes(index) ? '[secret]' : arg));
+  const inputs = Object.keys(resolved.values).filter((name) => resolved.values[name] === '[secret]');
+  const { callRedaction } = await import('../../core/run/secrets/call-redaction.ts');
+  const redaction = callRedaction(config, tool, resolved, env);
+  if (redaction === null) return { ...resolved, args: shown, tier, masked: inputs };
+  const told = Buffer.from(JSON.stringify([shown, resolved.grants, resolved.staged, cwd]));
+  const masked = [...new Set([...inputs, ...redaction.search()(told)])];
+  const hide = <T>(data: T): T => redaction.data(data);
+  return { ...resolved, args: hide(shown), tier, hide, masked };
+}
+
+/** How strong the sandbox is that a run would get; null where it would get none at all and be refused for that. */
+async function tierHere(wish: SandboxPolicy, cacheFolder: string): Promise<number | null> {
+  try {
+    return (await chooseBackend(wish, cacheFolder)).backend.tier;
+  } catch (error) {
+    if (error instanceof AcorError) return null;
+    throw error;
+  }
+}
+
+function flat(state: ApprovalState): Standing['approval'] {
+  const none = { digest: null, by: null, at: null, files: [], changed: [] };
+  switch (state.state) {
+    case 'not_needed':
+      return { ...none, state: 'not_needed' };
+    case 'valid':
+      return { ...none, state: 'valid', ...state.approval, files: state.files };
+    case 'missing':
+      return { ...none, state: 'missing', digest: state.digest, files: state.files };
+    case 'stale': {
+      const { digest, files, changed, given } = state;
+      return { state: 'stale', digest, files, changed, by: given.by, at: given.at };
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import { join, resolve } from 'node:path';
+import * as z from 'zod';
+import { safeLine } from '../../compose/terminal-text.ts';
+import { toolsDirsOf } from '../../core/config/paths.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/tool-name.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
+import { acorOperation } from '../define.ts';
+
+const draftShape = z.object({
+  name: z.string(),
+  command: z.array(z.string()),
+  file: z.string().describe('Where the manifest lies, or would lie.'),
+  inputs: z.int(),
+  uncertain: z
+    .array(z.object({ input: z.string(), check: z.string() }))
+    .describe('What a person should look at; the manifest has it as comments.'),
+  left_out: z.array(z.string()).describe('Options that a manifest cannot tell of, and why.'),
+  not_understood: z.array(z.string()).describe('Lines that look like options and could not be read.'),
+  manifest: z.string().optional().describe('The whole of it, with --dry-run.'),
+});
+
+export const toolAdopt = acorOperation({
+  name: 'tool.adopt',
+  summary: 'Make a tool of a program that is installed: a draft of its manifest, from its own help.',
+  effect: 'writes',
+  idempotent: false,
+  rateLimit: null,
+  input: z.object({
+    program: z.string().min(1).describe('A name on the PATH, or a path.'),
+    subcommand: z
+      .array(z.string().regex(/^[A-Za-z0-9]/, 'must be a word, not an option'))
+      .default([])
+      .describe('A subcommand of it, such as: acor adopt git commit'),
+    recursive: z.boolean().default(false).describe('One tool for each subcommand.'),
+    depth: z.int().min(1).max(5).default(1).describe('How many levels of subcommands --recursive goes down.'),
+    name: z
+      .string()
+      .regex(TOOL_NAME, TOOL_NAME_RULE)
+      .optional()
+      .describe("The tool's name; left out, it is that of the program and its subcommand."),
+    output: z
+      .string()
+      .optional()
+      .describe('The folder for the tools; left out, it is the first of project.tools_dirs.'),
+    dry_run: z.boolean().default(false).describe('Show the manifests, and write nothing.'),
+  }),
+  output: z.object({
+    drafts: z.array(draftShape),
+    dry_run: z.boolean(),
+    isolation: z.string().describe('The sandbox in which the program was asked for its help.'),
+    asked: z.array(z.array(z.string())).describe('Every call of the program that was made.'),
+    passed_over: z.array(z.object({ command: z.array(z.string()), why: z.string() })),
+  }),
+  positionals: ['program', 'subcommand'],
+  list: 'drafts',
+  example: 'acor adopt grep --dry-run',
+  moreExamples: ['acor adopt git commit', 'acor adopt git --recursive --output tools'],
+  async run(input, ctx) {
+    const { config, registry } = await ctx.app.project();
+    const [{ loadRuntime }, { placeOf }, { adopt }, { writeDrafts }] = await Promise.all([
+      import('../../core/process/runtime.ts'),
+      import('../../core/authoring/adopt/place.ts'),
+      import('../../core/authoring/adopt/adopt.ts'),
+      import('../../core/authoring/adopt/write-drafts.ts'),
+    ]);
+    const folder = input.output === undefined ? toolsDirsOf(config)[0]! : resolve(ctx.cwd, input.output);
+    const runtime = await loadRuntime();
+    const { place, programFor, reads } = await placeOf(input.program, {
+      config,
+      runtime,
+      cwd: ctx.cwd,
+      env: ctx.env,
+    });
+    const request = { ...input, programFor: (name: string) => programFor(join(folder, name)), reads };
+    const { drafts, asked, passed_over } = await adopt(place, request, ctx.signal);
+    const placed = drafts.map((draft) => ({ ...draft, file: join(folder, draft.name, 'tool.yaml') }));
+    const rivals = (await registry.list()).filter(({ name }) => placed.some((draft) => draft.name === name));
+    if (rivals.length > 0) throw nameTaken(rivals.map(({ name }) => name));
+    if (!input.dry_run) writeDrafts(placed);
+    const [first] = placed;
+    const isFound = toolsDirsOf(config).includes(folder);
+    return {
+      kind: 'data',
+      data: {
+        drafts: placed.map(({ manifest, ...draft }) => ({ ...draft, ...(input.dry_run && { manifest }) })),
+        dry_run: input.dry_run,
+        isolation: place.sandbox.backend.name,
+        asked,
+        passed_over,
+      },
+      next: input.dry_run
+        ? [callOf(input)]
+        : first !== undefined && isFound
+          ? ['acor validate', `acor describe ${first.name}`, `acor run ${first.name} --dry-run`]
+          : ['acor config show'],
+    };
+  },
+  render: ({ drafts, dry_run, asked, passed_over }) =>
+    [
+      ...drafts.flatMap(({ name, file, inputs, uncertain, left_out, not_understood, manifest }) => [
+        `${name}: ${inputs} inputs; to be checked: ${uncertain.length}, left out: ${left_out.length}, not understood: ${not_understood.length}`,
+        `  ${dry_run ? 'would be' : 'written to'} ${file}`,
+        ...(manifest === undefined
+          ? []
+          : manifest
+              .trimEnd()
+              .split('\n')
+              .map((line) => `  ${line}`)),
+      ]),
+      ...passed_over.map(({ command, why }) => `passed over ${command.join(' ')}: ${why}`),
+      `asked, in the sandbox: ${asked.map((words) => words.join(' ')).join('; ')}`,
+    ]
+      .map(safeLine)
+      .join('\n'),
+});
+
+function callOf({
+  program,
+  subcommand,
+  recursive,
+  depth,
+  name,
+  output,
+}: {
+  program: string;
+  subcommand: string[];
+  recursive: boolean;
+  depth: number;
+  name?: string | undefined;
+  output?: string | undefined;
+}): string {
+  const words = [program, ...subcommand];
+  if (recursive) words.push('--recursive', '--depth', String(depth));
+  if (name !== undefined) words.push('--name', name);
+  if (output !== undefined) words.push('--output', output);
+  return `acor adopt ${shellCommand(words)}`;
+}
+
+function nameTaken(names: readonly string[]): AcorError {
+  return new AcorError('E_USAGE', `this project has a tool of that name: ${names.join(', ')}`, {
+    hint: 'Two tools of one name would both be broken. Give another --name.',
+    details: { names },
+    next: ['acor list'],
+  });
+}

@@ -1,0 +1,131 @@
+import { realpathSync } from 'node:fs';
+import * as z from 'zod';
+import { tableOf } from '../../cli/present/views.ts';
+import type { OperationContext } from '../../compose/operation.ts';
+import { approvalRequired } from '../../core/guard/approval-state.ts';
+import { ApprovalStore } from '../../core/guard/approvals.ts';
+import { refuseViolations } from '../../core/guard/policy-error.ts';
+import { RunGuard } from '../../core/guard/run-guard.ts';
+import { digestOf } from '../../core/guard/tool-digest.ts';
+import type { ToolEntry } from '../../core/registry/registry.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { AcorApp, Project } from '../acor-app.ts';
+import { acorOperation } from '../define.ts';
+import { approvePlugin, listedPlugin } from '../project/approve-plugin.ts';
+import { giveApproval, validLine } from './give-approval.ts';
+import { toolWords } from './tool-words.ts';
+
+const approvalLine = z.object({
+  tool: z.string(),
+  state: z.enum(['valid', 'stale', 'gone', 'revoked']).describe('gone: the tool is not there any more.'),
+  digest: z.string(),
+  by: z.string(),
+  at: z.string(),
+  changed: z.array(z.string()).describe('The files that made it stale.'),
+});
+
+/** One approval, as `acor approve` shows it. */
+export type ApprovalLine = z.output<typeof approvalLine>;
+
+export const toolApprove = acorOperation({
+  name: 'tool.approve',
+  summary: 'Let a privileged tool or a plugin run: a person reads what it may do, and types its name.',
+  effect: 'writes',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    tool: z.string().optional().describe('The name of the tool, or plugin:<name>.'),
+    list: z.boolean().default(false).describe('List the approvals that were given in this project.'),
+    revoke: z.boolean().default(false).describe('Take the approval of the tool back.'),
+  }),
+  output: z.object({ root: z.string(), approvals: z.array(approvalLine) }),
+  positionals: ['tool'],
+  list: 'approvals',
+  example: 'acor approve data_migrator',
+  moreExamples: ['acor approve plugin:notify', 'acor approve --list', 'acor approve data_migrator --revoke'],
+  async run(input, ctx) {
+    const project = await ctx.app.project();
+    const root = realpathSync(project.config.root);
+    const store = new ApprovalStore(ctx.env);
+    if (input.list) return { kind: 'data', data: { root, approvals: await listed(project, store, root) } };
+    if (input.tool === undefined) {
+      throw new AcorError('E_USAGE', 'which tool?', {
+        hint: 'Name it: acor approve <tool>',
+        next: ['acor list'],
+      });
+    }
+    const { tool } = input;
+    const line = input.revoke
+      ? revoked(store, root, tool)
+      : await (tool.startsWith('plugin:')
+          ? approvePlugin(project, store, root, tool, ctx)
+          : approved(project, store, root, await project.registry.find(tool), ctx));
+    return { kind: 'data', data: { root, approvals: [line] } };
+  },
+  render({ approvals }, screen) {
+    const rows = approvals.map(({ tool, state, by, at, changed }) => ({
+      tool,
+      state: changed.length > 0 ? `${state}: ${changed.join(', ')} changed` : state,
+      by,
+      at,
+    }));
+    return tableOf(rows, screen, ['tool'], 'Nothing of this project is approved.');
+  },
+});
+
+async function approved(
+  project: Project,
+  store: ApprovalStore,
+  root: string,
+  tool: ToolEntry,
+  ctx: OperationContext<AcorApp>,
+): Promise<ApprovalLine> {
+  const { config, store: runs } = project;
+  const guard = await RunGuard.open(tool, { config, runsDir: runs.root, env: ctx.env, cwd: ctx.cwd });
+  refuseViolations(tool.name, await guard.violations());
+  const state = await guard.approval();
+  if (state.state === 'not_needed') {
+    const { level } = tool.manifest.permissions;
+    throw new AcorError('E_USAGE', `tool '${tool.name}' is of the level ${level}, and needs no approval`, {
+      hint: `Run it: acor run ${tool.name}`,
+      next: [`acor run ${tool.name}`],
+    });
+  }
+  if (state.state === 'valid') return validLine(tool.name, state.approval);
+  // What an agent could give itself would be no approval.
+  if (!ctx.interactive) throw approvalRequired(tool.name, state);
+  const words = await toolWords(project, tool, ctx);
+  const subject = { kind: 'tool', name: tool.name, words } as const;
+  return giveApproval(store, root, subject, state, () => digestOf(tool).digest, ctx);
+}
+
+function revoked(store: ApprovalStore, root: string, tool: string): ApprovalLine {
+  const found = store.read(root, tool);
+  if (!store.remove(root, tool)) {
+    throw new AcorError('E_USAGE', `no person has approved '${tool}' in ${root}`, {
+      hint: 'See what is approved: acor approve --list. What a policy file approves is taken back there.',
+      next: ['acor approve --list'],
+    });
+  }
+  const { digest = '', by = '', at = '' } = found ?? {};
+  return { tool, state: 'revoked', digest, by, at, changed: [] };
+}
+
+async function listed(
+  { registry, plugins }: Project,
+  store: ApprovalStore,
+  root: string,
+): Promise<ApprovalLine[]> {
+  const tools = await registry.list();
+  return store.list(root).map((given) => {
+    const { tool: name, digest, by, at, files } = given;
+    if (name.startsWith('plugin:')) return listedPlugin(plugins, given);
+    const tool = tools.find((each) => each.name === name && each.problems.length === 0);
+    const line = { tool: name, digest, by, at };
+    if (tool === undefined) return { ...line, state: 'gone', changed: [] };
+    const now = digestOf(tool);
+    if (now.digest === digest) return { ...line, state: 'valid', changed: [] };
+    const changed = now.files.filter((file) => !files.some((each) => each.sha256 === file.sha256));
+    return { ...line, state: 'stale', changed: changed.map((file) => file.name) };
+  });
+}

@@ -1,0 +1,90 @@
+import * as z from 'zod';
+import { tableOf } from '../../cli/present/views.ts';
+import { mark } from '../../compose/marks.ts';
+import { problemText } from '../../core/config/problem.ts';
+import { acorOperation } from '../define.ts';
+import { reportPlugins } from '../project/report-plugins.ts';
+
+const toolLine = z.object({
+  name: z.string(),
+  status: z.enum(['ok', 'broken']),
+  version: z.string(),
+  language: z.string(),
+  adapter: z.string(),
+  category: z.string().nullable(),
+  description: z.string(),
+  level: z.enum(['minimal', 'standard', 'privileged']),
+  has_manifest: z.boolean(),
+  path: z.string(),
+  problems: z.array(z.string()),
+  notes: z.array(z.string()).optional().describe('What plugins say of it.'),
+});
+
+export const toolList = acorOperation({
+  name: 'tool.list',
+  summary: 'List the tools of this project.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    filter: z.string().optional().describe('Only tools whose name, category or description holds this text.'),
+    format: z.enum(['json', 'table']).optional().describe('json: the envelope. table: for people.'),
+  }),
+  output: z.object({ tools: z.array(toolLine) }),
+  list: 'tools',
+  example: 'acor list --filter log',
+  async run(input, ctx) {
+    const project = await ctx.app.project();
+    const { registry } = project;
+    const needle = input.filter?.toLowerCase();
+    const tools = (await registry.list())
+      .map((tool) => ({
+        name: tool.name,
+        status: tool.problems.length === 0 ? ('ok' as const) : ('broken' as const),
+        version: tool.manifest.version,
+        language: tool.language,
+        adapter: tool.adapter,
+        category: tool.manifest.category ?? null,
+        description: tool.manifest.description ?? '',
+        level: tool.manifest.permissions.level,
+        has_manifest: tool.manifestPath !== null,
+        path: tool.entry ?? tool.dir,
+        problems: tool.problems.map((problem) => `${problemText(problem)}. ${problem.fix}`),
+        ...(tool.notes !== undefined && { notes: tool.notes }),
+      }))
+      .filter(
+        (tool) =>
+          needle === undefined ||
+          [tool.name, tool.category ?? '', tool.description].some((text) =>
+            text.toLowerCase().includes(needle),
+          ),
+      );
+    const broken = tools.filter(({ status }) => status === 'broken');
+    return {
+      kind: 'data',
+      data: { tools },
+      next: [
+        ...broken.map(({ name }) => `acor describe ${name}`).slice(0, 3),
+        ...reportPlugins(project, ctx),
+      ],
+    };
+  },
+  render({ tools }, screen) {
+    const rows = tools.map(
+      ({ name, status, version, language, level, description, problems, notes = [] }) => ({
+        tool: name,
+        version,
+        language,
+        level,
+        description:
+          status === 'ok'
+            ? [description, ...notes].filter((text) => text !== '').join(' | ')
+            : `${mark('failed', screen)} broken: ${problems[0]}`,
+      }),
+    );
+    const none = 'No tools here: put one into tools/<name>/, or leave out --filter.';
+    return tableOf(rows, screen, ['tool'], none, (column, text) =>
+      column === 'description' && text.startsWith(mark('failed', screen)) ? 'red' : undefined,
+    );
+  },
+});

@@ -1,0 +1,16 @@
+import { RunGuard } from '../../core/guard/run-guard.ts';
+import { permissionWords } from '../../core/policy/permission-words.ts';
+import type { ToolEntry } from '../../core/registry/registry.ts';
+import type { Project } from '../acor-app.ts';
+
+/** What a tool may do in this project, in plain sentences, within the ceilings of the policy. */
+export async function toolWords(
+  { config, store }: Project,
+  tool: ToolEntry,
+  { env, cwd }: { env: Readonly<Record<string, string | undefined>>; cwd: string },
+): Promise<string[]> {
+  const guard = await RunGuard.open(tool, { config, runsDir: store.root, env, cwd });
+  const { manifest } = await guard.withinCeilings();
+  const runtime = tool.command?.[0] ?? (tool.language === 'executable' ? 'itself' : tool.language);
+  return permissionWords(manifest, runtime, config.config.environment);
+}

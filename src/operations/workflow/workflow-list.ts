@@ -1,0 +1,68 @@
+import * as z from 'zod';
+import { tableOf } from '../../cli/present/views.ts';
+import { workflowFiles, workflowFolders, workflowNameOf } from '../../core/workflow/file/find-workflow.ts';
+import { acorOperation } from '../define.ts';
+
+const line = z.object({
+  name: z.string().describe('By which it is called: that of its file.'),
+  file: z.string(),
+  description: z.string(),
+  steps: z.int(),
+  inputs: z.array(z.string()).describe('Required ones first.'),
+  problem: z.string().nullable().describe('What keeps it from being read.'),
+});
+
+export const workflowList = acorOperation({
+  name: 'workflow.list',
+  summary: 'List the workflows of this project.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    filter: z.string().optional().describe('Only workflows whose name or description holds this text.'),
+  }),
+  output: z.object({ workflows: z.array(line) }),
+  list: 'workflows',
+  example: 'acor workflow list',
+  async run({ filter }, ctx) {
+    const { config } = await ctx.app.project();
+    const [{ readWorkflow }, { problemText }] = await Promise.all([
+      import('../../core/workflow/file/read-workflow.ts'),
+      import('../../core/config/problem.ts'),
+    ]);
+    const folders = workflowFolders(config);
+    const workflows: z.output<typeof line>[] = [];
+    for (const file of workflowFiles(config)) {
+      const { workflow, problems } = await readWorkflow(file, { folders });
+      const inputs = workflow?.inputs ?? [];
+      workflows.push({
+        name: workflowNameOf(file),
+        file,
+        description: workflow?.description ?? '',
+        steps: (workflow?.steps.length ?? 0) + (workflow?.finally.length ?? 0),
+        inputs: [...inputs].sort((a, b) => Number(b.required) - Number(a.required)).map(({ name }) => name),
+        problem: problems[0] === undefined ? null : problemText(problems[0]),
+      });
+    }
+    const wanted = (filter ?? '').toLowerCase();
+    const shown = workflows.filter(({ name, description }) =>
+      `${name}\n${description}`.toLowerCase().includes(wanted),
+    );
+    const next = shown.some(({ problem }) => problem !== null) ? ['acor workflow validate'] : [];
+    return { kind: 'data', data: { workflows: shown }, next };
+  },
+  render({ workflows }, screen) {
+    const rows = workflows.map(({ name, steps, inputs, description, problem }) => ({
+      workflow: name,
+      steps,
+      inputs: inputs.join(' '),
+      description: problem ?? description,
+    }));
+    return tableOf(
+      rows,
+      screen,
+      ['workflow'],
+      'No workflows yet: they are .yaml, .yml or .json files in .acor/workflows/ and workflows/.',
+    );
+  },
+});

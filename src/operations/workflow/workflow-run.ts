@@ -1,0 +1,120 @@
+import * as z from 'zod';
+import { takeKnownFlags } from '../../compose/known-flags.ts';
+import type { OperationDescription, OperationResult } from '../../compose/operation.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
+import { WORKFLOW_PREFIX } from '../../core/run/services.ts';
+import type { WorkflowPlan } from '../../core/workflow/engine/plan-workflow.ts';
+import { acorOperation } from '../define.ts';
+import { callerOf } from '../run/caller.ts';
+import { preparedAnswers } from '../run/prepared-answers.ts';
+import type { ShownAs } from '../run/run-start.ts';
+import { answers, runSummary, stream } from '../shapes.ts';
+
+const input = z.object({
+  workflow: z.string().describe('The workflow: its name, or the path of its file.'),
+  args: z
+    .array(z.string())
+    .default([])
+    .describe("The workflow's inputs, as flags; --input-json takes them as JSON."),
+  timeout: z.number().positive().optional().describe('Seconds until the deadline of the whole workflow.'),
+  stream,
+  detach: z.boolean().default(false).describe('Give back the id at once; the workflow goes on by itself.'),
+  answer: z
+    .array(z.string())
+    .default([])
+    .describe('ACTION=VALUE, an answer to a question that the workflow or one of its tools may ask.'),
+  answers,
+  idempotency_key: z
+    .string()
+    .optional()
+    .describe(
+      'Names this very call: given again, the run that it has started is shown instead of a second one.',
+    ),
+  dry_run: z.boolean().default(false).describe('Check everything, show what would run, and start nothing.'),
+});
+
+const planned = z.object({
+  workflow: z.string(),
+  file: z.string(),
+  digest: z.string().describe('SHA-256 of the file: it is resumed only as it was begun.'),
+  inputs: z.record(z.string(), z.unknown()),
+  steps: z.array(z.object({ name: z.string(), kind: z.string(), needs: z.array(z.string()) })),
+  timeout_s: z.number(),
+  max_concurrency: z.int(),
+});
+
+const output = z.union([
+  runSummary,
+  planned,
+  z.object({ run_id: z.string(), state: z.string(), dir: z.string() }),
+]);
+
+const description = {
+  name: 'workflow.run',
+  summary: 'Run the steps of a workflow, each as a run of its own, and stream what becomes of them.',
+  effect: 'writes',
+  idempotent: false,
+  rateLimit: null,
+  input,
+  output,
+  positionals: ['workflow'],
+  passthrough: 'args',
+  example: 'acor workflow run nightly.yaml --date 2026-11-21',
+  moreExamples: ['acor workflow run nightly.yaml --dry-run'],
+  streams: 'Protocol events, one JSON object a line; the last line is runner_end.',
+} satisfies OperationDescription;
+
+export const workflowRun = acorOperation({
+  ...description,
+  async run(given, ctx): Promise<OperationResult<z.output<typeof output>>> {
+    const services = await ctx.app.services();
+    const { values, rest } = takeKnownFlags(description, given.args, () => false);
+    const options = { ...given, ...values };
+    const asksForStdin = rest.some(
+      (arg, at) => arg === '--input-json=-' || (arg === '--input-json' && rest[at + 1] === '-'),
+    );
+    const stdin = asksForStdin ? await ctx.readStdin() : undefined;
+    const caller = callerOf(ctx.env);
+    const answers = await preparedAnswers(options.answer, options.answers, ctx.cwd);
+    const request: RunRequest = {
+      tool: `${WORKFLOW_PREFIX}${options.workflow}`,
+      args: rest,
+      cwd: ctx.cwd,
+      env: ctx.env,
+      ...(options.timeout !== undefined && { timeoutS: options.timeout }),
+      ...(stdin !== undefined && { readStdin: () => stdin }),
+      ...(options.idempotency_key !== undefined && { idempotencyKey: options.idempotency_key }),
+      ...(answers.length > 0 && { answers }),
+      ...(caller !== undefined && { caller }),
+    };
+    const { planWorkflow } = await import('../../core/workflow/engine/plan-workflow.ts');
+    const plan = await planWorkflow(services, request);
+    if (options.dry_run) return { kind: 'data', data: shown(plan) };
+    const flags: ShownAs = { ...options, exit_code: 'acor' };
+    const { mayAsk } = await import('../../core/workflow/engine/may-ask.ts');
+    // A workflow that may ask is supervised apart, so that a caller who must stop to answer loses nothing (contract §3).
+    if (options.detach || (await mayAsk(services, plan.workflow))) {
+      const { runApart } = await import('../run/run-detached.ts');
+      return runApart(request, flags, ctx);
+    }
+    const { runHere } = await import('../run/run-inline.ts');
+    return runHere(services, request, flags, ctx);
+  },
+});
+
+function shown({ workflow, inputs, limits }: WorkflowPlan): z.output<typeof planned> {
+  const { name, file, digest, steps, maxConcurrency } = workflow;
+  return {
+    workflow: name,
+    file,
+    digest,
+    inputs,
+    steps: [...steps, ...workflow.finally].map((step) => ({
+      name: step.name,
+      kind: step.kind,
+      needs: [...step.needs],
+    })),
+    timeout_s: limits.timeoutS,
+    max_concurrency: maxConcurrency,
+  };
+}

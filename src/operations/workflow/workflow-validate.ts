@@ -1,0 +1,66 @@
+import * as z from 'zod';
+import { AppError } from '../../compose/app-error.ts';
+import { styled } from '../../compose/style.ts';
+import { checkWorkflows } from '../../core/authoring/validation/checkers/workflows.ts';
+import { type Finding, inOrder } from '../../core/authoring/validation/finding.ts';
+import { grantRoots } from '../../core/registry/grant-roots.ts';
+import { findWorkflow, workflowFiles } from '../../core/workflow/file/find-workflow.ts';
+import { acorOperation } from '../define.ts';
+import { findingLines, findingShape, placed } from '../project/findings.ts';
+
+const output = z.object({
+  findings: z.array(findingShape),
+  errors: z.int(),
+  warnings: z.int(),
+  workflows: z.int().describe('How many workflows were looked at, without those that they contain.'),
+});
+
+export const workflowValidate = acorOperation({
+  name: 'workflow.validate',
+  summary: 'Check workflows before anything of them starts; every finding with its place and its fix.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    workflows: z
+      .array(z.string())
+      .default([])
+      .describe('Workflows by name or path; left out, all of the project.'),
+    strict: z.boolean().default(false).describe('Take warnings for errors.'),
+  }),
+  output,
+  positionals: ['workflows'],
+  list: 'findings',
+  example: 'acor workflow validate nightly',
+  moreExamples: ['acor workflow validate workflows/nightly.yaml --strict'],
+  async run(input, ctx) {
+    const { config } = await ctx.app.project();
+    const { cwd } = ctx;
+    const places = { config, cwd, roots: grantRoots(config, cwd) };
+    const files =
+      input.workflows.length === 0
+        ? workflowFiles(config)
+        : [...new Set(input.workflows.map((wanted) => findWorkflow(wanted, places)))];
+    const found = inOrder(await checkWorkflows(files, { config, cwd }));
+    const findings = input.strict ? found.map((each): Finding => ({ ...each, severity: 'error' })) : found;
+    const errors = findings.filter(({ severity }) => severity === 'error');
+    const warnings = findings.length - errors.length;
+    const data = { findings, errors: errors.length, warnings, workflows: files.length };
+    const [first] = errors;
+    if (first === undefined) return { kind: 'data', data };
+    // The person sees them all here; the envelope carries them in its details.
+    if (ctx.screen !== null)
+      for (const line of findingLines(findings, { ...ctx.screen, color: false })) ctx.note(line);
+    const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+    const message = `${placed(first)}: ${first.message}${more}`;
+    return { kind: 'failure', error: new AppError('E_WORKFLOW_INVALID', message, { hint: first.fix }), data };
+  },
+  render({ findings, workflows }, screen) {
+    const verdict =
+      findings.length === 0 ? 'nothing to find fault with' : `${findings.length} warnings, no error`;
+    return [
+      ...findingLines(findings, screen),
+      styled(`${workflows} workflows looked at: ${verdict}`, 'green', screen),
+    ].join('\n');
+  },
+});
