@@ -1,6 +1,6 @@
 import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
-import { firstError } from '../../util/first-error.ts';
+import { firstError } from '../../util/error-code.ts';
 import { unreachable } from '../../util/unreachable.ts';
 import type { Exit } from '../process/runtime.ts';
 import { storageError } from '../store-files/storage-error.ts';

@@ -6,10 +6,9 @@ import type { RunnerServices } from '../services.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { EndingRace } from './ending.ts';
 import { Intake } from './intake.ts';
-import { assignRunUser, openOutput, prepareResources } from './prepare.ts';
+import { assignRunUser, openInput, openOutput, prepareResources } from './prepare.ts';
 import { spawnTool } from './spawn-tool.ts';
 import { supervise } from './supervise.ts';
-import { openInput } from './tool-input.ts';
 import { type AttemptResult, windDown } from './wind-down.ts';
 
 /**

@@ -9,7 +9,7 @@ import { recordEgress } from './egress-events.ts';
 import type { PreparedAttempt } from './prepare.ts';
 
 /** A started tool in its sandbox. Disposing of it kills what is still alive. */
-export class RunningTool implements AsyncDisposable {
+export class SpawnedTool implements AsyncDisposable {
   readonly child: SpawnedProcess;
   readonly launch: SandboxLaunch;
   readonly tree: ProcessTree;
@@ -53,12 +53,12 @@ export class RunningTool implements AsyncDisposable {
 }
 
 /** Starts the tool in its sandbox. Throws E_SPAWN_FAILED. */
-export async function spawnTool(attempt: AttemptContext, prepared: PreparedAttempt): Promise<RunningTool> {
+export async function spawnTool(attempt: AttemptContext, prepared: PreparedAttempt): Promise<SpawnedTool> {
   const launch = launchOf(attempt, prepared);
   try {
     if (launch.forceKillCommand !== undefined) prepared.watchdog.endBy(launch.forceKillCommand);
     const child = await spawn(attempt, launch);
-    const tool = new RunningTool(attempt, launch, child);
+    const tool = new SpawnedTool(attempt, launch, child);
     launch.release();
     return tool;
   } catch (error) {

@@ -5,7 +5,7 @@ import type { StopGuard } from './guards/guard.ts';
 import { guardLiveness } from './guards/liveness.ts';
 import { guardStall } from './guards/stall.ts';
 import type { PreparedAttempt } from './prepare.ts';
-import type { RunningTool } from './spawn-tool.ts';
+import type { SpawnedTool } from './spawn-tool.ts';
 
 /** Everything that watches a running tool and may end its attempt. */
 export interface Supervision extends AsyncDisposable {
@@ -19,7 +19,7 @@ export interface Supervision extends AsyncDisposable {
 export function supervise(
   attempt: AttemptContext,
   prepared: PreparedAttempt,
-  tool: RunningTool,
+  tool: SpawnedTool,
 ): Supervision {
   const { race, options, writer } = attempt;
   const { watchdog, input, output, resources } = prepared;

@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import type { AcorError } from '../../../protocol/acor-error.ts';
 import { LineReader, MAX_LINE_BYTES } from '../../../protocol/jsonl.ts';
 import { writeFully } from '../../../util/atomic-write.ts';
+import type { InputPipe } from '../../process/input-pipe.ts';
 import { OutputPump } from '../../process/output-pump.ts';
 import type { RedactedStream } from '../../secrets/redacted-stream.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
@@ -14,7 +15,6 @@ import { type EndingRace, hasEndedItself } from './ending.ts';
 import { after, type StopGuard } from './guards/guard.ts';
 import { OutputLimit } from './guards/output-limit.ts';
 import type { Intake } from './intake.ts';
-import type { ToolInput } from './tool-input.ts';
 
 /** Takes the tool's bytes: counts them, keeps them raw in the logs, cuts them into lines, makes events of these, stores these in bursts. */
 export class ToolOutput implements Disposable {
@@ -28,7 +28,7 @@ export class ToolOutput implements Disposable {
   readonly #adapter: Adapter;
   readonly #stdoutLines: LineReader;
   readonly #stderrLines: LineReader;
-  readonly #rawFds: number[];
+  readonly #rawFds: number[] = [];
   readonly #redacted: RedactedStream[] = [];
   #failure: AcorError | undefined;
   #stopTimer: StopGuard | undefined;
@@ -36,7 +36,7 @@ export class ToolOutput implements Disposable {
   /** `window` says how far the tool is ahead of the next one in its pipe; undefined when its records are not read. */
   constructor(
     { services, plan, writer, options, intake, race, adapter: kind }: AttemptContext,
-    input: ToolInput | undefined,
+    input: Pick<InputPipe, 'write' | 'end'> | undefined,
     window: { readonly isFull: boolean } | undefined,
   ) {
     this.#writer = writer;
@@ -81,8 +81,10 @@ export class ToolOutput implements Disposable {
         });
     };
     try {
-      this.#rawFds = [writer.layout.stdoutLog, writer.layout.stderrLog].map((path) => openSync(path, 'a'));
+      for (const path of [writer.layout.stdoutLog, writer.layout.stderrLog])
+        this.#rawFds.push(openSync(path, 'a'));
     } catch (error) {
+      for (const fd of this.#rawFds) closeSync(fd);
       throw storageError(error, 'open the logs of the run', writer.layout.logs);
     }
     this.pump = new OutputPump(services.runtime, writer.layout.control, {
@@ -132,10 +134,13 @@ export class ToolOutput implements Disposable {
 
   [Symbol.dispose](): void {
     this.#stopTimer?.();
-    this.#adapter.close?.();
-    this.pump.close();
-    for (const stream of this.#redacted) stream.close();
-    for (const fd of this.#rawFds) closeSync(fd);
+    try {
+      this.#adapter.close?.();
+    } finally {
+      this.pump.close();
+      for (const stream of this.#redacted) stream.close();
+      for (const fd of this.#rawFds) closeSync(fd);
+    }
   }
 
   #pause(isPaused: boolean): boolean {

@@ -6,7 +6,7 @@ import { type Ending, hasEndedItself } from './ending.ts';
 import { after } from './guards/guard.ts';
 import type { EndingMessage } from './intake.ts';
 import type { PreparedAttempt } from './prepare.ts';
-import type { RunningTool } from './spawn-tool.ts';
+import type { SpawnedTool } from './spawn-tool.ts';
 import type { Supervision } from './supervise.ts';
 
 const POLL_MS = 5;
@@ -29,7 +29,7 @@ export interface AttemptResult {
 export async function windDown(
   attempt: AttemptContext,
   { output, resources }: PreparedAttempt,
-  tool: RunningTool,
+  tool: SpawnedTool,
   supervision: Supervision,
 ): Promise<AttemptResult> {
   const { plan, writer, intake, race } = attempt;
@@ -83,7 +83,7 @@ export async function endLeftovers(tree: ProcessTree): Promise<{ left: number; s
  */
 async function stopTool(
   { plan, options }: AttemptContext,
-  { tree, exited }: RunningTool,
+  { tree, exited }: SpawnedTool,
   ending: Ending,
 ): Promise<void> {
   // A tool that uses too much would go on to do so.
