@@ -236,7 +236,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'cli',
     folders: ['operations', 'compose', 'protocol', 'util'],
-    packages: ['@bomb.sh/tab', '@clack/prompts'],
+    packages: ['@clack/prompts'],
     node: true,
     note: 'parses and shows, nothing else; knows no other surface and no core',
   },
