@@ -74,7 +74,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'compose',
     folders: ['util'],
-    packages: ['zod', '@toon-format/toon'],
+    packages: ['zod', '@toon-format/toon', 'fast-string-width', 'fast-wrap-ansi'],
     node: true,
     note: 'the kit for agent-native command lines; it knows nothing of ACOR',
   },
