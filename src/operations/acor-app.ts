@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
+import type { Interrupts } from '../cli/dialog/interrupts.ts';
 import type { LoadedConfig } from '../core/config/load.ts';
 import type { Plugins } from '../core/plugins/plugins.ts';
 import type { RunQueue } from '../core/ports/run-queue.ts';
 import type { Registry } from '../core/registry/registry.ts';
 import type { PreparedRun } from '../core/run/plan/prepared-run.ts';
-import { PIPE_PREFIX, type RunnerServices, type RunRequest } from '../core/run/services.ts';
+import type { RunRequest } from '../core/run/run-request.ts';
+import { PIPE_PREFIX, type RunnerServices } from '../core/run/services.ts';
 import type { RunStore } from '../core/store-files/run-store.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
-import type { Interrupts } from './run/interrupts.ts';
 import type { Surfaces } from './surfaces.ts';
 
 /** A project as operations see it. */

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parametersOf } from '../../src/compose/parameters.ts';
 import { ROUTES } from '../../src/operations/index.ts';
-import { ACOR, parseLines, processesOf, TestProject } from '../support/project.ts';
+import { ACOR, HANG_MS, LAUNCHER, parseLines, processesOf, TestProject } from '../support/project.ts';
 
 const SCRIPT = '#!/bin/bash\necho \'{"type":"result","status":"ok"}\'\n';
 
@@ -58,7 +58,7 @@ function shell(project: TestProject, script: string, env: Record<string, string 
       Object.entries(given).filter(([, value]) => value !== undefined),
     ) as NodeJS.Dict<string>,
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: HANG_MS,
     killSignal: 'SIGKILL',
     maxBuffer: 1 << 26,
   });
@@ -397,18 +397,21 @@ describe('surroundings that are not in order', () => {
   it('a working directory that was deleted is told, and nothing is run anywhere else', () => {
     const gone = mkdtempSync(join(tmpdir(), 'acor-gone-'));
     const before = project.runIds();
-    const { status, stdout, stderr } = shell(project, `cd '${gone}'; rmdir '${gone}'; '${ACOR}' run quick`);
+    const { status, stdout, stderr } = shell(
+      project,
+      `cd '${gone}'; rmdir '${gone}'; '${LAUNCHER}' run quick`,
+    );
     assert.equal(status, 1);
     assert.match(stdout + stderr, /working directory/);
     assert.deepEqual(project.runIds(), before);
   });
 
   it('no HOME, no environment at all, an empty PATH: run what they can and name what is missing', () => {
-    const bare = shell(project, `'${ACOR}' run quick`, { HOME: undefined, LANG: undefined });
+    const bare = shell(project, `'${LAUNCHER}' run quick`, { HOME: undefined, LANG: undefined });
     assert.equal(parseLines(bare.stdout).at(-1)!.state, 'completed');
-    const unset = shell(project, `env -i '${ACOR}' version`);
+    const unset = shell(project, `env -i '${LAUNCHER}' version`);
     assert.equal(JSON.parse(unset.stdout).ok, true);
-    const empty = shell(project, `PATH= '${ACOR}' run quick`);
+    const empty = shell(project, `PATH= '${LAUNCHER}' run quick`);
     const { error } = JSON.parse(empty.stdout);
     assert.deepEqual([empty.status, error.code], [2, 'E_RUNTIME_MISSING']);
     assert.match(error.hint, /bash/);
@@ -544,7 +547,9 @@ describe('a tool that means harm, and is held by no sandbox', () => {
 
   it('and deletes the whole folder of its run makes the command say so', async () => {
     const before = project.runIds();
-    const { stdout, code } = await project.acor(['run', 'does', 'cd /; rm -rf "$(dirname "$WORKSPACE")"']);
+    // A supervisor that sees the log go ends the tool, and part of the folder stays.
+    const script = 'cd /; kill -STOP $PPID; rm -rf "$(dirname "$WORKSPACE")"; kill -CONT $PPID';
+    const { stdout, code } = await project.acor(['run', 'does', script]);
     assert.equal(code, 2);
     assert.equal(parseLines(stdout).at(-1)!.ok, false);
     assert.deepEqual(project.runIds(), before);

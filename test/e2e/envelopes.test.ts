@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, rmSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import * as z from 'zod';
 import type { Operation } from '../../src/compose/operation.ts';
 import type { AcorApp } from '../../src/operations/acor-app.ts';
 import { ROUTES } from '../../src/operations/index.ts';
 import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
-import { ACOR, type Finished, parseLines, TestProject } from '../support/project.ts';
+import { type Finished, parseLines, ROOT, TestProject } from '../support/project.ts';
 
 const meta = z.strictObject({
   tool: z.string(),
@@ -247,14 +247,13 @@ describe('every command', () => {
 
   it('that crashes answers with an envelope: E_UNKNOWN, exit code 1, no stack unless it is asked for', async () => {
     using checkout = new TestProject();
-    const root = dirname(ACOR);
     for (const name of ['node_modules', 'bunfig.toml', 'tsconfig.json', 'package.json'])
-      symlinkSync(join(root, name), checkout.path(name));
-    cpSync(join(root, 'src'), checkout.path('src'), { recursive: true });
+      symlinkSync(join(ROOT, name), checkout.path(name));
+    cpSync(join(ROOT, 'src'), checkout.path('src'), { recursive: true });
     // An installation of which a file was lost.
     rmSync(checkout.path('src/core/config/load.ts'));
     for (const env of [{}, { DEBUG: '1' }]) {
-      const program = join(root, 'node_modules/.bin/bun');
+      const program = join(ROOT, 'node_modules/.bin/bun');
       const { stdout, status } = spawnSync(program, [checkout.path('src/cli/main.ts'), 'list'], {
         cwd: checkout.root,
         env: { PATH: process.env.PATH ?? '', HOME: checkout.root, ...env },

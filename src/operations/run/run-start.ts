@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationContext, OperationDescription } from '../../compose/operation.ts';
-import type { RunRequest } from '../../core/run/services.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
 import type { Manifest } from '../../protocol/manifest.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationDescription, OperationResult } from '../../compose/operation.ts';
-import { type RunRequest, WORKFLOW_PREFIX } from '../../core/run/services.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
+import { WORKFLOW_PREFIX } from '../../core/run/services.ts';
 import type { WorkflowPlan } from '../../core/workflow/engine/plan-workflow.ts';
 import { acorOperation } from '../define.ts';
 import { callerOf } from '../run/caller.ts';

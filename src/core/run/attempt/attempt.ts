@@ -9,7 +9,7 @@ import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { RunWriter } from '../../store-files/run-store.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import { environmentOf } from '../plan/environment.ts';
-import type { ToolPlan } from '../plan/plan.ts';
+import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { BackpressureWindow } from '../records/backpressure-window.ts';
 import type { RecordFeed } from '../records/record-feed.ts';
 import type { AttemptOptions } from '../run-executor.ts';

@@ -7,7 +7,7 @@ import type { RedactedStream } from '../../secrets/redacted-stream.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { RunWriter } from '../../store-files/run-store.ts';
 import { storageError } from '../../store-files/storage-error.ts';
-import type { ToolPlan } from '../plan/plan.ts';
+import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { RunnerServices } from '../services.ts';
 import type { Adapter, AdapterKind } from './adapter.ts';
 import { type EndingRace, hasEndedItself } from './ending.ts';

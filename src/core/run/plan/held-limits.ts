@@ -1,7 +1,7 @@
-import type { ResourceLimits } from '../../../../protocol/resource-limits.ts';
-import type { GroupPlace } from '../../../sandbox/groups/group-places.ts';
-import { largestFileMb } from '../../../sandbox/profile/limits.ts';
-import type { SandboxProbe } from '../../../sandbox/sandbox.ts';
+import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
+import type { GroupPlace } from '../../sandbox/groups/group-places.ts';
+import { largestFileMb } from '../../sandbox/profile/limits.ts';
+import type { SandboxProbe } from '../../sandbox/sandbox.ts';
 
 /**
  * What holds a limit: the kernel for a whole group of processes, the kernel for each process, or the runner, which looks from time to time.

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LEVEL_LIMITS, settleResources } from './resolve-resources.ts';
+import { LEVEL_LIMITS, resolveResources } from './resolve-resources.ts';
 
 const nothing = { level: 'minimal' as const, manifest: {}, config: {}, ceilings: {} };
 
 describe('the limits of a run', () => {
   it('are those of the level when nobody says anything', () => {
-    assert.deepEqual(settleResources(nothing).resources, LEVEL_LIMITS.minimal);
-    assert.deepEqual(settleResources({ ...nothing, level: 'standard' }).resources, LEVEL_LIMITS.standard);
+    assert.deepEqual(resolveResources(nothing).resources, LEVEL_LIMITS.minimal);
+    assert.deepEqual(resolveResources({ ...nothing, level: 'standard' }).resources, LEVEL_LIMITS.standard);
   });
 
   it('are the manifest’s before the configuration’s before the level’s', () => {
-    const { resources, lowered } = settleResources({
+    const { resources, lowered } = resolveResources({
       ...nothing,
       manifest: { memory_mb: 2000 },
       config: { memory_mb: 300, cpu_seconds: 5 },
@@ -21,7 +21,7 @@ describe('the limits of a run', () => {
   });
 
   it('are never above their ceilings, and what the manifest asked for beyond them is told', () => {
-    const { resources, lowered } = settleResources({
+    const { resources, lowered } = resolveResources({
       level: 'standard',
       manifest: { memory_mb: 2000, cpu_seconds: 5 },
       config: { processes: 900 },
@@ -38,7 +38,7 @@ describe('the limits of a run', () => {
   });
 
   it('are not hidden by a key without a value', () => {
-    const { resources } = settleResources({ ...nothing, manifest: { memory_mb: undefined } });
+    const { resources } = resolveResources({ ...nothing, manifest: { memory_mb: undefined } });
     assert.equal(resources.memory_mb, 512);
   });
 });

@@ -1,6 +1,6 @@
-import type { PermissionLevel } from '../../../../protocol/manifest-permissions.ts';
-import type { ResourceLimits } from '../../../../protocol/resource-limits.ts';
-import type { Lowered } from '../../plan/budget.ts';
+import type { PermissionLevel } from '../../../protocol/manifest-permissions.ts';
+import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
+import type { Lowered } from './run-plan.ts';
 
 /** What a tool may use when neither its manifest nor the configuration says so (contract §9). What is not named has no limit. */
 export const LEVEL_LIMITS: Readonly<Record<PermissionLevel, Readonly<ResourceLimits>>> = {
@@ -20,7 +20,7 @@ export const LEVEL_LIMITS: Readonly<Record<PermissionLevel, Readonly<ResourceLim
  * The limits of a run: the manifest's, else the configuration's, else those of the tool's level; none above its ceiling. What has no
  * limit and has a ceiling is held to the ceiling.
  */
-export function settleResources(wanted: {
+export function resolveResources(wanted: {
   level: PermissionLevel;
   manifest: Readonly<ResourceLimits>;
   config: Readonly<ResourceLimits>;
