@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { type VerifyProblem, verifyAll, verifyRun } from '../../src/core/audit/verify.ts';
 import { verifyLedger } from '../../src/core/audit/verify-ledger.ts';
 import { FileRunStore } from '../../src/core/store-files/file-run-store.ts';
-import { sha256 } from '../../src/core/store-files/ledger.ts';
+import { sha256 } from '../../src/core/store-files/ledger-line.ts';
 import { processesOf, TestProject, until } from '../support/project.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 
