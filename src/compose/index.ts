@@ -1,3 +1,4 @@
+export { nearest } from '../util/nearest.ts';
 export { type AppErrorInfo, type CliApp, type CliIo, type Route, runCli } from './app.ts';
 export { AppError, type AppErrorOptions } from './app-error.ts';
 export { type Audience, agentOf, detectAudience } from './audience.ts';
@@ -39,7 +40,6 @@ export {
 } from './operation.ts';
 export { detectScreen, type Screen } from './screen.ts';
 export { type Look, styled } from './style.ts';
-export { nearest } from './suggest.ts';
 export { cellText, renderTable } from './table.ts';
 export { safeData, safeText } from './terminal-text.ts';
 export { writeOut } from './write-out.ts';

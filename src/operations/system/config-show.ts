@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { tableOf } from '../../cli/present/views.ts';
 import { AppError } from '../../compose/app-error.ts';
-import { nearest } from '../../compose/suggest.ts';
+import { nearest } from '../../util/nearest.ts';
 import { acorOperation } from '../define.ts';
 
 export const configShow = acorOperation({
