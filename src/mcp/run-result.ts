@@ -1,9 +1,9 @@
+import { basename } from 'node:path';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import { commandsForOpenQuestions } from '../core/supervision/follow-run.ts';
 import { openQuestionsOf } from '../core/supervision/open-question.ts';
 import { type RunStatus, statusOf } from '../core/supervision/run-status.ts';
 import { problemOfData } from '../operations/tool/offered-tools.ts';
-import { type Artifact, artifactUri } from './artifact-uri.ts';
 import type { Host, OpenHost } from './host.ts';
 import { nextCalls } from './next-calls.ts';
 import { errorResult } from './tool-result.ts';
@@ -132,4 +132,18 @@ async function inlineBlock(
     return { type: family === 'audio' ? 'audio' : 'image', data, mimeType };
   }
   return encoding === 'utf8' ? { type: 'resource', resource: { uri, mimeType, text: content } } : undefined;
+}
+
+/** An artifact as the runner measured it. */
+interface Artifact {
+  path: string;
+  kind: 'file' | 'directory';
+  size: number;
+  sha256: string;
+  media_type: string;
+}
+
+/** The address of an artifact: its number in the list of its run, from 1 on, and its name for people. */
+function artifactUri(runId: string, number: number, path: string): string {
+  return `acor://runs/${runId}/artifacts/${number}/${encodeURIComponent(basename(path))}`;
 }
