@@ -7,7 +7,7 @@ import { type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
 import type { Repeatable } from './next-page.ts';
 import type { Operation, OperationResult } from './operation.ts';
 import { detectScreen, type Screen } from './screen.ts';
-import { type Selected, select } from './select.ts';
+import type { Selected } from './select.ts';
 import { safeLine } from './terminal-text.ts';
 import { writeOut } from './write-out.ts';
 
@@ -102,6 +102,7 @@ export class Reply<C> {
 
   // What an operation has done cannot be taken back, so its answer is not withheld for a field it does not have.
   async #select(op: Operation<C>, data: unknown): Promise<Selected> {
+    const { select } = await import('./select.ts');
     try {
       return select(op, data, this.globals, this.invocation);
     } catch (error) {

@@ -6,6 +6,7 @@ import type { Selection } from '../compose/select.ts';
 import { safeLine } from '../compose/terminal-text.ts';
 import { AcorApp } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
+import { ProjectCache } from '../operations/project-cache.ts';
 
 /** Who calls: what the client says of itself, and the trace that its call belongs to. */
 export interface Caller {
@@ -15,9 +16,10 @@ export interface Caller {
 
 const MAX_NAME_CHARS = 100;
 
-/** The project behind a server. It is opened anew for each request, so that a change of its files counts at once. */
+/** The project behind a server. Each request opens it again from the cache, which checks its files: a change counts at once. */
 export class Host {
   readonly cli = acorCli(new Interrupts());
+  readonly #projects = new ProjectCache();
   readonly #cwd: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
 
@@ -33,7 +35,11 @@ export class Host {
       ...(name !== undefined && { AI_AGENT: safeLine(name).slice(0, MAX_NAME_CHARS) }),
       ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
     };
-    return new OpenHost(this, new AcorApp({ cwd: this.#cwd, env, interrupts: new Interrupts() }), env);
+    return new OpenHost(
+      this,
+      new AcorApp({ cwd: this.#cwd, env, interrupts: new Interrupts(), projects: this.#projects }),
+      env,
+    );
   }
 
   /** An operation by its command. */

@@ -4,7 +4,7 @@ import { defineOperation, type Operation } from '../compose/operation.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { AcorApp } from './acor-app.ts';
 
-/** An operation of ACOR: what it throws in the terms of the core is told in those of the command line. */
+/** An operation of ACOR: errors of the core become those of the command line. What fails is looked up among the project's own codes. */
 export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
   operation: Operation<AcorApp, I, O>,
 ): Operation<AcorApp, I, O> {
@@ -12,8 +12,11 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
     ...operation,
     async run(input, ctx) {
       try {
-        return await operation.run(input, ctx);
+        const result = await operation.run(input, ctx);
+        if (result.kind === 'failure') await ctx.app.readErrorCodes();
+        return result;
       } catch (error) {
+        await ctx.app.readErrorCodes();
         throw error instanceof AcorError ? asAppError(error) : error;
       }
     },

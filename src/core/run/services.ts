@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { RunQueue } from '../ports/run-queue.ts';
 import type { Runtime } from '../process/runtime.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { Registry, ToolEntry } from '../registry/registry.ts';
 import type { RunStore, RunWriter } from '../store-files/run-store.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
 import type { AdapterKind } from './attempt/adapter.ts';
@@ -88,6 +88,8 @@ export interface RunGroup {
 /** What a caller asks for. */
 export interface RunRequest {
   tool: string;
+  /** The tool, where the caller has looked it up for this request: discovery is not repeated. */
+  found?: ToolEntry;
   args: string[];
   /** Path arguments are resolved against it. */
   cwd: string;

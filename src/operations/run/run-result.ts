@@ -5,11 +5,12 @@ import type { AcorApp } from '../acor-app.ts';
 import type { ShownAs } from './run-start.ts';
 
 /** What `acor run` answers once the run is over: an exit code after a stream or a view, else an envelope. */
-export function resultOf(
+export async function resultOf(
   summary: RunSummary,
   flags: ShownAs,
   ctx: OperationContext<AcorApp>,
-): OperationResult<RunSummary> {
+): Promise<OperationResult<RunSummary>> {
+  if (summary.code !== null) await ctx.app.readErrorCodes();
   const exit = exitOf(summary, flags, ctx.app);
   if (ctx.screen !== null || flags.stream) return { kind: 'streamed', exit, data: summary };
   if (summary.state !== 'failed') return { kind: 'data', data: summary, exit, next: summary.next };

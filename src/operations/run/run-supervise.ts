@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import type { Interrupts } from '../../cli/dialog/interrupts.ts';
-import type { RunnerServices, RunRequest } from '../../core/run/services.ts';
+import { ProjectCache } from '../../core/project/project-cache.ts';
+import { runnerServices } from '../../core/project/runner-services.ts';
+import type { RunRequest } from '../../core/run/services.ts';
 import type { SupervisorReply, SupervisorRequest } from '../../core/supervision/start-supervisor.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { readLines } from '../../util/read-lines.ts';
 import { writeAsync } from '../../util/write-async.ts';
-import { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 
 /**
@@ -26,13 +27,12 @@ export const runSupervise = acorOperation({
       // Who asked may have gone: the run goes on all the same.
       await writeAsync(ctx.stdoutFd, Buffer.from(`${JSON.stringify(message)}\n`)).catch(() => undefined);
     };
-    let project: OpenProject | undefined;
+    const projects = new ProjectCache();
     let exit: 0 | 1 = 0;
     for await (const line of readLines(process.stdin)) {
       const { stdin, ...asked } = JSON.parse(line) as SupervisorRequest;
       const request: RunRequest = { ...asked, ...(stdin !== undefined && { readStdin: () => stdin }) };
-      project = openProject(request, ctx.app.interrupts, project);
-      exit = await superviseOne(await project.services, request, ctx.app.interrupts, reply);
+      exit = await superviseOne(projects, request, ctx.app.interrupts, reply);
     }
     return { kind: 'streamed', exit };
   },
@@ -40,24 +40,8 @@ export const runSupervise = acorOperation({
 
 type Reply = (message: SupervisorReply) => Promise<void>;
 
-interface OpenProject {
-  key: string;
-  services: Promise<RunnerServices>;
-}
-
-/** The project of a request: opened once for all that come from the same place. */
-function openProject(
-  { cwd, env }: RunRequest,
-  interrupts: Interrupts,
-  last: OpenProject | undefined,
-): OpenProject {
-  const key = JSON.stringify([cwd, env]);
-  if (last?.key === key) return last;
-  return { key, services: new AcorApp({ cwd, env, interrupts }).services() };
-}
-
 async function superviseOne(
-  services: RunnerServices,
+  projects: ProjectCache,
   request: RunRequest,
   interrupts: Interrupts,
   reply: Reply,
@@ -68,6 +52,8 @@ async function superviseOne(
   ]);
   let run: Awaited<ReturnType<typeof startRun>>;
   try {
+    const project = await projects.open(request);
+    const services = await runnerServices(project, { env: request.env, adoptOrphans: true });
     run = await startRun(services, request);
   } catch (error) {
     if (!(error instanceof AcorError)) throw error;

@@ -91,7 +91,8 @@ export async function runAttempt(
       ...(input && { stdin: input.target }),
       env,
       user: handed?.user ?? null,
-      scratch: writer.layout.control,
+      // Not in `control`: each file there wakes the supervisor, which looks for requests.
+      scratch: writer.layout.dir,
       groups: resources.groupFds,
       ...(sandboxed.takesSecrets &&
         plan.secrets && { secrets: plan.secrets.handed(services.runtime, writer.layout) }),

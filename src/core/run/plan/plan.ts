@@ -59,7 +59,7 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 
 /** Checks everything that can be checked before a run, in the order in which a caller would want to hear of it. Starts and writes nothing. */
 export async function planRun(services: RunnerServices, request: RunRequest): Promise<ToolPlan> {
-  const found = await services.registry.find(request.tool);
+  const found = request.found ?? (await services.registry.find(request.tool));
   assertCompatible(found.manifest);
   const guard = await RunGuard.open(found, {
     ...request,
