@@ -75,7 +75,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'compose',
     folders: ['util'],
-    packages: ['zod', '@toon-format/toon'],
+    packages: ['zod', '@toon-format/toon', 'fast-string-width', 'fast-wrap-ansi'],
     node: true,
     note: 'the kit for agent-native command lines; it knows nothing of ACOR',
   },
@@ -244,7 +244,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'cli',
     folders: ['operations', 'compose', 'protocol', 'util'],
-    packages: ['@bomb.sh/tab', '@clack/prompts'],
+    packages: ['@clack/prompts'],
     node: true,
     note: 'parses and shows, nothing else; knows no other surface and no core',
   },

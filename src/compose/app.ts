@@ -5,9 +5,12 @@ import { type CommandLine, readFlags } from './flags.ts';
 import type { ForwardedCommand } from './forwarded-command.ts';
 import { asksForPart, type GlobalFlags, globalBehind } from './globals.ts';
 import { readInput } from './input.ts';
+import type { Interrupts } from './interrupts.ts';
+import { NO_INTERRUPTS } from './interrupts.ts';
 import type { Operation } from './operation.ts';
 import { type Parameter, parametersOf } from './parameters.ts';
 import { Reply } from './reply.ts';
+import type { Terminal } from './terminal.ts';
 import { safeText } from './terminal-text.ts';
 import { unknownCommand } from './unknown-command.ts';
 import { usageError } from './usage-error.ts';
@@ -41,6 +44,8 @@ export interface CliApp<C> {
   errorInfo(code: string): AppErrorInfo | undefined;
   /** Called once a command, and again only where `--cwd` follows the name of a called program; `io.cwd` is the directory that it names. */
   openContext(globals: GlobalFlags, io: CliIo): C | Promise<C>;
+  /** What people see and are asked; without it results are rendered in the general way. */
+  terminal?: () => Promise<Terminal>;
 }
 
 /** The process around a command, as values, so that a test can be one. */
@@ -53,6 +58,8 @@ export interface CliIo {
   env: Record<string, string | undefined>;
   cwd: string;
   signal: AbortSignal;
+  /** Without it no operation hears of interrupts. */
+  interrupts?: Interrupts;
   readStdin(): Promise<string>;
 }
 
@@ -149,16 +156,15 @@ async function perform<C>(
     app: context,
     signal: io.signal,
     audience,
-    screen: structured ? null : reply.screen(),
     structured,
-    interactive: audience === 'person' && io.stdinIsTTY && io.stdoutIsTTY,
+    person: await reply.person(),
+    interrupts: io.interrupts ?? NO_INTERRUPTS,
     cwd,
     env: io.env,
-    stdoutFd: io.stdoutFd,
     readStdin: io.readStdin,
     note: (text) => void reply.note(text).catch(() => undefined),
   });
-  return reply.result(op, result);
+  return reply.result(op, result, cwd);
 }
 
 async function answerWithoutCommand<C>(

@@ -2,13 +2,12 @@ import { newSpanId } from '../../util/ids.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { whyNotApproved } from '../guard/approval-state.ts';
-import { registerCompanion } from '../process/kill-tree.ts';
 import { loadRuntime } from '../process/runtime.ts';
 import { Watchdog } from '../process/watchdog.ts';
 import { LANGUAGES } from '../registry/languages/index.ts';
 import type { Language } from '../registry/languages/language.ts';
 import type { RegistryPlugins, ToolEntry } from '../registry/registry.ts';
-import type { ToolPlan } from '../run/plan/plan.ts';
+import type { ToolPlan } from '../run/plan/tool-plan.ts';
 import type { RunPlugins, RunWatch } from '../run/services.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
 import { adjustTools } from './adjust-tools.ts';
@@ -112,7 +111,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
   async #start(): Promise<LoadedPlugin[]> {
     if (this.found.some(({ approval }) => approval.state === 'valid')) {
       // What a plugin starts, or a loop that it is caught in, does not outlive this process.
-      registerCompanion(new Watchdog(await loadRuntime(), this.#owner).pid);
+      new Watchdog(await loadRuntime(), this.#owner);
     }
     const loaded = (await Promise.all(this.found.map((plugin) => this.#load(plugin)))).filter(
       (each) => each !== undefined,

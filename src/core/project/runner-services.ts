@@ -1,7 +1,8 @@
 import { loadRuntime } from '../process/runtime.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { PreparedRun } from '../run/plan/prepared-run.ts';
-import { PIPE_PREFIX, type RunnerServices, type RunRequest, TASK_PREFIX } from '../run/services.ts';
+import type { RunRequest } from '../run/run-request.ts';
+import { PIPE_PREFIX, type RunnerServices, TASK_PREFIX } from '../run/services.ts';
 import type { Project, ProjectPlace } from './open-project.ts';
 
 /** What runs of a project need. `list` is for those who check workflows. */
