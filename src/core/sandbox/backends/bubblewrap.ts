@@ -18,11 +18,8 @@ import type {
 import { scratchFile } from '../scratch-file.ts';
 import { seccompFilter } from '../seccomp/filter.ts';
 import { trustedPath } from '../trusted-program.ts';
-import { type BubblewrapFeatures, bubblewrapArguments } from './bubblewrap-arguments.ts';
+import { bubblewrapArguments, type Features, OWN_ENVIRONMENT } from './bubblewrap-arguments.ts';
 import { launchFailed } from './bubblewrap-failure.ts';
-
-/** The environment of bubblewrap itself: a tool's own could have other code run in it, outside of the sandbox. */
-export const OWN_ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
 
 /** Namespaces of Linux, laid out by bubblewrap, with a filter of system calls and a launcher inside (ARCHITECTURE.md, "The sandbox"). */
 export const bubblewrap: SandboxBackend = {
@@ -31,7 +28,10 @@ export const bubblewrap: SandboxBackend = {
   opensHosts: true,
 
   async probe() {
-    return (await import('./bubblewrap-probe.ts')).probeBubblewrap();
+    const { probeBubblewrap } = await import('./bubblewrap-probe.ts');
+    return probeBubblewrap((request, features, options) =>
+      launchInBubblewrap(request, profileOf(request), features, options),
+    );
   },
 
   async confine(request, { features }): Promise<Confinement> {
@@ -58,11 +58,8 @@ export const bubblewrap: SandboxBackend = {
   },
 };
 
-/** What `probe` found out about this machine; `landlock` is the version of that in the kernel, or 0. */
-export type Features = BubblewrapFeatures & { landlock: number };
-
 /** Gets one tool ready to be started. */
-export function launchInBubblewrap(
+function launchInBubblewrap(
   request: SandboxRequest,
   profile: Profile,
   features: Features,

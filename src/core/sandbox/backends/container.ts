@@ -50,7 +50,10 @@ export function containerBackend(settings: ContainerSettings): SandboxBackend {
       return JSON.stringify([settings, engine.program?.identity]);
     },
     async probe() {
-      return (await import('./container-probe.ts')).probeContainer(settings);
+      const { probeContainer } = await import('./container-probe.ts');
+      return probeContainer(settings, (request, features, options) =>
+        launchInContainer(request, settings, features, options),
+      );
     },
     async confine(request, { features }): Promise<Confinement> {
       if (request.level === 'privileged') throw noMachine();
@@ -75,7 +78,7 @@ export function containerBackend(settings: ContainerSettings): SandboxBackend {
 }
 
 /** Gets one tool ready to be started. */
-export function launchInContainer(
+function launchInContainer(
   request: SandboxRequest,
   settings: ContainerSettings,
   features: ContainerFeatures,

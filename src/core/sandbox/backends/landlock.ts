@@ -34,7 +34,8 @@ export const landlock: SandboxBackend = {
   tier: 2,
 
   async probe() {
-    return (await import('./landlock-probe.ts')).probeLandlock();
+    const { probeLandlock } = await import('./landlock-probe.ts');
+    return probeLandlock((request, options) => launchUnderLandlock(request, profileOf(request), options));
   },
 
   async confine(request): Promise<Confinement> {
@@ -51,7 +52,7 @@ export const landlock: SandboxBackend = {
 };
 
 /** Gets one tool ready to be started. */
-export function launchUnderLandlock(
+function launchUnderLandlock(
   request: SandboxRequest,
   profile: Profile,
   options: LaunchOptions,
