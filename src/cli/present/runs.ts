@@ -3,6 +3,7 @@ import { padToWidth } from '../../compose/display-width.ts';
 import type { Screen } from '../../compose/screen.ts';
 import { type Look, styled } from '../../compose/style.ts';
 import { renderTable } from '../../compose/table.ts';
+import type { Presenter } from '../../compose/terminal.ts';
 import { agoWords, durationWords } from '../../compose/time-words.ts';
 import type { runLine } from '../../operations/shapes.ts';
 import { stateWords } from './run-state-words.ts';
@@ -16,8 +17,12 @@ const NONE = 'No runs here. See the tools there are with: acor list. Start one w
 /** A silence that is worth a word. */
 const SILENT_S = 10;
 
+export const runsPresenter = {
+  data: ({ runs }: { runs: readonly Line[] }, screen) => runsView(runs, screen, Date.now()),
+} satisfies Presenter;
+
 /** Runs for a person: how each stands, since when, for how long, and what it needs or why it failed. */
-export function runsView(runs: readonly Line[], screen: Screen, nowMs: number): string {
+function runsView(runs: readonly Line[], screen: Screen, nowMs: number): string {
   if (runs.length === 0) return styled(hanging(NONE, 0, screen), 'dim', screen);
   const looks = new Map(runs.map(({ state }) => Object.values(stateWords(state, screen)) as [string, Look]));
   const rows = runs.map((run) => ({

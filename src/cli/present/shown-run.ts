@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { Screen } from '../../compose/screen.ts';
 import { styled } from '../../compose/style.ts';
+import type { Presenter } from '../../compose/terminal.ts';
 import { agoWords, durationWords, localTime, sizeWords } from '../../compose/time-words.ts';
 import type { shownRun } from '../../operations/run/run-show.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
@@ -9,8 +10,12 @@ import { pairsOf, tableOf } from './views.ts';
 
 type Shown = z.output<typeof shownRun>;
 
+export const shownRunPresenter = {
+  data: (run: Shown, screen) => runShownView(run, screen, Date.now()),
+} satisfies Presenter;
+
 /** One run for a person: how it stands, what it was called with, what came of it, what it asks and what it made. */
-export function runShownView(run: Shown, screen: Screen, nowMs: number): string {
+function runShownView(run: Shown, screen: Screen, nowMs: number): string {
   const { text, look } = stateWords(run.state, screen);
   const artifacts = run.artifacts.map(({ path, size, sha256 }) => ({
     path,

@@ -1,4 +1,4 @@
-import { AppError } from '../../compose/app-error.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { PreparedAnswer } from '../run/answers/questions.ts';
@@ -19,7 +19,7 @@ export async function recordedRequest(
 ): Promise<RunRequest> {
   if (record.tool.startsWith(WORKFLOW_PREFIX)) {
     const [file = ''] = record.given_args ?? [];
-    throw new AppError(
+    throw new AcorError(
       'E_USAGE',
       `run ${record.run_id} is a workflow's: its steps are runs, and each of them can be executed again`,
       {
@@ -29,7 +29,7 @@ export async function recordedRequest(
     );
   }
   if (record.given_args === null) {
-    throw new AppError(
+    throw new AcorError(
       'E_USAGE',
       `run ${record.run_id} was given a secret, which is not kept: it cannot be executed again by itself`,
       { hint: `Start it anew with its arguments: acor run ${record.tool} …` },

@@ -33,7 +33,7 @@ export async function approvePlugin(
     });
   }
   if (approval.state === 'valid') return validLine(approvalName, approval.approval);
-  if (!ctx.interactive) {
+  if (ctx.person === null) {
     const command = shellCommand(['acor', 'approve', approvalName]);
     const { read: _, ...state } = approval;
     throw new AcorError(
@@ -48,7 +48,7 @@ export async function approvePlugin(
   }
   const digestNow = () => readPluginFiles(realpathSync(file), root).digest;
   const subject = { kind: 'plugin', name: approvalName, words: WORDS } as const;
-  return giveApproval(store, root, subject, approval, digestNow, ctx);
+  return giveApproval(store, root, subject, approval, digestNow, ctx.person);
 }
 
 /** How the approval of a plugin stands that was given before. */

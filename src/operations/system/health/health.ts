@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { healthView } from '../../../cli/present/views.ts';
 import { type HealthCheck, healthReport, overall } from '../../../compose/health-shape.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { acorOperation } from '../../define.ts';
@@ -46,5 +45,4 @@ export const health = acorOperation({
     const status = overall(checks);
     return { kind: 'data', data: { status, checks }, exit: status === 'blocked' ? 2 : 0 };
   },
-  render: healthView,
 });
