@@ -152,7 +152,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/run',
     folders: ['protocol', 'util', ...RUN_CORE.slice(0, -3)],
-    packages: ['ajv'],
+    packages: [],
     node: true,
     note: 'the life of a run: a sequence and a race of guards',
   },
@@ -180,7 +180,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/workflow',
     folders: ['protocol', 'util', ...RUN_CORE],
-    packages: ['yaml', 'zod', 'ajv', '@marcbachmann/cel-js'],
+    packages: ['yaml', 'zod', '@marcbachmann/cel-js'],
     node: true,
     note: 'runs made of runs',
   },
