@@ -5,10 +5,13 @@ import { type CommandLine, readFlags } from './flags.ts';
 import type { ForwardedCommand } from './forwarded-command.ts';
 import { type GlobalFlags, globalBehind } from './globals.ts';
 import { readInput } from './input.ts';
+import type { Interrupts } from './interrupts.ts';
+import { NO_INTERRUPTS } from './interrupts.ts';
 import type { Operation } from './operation.ts';
 import { type Parameter, parametersOf } from './parameters.ts';
 import { Reply } from './reply.ts';
 import { checkSelection } from './select.ts';
+import type { Terminal } from './terminal.ts';
 import { safeText } from './terminal-text.ts';
 import { unknownCommand } from './unknown-command.ts';
 import { usageError } from './usage-error.ts';
@@ -42,6 +45,8 @@ export interface CliApp<C> {
   errorInfo(code: string): AppErrorInfo | undefined;
   /** Called once the command line is known to be right; `io.cwd` is the directory that `--cwd` names. */
   openContext(globals: GlobalFlags, io: CliIo): C | Promise<C>;
+  /** What people see and are asked; without it results are rendered in the general way. */
+  terminal?: () => Promise<Terminal>;
 }
 
 /** The process around a command, as values, so that a test can be one. */
@@ -54,6 +59,8 @@ export interface CliIo {
   env: Record<string, string | undefined>;
   cwd: string;
   signal: AbortSignal;
+  /** Without it no operation hears of interrupts. */
+  interrupts?: Interrupts;
   readStdin(): Promise<string>;
 }
 
@@ -138,16 +145,15 @@ async function perform<C>(
     app: context,
     signal: io.signal,
     audience,
-    screen: structured ? null : reply.screen(),
     structured,
-    interactive: audience === 'person' && io.stdinIsTTY && io.stdoutIsTTY,
+    person: await reply.person(),
+    interrupts: io.interrupts ?? NO_INTERRUPTS,
     cwd,
     env: io.env,
-    stdoutFd: io.stdoutFd,
     readStdin: io.readStdin,
     note: (text) => void reply.note(text).catch(() => undefined),
   });
-  return reply.result(op, result);
+  return reply.result(op, result, cwd);
 }
 
 async function answerWithoutCommand<C>(

@@ -8,7 +8,6 @@ import {
 } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import { usageError } from '../compose/usage-error.ts';
-import { answerQuestion } from '../operations/run/answer-question.ts';
 import { offeredTools, wordsForTool } from '../operations/tool/offered-tools.ts';
 import { callOwnTool } from './call-own-tool.ts';
 import { clientOf } from './client-of.ts';
@@ -114,19 +113,14 @@ async function startAndFollow(
 }
 
 async function answer({ host, open, ctx, tool }: Called, given: Given): Promise<CallAnswer> {
-  const { run, action_id: actionId, choice, value, reason } = checked(answerInput, given, tool);
+  const { run, action_id, choice, value, reason } = checked(answerInput, given, tool);
   if ((choice === undefined) === (value === undefined)) {
     const message = 'an answer is given by one of choice and value';
     throw usageError([{ parameter: 'choice', message }], 'acor answer');
   }
-  const by = open.by;
-  const chosen = { run, actionId, value: choice ?? value, by, source: 'mcp' as const, reason };
-  const data = await answerQuestion(open.app, chosen, ctx.mcpReq.signal);
-  return envelopeResult(host, {
-    ok: true,
-    data,
-    meta: { tool: 'run.answer', elapsed: 0, next: [`acor wait ${run}`] },
-  });
+  const answered = value === undefined ? { choice } : { value: JSON.stringify(value) };
+  const input = defined({ run, action_id, ...answered, reason });
+  return envelopeResult(host, await open.call('answer', input, { signal: ctx.mcpReq.signal }));
 }
 
 function checked<S extends z.ZodType>(schema: S, given: Given, tool: string): z.output<S> {

@@ -1,11 +1,11 @@
-import { callOperation } from '../compose/call-operation.ts';
+import { agentOf } from '../compose/audience.ts';
+import { type Call, callOperation } from '../compose/call-operation.ts';
 import type { LoadedRoute } from '../compose/catalog.ts';
 import type { Envelope } from '../compose/envelope.ts';
-import type { Selection } from '../compose/select.ts';
 import { safeLine } from '../compose/terminal-text.ts';
 import { AcorApp } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
-import { Interrupts } from '../operations/run/interrupts.ts';
+import type { Authorize, Principal } from '../operations/local-principal.ts';
 
 /** Who calls: what the client says of itself, and the trace that its call belongs to. */
 export interface Caller {
@@ -17,13 +17,19 @@ const MAX_NAME_CHARS = 100;
 
 /** The project behind a server. It is opened anew for each request, so that a change of its files counts at once. */
 export class Host {
-  readonly cli = acorCli(new Interrupts());
+  readonly cli = acorCli();
   readonly #cwd: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #authorize: Authorize | undefined;
 
-  constructor(options: { cwd: string; env: Readonly<Record<string, string | undefined>> }) {
+  constructor(options: {
+    cwd: string;
+    env: Readonly<Record<string, string | undefined>>;
+    authorize?: Authorize;
+  }) {
     this.#cwd = options.cwd;
     this.#env = options.env;
+    this.#authorize = options.authorize;
   }
 
   /** The project for one request of a caller. */
@@ -33,7 +39,9 @@ export class Host {
       ...(name !== undefined && { AI_AGENT: safeLine(name).slice(0, MAX_NAME_CHARS) }),
       ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
     };
-    return new OpenHost(this, new AcorApp({ cwd: this.#cwd, env, interrupts: new Interrupts() }), env);
+    const principal: Principal = { kind: 'agent', name: agentOf(env) ?? 'mcp client' };
+    const options = { cwd: this.#cwd, env, principal, surface: 'mcp', authorize: this.#authorize } as const;
+    return new OpenHost(this, new AcorApp(options), env);
   }
 
   /** An operation by its command. */
@@ -47,8 +55,6 @@ export class Host {
 /** The project as one request of one caller sees it. */
 export class OpenHost {
   readonly app: AcorApp;
-  /** By which name answers of this caller are recorded. */
-  readonly by: string;
   readonly #host: Host;
   readonly #env: Record<string, string | undefined>;
 
@@ -56,14 +62,13 @@ export class OpenHost {
     this.#host = host;
     this.app = app;
     this.#env = env;
-    this.by = env['AI_AGENT'] ?? 'mcp client';
   }
 
   /** Calls an operation by its command. Never throws: what went wrong is in the envelope. */
   async call(
     command: string,
     input: Readonly<Record<string, unknown>>,
-    options: { signal: AbortSignal; selection?: Partial<Selection> },
+    options: Pick<Call<AcorApp>, 'signal' | 'selection' | 'onEvents'>,
   ): Promise<Envelope> {
     const route = await this.#host.route(command);
     const call = { context: this.app, cwd: this.app.cwd, env: this.#env, ...options };

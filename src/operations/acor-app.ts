@@ -1,13 +1,16 @@
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../core/config/load.ts';
 import type { Plugins } from '../core/plugins/plugins.ts';
+import type { Authorize, CalledOperation, Principal } from '../core/ports/principal.ts';
 import type { RunQueue } from '../core/ports/run-queue.ts';
 import type { Registry } from '../core/registry/registry.ts';
 import type { PreparedRun } from '../core/run/plan/prepared-run.ts';
-import { PIPE_PREFIX, type RunnerServices, type RunRequest } from '../core/run/services.ts';
+import type { RunRequest } from '../core/run/run-request.ts';
+import { PIPE_PREFIX, type RunnerServices } from '../core/run/services.ts';
 import type { RunStore } from '../core/store-files/run-store.ts';
+import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
-import type { Interrupts } from './run/interrupts.ts';
+import { allowEverything, localPrincipal } from './local-principal.ts';
 import type { Surfaces } from './surfaces.ts';
 
 /** A project as operations see it. */
@@ -23,10 +26,14 @@ export interface Project {
 export class AcorApp {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly interrupts: Interrupts;
+  /** Who calls. */
+  readonly principal: Principal;
+  /** By which surface answers were given, for their records. */
+  readonly surface: 'command' | 'mcp';
   /** What can be served from here; undefined for a caller that is a server itself, or a test. */
   readonly surfaces: Surfaces | undefined;
   readonly #note: (line: string) => void;
+  readonly #authorize: Authorize;
   #project: Promise<Project> | undefined;
   #codes: Readonly<Record<string, ErrorInfo>> = {};
 
@@ -34,15 +41,40 @@ export class AcorApp {
   constructor(options: {
     cwd: string;
     env: AcorApp['env'];
-    interrupts: Interrupts;
+    principal?: Principal;
+    surface?: AcorApp['surface'];
+    authorize?: Authorize | undefined;
     note?: (line: string) => void;
     surfaces?: Surfaces | undefined;
   }) {
     this.cwd = options.cwd;
     this.env = options.env;
-    this.interrupts = options.interrupts;
+    this.principal = options.principal ?? localPrincipal(options.env);
+    this.surface = options.surface ?? 'command';
+    this.#authorize = options.authorize ?? allowEverything;
     this.#note = options.note ?? (() => {});
     this.surfaces = options.surfaces;
+  }
+
+  /** The caller for the record of a run: the agent or the client; undefined for the local user. */
+  get caller(): string | undefined {
+    return this.principal.kind === 'local-user' ? undefined : this.principal.name;
+  }
+
+  /** Throws E_PERMISSION when the principal may not call the operation with this input. */
+  async authorize(operation: CalledOperation, input: Readonly<Record<string, unknown>>): Promise<void> {
+    const answer = await this.#authorize(this.principal, operation, input);
+    if (answer.allowed) return;
+    const { kind, name } = this.principal;
+    throw new AcorError('E_PERMISSION', `${kind} '${name}' may not call ${operation.name}: ${answer.why}`, {
+      hint: answer.hint ?? 'Ask whoever set the policy, or use a principal that is allowed.',
+      details: { principal: { kind, name }, operation: operation.name },
+    });
+  }
+
+  /** Whether the principal may call the operation with this input. */
+  async isAllowed(operation: CalledOperation, input: Readonly<Record<string, unknown>>): Promise<boolean> {
+    return (await this.#authorize(this.principal, operation, input)).allowed;
   }
 
   project(): Promise<Project> {

@@ -4,7 +4,7 @@ import { defineOperation, type Operation } from '../compose/operation.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { AcorApp } from './acor-app.ts';
 
-/** An operation of ACOR: what it throws in the terms of the core is told in those of the command line. */
+/** An operation of ACOR: it begins only when its caller is authorized, and what it throws becomes an error of the kit. */
 export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
   operation: Operation<AcorApp, I, O>,
 ): Operation<AcorApp, I, O> {
@@ -12,6 +12,7 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
     ...operation,
     async run(input, ctx) {
       try {
+        await ctx.app.authorize(operation, input);
         return await operation.run(input, ctx);
       } catch (error) {
         throw error instanceof AcorError ? asAppError(error) : error;

@@ -102,6 +102,7 @@ describe(`verify (seed ${SEED})`, () => {
 
     it(`finds one ${what} byte of an artifact, and names the artifact`, () => {
       const end = project.events(ids.short!).at(-1) as unknown as { artifacts: { path: string }[] };
+      assert.ok(end.artifacts.length > 0);
       for (const { path } of end.artifacts) {
         eachChange(path, change, () => {
           const { problems } = verifyRun(store, ids.short!);

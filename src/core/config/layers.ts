@@ -1,8 +1,7 @@
 import { checkFile } from './check-file.ts';
 import { expandVariables } from './expand.ts';
 import { CONFIG_KEYS, readText, variablesOf } from './keys.ts';
-import { type Problem, placeText } from './problem.ts';
-import { refuse } from './refuse.ts';
+import { type Problem, placeText, refuse } from './problem.ts';
 import { SettingsCache } from './settings-cache.ts';
 import { type KeyPath, readYamlFile, type YamlFile } from './yaml-file.ts';
 

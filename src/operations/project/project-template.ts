@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import * as z from 'zod';
 import { TEMPLATES } from '../../core/authoring/scaffold/templates.ts';
 import { acorOperation } from '../define.ts';
-import { filesView, plannedFile, shownFile } from './planned-files.ts';
+import { plannedFile, shownFile } from './planned-files.ts';
 
 export const projectTemplate = acorOperation({
   name: 'project.template',
@@ -54,10 +54,6 @@ export const projectTemplate = acorOperation({
       data: { name, language, folder, dry_run: input.dry_run, files: shown, notes },
       next: input.dry_run || !isFound ? [] : nextOf(name, build?.built === false ? [build.command] : []),
     };
-  },
-  render({ folder, files, notes, dry_run }, screen) {
-    const title = dry_run ? `What would be written to ${folder}:` : `A tool in ${folder}:`;
-    return [title, filesView(files, screen), ...notes].join('\n');
   },
 });
 

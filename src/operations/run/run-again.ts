@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../../compose/operation.ts';
-import { PIPE_PREFIX, type RerunMode, type RunRequest, WORKFLOW_PREFIX } from '../../core/run/services.ts';
+import type { RerunMode, RunRequest } from '../../core/run/run-request.ts';
+import { PIPE_PREFIX, WORKFLOW_PREFIX } from '../../core/run/services.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
 import type { WorkflowServices } from '../../core/workflow/engine/plan-workflow.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { answers, runSummary, stream } from '../shapes.ts';
-import { callerOf } from './caller.ts';
+import { answers, runSummary, startedRun, stream } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import type { ShownAs } from './run-start.ts';
 
@@ -30,10 +30,7 @@ export const againInput = z.object({
 
 export type AgainFlags = z.output<typeof againInput>;
 
-export const againOutput = z.union([
-  runSummary,
-  z.object({ run_id: z.string(), state: z.string(), dir: z.string() }),
-]);
+export const againOutput = z.union([runSummary, startedRun]);
 
 export const runResume = again('resume', {
   name: 'run.resume',
@@ -83,7 +80,7 @@ export async function continueRun(
     );
   }
   refuseStage(record, services.store);
-  const caller = callerOf(ctx.env);
+  const { caller } = ctx.app;
   const answers = await preparedAnswers(given.answer, given.answers, ctx.cwd);
   const isWorkflow = record.tool.startsWith(WORKFLOW_PREFIX);
   const [file, ...inputs] = record.given_args;

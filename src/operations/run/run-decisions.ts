@@ -1,9 +1,6 @@
 import * as z from 'zod';
-import { cellText } from '../../compose/table.ts';
-import { agoWords } from '../../compose/time-words.ts';
 import { questionsOf } from '../../core/store-files/open-questions.ts';
 import { acorOperation } from '../define.ts';
-import { tableOf } from '../views.ts';
 
 const decision = z.object({
   run_id: z.string(),
@@ -62,22 +59,6 @@ export const runDecisions = acorOperation({
       }
     }
     return { kind: 'data', data: { decisions } };
-  },
-  render({ decisions }, screen) {
-    const rows = decisions.map(({ run_id, action_id, action, answer, by, reason, asked_at, state }) => ({
-      run: run_id,
-      asked: agoWords(asked_at),
-      question: `${action_id} ${action}`,
-      by,
-      answer: [state === 'answered' ? cellText(answer, screen) : `(${state})`, reason ?? '']
-        .filter((part) => part !== '')
-        .join(': '),
-    }));
-    const none =
-      'No tool has asked anything. Runs that wait for an answer are listed by: acor runs --state waiting_ai';
-    return tableOf(rows, screen, ['run'], none, (column, text) =>
-      column === 'answer' && text === '(open)' ? 'yellow' : undefined,
-    );
   },
 });
 

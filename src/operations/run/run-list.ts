@@ -1,12 +1,11 @@
 import * as z from 'zod';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
+import { blockingQuestionsOf } from '../../core/supervision/follow-run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { acorOperation } from '../define.ts';
 import { runLine } from '../shapes.ts';
-import { blockingQuestionsOf } from './follow-run.ts';
 import { clocksOf } from './run-clocks.ts';
-import { runsView } from './runs-view.ts';
 
 /** So many of the runs that wait for an answer are led on to. */
 const MAX_NEXT = 3;
@@ -42,11 +41,10 @@ export const runList = acorOperation({
       runs.push({ run_id, tool, state, code, message, question, attempt, ...times });
     }
     // At a terminal attach puts the question in a dialog; show has the commands that answer it.
-    const verb = ctx.interactive ? 'attach' : 'show';
+    const verb = ctx.person !== null ? 'attach' : 'show';
     const waiting = runs.filter(({ question }) => question !== null).slice(0, MAX_NEXT);
     return { kind: 'data', data: { runs }, next: waiting.map(({ run_id }) => `acor ${verb} ${run_id}`) };
   },
-  render: ({ runs }, screen) => runsView(runs, screen, Date.now()),
 });
 
 /** A run's record with the truth about its supervisor; undefined for a folder that holds no readable run. */

@@ -1,12 +1,11 @@
 import * as z from 'zod';
 import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationContext, OperationDescription } from '../../compose/operation.ts';
-import type { RunRequest } from '../../core/run/services.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
 import type { Manifest } from '../../protocol/manifest.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { answers, runSummary, stream } from '../shapes.ts';
-import { callerOf } from './caller.ts';
+import { answers, runSummary, startedRun, stream } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import { shownPlan, showPlan } from './show-plan.ts';
 
@@ -53,10 +52,7 @@ export type RunFlags = z.output<typeof input>;
 /** How a run is shown, and with which exit code the command ends. */
 export type ShownAs = Pick<RunFlags, 'stream' | 'detach' | 'exit_code'>;
 
-// Put together only for those who ask for the schema: an ordinary run does not.
-const output = z.lazy(() =>
-  z.union([runSummary, shownPlan, z.object({ run_id: z.string(), state: z.string(), dir: z.string() })]),
-);
+const output = z.lazy(() => z.union([runSummary, shownPlan, startedRun]));
 
 const description = {
   name: 'run.start',
@@ -138,7 +134,7 @@ async function requestOf(
   );
   const stdin = asksForStdin ? await ctx.readStdin() : undefined;
   const answers = await preparedAnswers(options.answer, options.answers, ctx.cwd);
-  const caller = callerOf(ctx.env);
+  const { caller } = ctx.app;
   return {
     tool: options.tool,
     args,

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
+import { commandsForOpenQuestions, followRun } from '../../core/supervision/follow-run.ts';
+import { openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { drain } from '../../util/drain.ts';
 import { acorOperation } from '../define.ts';
-import { artifactShape } from '../shapes.ts';
-import { commandsForOpenQuestions, followRun } from './follow-run.ts';
-import { openQuestion, openQuestionsOf } from './open-question.ts';
+import { artifactShape, openQuestion } from '../shapes.ts';
 
 /** The longest delay that a timer takes, in seconds: 24 days. */
 const MAX_WAIT_S = 2_147_483;
@@ -48,7 +49,7 @@ export const runWait = acorOperation({
         ? ctx.signal
         : AbortSignal.any([ctx.signal, AbortSignal.timeout(input.timeout * 1000)]);
     const options = { since: 0, signal: limit, atQuestions: input.until === 'question' };
-    const end = await followRun(store, input.run, options, async () => 'written');
+    const end = await drain(followRun(store, input.run, options));
     const record = await recoverIfLost(store, store.read(input.run));
     const { ending, end: ended } = summariseLog(store.layout(input.run).events);
     const waited = end === 'stopped' ? ('timeout' as const) : end;

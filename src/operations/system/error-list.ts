@@ -4,7 +4,6 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { ERROR_CODES, type ErrorInfo } from '../../protocol/error-codes.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { pairsOf, tableOf } from '../views.ts';
 
 const codeRow = z.object({
   code: z.string(),
@@ -45,16 +44,6 @@ export const errorList = acorOperation({
       });
     }
     return { kind: 'data', data: { codes } };
-  },
-  render({ codes }, screen) {
-    if (codes.length === 1) return pairsOf(codes[0]!, screen);
-    const rows = codes.map(({ code, class: kind, retryable, hint }) => ({
-      code,
-      class: kind,
-      retry: retryable ? 'yes' : '',
-      hint,
-    }));
-    return tableOf(rows, screen, ['code'], 'There are no error codes.');
   },
 });
 

@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
-import { safeLine } from '../../compose/terminal-text.ts';
 import { toolsDirsOf } from '../../core/config/paths.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/tool-name.ts';
@@ -96,23 +95,6 @@ export const toolAdopt = acorOperation({
           : ['acor config show'],
     };
   },
-  render: ({ drafts, dry_run, asked, passed_over }) =>
-    [
-      ...drafts.flatMap(({ name, file, inputs, uncertain, left_out, not_understood, manifest }) => [
-        `${name}: ${inputs} inputs; to be checked: ${uncertain.length}, left out: ${left_out.length}, not understood: ${not_understood.length}`,
-        `  ${dry_run ? 'would be' : 'written to'} ${file}`,
-        ...(manifest === undefined
-          ? []
-          : manifest
-              .trimEnd()
-              .split('\n')
-              .map((line) => `  ${line}`)),
-      ]),
-      ...passed_over.map(({ command, why }) => `passed over ${command.join(' ')}: ${why}`),
-      `asked, in the sandbox: ${asked.map((words) => words.join(' ')).join('; ')}`,
-    ]
-      .map(safeLine)
-      .join('\n'),
 });
 
 function callOf({

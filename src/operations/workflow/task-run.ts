@@ -1,14 +1,13 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import type { RunRequest } from '../../core/run/services.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
 import { EXECUTOR_NAMES, toolNameOf } from '../../core/task/executors.ts';
 import { readTask, refuseWhileLive } from '../../core/task/task-record.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { acorOperation } from '../define.ts';
-import { callerOf } from '../run/caller.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
 import { shownPlan, showPlan } from '../run/show-plan.ts';
-import { runSummary, stream } from '../shapes.ts';
+import { runSummary, startedRun, stream } from '../shapes.ts';
 
 const TASK_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -42,16 +41,14 @@ export const taskRun = acorOperation({
       .describe('ACTION=VALUE, an answer to a question that it may ask (actions: question, blocked).'),
     dry_run: z.boolean().default(false).describe('Show what would run, and start nothing.'),
   }),
-  output: z.lazy(() =>
-    z.union([runSummary, shownPlan, z.object({ run_id: z.string(), state: z.string(), dir: z.string() })]),
-  ),
+  output: z.lazy(() => z.union([runSummary, shownPlan, startedRun])),
   positionals: ['task_id', 'description', 'plan'],
   example: 'acor task fix-login "Make the login form remember the user" plan.md',
   streams: 'Protocol events, one JSON object a line; the last line is runner_end.',
   async run({ task_id, description, plan, ...flags }, ctx) {
     const services = await ctx.app.services();
     refuseWhileLive(services.store, readTask(services.store, task_id));
-    const caller = callerOf(ctx.env);
+    const { caller } = ctx.app;
     const answers = await preparedAnswers(flags.answer, undefined, ctx.cwd);
     const request: RunRequest = {
       tool: toolNameOf(flags.executor ?? configuredExecutor(services.config.config.task)),

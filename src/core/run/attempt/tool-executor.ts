@@ -3,14 +3,15 @@ import type { Exit } from '../../process/runtime.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { RunWriter } from '../../store-files/run-store.ts';
 import { failureOf, isListedExit, judge, type Outcome } from '../outcome.ts';
-import type { ToolPlan } from '../plan/plan.ts';
+import type { ToolPlan } from '../plan/tool-plan.ts';
 import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor } from '../run-executor.ts';
 import { type RunnerServices, TASK_PREFIX } from '../services.ts';
-import { type AttemptResult, runAttempt } from './attempt.ts';
+import { runAttempt } from './attempt.ts';
 import { collectArtifacts } from './collect-artifacts.ts';
 import { hasEndedItself } from './ending.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
+import type { AttemptResult } from './wind-down.ts';
 
 /** What a run of this plan does, once there is somebody to write it. */
 export async function executorFor(
