@@ -35,6 +35,7 @@ const CORE = [
   'core/workflow',
   'core/task',
   'core/plugins',
+  'core/project',
   'core/authoring/scaffold',
   'core/authoring/agents',
   'core/authoring/migrations',
@@ -241,6 +242,13 @@ export const LAYERS: readonly Layer[] = [
     packages: [],
     node: true,
     note: 'strangers’ modules that take part in discovery and runs, each in a process of its own',
+  },
+  {
+    folder: 'core/project',
+    folders: [...RUN_CORE, 'core/workflow', 'core/task', 'core/plugins'],
+    packages: [],
+    node: true,
+    note: 'the one way to open a project, for every surface and the library',
   },
   {
     folder: 'operations',

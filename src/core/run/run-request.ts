@@ -1,3 +1,4 @@
+import type { ToolEntry } from '../registry/registry.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
 import type { RecordSource } from './records/record-source.ts';
 
@@ -29,6 +30,8 @@ export interface RunGroup {
 /** What a caller asks for. */
 export interface RunRequest {
   tool: string;
+  /** The tool, if the caller has looked it up for this request: discovery is not repeated. */
+  found?: ToolEntry;
   args: string[];
   /** Path arguments are resolved against it. */
   cwd: string;

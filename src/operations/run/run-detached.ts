@@ -66,7 +66,7 @@ export async function showDetached(
         return { answer: { kind: 'data', data: startedRunOf(store, runId) } };
       }
       const record = await recoverIfLost(store, store.read(runId));
-      return { answer: answerOf(summaryOf(store, runId, record), flags, ctx.app) };
+      return { answer: await answerOf(summaryOf(store, runId, record), flags, ctx.app) };
     },
   });
 }

@@ -63,7 +63,7 @@ export const workflowRun = acorOperation({
   ...description,
   async run(given, ctx): Promise<OperationResult<z.output<typeof output>>> {
     const services = await ctx.app.services();
-    const { values, rest } = takeKnownFlags(description, given.args, () => false);
+    const { values, rest } = takeKnownFlags(workflowRun, given.args, () => false);
     const options = { ...given, ...values };
     const asksForStdin = rest.some(
       (arg, at) => arg === '--input-json=-' || (arg === '--input-json' && rest[at + 1] === '-'),

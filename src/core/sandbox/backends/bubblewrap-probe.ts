@@ -3,6 +3,7 @@ import { unreachable } from '../../../util/unreachable.ts';
 import { installCommand } from '../install-command.ts';
 import { architecture, profileOf } from '../profile/profile.ts';
 import type { SandboxProbe } from '../sandbox.ts';
+import { seccompFilter } from '../seccomp/filter.ts';
 import { trustedProgram, type UntrustedReason } from '../trusted-program.ts';
 import { type Features, launchInBubblewrap, OWN_ENVIRONMENT } from './bubblewrap.ts';
 import { explain } from './bubblewrap-failure.ts';
@@ -35,9 +36,14 @@ export async function probeBubblewrap(): Promise<SandboxProbe> {
 }
 
 async function troubleOf(features: Features): Promise<string | undefined> {
-  const { trouble } = await tryOut((request, options) =>
-    launchInBubblewrap(request, profileOf(request), features, options),
-  );
+  const { trouble } = await tryOut((request, options) => {
+    const profile = profileOf(request);
+    return launchInBubblewrap(
+      request,
+      { profile, filter: seccompFilter(profile.seccomp), features },
+      options,
+    );
+  });
   return trouble;
 }
 

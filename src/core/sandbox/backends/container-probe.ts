@@ -7,7 +7,8 @@ import { installCommand } from '../install-command.ts';
 import { architecture } from '../profile/profile.ts';
 import type { SandboxProbe } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
-import { launchInContainer } from './container.ts';
+import { seccompFilter } from '../seccomp/filter.ts';
+import { containerRules, launchInContainer } from './container.ts';
 import type { ContainerFeatures } from './container-arguments.ts';
 import { type ContainerSettings, Engine } from './engine.ts';
 import { type Trial, type TrialOptions, tryOut } from './try-out.ts';
@@ -116,8 +117,10 @@ function trial(
   options: TrialOptions = {},
 ): Promise<Trial> {
   const limits = { memory_mb: 200, processes: 20 };
+  const filter = seccompFilter(containerRules());
   return tryOut(
-    (request, launchOptions) => launchInContainer({ ...request, limits }, settings, features, launchOptions),
+    (request, launchOptions) =>
+      launchInContainer({ ...request, limits }, { settings, features, filter }, launchOptions),
     ['/usr/bin/perl', '-e', script],
     options,
   );

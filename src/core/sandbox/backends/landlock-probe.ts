@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { installCommand } from '../install-command.ts';
 import { architecture, profileOf } from '../profile/profile.ts';
 import type { SandboxProbe } from '../sandbox.ts';
+import { seccompFilter } from '../seccomp/filter.ts';
 import { numberOf } from '../seccomp/system-calls.ts';
 import { trustedProgram } from '../trusted-program.ts';
-import { launchUnderLandlock } from './landlock.ts';
+import { launchUnderLandlock, withoutInternet } from './landlock.ts';
 import { tryOut } from './try-out.ts';
 
 /** Whether tools can be confined by Landlock here, found out by doing it. */
@@ -24,9 +25,14 @@ export async function probeLandlock(): Promise<SandboxProbe> {
     };
   }
 
-  const { trouble } = await tryOut((request, options) =>
-    launchUnderLandlock(request, profileOf(request), options),
-  );
+  const { trouble } = await tryOut((request, options) => {
+    const profile = profileOf(request);
+    return launchUnderLandlock(
+      request,
+      { profile, filter: seccompFilter(withoutInternet(profile)) },
+      options,
+    );
+  });
   if (trouble !== undefined) return { available: false, detail: trouble };
   return { available: true, detail: `works (version ${version} of the kernel's interface)` };
 }
