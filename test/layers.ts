@@ -22,6 +22,8 @@ const RUN_CORE = [
   'core/sandbox',
   'core/secrets',
   'core/store-files',
+  'core/store-memory',
+  'core/index-sqlite',
   'core/audit',
   'core/run',
   'core/adapters',
@@ -141,6 +143,20 @@ export const LAYERS: readonly Layer[] = [
     packages: [],
     node: true,
     note: 'the only writer of the runs folder',
+  },
+  {
+    folder: 'core/store-memory',
+    folders: ['protocol', 'util', 'core/ports'],
+    packages: [],
+    node: false,
+    note: 'the ports in this process, without a file',
+  },
+  {
+    folder: 'core/index-sqlite',
+    folders: ['protocol', 'util', 'core/ports', 'core/store-memory'],
+    packages: [],
+    node: true,
+    note: 'the index of the runs, derived from them',
   },
   {
     folder: 'core/audit',
@@ -276,4 +292,7 @@ export const COMPOSITION_ROOTS: readonly string[] = [
 export const LOADERS: readonly string[] = ['core/plugins/host/serve.ts'];
 
 /** The only files that may use `bun:*` or the global `Bun`; each has a twin for Node. */
-export const BUN_FILES: readonly string[] = ['core/process/runtime-bun.ts'];
+export const BUN_FILES: readonly string[] = [
+  'core/process/runtime-bun.ts',
+  'core/index-sqlite/sqlite-bun.ts',
+];
