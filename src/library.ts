@@ -15,7 +15,6 @@ import type { KnownRun } from './core/run/known-run.ts';
 import { recoverIfLost } from './core/run/recover-lost-run.ts';
 import type { Run } from './core/run/run.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
-import { WORKFLOW_PREFIX } from './core/run/services.ts';
 import { startRun } from './core/run/start-run.ts';
 import { requestCancel } from './core/store-files/cancel-request.ts';
 import { FileRunQueue } from './core/store-files/file-run-queue.ts';
@@ -111,7 +110,7 @@ export class Acor {
       for await (const _ of readEvents(store.layout(runId).events, { wait: true, isAbandoned }));
     }
     // Those of a workflow that was killed live on until somebody goes on with it.
-    if (store.read(runId).tool.startsWith(WORKFLOW_PREFIX)) await endChildren(store, runId, reason);
+    if (store.read(runId).kind === 'workflow') await endChildren(store, runId, reason);
     return recoverIfLost(store, store.read(runId));
   }
 
@@ -146,6 +145,7 @@ export class Acor {
     const run = await startRun(
       { ...project, runtime: await loadRuntime(), adoptsOrphans: false, loadAdapter },
       {
+        kind: 'tool',
         tool,
         args: [...args],
         cwd,

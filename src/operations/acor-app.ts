@@ -3,11 +3,10 @@ import type { LoadedConfig } from '../core/config/load.ts';
 import type { Plugins } from '../core/plugins/plugins.ts';
 import type { RunQueue } from '../core/ports/run-queue.ts';
 import type { Registry } from '../core/registry/registry.ts';
-import type { PreparedRun } from '../core/run/plan/prepared-run.ts';
-import type { RunRequest } from '../core/run/run-request.ts';
-import { PIPE_PREFIX, type RunnerServices } from '../core/run/services.ts';
+import type { RunnerServices } from '../core/run/services.ts';
 import type { RunStore } from '../core/store-files/run-store.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
+import { kindOfName } from '../protocol/run-kind.ts';
 import type { Interrupts } from './run/interrupts.ts';
 import type { Surfaces } from './surfaces.ts';
 
@@ -52,7 +51,7 @@ export class AcorApp {
   }
 
   /** What a run needs. The process adopts the orphans of its tools, so that none of them escapes. */
-  async services(): Promise<RunnerServices & { registry: Pick<Registry, 'list'> }> {
+  async services(): Promise<RunnerServices> {
     const [project, { loadRuntime }] = await Promise.all([
       this.project(),
       import('../core/process/runtime.ts'),
@@ -64,7 +63,7 @@ export class AcorApp {
       ...project,
       registry: {
         find: async (name) =>
-          name.startsWith('task:')
+          kindOfName(name) === 'task'
             ? (await import('../core/task/executor-tool.ts')).executorTool(name, config, this.env)
             : registry.find(name),
         list: () => registry.list(),
@@ -74,7 +73,8 @@ export class AcorApp {
       runtime,
       adoptsOrphans: runtime.adoptOrphans(),
       loadAdapter: async (name) => (await import('../core/adapters/index.ts')).loadAdapter(name),
-      planWorkflow: (services, request) => planWorkflow(services, project.registry, request),
+      prepareOrchestration: async (services, request) =>
+        (await import('../core/workflow/prepare-orchestration.ts')).prepareOrchestration(services, request),
       conversationalExecutor: async (plan) => {
         const { TaskExecutor } = await import('../core/task/task-executor.ts');
         return (work, writer) => new TaskExecutor({ config, store: project.store, plan, work, writer });
@@ -112,20 +112,4 @@ export class AcorApp {
       plugins,
     };
   }
-}
-
-/** The steps of a workflow and the stages of a pipe are supervised by processes of this same program. */
-async function planWorkflow(
-  services: RunnerServices,
-  registry: Registry,
-  request: RunRequest,
-): Promise<PreparedRun> {
-  const { SupervisorPool } = await import('../core/supervision/supervisor-pool.ts');
-  const openHosts = () => new SupervisorPool(request.env);
-  if (request.tool.startsWith(PIPE_PREFIX)) {
-    const { plannedPipe } = await import('../core/workflow/pipe/planned-pipe.ts');
-    return plannedPipe(services, request, openHosts);
-  }
-  const { plannedWorkflow } = await import('../core/workflow/engine/planned-workflow.ts');
-  return plannedWorkflow({ ...services, registry }, request, openHosts);
 }

@@ -1,9 +1,20 @@
+import type { RunRecord } from '../../protocol/run-record.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import type { ControlFolder } from '../store-files/control-folder.ts';
+import type { RunWriter } from '../store-files/run-store.ts';
 import type { Questions } from './answers/questions.ts';
 import type { Outcome } from './outcome.ts';
+import type { RunPlan } from './plan/run-plan.ts';
+
+/** A run that is ready to begin: its plan, and what executes it. */
+export interface PreparedRun {
+  plan: RunPlan;
+  createExecutor(writer: RunWriter): RunExecutor;
+  /** For the next attempt of a run: what its `runner_state` reports besides, and what changes in its record. */
+  again?: { told: Record<string, unknown>; change: Partial<RunRecord> };
+}
 
 /** What a run does, one attempt after the other: a tool's process (`tool-work.ts`), or the steps of a workflow. */
 export interface RunExecutor {

@@ -1,3 +1,4 @@
+import type { RunKind } from '../../protocol/run-kind.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
 import type { RecordSource } from './records/record-source.ts';
 
@@ -28,6 +29,8 @@ export interface RunGroup {
 
 /** What a caller asks for. */
 export interface RunRequest {
+  kind: RunKind;
+  /** The name of what to run, with its kind, as in `workflow:nightly.yaml`. */
   tool: string;
   args: string[];
   /** Path arguments are resolved against it. */

@@ -119,10 +119,11 @@ export class Run {
   }
 
   #announce(): void {
-    const { name, shownArgs, limits, isolation, approval } = this.#plan;
+    const { kind, name, shownArgs, limits, isolation, approval } = this.#plan;
     this.#writer.log.append({
       type: 'runner_start',
       tool: name,
+      kind,
       args: shownArgs,
       attempt: this.#firstAttempt,
       timeout_s: limits.timeoutS,

@@ -2,7 +2,6 @@ import { AppError } from '../../compose/app-error.ts';
 import type { PreparedAnswer } from '../../core/run/answers/questions.ts';
 import { stagedBefore } from '../../core/run/attempt/outputs.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
-import { WORKFLOW_PREFIX } from '../../core/run/services.ts';
 import { questionsOf } from '../../core/store-files/open-questions.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
@@ -17,7 +16,7 @@ export async function recordedRequest(
   record: RunRecord,
   env: RunRequest['env'],
 ): Promise<RunRequest> {
-  if (record.tool.startsWith(WORKFLOW_PREFIX)) {
+  if (record.kind === 'workflow') {
     const [file = ''] = record.given_args ?? [];
     throw new AppError(
       'E_USAGE',
@@ -36,6 +35,7 @@ export async function recordedRequest(
     );
   }
   return {
+    kind: record.kind,
     tool: record.tool,
     args: record.given_args,
     cwd: record.cwd,

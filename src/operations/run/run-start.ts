@@ -3,6 +3,7 @@ import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationContext, OperationDescription } from '../../compose/operation.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { Manifest } from '../../protocol/manifest.ts';
+import { kindOfName } from '../../protocol/run-kind.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { answers, runSummary, stream } from '../shapes.ts';
@@ -140,6 +141,7 @@ async function requestOf(
   const answers = await preparedAnswers(options.answer, options.answers, ctx.cwd);
   const caller = callerOf(ctx.env);
   return {
+    kind: kindOfName(options.tool),
     tool: options.tool,
     args,
     cwd: ctx.cwd,

@@ -54,6 +54,7 @@ export const taskRun = acorOperation({
     const caller = callerOf(ctx.env);
     const answers = await preparedAnswers(flags.answer, undefined, ctx.cwd);
     const request: RunRequest = {
+      kind: 'task',
       tool: toolNameOf(flags.executor ?? configuredExecutor(services.config.config.task)),
       args: [
         `--task-id=${task_id}`,

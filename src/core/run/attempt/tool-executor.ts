@@ -5,7 +5,7 @@ import type { RunWriter } from '../../store-files/run-store.ts';
 import { failureOf, isListedExit, judge, type Outcome } from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor } from '../run-executor.ts';
-import { type RunnerServices, TASK_PREFIX } from '../services.ts';
+import type { RunnerServices } from '../services.ts';
 import { runAttempt } from './attempt.ts';
 import { collectArtifacts } from './collect-artifacts.ts';
 import { hasEndedItself } from './ending.ts';
@@ -13,17 +13,15 @@ import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
 import type { AttemptResult } from './wind-down.ts';
 
-/** What a run of this plan does, once there is somebody to write it. */
+/** Makes what executes this plan, once the run has a writer. */
 export async function executorFor(
   services: RunnerServices,
   plan: ToolPlan,
 ): Promise<(writer: RunWriter) => RunExecutor> {
-  const byTurns = plan.name.startsWith(TASK_PREFIX)
-    ? await services.conversationalExecutor?.(plan)
-    : undefined;
+  const byTurns = plan.kind === 'task' ? await services.conversationalExecutor?.(plan) : undefined;
   return (writer) => {
-    const work = new ToolExecutor(services, plan, writer);
-    return byTurns?.(work, writer) ?? work;
+    const turn = new ToolExecutor(services, plan, writer);
+    return byTurns?.(turn, writer) ?? turn;
   };
 }
 

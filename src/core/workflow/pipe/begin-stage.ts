@@ -1,3 +1,4 @@
+import { kindOfName } from '../../../protocol/run-kind.ts';
 import type { RunRequest } from '../../run/run-request.ts';
 import { startChild } from '../engine/child-task.ts';
 import { emit } from '../engine/engine.ts';
@@ -29,6 +30,7 @@ function requestOf(
   const { taskId, tool, args } = stages[index]!;
   const { run_id } = writer.record;
   return {
+    kind: kindOfName(tool),
     tool,
     args,
     cwd,
