@@ -45,7 +45,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'util',
     folders: [],
-    packages: [],
+    packages: ['diff'],
     node: true,
     note: 'no domain words',
   },
@@ -74,7 +74,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'compose',
     folders: ['util'],
-    packages: ['zod', '@toon-format/toon'],
+    packages: ['zod', '@toon-format/toon', 'fast-string-width', 'fast-wrap-ansi'],
     node: true,
     note: 'the kit for agent-native command lines; it knows nothing of ACOR',
   },
@@ -201,7 +201,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/authoring/agents',
     folders: ['protocol', 'util', 'core/config', 'core/registry', 'core/authoring/scaffold'],
-    packages: [],
+    packages: ['jsonc-parser'],
     node: true,
     note: 'the files by which agents find ACOR, and the answers to their hooks; it has not heard of runs',
   },
@@ -236,7 +236,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'cli',
     folders: ['operations', 'compose', 'protocol', 'util'],
-    packages: ['@bomb.sh/tab', '@clack/prompts'],
+    packages: ['@clack/prompts'],
     node: true,
     note: 'parses and shows, nothing else; knows no other surface and no core',
   },

@@ -2,8 +2,8 @@
 import { fstatSync } from 'node:fs';
 import { runCli } from '../compose/app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
-import { Interrupts } from '../operations/run/interrupts.ts';
 import type { Surfaces } from '../operations/surfaces.ts';
+import { Interrupts } from './dialog/interrupts.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** What a shell expects of a program that a signal ended: 128 and the signal's number. */

@@ -1,3 +1,4 @@
+import { Interrupts } from '../cli/dialog/interrupts.ts';
 import { callOperation } from '../compose/call-operation.ts';
 import type { LoadedRoute } from '../compose/catalog.ts';
 import type { Envelope } from '../compose/envelope.ts';
@@ -5,7 +6,6 @@ import type { Selection } from '../compose/select.ts';
 import { safeLine } from '../compose/terminal-text.ts';
 import { AcorApp } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
-import { Interrupts } from '../operations/run/interrupts.ts';
 
 /** Who calls: what the client says of itself, and the trace that its call belongs to. */
 export interface Caller {

@@ -1,4 +1,4 @@
-import type { LifeSign } from '../operations/run/watch-run.ts';
+import type { LifeSign } from '../core/supervision/run-status.ts';
 import { boundedText } from './bounded-text.ts';
 
 const PER_SECOND = 4;

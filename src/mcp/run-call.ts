@@ -6,8 +6,8 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { type LifeSign, watchRun } from '../core/supervision/run-status.ts';
 import { answerQuestion } from '../operations/run/answer-question.ts';
-import { type LifeSign, watchRun } from '../operations/run/watch-run.ts';
 import type { Client } from './client-of.ts';
 import { answerOf, formOf, type OpenQuestion } from './elicitation.ts';
 import type { Host, OpenHost } from './host.ts';

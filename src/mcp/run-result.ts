@@ -1,7 +1,7 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
-import { commandsForOpenQuestions } from '../operations/run/follow-run.ts';
-import { openQuestionsOf } from '../operations/run/open-question.ts';
-import { type RunStatus, statusOf } from '../operations/run/watch-run.ts';
+import { commandsForOpenQuestions } from '../core/supervision/follow-run.ts';
+import { openQuestionsOf } from '../core/supervision/open-question.ts';
+import { type RunStatus, statusOf } from '../core/supervision/run-status.ts';
 import { problemOfData } from '../operations/tool/offered-tools.ts';
 import { type Artifact, artifactUri } from './artifact-uri.ts';
 import type { Host, OpenHost } from './host.ts';

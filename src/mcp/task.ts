@@ -1,7 +1,7 @@
 import type { CallToolResult, InputRequests } from '@modelcontextprotocol/server';
 import { inputRequired } from '@modelcontextprotocol/server';
-import { openQuestionsOf } from '../operations/run/open-question.ts';
-import { type RunStatus, statusOf } from '../operations/run/watch-run.ts';
+import { openQuestionsOf } from '../core/supervision/open-question.ts';
+import { type RunStatus, statusOf } from '../core/supervision/run-status.ts';
 import { boundedText } from './bounded-text.ts';
 import { formOf, type OpenQuestion } from './elicitation.ts';
 import type { Host, OpenHost } from './host.ts';

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Interrupts } from '../cli/dialog/interrupts.ts';
 import type { LoadedConfig } from '../core/config/load.ts';
 import type { Plugins } from '../core/plugins/plugins.ts';
 import type { RunQueue } from '../core/ports/run-queue.ts';
@@ -7,7 +8,6 @@ import type { RunnerServices } from '../core/run/services.ts';
 import type { RunStore } from '../core/store-files/run-store.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import { kindOfName } from '../protocol/run-kind.ts';
-import type { Interrupts } from './run/interrupts.ts';
 import type { Surfaces } from './surfaces.ts';
 
 /** A project as operations see it. */

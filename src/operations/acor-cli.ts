@@ -1,3 +1,4 @@
+import type { Interrupts } from '../cli/dialog/interrupts.ts';
 import type { CliApp } from '../compose/app.ts';
 import { safeLine } from '../compose/terminal-text.ts';
 import { writeOut } from '../compose/write-out.ts';
@@ -5,7 +6,6 @@ import { errorInfo } from '../protocol/error-codes.ts';
 import { ACOR_VERSION } from '../util/version.ts';
 import { AcorApp } from './acor-app.ts';
 import { ROUTES } from './index.ts';
-import type { Interrupts } from './run/interrupts.ts';
 import type { Surfaces } from './surfaces.ts';
 
 /** ACOR's command line, made of its operations. */

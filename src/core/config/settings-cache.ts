@@ -62,7 +62,7 @@ function statsOf(file: string) {
   try {
     return statSync(file, { bigint: true, throwIfNoEntry: false });
   } catch {
-    // A link that leads nowhere: the reading of the file tells of it.
+    // A dangling link: reading the file reports it.
     return undefined;
   }
 }

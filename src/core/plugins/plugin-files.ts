@@ -35,7 +35,7 @@ export function readPluginFiles(file: string, root: string): PluginFiles {
     total += content.length;
     if (bytes.size > MAX_FILES || total > MAX_BYTES) {
       throw new Error(
-        `it is made of more than ${MAX_FILES} files or ${MAX_BYTES >> 20} MiB, which nobody can approve; bundle it, or make it smaller`,
+        `it is made of more than ${MAX_FILES} files or ${MAX_BYTES >> 20} MiB, too many to approve; bundle it, or make it smaller`,
       );
     }
     const foreign = MODULE.test(path) ? foreignImport(content.toString('utf8')) : undefined;

@@ -10,7 +10,7 @@ const VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR'];
 
 const ANSWERS_FD = 3;
 const LOAD_MS = 10_000;
-/** How long a hook may take; whoever waits for it is a run that wants to start, or a list. */
+/** How long a hook may take: the start of a run, or a list of tools, waits for it. */
 const HOOK_MS = 5000;
 
 /** Why a plugin did not answer, in words that follow its name. */
@@ -26,7 +26,7 @@ export class PluginProcess {
   #lastId = 0;
   #ended: string | undefined;
 
-  /** `owner` goes with whatever the process starts, so that it can be told from what tools leave behind. */
+  /** `owner` goes with whatever the process starts, so that it can be distinguished from what tools leave behind. */
   constructor(env: Readonly<Record<string, string | undefined>>, owner: string) {
     const [program, ...args] = hostCommand();
     this.#child = spawn(program, args, {

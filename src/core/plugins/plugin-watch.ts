@@ -9,7 +9,7 @@ export class PluginWatch implements RunWatch {
   /** Those of all plugins, which become more. */
   readonly #failures: readonly PluginFailure[];
   readonly #feeds: { plugin: string; feed: EventFeed }[];
-  #told = 0;
+  #reported = 0;
 
   constructor(
     { log }: RunWriter,
@@ -50,8 +50,8 @@ export class PluginWatch implements RunWatch {
 
   /** Only at moments at which the run itself writes: a log that cannot be written is no matter for a plugin. */
   #emit(): void {
-    for (const trouble of this.#failures.slice(this.#told)) this.#warn(trouble);
-    this.#told = this.#failures.length;
+    for (const trouble of this.#failures.slice(this.#reported)) this.#warn(trouble);
+    this.#reported = this.#failures.length;
   }
 
   #warn({ plugin, code, text, next }: PluginFailure, more: Record<string, unknown> = {}): void {

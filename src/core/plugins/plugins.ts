@@ -28,10 +28,10 @@ export interface LoadedPlugin extends PluginOutline {
   process: PluginProcess;
 }
 
-/** Something that a plugin did not do, told once; `text` is a whole sentence without its full stop. */
+/** Something that a plugin failed to do, reported once; `text` is a sentence without its full stop. */
 export interface PluginFailure {
   plugin: string;
-  /** E_APPROVAL_REQUIRED for one that nobody has approved. */
+  /** E_APPROVAL_REQUIRED for a plugin without an approval. */
   code?: string;
   text: string;
   next?: string[];
@@ -58,7 +58,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     this.#env = env;
     this.found = found;
     this.key = JSON.stringify(
-      found.map(({ name, standing }) => [name, standing.state === 'valid' ? standing.approval.digest : null]),
+      found.map(({ name, approval }) => [name, approval.state === 'valid' ? approval.approval.digest : null]),
     );
   }
 
@@ -67,7 +67,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     return new Plugins(config, env, await findPlugins(config, env));
   }
 
-  /** The commands with which a person has those run that nobody has approved. */
+  /** The commands by which a person approves the plugins that have no approval. */
   get next(): string[] {
     return this.found.flatMap((plugin) => (isUnapproved(plugin) ? [approveCommand(plugin)] : []));
   }
@@ -91,7 +91,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     return judgePlan(plan, await this.#having('onPreRun'), (plugin, why) => this.#trouble(plugin, why));
   }
 
-  /** Of those that run by now: whoever has planned a run has asked for its tool before. */
+  /** Only plugins that run already: planning a run looks up its tool first. */
   watch(writer: RunWriter): RunWatch {
     const watching = this.#loaded.filter(
       ({ hooks, process }) => hooks.includes('onEvent') && process.isAlive,
@@ -104,7 +104,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
   }
 
   async #start(): Promise<LoadedPlugin[]> {
-    if (this.found.some(({ standing }) => standing.state === 'valid')) {
+    if (this.found.some(({ approval }) => approval.state === 'valid')) {
       // What a plugin starts, or a loop that it is caught in, does not outlive this process.
       new Watchdog(await loadRuntime(), this.#owner);
     }
@@ -117,13 +117,13 @@ export class Plugins implements RegistryPlugins, RunPlugins {
   }
 
   async #load(plugin: FoundPlugin): Promise<LoadedPlugin | undefined> {
-    const { name, standing } = plugin;
-    if (standing.state === 'broken')
-      return this.#trouble(name, `cannot be read, and does not run: ${standing.why}`);
-    if (standing.state !== 'valid') return this.#reportUnapproved(plugin, whyNotApproved(standing));
+    const { name, approval } = plugin;
+    if (approval.state === 'broken')
+      return this.#trouble(name, `cannot be read, and does not run: ${approval.why}`);
+    if (approval.state !== 'valid') return this.#reportUnapproved(plugin, whyNotApproved(approval));
     const process = new PluginProcess(this.#env, this.#owner);
     try {
-      const file = copyOf(standing.read, this.#env);
+      const file = copyOf(approval.read, this.#env);
       return { name, process, ...(await process.load(file, this.#config.root)) };
     } catch (error) {
       process.kill();
@@ -131,7 +131,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     }
   }
 
-  /** A name that is taken stays with whoever has it. */
+  /** A name that is taken stays with its owner. */
   #languagesOf(loaded: readonly LoadedPlugin[]): Language[] {
     const languages: Language[] = [];
     for (const { name: plugin, languages: own, process } of loaded) {
@@ -160,14 +160,14 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     this.#add({ plugin, text: `the plugin '${plugin}' ${why}` });
   }
 
-  /** The same is told once. */
+  /** The same failure is reported once. */
   #add(trouble: PluginFailure): void {
     if (!this.failures.some(({ text }) => text === trouble.text)) this.failures.push(trouble);
   }
 }
 
-function isUnapproved({ standing }: FoundPlugin): boolean {
-  return standing.state === 'missing' || standing.state === 'stale';
+function isUnapproved({ approval }: FoundPlugin): boolean {
+  return approval.state === 'missing' || approval.state === 'stale';
 }
 
 function approveCommand({ name }: FoundPlugin): string {

@@ -5,8 +5,8 @@ import type { Companion, Runtime } from './runtime.ts';
 
 /**
  * Waits for the end of its input. If that comes without the word `done`, the supervisor is gone, and everything that
- * it had started for the run dies: the process group whose number it was told, and every process that carries the run's id.
- * Then the folder goes that must not be left behind. The last line keeps a shell from turning into `rm`, as which nobody would know it.
+ * it had started for the run dies: the process group that the supervisor named, and every process that carries the run's id.
+ * Then it removes the folder that must not be left behind. The last line keeps the shell from replacing itself with `rm`, which other processes could not recognise as the watchdog.
  */
 const SCRIPT = `
 group=

@@ -44,7 +44,7 @@ export interface ChosenBackend {
   probe: SandboxProbe;
   /** The stronger ones that could not be had, and why. */
   skippedBackends: readonly { backend: SandboxBackend; probe: SandboxProbe }[];
-  /** What was found no longer holds: it is tried out anew the next time. */
+  /** The cached probe is no longer valid: the next run probes again. */
   forget(): void;
 }
 

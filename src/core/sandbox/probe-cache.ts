@@ -39,7 +39,7 @@ export class ProbeCache {
     return probe;
   }
 
-  /** What worked does not any more: the next run tries it out anew. */
+  /** A backend that worked has failed: the next run probes again. */
   forget(backend: SandboxBackend): void {
     inThisProcess.delete(keyOf(backend));
     if (this.#path !== null) rmSync(this.#path, { force: true });
@@ -76,7 +76,7 @@ function keyOf({ name, identity: own }: SandboxBackend): string {
   return JSON.stringify([name, ACOR_VERSION, release(), who, settings, identity('bwrap'), identity('perl')]);
 }
 
-/** Whoever else could have written it could have a weaker sandbox chosen. */
+/** A user who can write this file could make ACOR choose a weaker sandbox. */
 function readOwn(path: string): string {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {

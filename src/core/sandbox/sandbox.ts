@@ -76,7 +76,7 @@ export interface LaunchOptions {
   onEgress?(note: EgressNote): void;
 }
 
-/** How the tool itself ended, told apart from the sandbox around it. */
+/** How the tool itself ended, as distinct from the sandbox around it. */
 export interface ToolExit {
   exit: Exit;
   /** How many processes the tool left running that the sandbox ended. */
@@ -90,7 +90,7 @@ export interface SandboxLaunch {
   sandboxProcessDepth: number;
   /** The started process stands for a tool that is not below it: it hands signals on, and is asked alone. */
   isProxyProcess?: true;
-  /** A command that ends the tool wherever it runs, for whoever is left when the supervisor is gone. */
+  /** A command that ends the tool wherever it runs; the watchdog uses it when the supervisor is gone. */
   forceKillCommand?: readonly string[];
   /** Whether the tool itself has ended, while its sandbox still ends what it left behind. */
   hasEnded(): boolean;
@@ -107,7 +107,7 @@ export interface Confinement {
   isolation: Isolation;
   /** Whether the tool is given a user of its own. */
   changesUser: boolean;
-  /** Whether secrets are handed over by descriptor; else they are files in the folder of the run. */
+  /** Whether secrets are passed by descriptor; otherwise they are files in the run's folder. */
   takesSecrets?: boolean;
   /** What the tool's environment needs on top, to find its way out. */
   env?: Readonly<Record<string, string>>;

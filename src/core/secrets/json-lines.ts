@@ -65,7 +65,7 @@ function lineEndAt(lines: Buffer, place: number): number {
   return newline === -1 ? lines.length : newline + 1;
 }
 
-/** The object that a line holds; undefined for what is none, or nested too deep. */
+/** The object that a line holds; undefined for anything else, or for an object nested too deep. */
 function parse(line: Buffer): object | undefined {
   try {
     return JSON.parse(line.toString('utf8'));

@@ -4,7 +4,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
-import { sha256 } from './ledger.ts';
+import { sha256 } from './ledger-line.ts';
 import { storageError } from './storage-error.ts';
 
 /** A key, and the digest of the call that it stands for: the same key for another call is a mistake. */

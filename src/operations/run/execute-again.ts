@@ -8,12 +8,12 @@ import type { RunSummary } from '../../core/run/run-summary.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
+import { recordedRequest } from '../../core/supervision/recorded-request.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { callerOf } from './caller.ts';
 import { compareArtifacts } from './compare-artifacts.ts';
-import { recordedRequest } from './recorded-request.ts';
 import { type Replayed, reportComparison } from './report-comparison.ts';
 import { type shownPlan, showPlan } from './show-plan.ts';
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import { tableOf } from '../../cli/present/views.ts';
 import { sizeWords } from '../../compose/time-words.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape } from '../shapes.ts';
-import { tableOf } from '../views.ts';
 
 export const runArtifacts = acorOperation({
   name: 'run.artifacts',

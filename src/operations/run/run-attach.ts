@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import type { OperationContext } from '../../compose/operation.ts';
+import { writeEvents } from '../../compose/write-lines.ts';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
+import { commandsForOpenQuestions, type FollowEnd, followRun } from '../../core/supervision/follow-run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
-import { commandsForOpenQuestions, type FollowEnd, followRun } from './follow-run.ts';
-import { writeEvents } from './write-events.ts';
 
 export const runAttach = acorOperation({
   name: 'run.attach',
@@ -40,7 +40,7 @@ export const runAttach = acorOperation({
 
 async function follow(runId: string, since: number, ctx: OperationContext<AcorApp>): Promise<FollowEnd> {
   if (ctx.screen !== null) {
-    const { followForPerson } = await import('../show-to-person.ts');
+    const { followForPerson } = await import('../../cli/live/show-run.ts');
     // An interrupt ends the following, not the process in the middle of a line.
     const stopListening = ctx.app.interrupts.listen(() => {});
     try {

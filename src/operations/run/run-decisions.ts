@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import { tableOf } from '../../cli/present/views.ts';
 import { cellText } from '../../compose/table.ts';
 import { agoWords } from '../../compose/time-words.ts';
 import { questionsOf } from '../../core/store-files/open-questions.ts';
 import { acorOperation } from '../define.ts';
-import { tableOf } from '../views.ts';
 
 const decision = z.object({
   run_id: z.string(),

@@ -1,5 +1,6 @@
 import { AppError } from '../../compose/app-error.ts';
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
+import { writeEvents } from '../../compose/write-lines.ts';
 import { recoverIfLost, settled } from '../../core/run/recover-lost-run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
@@ -7,14 +8,13 @@ import { summaryOf } from '../../core/run/summary-of.ts';
 import { requestCancel } from '../../core/store-files/cancel-request.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
+import { commandsForOpenQuestions, type FollowEnd, followRun } from '../../core/supervision/follow-run.ts';
+import { openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
 import type { RunState } from '../../protocol/run-state.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { commandsForOpenQuestions, type FollowEnd, followRun } from './follow-run.ts';
-import { openQuestionsOf } from './open-question.ts';
 import { resultOf } from './run-result.ts';
 import type { ShownAs } from './run-start.ts';
-import { writeEvents } from './write-events.ts';
 
 type Started = { run_id: string; state: RunState; dir: string };
 
@@ -80,7 +80,7 @@ async function follow(
   signal: AbortSignal,
 ): Promise<FollowEnd> {
   if (ctx.screen !== null) {
-    const { followForPerson } = await import('../show-to-person.ts');
+    const { followForPerson } = await import('../../cli/live/show-run.ts');
     return followForPerson(runId, since, ctx.screen, ctx, { signal, cancels: true });
   }
   const { store } = await ctx.app.project();

@@ -1,4 +1,5 @@
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
+import { writeEvents } from '../../compose/write-lines.ts';
 import { Run } from '../../core/run/run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
@@ -7,7 +8,6 @@ import { startRun } from '../../core/run/start-run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { resultOf } from './run-result.ts';
 import type { ShownAs } from './run-start.ts';
-import { writeEvents } from './write-events.ts';
 
 /** Runs a tool under this very process, and shows it while it goes. */
 export async function runHere(
@@ -50,7 +50,7 @@ export async function runHere(
 /** Events for an agent, a live view for a person, nothing for one who wants an envelope. */
 async function show(run: Run, flags: ShownAs, ctx: OperationContext<AcorApp>): Promise<void> {
   if (ctx.screen !== null) {
-    const { showToPerson } = await import('../show-to-person.ts');
+    const { showToPerson } = await import('../../cli/live/show-run.ts');
     return showToPerson(run, ctx.screen, ctx);
   }
   if (!flags.stream) return;

@@ -1,12 +1,12 @@
 import * as z from 'zod';
+import { runsView } from '../../cli/present/runs.ts';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
+import { blockingQuestionsOf } from '../../core/supervision/follow-run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { acorOperation } from '../define.ts';
 import { runLine } from '../shapes.ts';
-import { blockingQuestionsOf } from './follow-run.ts';
 import { clocksOf } from './run-clocks.ts';
-import { runsView } from './runs-view.ts';
 
 /** So many of the runs that wait for an answer are led on to. */
 const MAX_NEXT = 3;

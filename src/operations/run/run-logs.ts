@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import { eventAsText } from '../../cli/present/event-text.ts';
+import { writeEvents } from '../../compose/write-lines.ts';
 import { followToEnd } from '../../core/run/follow-to-end.ts';
 import { eventsIn, followEvents, readEvents } from '../../core/store-files/follow.ts';
 import { acorOperation } from '../define.ts';
-import { eventAsText } from './event-text.ts';
-import { writeEvents } from './write-events.ts';
 
 /** One answer holds at most so many events; `next` leads on. */
 const PAGE_EVENTS = 1000;
@@ -45,7 +45,7 @@ export const runLogs = acorOperation({
     const wanted = (event: Readonly<Record<string, unknown>>) =>
       input.type.length === 0 || input.type.includes(String(event.type));
     if (input.follow && ctx.screen?.live) {
-      const { followLogForPerson } = await import('./live/follow-log.ts');
+      const { followLogForPerson } = await import('../../cli/live/follow-log.ts');
       return followLogForPerson(input.run, input.since, ctx.screen, ctx, wanted);
     }
     if (input.follow || asText) {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { OperationContext } from '../../compose/operation.ts';
+import { writeEvents } from '../../compose/write-lines.ts';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
@@ -11,7 +12,6 @@ import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
 import { type Pace, playRecording } from './play-recording.ts';
 import { replayed } from './report-comparison.ts';
 import { shownPlan } from './show-plan.ts';
-import { writeEvents } from './write-events.ts';
 
 const input = z.object({
   run: z.string().describe('The id of the run.'),
@@ -84,7 +84,7 @@ async function play(
     await playRecording(path, pace, ctx.signal, (lines) => writeEvents(ctx.stdoutFd, lines));
     return 'played';
   }
-  const { openView } = await import('../show-to-person.ts');
+  const { openView } = await import('../../cli/live/show-run.ts');
   const view = await openView(runId, { endMs }, ctx.screen, ctx, { asks: false });
   const stop = new AbortController();
   // The screen is left in order.

@@ -1,14 +1,14 @@
 import * as z from 'zod';
+import { runShownView } from '../../cli/present/shown-run.ts';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
+import { commandsForOpenQuestions } from '../../core/supervision/follow-run.ts';
+import { openQuestion, openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { runRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape, clocks, survivorShape } from '../shapes.ts';
-import { commandsForOpenQuestions } from './follow-run.ts';
-import { openQuestion, openQuestionsOf } from './open-question.ts';
 import { clocksOf } from './run-clocks.ts';
-import { runShownView } from './run-shown-view.ts';
 
 export const shownRun = runRecord.extend({
   dir: z.string(),

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Interrupts } from '../../cli/dialog/interrupts.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import type { SupervisorReply, SupervisorRequest } from '../../core/supervision/start-supervisor.ts';
@@ -7,7 +8,6 @@ import { readLines } from '../../util/read-lines.ts';
 import { writeAsync } from '../../util/write-async.ts';
 import { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import type { Interrupts } from './interrupts.ts';
 
 /**
  * The other end of `startSupervisor` and of the hosts of a workflow's children. Nobody calls it by hand: it reads requests from

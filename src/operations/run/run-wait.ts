@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
+import { commandsForOpenQuestions, followRun } from '../../core/supervision/follow-run.ts';
+import { openQuestion, openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape } from '../shapes.ts';
-import { commandsForOpenQuestions, followRun } from './follow-run.ts';
-import { openQuestion, openQuestionsOf } from './open-question.ts';
 
 /** The longest delay that a timer takes, in seconds: 24 days. */
 const MAX_WAIT_S = 2_147_483;

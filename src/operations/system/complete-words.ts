@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import { Interrupts } from '../../cli/dialog/interrupts.ts';
 import { completeLine } from '../../compose/completion/complete-line.ts';
 import { AcorApp } from '../acor-app.ts';
 import { acorCli } from '../acor-cli.ts';
 import { acorOperation } from '../define.ts';
-import { Interrupts } from '../run/interrupts.ts';
 import { completionValues } from './completion-values.ts';
 
 /** What the scripts of `acor complete` ask at each Tab. */

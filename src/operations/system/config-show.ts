@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { tableOf } from '../../cli/present/views.ts';
 import { AppError } from '../../compose/app-error.ts';
 import { nearest } from '../../compose/suggest.ts';
 import { acorOperation } from '../define.ts';
-import { tableOf } from '../views.ts';
 
 export const configShow = acorOperation({
   name: 'config.show',

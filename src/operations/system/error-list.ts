@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { pairsOf, tableOf } from '../../cli/present/views.ts';
 import { AppError } from '../../compose/app-error.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { ERROR_CODES, type ErrorInfo } from '../../protocol/error-codes.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { pairsOf, tableOf } from '../views.ts';
 
 const codeRow = z.object({
   code: z.string(),

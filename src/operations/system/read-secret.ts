@@ -26,7 +26,7 @@ async function bytesFrom(
 ): Promise<Buffer> {
   if (file !== undefined) return readUpToLimit(resolve(ctx.cwd, file));
   if (ctx.interactive) {
-    const { askHidden } = await import('./ask-hidden.ts');
+    const { askHidden } = await import('../../cli/dialog/ask-hidden.ts');
     const typed = await askHidden(`The value of ${name} (it is not shown): `);
     if (typed !== undefined) return Buffer.from(typed);
     const command = shellCommand(['acor', 'secret', 'set', name]);

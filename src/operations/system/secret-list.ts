@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import { tableOf } from '../../cli/present/views.ts';
 import { SecretStore } from '../../core/secrets/secret-store.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import { acorOperation } from '../define.ts';
 import { askedSecrets } from '../run/asked-secrets.ts';
-import { tableOf } from '../views.ts';
 
 const secretLine = z.object({
   name: z.string(),

@@ -1,10 +1,10 @@
+import { askForWord } from '../../cli/dialog/ask-for-word.ts';
 import type { OperationContext } from '../../compose/operation.ts';
 import type { Approval, ApprovalState } from '../../core/guard/approval-state.ts';
 import type { ApprovalStore } from '../../core/guard/approvals.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import { userName } from '../../util/user-name.ts';
-import { askForWord } from '../system/ask-for-word.ts';
 import type { ApprovalLine } from './tool-approve.ts';
 
 /** What is to be approved, and what it may do, in plain sentences. */

@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import * as z from 'zod';
+import { tableOf } from '../../cli/present/views.ts';
 import type { OperationContext } from '../../compose/operation.ts';
 import { approvalRequired } from '../../core/guard/approval-state.ts';
 import { ApprovalStore } from '../../core/guard/approvals.ts';
@@ -11,7 +12,6 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { approvePlugin, listedPlugin } from '../project/approve-plugin.ts';
-import { tableOf } from '../views.ts';
 import { giveApproval, validLine } from './give-approval.ts';
 import { toolWords } from './tool-words.ts';
 

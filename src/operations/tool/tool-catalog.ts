@@ -20,7 +20,7 @@ export const toolCatalog = acorOperation({
   async run(input) {
     const [{ acorCli }, { Interrupts }] = await Promise.all([
       import('../acor-cli.ts'),
-      import('../run/interrupts.ts'),
+      import('../../cli/dialog/interrupts.ts'),
     ]);
     return { kind: 'data', data: await buildCatalog(acorCli(new Interrupts()), input.name) };
   },

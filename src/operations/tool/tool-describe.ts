@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { hanging, pairsOf, tableOf } from '../../cli/present/views.ts';
 import type { Screen } from '../../compose/screen.ts';
 import { styled } from '../../compose/style.ts';
 import { cellText } from '../../compose/table.ts';
@@ -6,7 +7,6 @@ import { inputsOf } from '../../core/registry/input-schema.ts';
 import { usageLine } from '../../core/registry/usage-line.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import { acorOperation } from '../define.ts';
-import { hanging, pairsOf, tableOf } from '../views.ts';
 
 const inputShape = z.looseObject({ name: z.string(), type: z.string(), required: z.boolean() });
 

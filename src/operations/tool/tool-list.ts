@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import { tableOf } from '../../cli/present/views.ts';
 import { mark } from '../../compose/marks.ts';
 import { problemText } from '../../core/config/problem.ts';
 import { acorOperation } from '../define.ts';
 import { reportPlugins } from '../project/report-plugins.ts';
-import { tableOf } from '../views.ts';
 
 const toolLine = z.object({
   name: z.string(),

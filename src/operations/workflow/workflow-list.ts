@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { tableOf } from '../../cli/present/views.ts';
 import { workflowFiles, workflowFolders, workflowNameOf } from '../../core/workflow/file/find-workflow.ts';
 import { acorOperation } from '../define.ts';
-import { tableOf } from '../views.ts';
 
 const line = z.object({
   name: z.string().describe('By which it is called: that of its file.'),

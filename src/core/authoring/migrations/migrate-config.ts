@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { configFile } from '../../../protocol/config-file.ts';
-import { unifiedDiff } from '../../../util/line-diff.ts';
+import { unifiedDiff } from '../../../util/unified-diff.ts';
 import { ACOR_VERSION } from '../../../util/version.ts';
 import { checkFile } from '../../config/check-file.ts';
 import { CONFIG_VERSION } from '../../config/config-version.ts';

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import { versionFile } from '../../../protocol/version-file.ts';
-import { unifiedDiff } from '../../../util/line-diff.ts';
+import { unifiedDiff } from '../../../util/unified-diff.ts';
 import { ACOR_VERSION } from '../../../util/version.ts';
 import { checkFile } from '../../config/check-file.ts';
 import { CONFIG_VERSION } from '../../config/config-version.ts';

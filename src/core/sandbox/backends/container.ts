@@ -30,7 +30,7 @@ const END_TIMEOUT_MS = 20_000;
 /** The base system, which is the image's. */
 const OF_THE_IMAGE = /^\/(usr|bin|sbin|lib\w*)(\/|$)/;
 
-/** The first words of Perl in a container: it takes the files of the launcher up, and nobody finds them after that. */
+/** The first words of Perl in a container: it takes the files of the launcher up, and removes their names. */
 const ENTRANCE = `
 $^F = 255;
 open(STATUS, '>>', '${ORDERS_FOLDER}/status') or exit 125;

@@ -22,7 +22,7 @@ let openHosts: string | undefined;
 
 /**
  * macOS: `sandbox-exec`, with the profile that the optional package `@anthropic-ai/sandbox-runtime` makes of what a tool is given. The
- * translation is tested; nobody has run it on a Mac, and it says so.
+ * translation is tested; it was never run on a Mac, and says so.
  */
 export const seatbelt: SandboxBackend = {
   name: 'seatbelt',
@@ -89,7 +89,7 @@ export function seatbeltConfig(request: SandboxRequest): SeatbeltConfig {
   };
 }
 
-/** The words that start a tool: the package takes a line of shell, and gives one back. */
+/** The words that start a tool: the package takes a shell line and returns one. */
 export async function wrap(
   manager: SandboxManager,
   config: SeatbeltConfig,

@@ -56,7 +56,7 @@ export class Launcher {
   readonly #hasInit: boolean;
   readonly #program: string;
 
-  /** `makeFile` makes the files that the launcher reads and writes, which have no names unless it is told otherwise. */
+  /** `makeFile` makes the files that the launcher reads and writes, which have no names by default. */
   constructor(
     steps: LaunchSteps,
     options: LaunchOptions,
@@ -139,7 +139,7 @@ export class Launcher {
   }
 }
 
-/** The first process was killed before it could tell of the tool: so was the tool. */
+/** The first process was killed before it reported the tool's end, and the tool with it. */
 function killed({ rc, signal }: Exit): { rc: number | null; signal: string | null } {
   if (signal !== null || rc === null) return { rc: null, signal: signal ?? 'SIGKILL' };
   return { rc: null, signal: rc > 128 ? nameOfSignal(rc - 128) : 'SIGKILL' };

@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { healthView } from '../../../cli/present/views.ts';
 import { type HealthCheck, healthReport, overall } from '../../../compose/health-shape.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { acorOperation } from '../../define.ts';
-import { healthView } from '../../views.ts';
 import { checkLimits } from './limits.ts';
 import { checkPlugins } from './plugins.ts';
 import { checkPolicy } from './policy.ts';

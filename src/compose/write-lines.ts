@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs';
-import { escapeForTerminal } from '../../compose/envelope.ts';
-import { writeAsync } from '../../util/write-async.ts';
+import { writeAsync } from '../util/write-async.ts';
+import { escapeForTerminal } from './envelope.ts';
 
 /**
  * Writes stored events as they are. Only for a terminal are the characters escaped that JSON leaves bare and a terminal obeys;

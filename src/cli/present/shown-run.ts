@@ -2,10 +2,10 @@ import type * as z from 'zod';
 import type { Screen } from '../../compose/screen.ts';
 import { styled } from '../../compose/style.ts';
 import { agoWords, durationWords, localTime, sizeWords } from '../../compose/time-words.ts';
+import type { shownRun } from '../../operations/run/run-show.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
-import { pairsOf, tableOf } from '../views.ts';
-import type { shownRun } from './run-show.ts';
 import { stateWords } from './run-state-words.ts';
+import { pairsOf, tableOf } from './views.ts';
 
 type Shown = z.output<typeof shownRun>;
 

@@ -1,7 +1,7 @@
-import { answerCommands, readQuestion } from '../../core/run/answers/question.ts';
-import { followToEnd } from '../../core/run/follow-to-end.ts';
-import { type AskedQuestion, questionsOf } from '../../core/store-files/open-questions.ts';
-import type { RunStore } from '../../core/store-files/run-store.ts';
+import { answerCommands, readQuestion } from '../run/answers/question.ts';
+import { followToEnd } from '../run/follow-to-end.ts';
+import { type AskedQuestion, questionsOf } from '../store-files/open-questions.ts';
+import type { RunStore } from '../store-files/run-store.ts';
 
 /** Why the following of a run stopped: it is over, it waits for an answer, or whoever followed had enough. */
 export type FollowEnd = 'ended' | 'question' | 'stopped';

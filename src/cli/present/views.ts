@@ -1,9 +1,9 @@
-import type { HealthReport } from '../compose/health-shape.ts';
-import { mark } from '../compose/marks.ts';
-import type { Screen } from '../compose/screen.ts';
-import { styled } from '../compose/style.ts';
-import { type CellLook, cellText, renderTable } from '../compose/table.ts';
-import { wrapToWidth } from '../compose/wrap-to-width.ts';
+import type { HealthReport } from '../../compose/health-shape.ts';
+import { mark } from '../../compose/marks.ts';
+import type { Screen } from '../../compose/screen.ts';
+import { styled } from '../../compose/style.ts';
+import { type CellLook, cellText, renderTable } from '../../compose/table.ts';
+import { wrapToWidth } from '../../compose/wrap-to-width.ts';
 
 /** In less than this a text is not worth breaking. */
 const MIN_ROOM = 16;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { readQuestion } from '../../core/run/answers/question.ts';
-import { questionsOf } from '../../core/store-files/open-questions.ts';
-import type { RunStore } from '../../core/store-files/run-store.ts';
+import { readQuestion } from '../run/answers/question.ts';
+import { questionsOf } from '../store-files/open-questions.ts';
+import type { RunStore } from '../store-files/run-store.ts';
 
 /** A question that an answer would be taken for now, as operations tell of it. */
 export const openQuestion = z.object({

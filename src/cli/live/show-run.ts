@@ -1,11 +1,16 @@
 import { statSync } from 'node:fs';
-import type { OperationContext } from '../compose/operation.ts';
-import type { Screen } from '../compose/screen.ts';
-import { countLines } from '../core/store-files/follow.ts';
-import type { RunStore } from '../core/store-files/run-store.ts';
-import type { AcorApp } from './acor-app.ts';
-import { commandsForOpenQuestions, type FollowEnd, followRun, stateAfter } from './run/follow-run.ts';
-import { RunView, type ViewOptions } from './run/live/run-view.ts';
+import type { OperationContext } from '../../compose/operation.ts';
+import type { Screen } from '../../compose/screen.ts';
+import { countLines } from '../../core/store-files/follow.ts';
+import type { RunStore } from '../../core/store-files/run-store.ts';
+import {
+  commandsForOpenQuestions,
+  type FollowEnd,
+  followRun,
+  stateAfter,
+} from '../../core/supervision/follow-run.ts';
+import type { AcorApp } from '../../operations/acor-app.ts';
+import { RunView, type ViewOptions } from './run-view.ts';
 
 /** A run that this very process supervises. */
 interface OwnRun {
@@ -115,7 +120,7 @@ async function putQuestions(
   signal: AbortSignal,
 ): Promise<'settled' | 'left'> {
   const [{ putOpenQuestions }, { store }] = await Promise.all([
-    import('./run/question-dialog.ts'),
+    import('../../core/supervision/ask-person.ts'),
     ctx.app.project(),
   ]);
   await view.putAside();

@@ -1,10 +1,10 @@
-import type { OperationContext, OperationResult } from '../../../compose/operation.ts';
-import type { Screen } from '../../../compose/screen.ts';
-import { followToEnd } from '../../../core/run/follow-to-end.ts';
-import type { AcorApp } from '../../acor-app.ts';
-import { logBytes, openView } from '../../show-to-person.ts';
-import { eventAsText } from '../event-text.ts';
-import { EXIT_INTERRUPTED } from '../exit-interrupted.ts';
+import type { OperationContext, OperationResult } from '../../compose/operation.ts';
+import type { Screen } from '../../compose/screen.ts';
+import { followToEnd } from '../../core/run/follow-to-end.ts';
+import type { AcorApp } from '../../operations/acor-app.ts';
+import { EXIT_INTERRUPTED } from '../../operations/run/exit-interrupted.ts';
+import { eventAsText } from '../present/event-text.ts';
+import { logBytes, openView } from './show-run.ts';
 
 /** Follows the log of a run at a terminal: a line for each event that is wanted, and below them how far the run is. */
 export async function followLogForPerson(

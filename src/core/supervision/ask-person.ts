@@ -1,15 +1,15 @@
 import { log } from '@clack/prompts';
+import { promptFor } from '../../cli/dialog/question-prompt.ts';
 import { safeLine } from '../../compose/terminal-text.ts';
-import { checkOfAnswers } from '../../core/run/answers/check-answer.ts';
-import { type Question, readQuestion } from '../../core/run/answers/question.ts';
-import { submitAnswer } from '../../core/run/answers/submit-answer.ts';
-import { readEvents } from '../../core/store-files/follow.ts';
-import { isLive } from '../../core/store-files/lost-runs.ts';
-import type { RunStore } from '../../core/store-files/run-store.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { userName } from '../../util/user-name.ts';
+import { checkOfAnswers } from '../run/answers/check-answer.ts';
+import { type Question, readQuestion } from '../run/answers/question.ts';
+import { submitAnswer } from '../run/answers/submit-answer.ts';
+import { readEvents } from '../store-files/follow.ts';
+import { isLive } from '../store-files/lost-runs.ts';
+import type { RunStore } from '../store-files/run-store.ts';
 import { blockingQuestionsOf } from './follow-run.ts';
-import { promptFor } from './question-prompt.ts';
 
 /** How a dialog ended: the run waits for nothing any more, or the person has left its question open. */
 export type DialogEnd = 'settled' | 'left';

@@ -4,9 +4,9 @@ import type { Screen } from '../../compose/screen.ts';
 import { type Look, styled } from '../../compose/style.ts';
 import { renderTable } from '../../compose/table.ts';
 import { agoWords, durationWords } from '../../compose/time-words.ts';
-import type { runLine } from '../shapes.ts';
-import { hanging } from '../views.ts';
+import type { runLine } from '../../operations/shapes.ts';
 import { stateWords } from './run-state-words.ts';
+import { hanging } from './views.ts';
 
 type Line = z.output<typeof runLine>;
 

@@ -1,11 +1,11 @@
-import { cutToWidth } from '../../../compose/display-width.ts';
-import { fitParts, type Part } from '../../../compose/fit-parts.ts';
-import { progressBar, spinner } from '../../../compose/live/bar.ts';
-import { mark } from '../../../compose/marks.ts';
-import type { Screen } from '../../../compose/screen.ts';
-import type { Look } from '../../../compose/style.ts';
-import { safeLine } from '../../../compose/terminal-text.ts';
-import { clockFace } from '../../../compose/time-words.ts';
+import { cutToWidth } from '../../compose/display-width.ts';
+import { fitParts, type Part } from '../../compose/fit-parts.ts';
+import { progressBar, spinner } from '../../compose/live/bar.ts';
+import { mark } from '../../compose/marks.ts';
+import type { Screen } from '../../compose/screen.ts';
+import type { Look } from '../../compose/style.ts';
+import { safeLine } from '../../compose/terminal-text.ts';
+import { clockFace } from '../../compose/time-words.ts';
 import type { RunCourse, RunExecutor } from './run-course.ts';
 
 const MAX_TASKS_SHOWN = 4;

@@ -1,11 +1,11 @@
 import { AppError } from '../../compose/app-error.ts';
-import type { PreparedAnswer } from '../../core/run/answers/questions.ts';
-import { stagedBefore } from '../../core/run/attempt/outputs.ts';
-import type { RunRequest } from '../../core/run/run-request.ts';
-import { questionsOf } from '../../core/store-files/open-questions.ts';
-import type { RunStore } from '../../core/store-files/run-store.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
+import type { PreparedAnswer } from '../run/answers/questions.ts';
+import { stagedBefore } from '../run/attempt/outputs.ts';
+import type { RunRequest } from '../run/run-request.ts';
+import { questionsOf } from '../store-files/open-questions.ts';
+import type { RunStore } from '../store-files/run-store.ts';
 
 /**
  * The request that runs a recorded run's tool once more, as a new run: same arguments, folder, time limit and answers. Its

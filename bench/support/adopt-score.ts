@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { FoundOption } from './help-shape.ts';
-import { readHelp } from './read-help.ts';
-import { valueTypeOf } from './value-type.ts';
+import type { FoundOption } from '../../src/core/authoring/adopt/help-shape.ts';
+import { readHelp } from '../../src/core/authoring/adopt/read-help.ts';
+import { valueTypeOf } from '../../src/core/authoring/adopt/value-type.ts';
 
-const CORPUS = new URL('corpus/', import.meta.url);
+const CORPUS = new URL('../../src/core/authoring/adopt/corpus/', import.meta.url);
 
 /** How well one help text of the corpus is read. */
 export interface Score {

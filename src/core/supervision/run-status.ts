@@ -1,11 +1,11 @@
-import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
-import type { RunSummary } from '../../core/run/run-summary.ts';
-import { summaryOf } from '../../core/run/summary-of.ts';
-import { countLines, eventsIn } from '../../core/store-files/follow.ts';
-import { summariseLog } from '../../core/store-files/log-summary.ts';
+import type { AcorApp } from '../../operations/acor-app.ts';
 import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import { isFinal, type RunState } from '../../protocol/run-state.ts';
-import type { AcorApp } from '../acor-app.ts';
+import { recoverIfLost } from '../run/recover-lost-run.ts';
+import type { RunSummary } from '../run/run-summary.ts';
+import { summaryOf } from '../run/summary-of.ts';
+import { countLines, eventsIn } from '../store-files/follow.ts';
+import { summariseLog } from '../store-files/log-summary.ts';
 import { type FollowEnd, followRun } from './follow-run.ts';
 
 /** A sign of life of a run; what the tool did not tell is undefined. */

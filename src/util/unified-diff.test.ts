@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { SeededRandom } from '../../test/support/seeded-random.ts';
-import { unifiedDiff } from './line-diff.ts';
+import { unifiedDiff } from './unified-diff.ts';
 
 describe('a unified diff', () => {
   it('shows what changed, with three lines around it', () => {

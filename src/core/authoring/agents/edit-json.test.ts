@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setInJson, setItemInJson } from './edit-json.ts';
-import { jsonValueOf, readJsonSource } from './json-source.ts';
+import { jsonValueAt, readJsonObject, setInJson } from './edit-json.ts';
 
 const saidBy = (text: string | undefined) => {
-  const node = text === undefined ? undefined : readJsonSource(text);
-  return node && jsonValueOf(node);
+  const root = text === undefined ? undefined : readJsonObject(text);
+  return root && jsonValueAt(root, []);
 };
 
 describe('a JSON text that is edited', () => {
@@ -37,13 +36,13 @@ describe('a JSON text that is edited', () => {
 
   it('replaces a value where it stands', () => {
     assert.equal(setInJson('{"x": {"y": 1, "z": 2}}', ['x', 'y'], 'new'), '{"x": {"y": "new", "z": 2}}');
-    assert.equal(setItemInJson('{"l": [1, 2, 3]}', ['l'], 1, 'two'), '{"l": [1, "two", 3]}');
+    assert.equal(setInJson('{"l": [1, 2, 3]}', ['l', 1], 'two'), '{"l": [1, "two", 3]}');
   });
 
   it('adds to a list that is there, and makes one that is not', () => {
-    assert.deepEqual(saidBy(setItemInJson('{"l":[1]}', ['l'], undefined, 2)), { l: [1, 2] });
-    assert.deepEqual(saidBy(setItemInJson('{"l":[]}', ['l'], undefined, 2)), { l: [2] });
-    assert.deepEqual(saidBy(setItemInJson('{}', ['k', 'l'], undefined, 2)), { k: { l: [2] } });
+    assert.deepEqual(saidBy(setInJson('{"l":[1]}', ['l', 1], 2)), { l: [1, 2] });
+    assert.deepEqual(saidBy(setInJson('{"l":[]}', ['l', 0], 2)), { l: [2] });
+    assert.deepEqual(saidBy(setInJson('{}', ['k', 'l', 0], 2)), { k: { l: [2] } });
   });
 
   it('is written as it is indented', () => {
@@ -56,7 +55,7 @@ describe('a JSON text that is edited', () => {
   it('is left alone where it is no JSON, or has something else in the place', () => {
     for (const text of ['{', '[]', '{"a":}', '{"a":1 "b":2}', '{a:1}', '1', '{"x":1}', '{"x":[]}', '{} {}'])
       assert.equal(setInJson(text, ['x', 'y'], 1), undefined, text);
-    assert.equal(setItemInJson('{"l":{}}', ['l'], undefined, 1), undefined);
+    assert.equal(setInJson('{"l":{}}', ['l', 0], 1), undefined);
     assert.equal(setInJson('{"a":'.repeat(100_000), ['x'], 1), undefined, 'depth does not exhaust the stack');
   });
 });
