@@ -1,6 +1,6 @@
 import type { RunKind } from '../../protocol/run-kind.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
-import type { RecordSource } from './records/record-source.ts';
+import type { RecordSource } from './records/record-reader.ts';
 
 /** `resume` continues from the checkpoints of earlier attempts; `retry` starts over. */
 export type RerunMode = 'resume' | 'retry';

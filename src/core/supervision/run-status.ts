@@ -3,7 +3,7 @@ import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import { isFinal, type RunState } from '../../protocol/run-state.ts';
 import { recoverIfLost } from '../run/recover-lost-run.ts';
 import type { RunSummary } from '../run/run-summary.ts';
-import { summaryOf } from '../run/summary-of.ts';
+import { summaryOf } from '../run/run-summary.ts';
 import { countLines, eventsIn } from '../store-files/follow.ts';
 import { summariseLog } from '../store-files/log-summary.ts';
 import { type FollowEnd, followRun } from './follow-run.ts';

@@ -3,7 +3,7 @@ import type { RunKind } from '../../../protocol/run-kind.ts';
 import type { Isolation } from '../../../protocol/v1/runner-events.ts';
 import type { Approval } from '../../guard/approval-state.ts';
 import type { AnswerHandler, PreparedAnswer } from '../answers/questions.ts';
-import type { RecordSource } from '../records/record-source.ts';
+import type { RecordSource } from '../records/record-reader.ts';
 import type { RerunMode, RunGroup, RunParent } from '../run-request.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
 
