@@ -22,6 +22,8 @@ const RUN_CORE = [
   'core/sandbox',
   'core/secrets',
   'core/store-files',
+  'core/store-memory',
+  'core/index-sqlite',
   'core/audit',
   'core/run',
   'core/adapters',
@@ -143,6 +145,20 @@ export const LAYERS: readonly Layer[] = [
     note: 'the only writer of the runs folder',
   },
   {
+    folder: 'core/store-memory',
+    folders: ['protocol', 'util', 'core/ports'],
+    packages: [],
+    node: false,
+    note: 'the ports in this process, without a file',
+  },
+  {
+    folder: 'core/index-sqlite',
+    folders: ['protocol', 'util', 'core/ports', 'core/store-memory'],
+    packages: [],
+    node: true,
+    note: 'the index of the runs, derived from them',
+  },
+  {
     folder: 'core/audit',
     folders: ['protocol', 'util', 'core/ports', 'core/store-files'],
     packages: [],
@@ -152,7 +168,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/run',
     folders: ['protocol', 'util', ...RUN_CORE.slice(0, -3)],
-    packages: ['ajv'],
+    packages: [],
     node: true,
     note: 'the life of a run: a sequence and a race of guards',
   },
@@ -180,7 +196,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/workflow',
     folders: ['protocol', 'util', ...RUN_CORE],
-    packages: ['yaml', 'zod', 'ajv', '@marcbachmann/cel-js'],
+    packages: ['yaml', 'zod', '@marcbachmann/cel-js'],
     node: true,
     note: 'runs made of runs',
   },
@@ -276,4 +292,7 @@ export const COMPOSITION_ROOTS: readonly string[] = [
 export const LOADERS: readonly string[] = ['core/plugins/host/serve.ts'];
 
 /** The only files that may use `bun:*` or the global `Bun`; each has a twin for Node. */
-export const BUN_FILES: readonly string[] = ['core/process/runtime-bun.ts'];
+export const BUN_FILES: readonly string[] = [
+  'core/process/runtime-bun.ts',
+  'core/index-sqlite/sqlite-bun.ts',
+];
