@@ -1,3 +1,4 @@
+export { nearest } from '../util/nearest.ts';
 export { type AppErrorInfo, type CliApp, type CliIo, type Route, runCli } from './app.ts';
 export { AppError, type AppErrorOptions } from './app-error.ts';
 export { type Audience, agentOf, detectAudience } from './audience.ts';
@@ -49,7 +50,6 @@ export {
 export type { Person, ProgramQuestion } from './person.ts';
 export { detectScreen, type Screen } from './screen.ts';
 export { type Look, styled } from './style.ts';
-export { nearest } from './suggest.ts';
 export { cellText, renderTable } from './table.ts';
 export type { Place, Presenter, Terminal } from './terminal.ts';
 export { safeData, safeText } from './terminal-text.ts';

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { nearest } from '../util/nearest.ts';
 import type { GlobalFlags } from './globals.ts';
 import type { OperationDescription } from './operation.ts';
 import {
@@ -9,7 +10,6 @@ import {
   mainArrayIn,
   mainArrayOf,
 } from './output-shape.ts';
-import { nearest } from './suggest.ts';
 import { didYouMean, type UsageProblem, usageError } from './usage-error.ts';
 
 /** Which part of an answer is asked for. */

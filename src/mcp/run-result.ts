@@ -1,7 +1,7 @@
+import { basename } from 'node:path';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import { type RunStatus, runQuestions, runStatus } from '../operations/run/run-status.ts';
 import { problemOfData } from '../operations/tool/offered-tools.ts';
-import { type Artifact, artifactUri } from './artifact-uri.ts';
 import type { Host, OpenHost } from './host.ts';
 import { nextCalls } from './next-calls.ts';
 import { errorResult } from './tool-result.ts';
@@ -128,4 +128,18 @@ async function inlineBlock(
     return { type: family === 'audio' ? 'audio' : 'image', data, mimeType };
   }
   return encoding === 'utf8' ? { type: 'resource', resource: { uri, mimeType, text: content } } : undefined;
+}
+
+/** An artifact as the runner measured it. */
+interface Artifact {
+  path: string;
+  kind: 'file' | 'directory';
+  size: number;
+  sha256: string;
+  media_type: string;
+}
+
+/** The address of an artifact: its number in the list of its run, from 1 on, and its name for people. */
+function artifactUri(runId: string, number: number, path: string): string {
+  return `acor://runs/${runId}/artifacts/${number}/${encodeURIComponent(basename(path))}`;
 }

@@ -399,8 +399,15 @@ it('a stream is read whatever it holds, by each adapter: no line of it harms the
       `tools/${name}/streams/hostile.jsonl`,
       hostile.map((each) => JSON.stringify(each)).join('\n'),
     );
-    const { end } = await project.run([name]);
+    const { end, events } = await project.run([name]);
     assert.notEqual(end.code, 'E_STORAGE', adapter);
+    assert.deepEqual(
+      events.map(({ seq }) => seq),
+      events.map((_, index) => index + 1),
+      adapter,
+    );
+    assert.deepEqual(project.events(String(end.run_id)), events, adapter);
+    assert.equal((await project.envelope(['verify', String(end.run_id)])).code, 0, adapter);
     assert.ok(Number(end.events) > 200, `${adapter}: ${end.events} events`);
   }
 });

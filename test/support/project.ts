@@ -75,10 +75,16 @@ export class TestProject {
 
   /** Starts a command in the project, with its output in pipes, as an agent does. */
   start(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Running {
-    const env = { ...baseEnvironment(), ...dataFolder(this.root, options.env), ...options.env };
+    const env = this.environment(options.env);
     return new Running(
       spawn(ACOR, args, { cwd: options.cwd ?? this.root, env, stdio: ['pipe', 'pipe', 'pipe'] }),
     );
+  }
+
+  /** The variables of a command: only what a shell needs, because those of whoever runs the tests must not matter. */
+  environment(env: Record<string, string> = {}): Record<string, string> {
+    const { PATH = '', HOME = '/' } = process.env;
+    return { PATH, HOME, LANG: 'C.UTF-8', ...dataFolder(this.root, env), ...env };
   }
 
   /** Runs a command to its end, with nothing on its standard input. */
@@ -250,11 +256,6 @@ function isBuilt(): boolean {
   const sources = [join(ROOT, 'src'), join(ROOT, 'package.json')];
   const newer = spawnSync('find', [...sources, '-newer', program, '-print', '-quit'], { encoding: 'utf8' });
   return newer.status === 0 && newer.stdout === '';
-}
-
-/** Only what a shell needs: the environment of whoever runs the tests must not matter. */
-function baseEnvironment(): Record<string, string> {
-  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', LANG: 'C.UTF-8' };
 }
 
 /** The data of the user is kept in the project, unless a test brings a home of its own. */

@@ -1,3 +1,5 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+
 /** A mistake in a file that a person wrote: where, which rule, and what puts it right. Lines and columns count from 1; 0 means the whole file. */
 export interface Problem {
   file: string;
@@ -16,4 +18,15 @@ export function problemText(problem: Problem): string {
 /** `file:line:column`, or the file alone when it is meant as a whole. */
 export function placeText({ file, line, column }: Pick<Problem, 'file' | 'line' | 'column'>): string {
   return line > 0 ? `${file}:${line}:${column}` : file;
+}
+
+/** Throws E_CONFIG_INVALID with every mistake at once; does nothing where there is none. */
+export function refuse(problems: readonly Problem[]): void {
+  const [first, ...others] = problems;
+  if (first === undefined) return;
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  throw new AcorError('E_CONFIG_INVALID', `${problemText(first)}${more}`, {
+    hint: first.fix,
+    details: { problems },
+  });
 }

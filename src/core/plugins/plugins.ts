@@ -2,41 +2,24 @@ import { newSpanId } from '../../util/ids.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { whyNotApproved } from '../guard/approval-state.ts';
-import { registerCompanion } from '../process/kill-tree.ts';
 import { loadRuntime } from '../process/runtime.ts';
 import { Watchdog } from '../process/watchdog.ts';
 import { LANGUAGES } from '../registry/languages/index.ts';
 import type { Language } from '../registry/languages/language.ts';
 import type { RegistryPlugins, ToolEntry } from '../registry/registry.ts';
-import type { ToolPlan } from '../run/plan/plan.ts';
+import type { ToolPlan } from '../run/plan/tool-plan.ts';
 import type { RunPlugins, RunWatch } from '../run/services.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
 import { adjustTools } from './adjust-tools.ts';
 import { approvalName, type FoundPlugin, findPlugins } from './find-plugins.ts';
 import type { Hook } from './host/check-plugin.ts';
 import { judgePlan } from './judge-plan.ts';
-import type { PluginOutline } from './messages.ts';
 import { copyOf } from './plugin-copy.ts';
 import { pluginLanguage } from './plugin-language.ts';
-import { PluginProcess } from './plugin-process.ts';
+import { type LoadedPlugin, type PluginFailure, PluginProcess } from './plugin-process.ts';
 import { PluginWatch } from './plugin-watch.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
-
-/** A plugin that runs. */
-export interface LoadedPlugin extends PluginOutline {
-  name: string;
-  process: PluginProcess;
-}
-
-/** Something that a plugin failed to do, reported once; `text` is a sentence without its full stop. */
-export interface PluginFailure {
-  plugin: string;
-  /** E_APPROVAL_REQUIRED for a plugin without an approval. */
-  code?: string;
-  text: string;
-  next?: string[];
-}
 
 /**
  * The plugins of a project. Their processes are started when the registry or a run first asks for them. What they fail to do is kept in
@@ -73,6 +56,11 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     return this.found.flatMap((plugin) => (isUnapproved(plugin) ? [approveCommand(plugin)] : []));
   }
 
+  /** Whether the process of a plugin that ran has ended. */
+  get hasEnded(): boolean {
+    return this.#loaded.some(({ process }) => !process.isAlive);
+  }
+
   /** Those that run, in the order of the configuration. */
   ready(): Promise<LoadedPlugin[]> {
     this.#ready ??= this.#start();
@@ -107,7 +95,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
   async #start(): Promise<LoadedPlugin[]> {
     if (this.found.some(({ approval }) => approval.state === 'valid')) {
       // What a plugin starts, or a loop that it is caught in, does not outlive this process.
-      registerCompanion(new Watchdog(await loadRuntime(), this.#owner).pid);
+      new Watchdog(await loadRuntime(), this.#owner);
     }
     const loaded = (await Promise.all(this.found.map((plugin) => this.#load(plugin)))).filter(
       (each) => each !== undefined,

@@ -65,6 +65,11 @@ export class Registry {
     return this.#plugins === undefined ? LANGUAGES : languagesWith(await this.#plugins.languages());
   }
 
+  /** Rises whenever `list` has read something again; undefined where plugins may change a list at any time. */
+  get revision(): number | undefined {
+    return this.#plugins === undefined ? this.#tools.revision : undefined;
+  }
+
   /** Every tool by name, the broken ones included. */
   list(): Promise<ToolEntry[]> {
     return this.#inTurn(async () => {

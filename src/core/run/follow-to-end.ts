@@ -4,6 +4,9 @@ import { isLive, isLost } from '../store-files/lost-runs.ts';
 import type { RunStore } from '../store-files/run-store.ts';
 import { settled } from './recover-lost-run.ts';
 
+/** The death of a supervisor wakes no follower: the followers check from time to time, not at each change of the log. */
+const LIVENESS_CHECK_MS = 500;
+
 /**
  * Follows the log of a run, whoever supervises it, from any `seq` on and in whole lines, to the event that ends the run. If its
  * supervisor is lost, that end is written first. `isEnough` is asked while nothing comes.
@@ -14,7 +17,14 @@ export async function* followToEnd(
   options: { since: number; signal?: AbortSignal | undefined; isEnough?: () => boolean },
 ): AsyncGenerator<Uint8Array> {
   const { signal, isEnough = () => false } = options;
-  const isAbandoned = () => isEnough() || !isLive(store.read(runId));
+  let checkedAtMs = Number.NEGATIVE_INFINITY;
+  const isAbandoned = () => {
+    if (isEnough()) return true;
+    const nowMs = performance.now();
+    if (nowMs - checkedAtMs < LIVENESS_CHECK_MS) return false;
+    checkedAtMs = nowMs;
+    return !isLive(store.read(runId));
+  };
   const follow = { wait: true, isAbandoned, ...(signal && { signal }) };
   let seen = options.since;
   for (;;) {

@@ -1,5 +1,6 @@
 import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
+import { firstError } from '../../util/error-code.ts';
 import { unreachable } from '../../util/unreachable.ts';
 import type { Exit } from '../process/runtime.ts';
 import { storageError } from '../store-files/storage-error.ts';
@@ -168,9 +169,9 @@ export function stopped(code: string, message: string): Outcome {
   };
 }
 
-/** What an error of the runner itself makes of the run. */
+/** The outcome of a run that an error of the runner ended. */
 export function failureOf(error: unknown, dir: string): Outcome {
-  const { code, message, hint } = storageError(error, 'run the tool', dir);
+  const { code, message, hint } = storageError(firstError(error), 'run the tool', dir);
   return { ...stopped(code, message), ...(hint && { hint }), retryable: false };
 }
 

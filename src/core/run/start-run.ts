@@ -9,7 +9,8 @@ import { planRun } from './plan/plan.ts';
 import { checkPlanToken } from './plan/plan-token.ts';
 import type { PreparedRun } from './plan/prepared-run.ts';
 import { Run } from './run.ts';
-import { isOrchestration, type RunnerServices, type RunRequest } from './services.ts';
+import type { RunRequest } from './run-request.ts';
+import { isOrchestration, type RunnerServices } from './services.ts';
 
 const MAX_KEY_CHARS = 200;
 

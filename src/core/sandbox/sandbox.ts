@@ -4,6 +4,7 @@ import type { Isolation } from '../../protocol/v1/runner-events.ts';
 import type { Exit, SpawnRequest } from '../process/runtime.ts';
 import type { EgressNote } from './egress/connection-log.ts';
 import type { EgressPlan } from './egress/egress-plan.ts';
+import type { SeccompRules } from './seccomp/filter.ts';
 
 /** A path that a tool may reach. It is absolute and real. */
 export interface PathGrant {
@@ -135,6 +136,9 @@ export interface SandboxBackend {
   readonly identity?: string;
   /** Tries it out on this machine. May take some milliseconds; what it finds is kept by `choose.ts`. */
   probe(): Promise<SandboxProbe>;
-  /** Throws E_SANDBOX_UNAVAILABLE for what it cannot give. */
-  confine(request: SandboxRequest, probe: SandboxProbe): Promise<Confinement>;
+  /** Throws E_SANDBOX_UNAVAILABLE for what it cannot give. Without `filterOf` filters of system calls are assembled. */
+  confine(request: SandboxRequest, probe: SandboxProbe, filterOf?: FilterSource): Promise<Confinement>;
 }
+
+/** Gives the filter of system calls for its rules, as bytes for the kernel. */
+export type FilterSource = (rules: SeccompRules) => Promise<Uint8Array>;

@@ -70,8 +70,8 @@ export class FileRunStore implements RunStore {
     return this.#keys.runOf(keyed);
   }
 
-  forgetKey(key: string): void {
-    this.#keys.forget(key);
+  forgetKey(key: string, runId: string): Promise<void> {
+    return this.#keys.forget(key, runId);
   }
 
   takeOver(runId: string, mayTake: (record: RunRecord) => void = () => {}): RunWriter {

@@ -3,7 +3,8 @@ import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { PreparedAnswer } from '../run/answers/questions.ts';
 import { stagedBefore } from '../run/attempt/outputs.ts';
-import { type RunRequest, WORKFLOW_PREFIX } from '../run/services.ts';
+import type { RunRequest } from '../run/run-request.ts';
+import { WORKFLOW_PREFIX } from '../run/services.ts';
 import { questionsOf } from '../store-files/open-questions.ts';
 import type { RunStore } from '../store-files/run-store.ts';
 

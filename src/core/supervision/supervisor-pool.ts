@@ -1,6 +1,7 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { ChildHosts } from '../run/child-supervisors.ts';
-import { isOrchestration, type RunRequest } from '../run/services.ts';
+import type { RunRequest } from '../run/run-request.ts';
+import { isOrchestration } from '../run/services.ts';
 import { Supervisor, startSupervisor } from './start-supervisor.ts';
 
 /** Supervisors for many runs: as many as there are runs at once, each used again once its run is over. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { failureOf, type Outcome, stopped } from '../run/outcome.ts';
-import type { ToolPlan } from '../run/plan/plan.ts';
+import type { ToolPlan } from '../run/plan/tool-plan.ts';
 import {
   type AttemptOptions,
   type AttemptOutcome,

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../../compose/operation.ts';
-import { PIPE_PREFIX, type RerunMode, type RunRequest, WORKFLOW_PREFIX } from '../../core/run/services.ts';
+import type { RerunMode, RunRequest } from '../../core/run/run-request.ts';
+import { PIPE_PREFIX, WORKFLOW_PREFIX } from '../../core/run/services.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
 import type { WorkflowServices } from '../../core/workflow/engine/plan-workflow.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';

@@ -46,7 +46,7 @@ export const runAttach = acorOperation({
         }
         const record = await recoverIfLost(store, store.read(run));
         if (!isFinal(record.state)) return { answer: { kind: 'data', data: startedRunOf(store, run) } };
-        const answer = answerOf(summaryOf(store, run, record), { exit_code: 'acor' }, app);
+        const answer = await answerOf(summaryOf(store, run, record), { exit_code: 'acor' }, app);
         return { answer: { ...answer, exit: record.state === 'completed' ? 0 : 1 } };
       },
     });

@@ -1,7 +1,8 @@
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
 import { Run } from '../../core/run/run.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
-import type { RunnerServices, RunRequest } from '../../core/run/services.ts';
+import type { RunnerServices } from '../../core/run/services.ts';
 import { startRun } from '../../core/run/start-run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import type { StartedRun } from '../shapes.ts';
@@ -35,7 +36,7 @@ export async function runHere(
       const asks = ctx.person?.ask !== undefined;
       return runAbout(run.runId, ctx, { asks, cancels: true, old: { bytes: 0 } });
     },
-    ended: async () => ({ answer: answerOf(await run.ended, flags, ctx.app) }),
+    ended: async () => ({ answer: await answerOf(await run.ended, flags, ctx.app) }),
   };
 }
 

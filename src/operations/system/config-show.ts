@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { nearest } from '../../compose/suggest.ts';
+import { nearest } from '../../util/nearest.ts';
 import { acorOperation } from '../define.ts';
 
 export const configShow = acorOperation({

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
-import type { RunnerServices, RunRequest } from '../../core/run/services.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
+import type { RunnerServices } from '../../core/run/services.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import type { RunRequest } from '../../core/run/services.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
 import { EXECUTOR_NAMES, toolNameOf } from '../../core/task/executors.ts';
 import { readTask, refuseWhileLive } from '../../core/task/task-record.ts';
 import { AcorError } from '../../protocol/acor-error.ts';

@@ -8,7 +8,7 @@ import { ACOR_VERSION } from '../../../util/version.ts';
 import { checkFile } from '../../config/check-file.ts';
 import { CONFIG_VERSION } from '../../config/config-version.ts';
 import { isNamed } from '../../config/find.ts';
-import { refuse } from '../../config/refuse.ts';
+import { refuse } from '../../config/problem.ts';
 import { replaceFile } from '../../config/replace-file.ts';
 import { readYamlFile } from '../../config/yaml-file.ts';
 

@@ -4,7 +4,7 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
 import { type MeasuredArtifact, measureArtifact } from '../../store-files/artifacts.ts';
 import type { RunLayout } from '../../store-files/layout.ts';
-import type { ToolPlan } from '../plan/plan.ts';
+import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { EndingMessage } from './intake.ts';
 
 /**

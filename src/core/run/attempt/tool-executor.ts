@@ -1,16 +1,18 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { ErrorInfo } from '../../../protocol/error-codes.ts';
 import type { Exit } from '../../process/runtime.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { RunWriter } from '../../store-files/run-store.ts';
 import { failureOf, isListedExit, judge, type Outcome } from '../outcome.ts';
-import type { ToolPlan } from '../plan/plan.ts';
+import type { ToolPlan } from '../plan/tool-plan.ts';
 import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor } from '../run-executor.ts';
 import { type RunnerServices, TASK_PREFIX } from '../services.ts';
-import { type AttemptResult, runAttempt } from './attempt.ts';
+import { runAttempt } from './attempt.ts';
 import { collectArtifacts } from './collect-artifacts.ts';
 import { hasEndedItself } from './ending.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
+import type { AttemptResult } from './wind-down.ts';
 
 /** What a run of this plan does, once there is somebody to write it. */
 export async function executorFor(
@@ -55,7 +57,8 @@ class ToolExecutor implements RunExecutor {
         adapter,
         strict: manifest.strict,
         exitCodes: manifest.exit_codes,
-        extraCodes: await this.#services.registry.errorCodes(),
+        // Only an error that the tool reports is looked up by its code.
+        extraCodes: attempt.message?.type === 'error' ? await this.#projectErrorCodes() : {},
       });
       return {
         ...this.#withOutputs(outcome, attempt),
@@ -121,6 +124,17 @@ class ToolExecutor implements RunExecutor {
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
       return { outcome: failureOf(error, layout.dir), artifacts: [] };
+    }
+  }
+
+  /** A file of error codes that is invalid must not replace the tool's own error. */
+  async #projectErrorCodes(): Promise<Readonly<Record<string, ErrorInfo>>> {
+    try {
+      return await this.#services.registry.errorCodes();
+    } catch (error) {
+      if (!(error instanceof AcorError)) throw error;
+      this.#warn(error.code, `the project's error codes cannot be read: ${error.message}`);
+      return {};
     }
   }
 

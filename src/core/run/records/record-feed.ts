@@ -16,7 +16,7 @@ const MAX_PAUSE_MS = 20;
  * of the tool, which holds the other run back when it is too far ahead. Only one that has completed ends in end-of-file: what a tool
  * makes of half of its input must not count.
  */
-export class RecordFeed {
+export class RecordFeed implements Disposable {
   readonly #services: RunnerServices;
   readonly #source: RecordSource;
   readonly #onBroken: (reason: string) => void;
@@ -61,9 +61,9 @@ export class RecordFeed {
   /** It is at its end when the records are. */
   end(): void {}
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#stop.abort();
-    this.#pipe.close();
+    this.#pipe[Symbol.dispose]();
   }
 
   async #feed(): Promise<void> {

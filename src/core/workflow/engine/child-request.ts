@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { unreachable } from '../../../util/unreachable.ts';
-import { type RunRequest, WORKFLOW_PREFIX } from '../../run/services.ts';
+import type { RunRequest } from '../../run/run-request.ts';
+import { WORKFLOW_PREFIX } from '../../run/services.ts';
 import { asText, evaluate } from '../expression/evaluate.ts';
 import type { Scope } from '../expression/expression.ts';
 import type { StepArguments } from '../model.ts';

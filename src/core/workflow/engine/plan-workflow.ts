@@ -1,8 +1,9 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { refuseArguments } from '../../registry/argument-problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
-import { ruledAnswers } from '../../run/plan/plan.ts';
-import { type RunnerServices, type RunRequest, WORKFLOW_PREFIX } from '../../run/services.ts';
+import { preparedAnswers } from '../../run/answers/prepared-answers.ts';
+import type { RunRequest } from '../../run/run-request.ts';
+import { type RunnerServices, WORKFLOW_PREFIX } from '../../run/services.ts';
 import { inputSpecsOf } from '../inputs.ts';
 import { loadWorkflow, type WorkflowProject } from '../inspect-workflow.ts';
 import type { Step, Workflow } from '../model.ts';
@@ -38,7 +39,7 @@ export async function planWorkflow(services: WorkflowServices, request: RunReque
     version,
     givenArgs: [file, ...args],
     timeoutS: request.timeoutS ?? workflow.timeoutS ?? services.config.config.environment.timeout_s,
-    answers: [...(request.answers ?? []), ...ruledAnswers(services, name)],
+    answers: preparedAnswers(services.config, request, name),
   });
   return {
     ...plan,

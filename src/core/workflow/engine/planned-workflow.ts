@@ -1,6 +1,6 @@
 import type { ChildHosts } from '../../run/child-supervisors.ts';
 import type { PreparedRun } from '../../run/plan/prepared-run.ts';
-import type { RunRequest } from '../../run/services.ts';
+import type { RunRequest } from '../../run/run-request.ts';
 import { planWorkflow, type WorkflowServices } from './plan-workflow.ts';
 import { WorkflowExecutor } from './workflow-executor.ts';
 

@@ -1,4 +1,4 @@
-import type { RunRequest } from '../../run/services.ts';
+import type { RunRequest } from '../../run/run-request.ts';
 import { startChild } from '../engine/child-task.ts';
 import { emit } from '../engine/engine.ts';
 import type { Pipe } from './pipe-attempt.ts';

@@ -1,7 +1,8 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { shellCommand } from '../../../util/shell-quote.ts';
 import { splitCommand } from '../../../util/split-command.ts';
-import { PIPE_PREFIX, type RunRequest } from '../../run/services.ts';
+import type { RunRequest } from '../../run/run-request.ts';
+import { PIPE_PREFIX } from '../../run/services.ts';
 
 /** One tool of a pipe, as it was called. */
 export interface Stage {

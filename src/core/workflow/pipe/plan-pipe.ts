@@ -2,7 +2,8 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { planRun } from '../../run/plan/plan.ts';
 import type { RecordForm } from '../../run/records/record-source.ts';
-import { PIPE_PREFIX, type RunnerServices, type RunRequest } from '../../run/services.ts';
+import type { RunRequest } from '../../run/run-request.ts';
+import { PIPE_PREFIX, type RunnerServices } from '../../run/services.ts';
 import { type ParentPlan, planParent } from '../parent-plan.ts';
 import { type Stage, stagesOf } from './pipe-call.ts';
 

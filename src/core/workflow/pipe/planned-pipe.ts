@@ -1,6 +1,7 @@
 import type { ChildHosts } from '../../run/child-supervisors.ts';
 import type { PreparedRun } from '../../run/plan/prepared-run.ts';
-import type { RunnerServices, RunRequest } from '../../run/services.ts';
+import type { RunRequest } from '../../run/run-request.ts';
+import type { RunnerServices } from '../../run/services.ts';
 import { PipeExecutor } from './pipe-executor.ts';
 import { planPipe } from './plan-pipe.ts';
 

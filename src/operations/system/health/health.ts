@@ -4,12 +4,10 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { acorOperation } from '../../define.ts';
 import { checkLimits } from './limits.ts';
 import { checkPlugins } from './plugins.ts';
-import { checkPolicy } from './policy.ts';
-import { checkRuntimes } from './runtimes.ts';
 import { checkSandbox } from './sandbox.ts';
 import { checkSecrets } from './secrets.ts';
 import { checkStore } from './store.ts';
-import { checkTools } from './tools.ts';
+import { checkPolicy, checkRuntimes, checkTools } from './tools.ts';
 
 export const health = acorOperation({
   name: 'system.health',

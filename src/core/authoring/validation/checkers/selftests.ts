@@ -1,6 +1,7 @@
 import { AcorError } from '../../../../protocol/acor-error.ts';
 import type { ToolEntry } from '../../../registry/registry.ts';
-import type { RunnerServices, RunRequest } from '../../../run/services.ts';
+import type { RunRequest } from '../../../run/run-request.ts';
+import type { RunnerServices } from '../../../run/services.ts';
 import { startRun } from '../../../run/start-run.ts';
 import type { Checker } from '../checker.ts';
 import { type Finding, findingOf } from '../finding.ts';

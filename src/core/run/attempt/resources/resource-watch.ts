@@ -26,7 +26,7 @@ export interface WatchedTool {
 }
 
 /** Holds one attempt of a tool to its resource limits: groups of the kernel where they can be had, and a watch everywhere. */
-export class ResourceWatch {
+export class ResourceWatch implements AsyncDisposable {
   readonly #limits: ResourceLimits;
   readonly #groups: RunGroups | undefined;
   #usage: UsageWatch | undefined;
@@ -117,7 +117,7 @@ export class ResourceWatch {
     return { ...exit, usage: { cpu_s: cpu_s ?? cpuS, max_rss_bytes: most } };
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.stop();
     await this.#groups?.remove();
   }
