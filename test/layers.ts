@@ -253,7 +253,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'operations',
     folders: ['protocol', 'util', 'compose', ...CORE],
-    packages: ['zod', '@clack/prompts'],
+    packages: ['zod'],
     node: true,
     note: 'what ACOR can do, one file each',
   },
