@@ -112,9 +112,7 @@ function isAnswer(name: string): boolean {
 
 function answersIn(folder: string): string[] {
   try {
-    return readdirSync(folder)
-      .filter(isAnswer)
-      .sort();
+    return readdirSync(folder).filter(isAnswer).sort();
   } catch {
     return [];
   }
