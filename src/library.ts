@@ -13,7 +13,6 @@ import type { KnownRun } from './core/run/known-run.ts';
 import { recoverIfLost } from './core/run/recover-lost-run.ts';
 import type { Run } from './core/run/run.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
-import { WORKFLOW_PREFIX } from './core/run/services.ts';
 import { startRun } from './core/run/start-run.ts';
 import { requestCancel } from './core/store-files/cancel-request.ts';
 import { readEvents } from './core/store-files/follow.ts';
@@ -98,7 +97,7 @@ export class Acor {
       for await (const _ of readEvents(store.layout(runId).events, { wait: true, isAbandoned }));
     }
     // Those of a workflow that was killed live on until somebody goes on with it.
-    if (store.read(runId).tool.startsWith(WORKFLOW_PREFIX)) await endChildren(store, runId, reason);
+    if (store.read(runId).kind === 'workflow') await endChildren(store, runId, reason);
     return recoverIfLost(store, store.read(runId));
   }
 
@@ -131,6 +130,7 @@ export class Acor {
     const { cwd, env } = this.#options;
     const services = await runnerServices(await this.#open(), { env, adoptOrphans: false });
     const run = await startRun(services, {
+      kind: 'tool',
       tool,
       args: [...args],
       cwd,

@@ -168,7 +168,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/run',
     folders: ['protocol', 'util', ...RUN_CORE.slice(0, -3)],
-    packages: ['ajv'],
+    packages: [],
     node: true,
     note: 'the life of a run: a sequence and a race of guards',
   },
@@ -196,7 +196,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/workflow',
     folders: ['protocol', 'util', ...RUN_CORE],
-    packages: ['yaml', 'zod', 'ajv', '@marcbachmann/cel-js'],
+    packages: ['yaml', 'zod', '@marcbachmann/cel-js'],
     node: true,
     note: 'runs made of runs',
   },
@@ -245,7 +245,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'core/project',
-    folders: [...RUN_CORE, 'core/workflow', 'core/task', 'core/plugins'],
+    folders: ['protocol', 'util', ...RUN_CORE, 'core/workflow', 'core/task', 'core/plugins'],
     packages: [],
     node: true,
     note: 'the one way to open a project, for every surface and the library',
@@ -253,7 +253,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'operations',
     folders: ['protocol', 'util', 'compose', ...CORE],
-    packages: ['zod', '@clack/prompts'],
+    packages: ['zod'],
     node: true,
     note: 'what ACOR can do, one file each',
   },

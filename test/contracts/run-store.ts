@@ -142,9 +142,10 @@ export function runStoreContract(name: string, open: () => RunStore): void {
   });
 }
 
-function newRun(nowMs = Date.now()): NewRun {
+export function newRun(nowMs = Date.now()): NewRun {
   return {
     run_id: newRunId(nowMs),
+    kind: 'tool',
     tool: 'a_tool',
     tool_version: null,
     args: [],

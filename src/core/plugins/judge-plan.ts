@@ -2,7 +2,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { withinBudget } from '../run/plan/limits.ts';
 import type { ToolPlan } from '../run/plan/tool-plan.ts';
 import type { PluginPlan } from './plugin.ts';
-import type { LoadedPlugin } from './plugins.ts';
+import type { LoadedPlugin } from './plugin-process.ts';
 
 const MAX_REASON_CHARS = 500;
 

@@ -1,7 +1,7 @@
 import type { RunWatch } from '../run/services.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
 import { EventFeed } from './event-feed.ts';
-import type { LoadedPlugin, PluginFailure } from './plugins.ts';
+import type { LoadedPlugin, PluginFailure } from './plugin-process.ts';
 
 /** Plugins at one run: its events go to them, and what they fail to do goes into its log. */
 export class PluginWatch implements RunWatch {

@@ -14,28 +14,12 @@ import { adjustTools } from './adjust-tools.ts';
 import { approvalName, type FoundPlugin, findPlugins } from './find-plugins.ts';
 import type { Hook } from './host/check-plugin.ts';
 import { judgePlan } from './judge-plan.ts';
-import type { PluginOutline } from './messages.ts';
 import { copyOf } from './plugin-copy.ts';
 import { pluginLanguage } from './plugin-language.ts';
-import { PluginProcess } from './plugin-process.ts';
+import { type LoadedPlugin, type PluginFailure, PluginProcess } from './plugin-process.ts';
 import { PluginWatch } from './plugin-watch.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
-
-/** A plugin that runs. */
-export interface LoadedPlugin extends PluginOutline {
-  name: string;
-  process: PluginProcess;
-}
-
-/** Something that a plugin failed to do, reported once; `text` is a sentence without its full stop. */
-export interface PluginFailure {
-  plugin: string;
-  /** E_APPROVAL_REQUIRED for a plugin without an approval. */
-  code?: string;
-  text: string;
-  next?: string[];
-}
 
 /**
  * The plugins of a project. Their processes are started when the registry or a run first asks for them. What they fail to do is kept in

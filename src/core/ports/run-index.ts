@@ -1,6 +1,5 @@
+import type { RunKind } from '../../protocol/run-kind.ts';
 import type { RunState } from '../../protocol/run-state.ts';
-
-export type RunKind = 'tool' | 'workflow' | 'pipe' | 'task';
 
 /** A run as the index has it. */
 export interface IndexedRun {

@@ -1,8 +1,7 @@
+import { kindOfName } from '../../protocol/run-kind.ts';
 import { loadRuntime } from '../process/runtime.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { PreparedRun } from '../run/plan/prepared-run.ts';
-import type { RunRequest } from '../run/run-request.ts';
-import { PIPE_PREFIX, type RunnerServices, TASK_PREFIX } from '../run/services.ts';
+import type { RunnerServices } from '../run/services.ts';
 import type { Project, ProjectPlace } from './open-project.ts';
 
 /** What runs of a project need. `list` is for those who check workflows. */
@@ -24,7 +23,7 @@ export async function runnerServices(
     ...project,
     registry: {
       find: async (name) =>
-        name.startsWith(TASK_PREFIX)
+        kindOfName(name) === 'task'
           ? (await import('../task/executor-tool.ts')).executorTool(name, config, env)
           : registry.find(name),
       list: () => registry.list(),
@@ -34,26 +33,11 @@ export async function runnerServices(
     runtime,
     adoptsOrphans: adoptOrphans && runtime.adoptOrphans(),
     loadAdapter: async (name) => (await import('../adapters/index.ts')).loadAdapter(name),
-    planWorkflow: (services, request) => planWorkflow(services, registry, request),
+    prepareOrchestration: async (services, request) =>
+      (await import('../workflow/prepare-orchestration.ts')).prepareOrchestration(services, request),
     conversationalExecutor: async (plan) => {
       const { TaskExecutor } = await import('../task/task-executor.ts');
       return (work, writer) => new TaskExecutor({ config, store, plan, work, writer });
     },
   };
-}
-
-/** The steps of a workflow and the stages of a pipe are supervised by processes of the program `acor`. */
-async function planWorkflow(
-  services: RunnerServices,
-  registry: Registry,
-  request: RunRequest,
-): Promise<PreparedRun> {
-  const { SupervisorPool } = await import('../supervision/supervisor-pool.ts');
-  const openHosts = () => new SupervisorPool(request.env);
-  if (request.tool.startsWith(PIPE_PREFIX)) {
-    const { plannedPipe } = await import('../workflow/pipe/planned-pipe.ts');
-    return plannedPipe(services, request, openHosts);
-  }
-  const { plannedWorkflow } = await import('../workflow/engine/planned-workflow.ts');
-  return plannedWorkflow({ ...services, registry }, request, openHosts);
 }

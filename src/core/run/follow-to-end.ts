@@ -1,3 +1,5 @@
+import type { RunRecord } from '../../protocol/run-record.ts';
+import { isFinal } from '../../protocol/run-state.ts';
 import { countLines, followEvents } from '../store-files/follow.ts';
 import { summariseLog } from '../store-files/log-summary.ts';
 import { isLive, isLost } from '../store-files/lost-runs.ts';
@@ -37,5 +39,17 @@ export async function* followToEnd(
     if (isLost(await settled(store, runId))) return;
     const { lastEvent } = summariseLog(store.layout(runId).events);
     if (Number(lastEvent?.seq ?? 0) <= seen) return;
+  }
+}
+
+const ROUND_MS = 5;
+
+/** The record of a run that was followed to its end: its supervisor writes it after the log, so that there is a moment in between. */
+export async function endedRecord(store: RunStore, runId: string): Promise<RunRecord> {
+  for (;;) {
+    const record = await settled(store, runId);
+    const isComing = !isFinal(record.state) && !isLost(record);
+    if (!isComing || summariseLog(store.layout(runId).events).end === undefined) return record;
+    await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
   }
 }

@@ -77,13 +77,6 @@ export interface LaunchOptions {
   onEgress?(note: EgressNote): void;
 }
 
-/** How the tool itself ended, as distinct from the sandbox around it. */
-export interface ToolExit {
-  exit: Exit;
-  /** How many processes the tool left running that the sandbox ended. */
-  left: number;
-}
-
 /** A tool that is ready to be started. */
 export interface SandboxLaunch {
   spawn: SpawnRequest;
@@ -95,8 +88,8 @@ export interface SandboxLaunch {
   forceKillCommand?: readonly string[];
   /** Whether the tool itself has ended, while its sandbox still ends what it left behind. */
   hasEnded(): boolean;
-  /** Call it when the started process has ended. Throws when it was the sandbox that failed. */
-  settle(exit: Exit): ToolExit;
+  /** Call it with the exit of the started process: returns that of the tool, and how many processes the sandbox ended that it left. Throws when the sandbox failed. */
+  settle(exit: Exit): { exit: Exit; left: number };
   /** Lets go of the descriptors, once the process has been started or could not be. */
   release(): void;
   /** Call it when all is over. */

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../../compose/operation.ts';
 import type { RerunMode, RunRequest } from '../../core/run/run-request.ts';
-import { PIPE_PREFIX, WORKFLOW_PREFIX } from '../../core/run/services.ts';
+import type { RunnerServices } from '../../core/run/services.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
-import type { WorkflowServices } from '../../core/workflow/engine/plan-workflow.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { runName } from '../../protocol/run-kind.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
@@ -83,11 +83,11 @@ export async function continueRun(
   refuseStage(record, services.store);
   const { caller } = ctx.app;
   const answers = await preparedAnswers(given.answer, given.answers, ctx.cwd);
-  const isWorkflow = record.tool.startsWith(WORKFLOW_PREFIX);
   const [file, ...inputs] = record.given_args;
   const request: RunRequest = {
-    ...(isWorkflow
-      ? { tool: `${WORKFLOW_PREFIX}${file}`, args: inputs }
+    kind: record.kind,
+    ...(record.kind === 'workflow'
+      ? { tool: runName('workflow', file!), args: inputs }
       : { tool: record.tool, args: record.given_args }),
     cwd: record.cwd,
     env: ctx.env,
@@ -127,19 +127,19 @@ function refuseStage({ run_id, parent }: RunRecord, store: RunStore): void {
 /** False also when the pipe was removed: then its stage is a run like any other. */
 function isStage(pipe: string, store: RunStore): boolean {
   try {
-    return store.read(pipe).tool.startsWith(PIPE_PREFIX);
+    return store.read(pipe).kind === 'pipe';
   } catch (error) {
     if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return false;
     throw error;
   }
 }
 
-async function mayAsk(services: WorkflowServices, request: RunRequest): Promise<boolean> {
-  if (request.tool.startsWith(PIPE_PREFIX)) {
+async function mayAsk(services: RunnerServices, request: RunRequest): Promise<boolean> {
+  if (request.kind === 'pipe') {
     const pipes = await import('../../core/workflow/pipe/may-ask.ts');
     return pipes.mayAsk(services, request.args);
   }
-  if (!request.tool.startsWith(WORKFLOW_PREFIX))
+  if (request.kind !== 'workflow')
     return (await services.registry.find(request.tool)).manifest.actions.length > 0;
   const [{ planWorkflow }, workflows] = await Promise.all([
     import('../../core/workflow/engine/plan-workflow.ts'),

@@ -4,7 +4,7 @@ import type { OperationContext, OperationResult, StreamEnd } from '../../compose
 import { recoverIfLost, settled } from '../../core/run/recover-lost-run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
-import { summaryOf } from '../../core/run/summary-of.ts';
+import { summaryOf } from '../../core/run/run-summary.ts';
 import { requestCancel } from '../../core/store-files/cancel-request.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';

@@ -3,6 +3,7 @@ import type { Page } from '../../compose/operation.ts';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
 import { blockingQuestionsOf } from '../../core/supervision/follow-run.ts';
+import { RUN_KINDS } from '../../protocol/run-kind.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
@@ -29,10 +30,7 @@ export const runList = acorOperation({
       .enum(['queued', 'running', 'waiting_ai', 'completed', 'failed', 'cancelled'])
       .optional()
       .describe('Only runs in this state.'),
-    kind: z
-      .enum(['tool', 'workflow', 'pipe', 'task'])
-      .optional()
-      .describe('Only tools, workflows, pipes or tasks.'),
+    kind: z.enum(RUN_KINDS).optional().describe('Only tools, workflows, pipes or tasks.'),
     caller: z.string().optional().describe('Only runs that this agent started.'),
     parent: z.string().optional().describe('Only the steps of this run.'),
     created_after: time

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationContext, OperationDescription } from '../../compose/operation.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
-import { TASK_PREFIX } from '../../core/run/services.ts';
 import type { Manifest } from '../../protocol/manifest.ts';
+import { kindOfName } from '../../protocol/run-kind.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { answers, runSummary, startedRun, stream } from '../shapes.ts';
@@ -78,7 +78,7 @@ export const runStart = acorOperation({
   callee: async (name, app) => (await import('./callee-of-tool.ts')).calleeOfTool(name, app),
   async run(given, ctx) {
     const services = await ctx.app.services();
-    const isTask = given.tool.startsWith(TASK_PREFIX);
+    const isTask = kindOfName(given.tool) === 'task';
     const found = await (isTask ? services.registry.find(given.tool) : ctx.app.tool(given.tool));
     const { options, args } = settleFlags(given, found.manifest);
     const request = await requestOf(options, args, ctx);
@@ -138,6 +138,7 @@ async function requestOf(
   const answers = await preparedAnswers(options.answer, options.answers, ctx.cwd);
   const { caller } = ctx.app;
   return {
+    kind: kindOfName(options.tool),
     tool: options.tool,
     args,
     cwd: ctx.cwd,

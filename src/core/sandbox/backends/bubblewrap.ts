@@ -18,11 +18,8 @@ import type {
 import { scratchFile } from '../scratch-file.ts';
 import { assembleFilter } from '../seccomp/assemble-filter.ts';
 import { trustedPath } from '../trusted-program.ts';
-import { type BubblewrapFeatures, bubblewrapArguments } from './bubblewrap-arguments.ts';
+import { bubblewrapArguments, type Features, OWN_ENVIRONMENT } from './bubblewrap-arguments.ts';
 import { launchFailed } from './bubblewrap-failure.ts';
-
-/** The environment of bubblewrap itself: a tool's own could have other code run in it, outside of the sandbox. */
-export const OWN_ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
 
 /** Namespaces of Linux, laid out by bubblewrap, with a filter of system calls and a launcher inside (ARCHITECTURE.md, "The sandbox"). */
 export const bubblewrap: SandboxBackend = {
@@ -31,7 +28,16 @@ export const bubblewrap: SandboxBackend = {
   opensHosts: true,
 
   async probe() {
-    return (await import('./bubblewrap-probe.ts')).probeBubblewrap();
+    const { probeBubblewrap } = await import('./bubblewrap-probe.ts');
+    const { seccompFilter } = await import('../seccomp/filter.ts');
+    return probeBubblewrap((request, features, options) => {
+      const profile = profileOf(request);
+      return launchInBubblewrap(
+        request,
+        { profile, filter: seccompFilter(profile.seccomp), features },
+        options,
+      );
+    });
   },
 
   async confine(request, { features }, filterOf = assembleFilter): Promise<Confinement> {
@@ -59,11 +65,8 @@ export const bubblewrap: SandboxBackend = {
   },
 };
 
-/** What `probe` found out about this machine; `landlock` is the version of that in the kernel, or 0. */
-export type Features = BubblewrapFeatures & { landlock: number };
-
 /** Gets one tool ready to be started. */
-export function launchInBubblewrap(
+function launchInBubblewrap(
   request: SandboxRequest,
   { profile, filter, features }: { profile: Profile; filter: Uint8Array; features: Features },
   options: LaunchOptions,

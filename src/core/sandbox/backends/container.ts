@@ -51,7 +51,12 @@ export function containerBackend(settings: ContainerSettings): SandboxBackend {
       return JSON.stringify([settings, engine.program?.identity]);
     },
     async probe() {
-      return (await import('./container-probe.ts')).probeContainer(settings);
+      const { probeContainer } = await import('./container-probe.ts');
+      const { seccompFilter } = await import('../seccomp/filter.ts');
+      const filter = seccompFilter(containerRules());
+      return probeContainer(settings, (request, features, options) =>
+        launchInContainer(request, { settings, features, filter }, options),
+      );
     },
     async confine(request, { features }, filterOf = assembleFilter): Promise<Confinement> {
       if (request.level === 'privileged') throw noMachine();
@@ -77,12 +82,12 @@ export function containerBackend(settings: ContainerSettings): SandboxBackend {
 }
 
 /** A container has no network: its filter keeps a tool from sockets of the internet, too. */
-export function containerRules(): SeccompRules {
+function containerRules(): SeccompRules {
   return { architecture: architecture() ?? 'x64', internet: false, kind: 'full' };
 }
 
 /** Gets one tool ready to be started. */
-export function launchInContainer(
+function launchInContainer(
   request: SandboxRequest,
   {
     settings,

@@ -35,7 +35,16 @@ export const landlock: SandboxBackend = {
   tier: 2,
 
   async probe() {
-    return (await import('./landlock-probe.ts')).probeLandlock();
+    const { probeLandlock } = await import('./landlock-probe.ts');
+    const { seccompFilter } = await import('../seccomp/filter.ts');
+    return probeLandlock((request, options) => {
+      const profile = profileOf(request);
+      return launchUnderLandlock(
+        request,
+        { profile, filter: seccompFilter(withoutInternet(profile)) },
+        options,
+      );
+    });
   },
 
   async confine(request, _probe, filterOf = assembleFilter): Promise<Confinement> {
@@ -58,7 +67,7 @@ export function withoutInternet({ seccomp }: Profile): SeccompRules {
 }
 
 /** Gets one tool ready to be started. */
-export function launchUnderLandlock(
+function launchUnderLandlock(
   request: SandboxRequest,
   { profile, filter }: { profile: Profile; filter: Uint8Array },
   options: LaunchOptions,
