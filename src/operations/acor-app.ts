@@ -2,6 +2,7 @@ import type { Authorize, CalledOperation, Principal } from '../core/ports/princi
 import type { Project } from '../core/project/open-project.ts';
 import type { ProjectCache } from '../core/project/project-cache.ts';
 import type { ProjectServices } from '../core/project/runner-services.ts';
+import type { ToolEntry } from '../core/registry/registry.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import { allowEverything, localPrincipal } from './local-principal.ts';
