@@ -21,5 +21,6 @@ async function valuesFor(open: OpenHost, ref: string, argument: string): Promise
     return answer.ok ? (answer.data as { topics: { name: string }[] }).topics.map(({ name }) => name) : [];
   }
   if (!ref.startsWith('acor://runs/') || argument !== 'run') return [];
+  await open.app.authorize({ name: 'run.list', effect: 'reads' }, {});
   return (await open.app.project()).store.list().reverse();
 }

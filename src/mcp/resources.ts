@@ -44,6 +44,7 @@ export async function listResources(
   open: OpenHost,
   cursor: string | undefined,
 ): Promise<{ resources: Resource[]; nextCursor?: string }> {
+  await open.app.authorize({ name: 'run.list', effect: 'reads' }, {});
   const { store } = await open.app.project();
   // Ids sort by time, so that a page stays the same whatever is started meanwhile.
   const older = store.list().filter((id) => cursor === undefined || id < cursor);
