@@ -23,6 +23,7 @@ import { FileRunStore } from './core/store-files/file-run-store.ts';
 import { readEvents } from './core/store-files/follow.ts';
 import { isLive } from './core/store-files/lost-runs.ts';
 import type { RunStore } from './core/store-files/run-store.ts';
+import { commandOf } from './operations/command-forms.ts';
 import type { RunEvent } from './protocol/index.ts';
 import type { RunRecord } from './protocol/run-record.ts';
 import { userName } from './util/user-name.ts';
@@ -181,7 +182,7 @@ export class Acor {
       config,
       plugins,
       registry: Registry.open(config, plugins),
-      store: new FileRunStore(runsDir),
+      store: new FileRunStore(runsDir, commandOf),
       queue: new FileRunQueue(runsDir),
     };
   }

@@ -5,6 +5,7 @@ import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { type Envelope, type EnvelopeMeta, failure, success } from './envelope.ts';
 import { toFailure, withData } from './failure.ts';
 import { NO_GLOBAL_FLAGS } from './globals.ts';
+import type { NextStep } from './next-step.ts';
 import { parametersOf } from './parameters.ts';
 import { checkSelection, type Selection, select } from './select.ts';
 import { usageError } from './usage-error.ts';
@@ -20,17 +21,17 @@ export interface Call<C> {
 
 /**
  * Calls an operation with an object, as a surface other than the command line does, and returns the envelope that the command
- * line would write. It never throws, writes nothing and reads no standard input.
+ * line would write, with its next steps as data. It never throws, writes nothing and reads no standard input.
  */
 export async function callOperation<C>(
   app: CliApp<C>,
   { command, op }: LoadedRoute<C>,
   given: Readonly<Record<string, unknown>>,
   call: Call<C>,
-): Promise<Envelope> {
+): Promise<Envelope<NextStep>> {
   const startedAt = performance.now();
   const invocation = `${app.name} ${command}`;
-  const meta = (next?: readonly string[]): EnvelopeMeta => ({
+  const meta = (next?: readonly NextStep[]): EnvelopeMeta<NextStep> => ({
     tool: op.name,
     elapsed: Math.round((performance.now() - startedAt) * 10) / 10,
     next,

@@ -29,6 +29,7 @@ export {
   overall,
 } from './health-shape.ts';
 export { type KnownFlags, takeKnownFlags } from './known-flags.ts';
+export type { NextStep, OperationStep, ShellStep } from './next-step.ts';
 export {
   defineOperation,
   type Effect,
@@ -42,4 +43,5 @@ export { type Look, styled } from './style.ts';
 export { nearest } from './suggest.ts';
 export { cellText, renderTable } from './table.ts';
 export { safeData, safeText } from './terminal-text.ts';
+export { type CommandForm, writeCommand } from './write-command.ts';
 export { writeOut } from './write-out.ts';

@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { AppError } from './app-error.ts';
 import type { Audience } from './audience.ts';
 import type { ForwardedCommand } from './forwarded-command.ts';
+import type { NextStep } from './next-step.ts';
 import type { Screen } from './screen.ts';
 
 /** What calling an operation does to the world. */
@@ -53,8 +54,8 @@ export type OperationResult<T> =
       document?: string;
       /** 0 unless said otherwise; a code that is none of `EXIT` only where the caller asked for another program's own. */
       exit?: number;
-      /** Exact commands that lead on. */
-      next?: string[];
+      /** What leads on. */
+      next?: readonly NextStep[];
       /** How many there are in all, when the operation itself pages. */
       total?: number;
       hasMore?: boolean;

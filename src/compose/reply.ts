@@ -5,10 +5,12 @@ import { EXIT } from './exit-codes.ts';
 import { type Failure, toFailure, withData } from './failure.ts';
 import { type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
 import type { Repeatable } from './next-page.ts';
+import type { NextStep } from './next-step.ts';
 import type { Operation, OperationResult } from './operation.ts';
 import { detectScreen, type Screen } from './screen.ts';
 import { type Selected, select } from './select.ts';
 import { safeLine } from './terminal-text.ts';
+import { writeCommand } from './write-command.ts';
 import { writeOut } from './write-out.ts';
 
 /** How one command line is answered: who reads, in which form, and on which descriptor. */
@@ -83,7 +85,7 @@ export class Reply<C> {
           return result.exit ?? EXIT.done;
         }
         const selected = await this.#select(op, result.data);
-        const meta = this.#meta([...(await this.#nextPage(op, selected)), ...(result.next ?? [])]);
+        const meta = this.#meta([...(await this.#nextPage(op, selected)), ...this.#commands(result.next)]);
         meta.count = selected.count;
         meta.total = result.total ?? selected.total;
         meta.hasMore = result.hasMore ?? selected.hasMore;
@@ -129,13 +131,13 @@ export class Reply<C> {
   async #failure(told: Failure): Promise<number> {
     // Only a person at a terminal is spared the envelope: a piped table has no place for an error.
     if (this.structured || this.audience === 'agent') {
-      await this.#envelope(failure(told.error, this.#meta(told.next)));
+      await this.#envelope(failure(told.error, this.#meta(this.#commands(told.next))));
     } else {
       const [{ renderFailure }, { isatty }] = await Promise.all([import('./render.ts'), import('node:tty')]);
       const { stderrFd } = this.#io;
       // The screen is that of stdout; stderr may be a file for all that.
       const screen = { ...this.screen(), ...(!isatty(stderrFd) && { color: false }) };
-      await writeOut(stderrFd, renderFailure(told, screen));
+      await writeOut(stderrFd, renderFailure(told.error, this.#commands(told.next), screen));
     }
     return told.exit;
   }
@@ -156,7 +158,11 @@ export class Reply<C> {
     await writeOut(this.#io.stdoutFd, renderAnswer(data, meta, this.screen(), render));
   }
 
-  #meta(next: readonly string[] | undefined): EnvelopeMeta {
+  #commands(next: readonly NextStep[] = []): string[] {
+    return next.map((step) => writeCommand(this.#app.name, this.#app.routes, step));
+  }
+
+  #meta(next: readonly string[]): EnvelopeMeta {
     const elapsed = Math.round((performance.now() - this.#startedAt) * 10) / 10;
     return { tool: this.tool, elapsed, next };
   }

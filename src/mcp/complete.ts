@@ -17,7 +17,7 @@ export async function complete(
 
 async function valuesFor(open: OpenHost, ref: string, argument: string): Promise<string[]> {
   if (ref === 'explain' && argument === 'topic') {
-    const answer = await open.call('explain', {}, { signal: new AbortController().signal });
+    const answer = await open.call('system.explain', {}, { signal: new AbortController().signal });
     return answer.ok ? (answer.data as { topics: { name: string }[] }).topics.map(({ name }) => name) : [];
   }
   if (!ref.startsWith('acor://runs/') || argument !== 'run') return [];

@@ -1,10 +1,12 @@
 import { callOperation } from '../compose/call-operation.ts';
 import type { LoadedRoute } from '../compose/catalog.ts';
 import type { Envelope } from '../compose/envelope.ts';
+import type { NextStep } from '../compose/next-step.ts';
 import type { Selection } from '../compose/select.ts';
 import { safeLine } from '../compose/terminal-text.ts';
 import { AcorApp } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
+import type { OperationName } from '../operations/command-forms.ts';
 import { Interrupts } from '../operations/run/interrupts.ts';
 
 /** Who calls: what the client says of itself, and the trace that its call belongs to. */
@@ -36,11 +38,10 @@ export class Host {
     return new OpenHost(this, new AcorApp({ cwd: this.#cwd, env, interrupts: new Interrupts() }), env);
   }
 
-  /** An operation by its command. */
-  async route(command: string): Promise<LoadedRoute<AcorApp>> {
-    const route = this.cli.routes.find((each) => each.command === command);
-    if (route === undefined) throw new Error(`there is no command ${command}`);
-    return { command, op: await route.load() };
+  /** An operation by its name. */
+  async route(operation: OperationName): Promise<LoadedRoute<AcorApp>> {
+    const route = this.cli.routes.find((each) => each.operation === operation)!;
+    return { command: route.command, op: await route.load() };
   }
 }
 
@@ -59,13 +60,13 @@ export class OpenHost {
     this.by = env['AI_AGENT'] ?? 'mcp client';
   }
 
-  /** Calls an operation by its command. Never throws: what went wrong is in the envelope. */
+  /** Calls an operation by its name. Never throws: what went wrong is in the envelope. */
   async call(
-    command: string,
+    operation: OperationName,
     input: Readonly<Record<string, unknown>>,
     options: { signal: AbortSignal; selection?: Partial<Selection> },
-  ): Promise<Envelope> {
-    const route = await this.#host.route(command);
+  ): Promise<Envelope<NextStep>> {
+    const route = await this.#host.route(operation);
     const call = { context: this.app, cwd: this.app.cwd, env: this.#env, ...options };
     return callOperation(this.#host.cli, route, input, call);
   }

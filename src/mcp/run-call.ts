@@ -161,5 +161,5 @@ async function cancelIfMeant({ open, ctx, run, cancelsByLeaving }: RunCall): Pro
   const isGone = (reason as { code?: unknown } | undefined)?.code === 'CONNECTION_CLOSED';
   if (isGone && !cancelsByLeaving) return;
   const why = typeof reason === 'string' && reason !== '' ? reason : 'cancelled by the MCP client';
-  await open.call('cancel', { run, reason: why }, { signal: new AbortController().signal });
+  await open.call('run.cancel', { run, reason: why }, { signal: new AbortController().signal });
 }

@@ -1,8 +1,9 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
-import { commandsForOpenQuestions } from '../operations/run/follow-run.ts';
+import { stepsForOpenQuestions } from '../operations/run/follow-run.ts';
 import { openQuestionsOf } from '../operations/run/open-question.ts';
 import { type RunStatus, statusOf } from '../operations/run/watch-run.ts';
 import { problemOfData } from '../operations/tool/offered-tools.ts';
+import { waitFor } from '../protocol/next-steps.ts';
 import { type Artifact, artifactUri } from './artifact-uri.ts';
 import type { Host, OpenHost } from './host.ts';
 import { nextCalls } from './next-calls.ts';
@@ -22,16 +23,16 @@ export async function runResult(
 ): Promise<CallToolResult> {
   const stand = await statusOf(open.app, runId);
   const about = { run_id: runId, tool: stand.tool, state: stand.state };
-  if (stand.summary === null) return unfinished(host, open, about, note);
+  if (stand.summary === null) return unfinished(open, about, note);
   const { summary } = stand;
   const artifacts = summary.artifacts.map(({ path, size, media_type, sha256 }, index) => {
     return { uri: artifactUri(runId, index + 1, path), path, media_type, size, sha256 };
   });
-  const next = await nextCalls(host, summary.next);
   if (summary.state === 'failed') {
     const ended = { ...about, attempt: summary.attempt, ...(artifacts.length > 0 && { artifacts }) };
-    return errorResult(errorOf(stand), next, ended);
+    return errorResult(errorOf(stand), summary.next, ended);
   }
+  const next = nextCalls(summary.next);
   const answer = {
     ...about,
     ...(summary.result?.data !== undefined && { data: summary.result.data }),
@@ -51,15 +52,14 @@ export async function runResult(
 }
 
 async function unfinished(
-  host: Host,
   open: OpenHost,
   about: { run_id: string; tool: string; state: string },
   note: string | undefined,
 ): Promise<CallToolResult> {
   const { store } = await open.app.project();
   const questions = await openQuestionsOf(store, about.run_id);
-  const answers = await commandsForOpenQuestions(store, about.run_id);
-  const next = await nextCalls(host, [...answers, `acor wait ${about.run_id}`]);
+  const answers = await stepsForOpenQuestions(store, about.run_id);
+  const next = nextCalls([...answers, waitFor(about.run_id)]);
   const answer = { ...about, questions, ...(note !== undefined && { note }), next };
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
 }
@@ -123,7 +123,7 @@ async function inlineBlock(
   const most = isMedia ? INLINE_BYTES.media : isText ? INLINE_BYTES.text : 0;
   if (kind !== 'file' || size === 0 || size > most) return undefined;
   const input = { run: runId, artifact: String(number), bytes: most };
-  const read = await open.call('artifact', input, { signal: new AbortController().signal });
+  const read = await open.call('run.artifact', input, { signal: new AbortController().signal });
   // It may be gone by now; the link then says so.
   if (!read.ok) return undefined;
   const { content, encoding } = read.data as { content: string; encoding: 'utf8' | 'base64' };

@@ -7,6 +7,7 @@ import type { PreparedRun } from '../core/run/plan/prepared-run.ts';
 import { PIPE_PREFIX, type RunnerServices, type RunRequest } from '../core/run/services.ts';
 import type { RunStore } from '../core/store-files/run-store.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
+import { commandOf } from './command-forms.ts';
 import type { Interrupts } from './run/interrupts.ts';
 import type { Surfaces } from './surfaces.ts';
 
@@ -106,7 +107,7 @@ export class AcorApp {
     return {
       config,
       registry: Registry.open(config, plugins),
-      store: new FileRunStore(runsDir),
+      store: new FileRunStore(runsDir, commandOf),
       queue: new FileRunQueue(runsDir),
       plugins,
     };

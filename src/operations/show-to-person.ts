@@ -4,7 +4,8 @@ import type { Screen } from '../compose/screen.ts';
 import { countLines } from '../core/store-files/follow.ts';
 import type { RunStore } from '../core/store-files/run-store.ts';
 import type { AcorApp } from './acor-app.ts';
-import { commandsForOpenQuestions, type FollowEnd, followRun, stateAfter } from './run/follow-run.ts';
+import { commandOf } from './command-forms.ts';
+import { type FollowEnd, followRun, stateAfter, stepsForOpenQuestions } from './run/follow-run.ts';
 import { RunView, type ViewOptions } from './run/live/run-view.ts';
 
 /** A run that this very process supervises. */
@@ -33,7 +34,7 @@ export async function showToPerson(
       if (asks) continue;
       const { store } = await ctx.app.project();
       view.emit(`acor: run ${run.runId} waits for an answer from another shell; Ctrl-C cancels it`);
-      for (const command of await commandsForOpenQuestions(store, run.runId)) view.emit(`  ${command}`);
+      for (const step of await stepsForOpenQuestions(store, run.runId)) view.emit(`  ${commandOf(step)}`);
     }
   } finally {
     stopListening();

@@ -1,5 +1,6 @@
+import type { NextStep } from '../../protocol/next-step.ts';
+import { approve } from '../../protocol/next-steps.ts';
 import { newSpanId } from '../../util/ids.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { whyNotApproved } from '../guard/approval-state.ts';
 import { registerCompanion } from '../process/kill-tree.ts';
@@ -35,7 +36,7 @@ export interface PluginFailure {
   /** E_APPROVAL_REQUIRED for one that nobody has approved. */
   code?: string;
   text: string;
-  next?: string[];
+  next?: NextStep[];
 }
 
 /**
@@ -68,9 +69,9 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     return new Plugins(config, env, await findPlugins(config, env));
   }
 
-  /** The commands with which a person has those run that nobody has approved. */
-  get next(): string[] {
-    return this.found.flatMap((plugin) => (isUnapproved(plugin) ? [approveCommand(plugin)] : []));
+  /** The approvals that are missing. */
+  get next(): NextStep[] {
+    return this.found.flatMap((plugin) => (isUnapproved(plugin) ? [approvalOf(plugin)] : []));
   }
 
   /** Those that run, in the order of the configuration. */
@@ -153,7 +154,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
       plugin: plugin.name,
       code: 'E_APPROVAL_REQUIRED',
       text: `the plugin '${plugin.name}' does not run: ${why}`,
-      next: [approveCommand(plugin)],
+      next: [approvalOf(plugin)],
     });
   }
 
@@ -171,6 +172,6 @@ function isUnapproved({ standing }: FoundPlugin): boolean {
   return standing.state === 'missing' || standing.state === 'stale';
 }
 
-function approveCommand({ name }: FoundPlugin): string {
-  return shellCommand(['acor', 'approve', approvalName(name)]);
+function approvalOf({ name }: FoundPlugin): NextStep {
+  return approve(approvalName(name));
 }

@@ -1,9 +1,11 @@
+import type { NextStep } from '../../protocol/next-step.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import type { RunLayout } from '../store-files/layout.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { AttemptOutcome } from './run-executor.ts';
+import { stepsAfter } from './steps-after.ts';
 
 /** How a run ended. `result` is the tool's own last message, if it wrote one. */
 export interface RunSummary {
@@ -22,7 +24,7 @@ export interface RunSummary {
   artifacts: MeasuredArtifact[];
   survivors: Survivor[];
   result: Record<string, unknown> | null;
-  next: string[];
+  next: NextStep[];
   dir: string;
 }
 
@@ -53,7 +55,7 @@ export function summarise(
     artifacts: failed ? [] : artifacts,
     survivors,
     result,
-    next: failed ? [...(outcome.retryable ? [`acor resume ${runId}`] : []), `acor logs ${runId}`] : [],
+    next: stepsAfter({ run_id: runId, tool: name, ...outcome }),
     dir: layout.dir,
   };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { resumeRun } from '../../protocol/next-steps.ts';
 import type { KeyedCall } from '../store-files/idempotency-keys.ts';
 import type { RunStore } from '../store-files/run-store.ts';
 import { executorFor } from './attempt/tool-executor.ts';
@@ -51,8 +52,8 @@ async function refuseOrphan(store: RunStore, runId: string): Promise<void> {
   const { isLive } = await import('../store-files/lost-runs.ts');
   if (isLive(store.read(runId))) return;
   throw new AcorError('E_RUNNER_LOST', `run ${runId}, of which this one is a part, is not going on`, {
-    hint: `Go on with it: acor resume ${runId}`,
-    next: [`acor resume ${runId}`],
+    hint: 'Resume that run.',
+    next: [resumeRun(runId)],
   });
 }
 

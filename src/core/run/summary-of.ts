@@ -5,6 +5,7 @@ import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import { summariseLog } from '../store-files/log-summary.ts';
 import type { RunStore } from '../store-files/run-store.ts';
 import type { RunSummary } from './run-summary.ts';
+import { recordedSteps } from './steps-after.ts';
 
 /** How a run ended, read from the store: for a run that another process supervised. `record` is it with the truth about its supervisor. */
 export function summaryOf(store: RunStore, runId: string, record: RunRecord = store.read(runId)): RunSummary {
@@ -31,7 +32,7 @@ export function summaryOf(store: RunStore, runId: string, record: RunRecord = st
     artifacts: (end?.artifacts ?? []) as MeasuredArtifact[],
     survivors: (end?.survivors ?? []) as RunSummary['survivors'],
     result: ending?.type === 'result' ? { ...ending } : null,
-    next: (end?.next ?? []) as string[],
+    next: recordedSteps(store, record, end),
     dir: layout.dir,
   };
 }

@@ -1,3 +1,4 @@
+import type { NextStep } from '../../protocol/next-step.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { mayFollow, type RunState } from '../../protocol/run-state.ts';
 import type { Survivor } from '../process/kill-tree.ts';
@@ -17,7 +18,7 @@ export interface EndingFacts {
   usage: Exit['usage'];
   artifacts: readonly MeasuredArtifact[];
   survivors: readonly Survivor[];
-  next: readonly string[];
+  next: readonly NextStep[];
   attempt: number;
   /** Another process ends the run, because its supervisor has died. */
   late?: true;
@@ -113,7 +114,7 @@ function writeOutcome(
   log.flush();
 }
 
-function writeEnd({ log }: RunWriter, { state, code }: Outcome, facts: EndingFacts): void {
+function writeEnd({ log, commandOf }: RunWriter, { state, code }: Outcome, facts: EndingFacts): void {
   const { rc, signal, duration_s, usage, artifacts, survivors, next, attempt, late } = facts;
   log.append({
     type: 'runner_end',
@@ -127,7 +128,7 @@ function writeEnd({ log }: RunWriter, { state, code }: Outcome, facts: EndingFac
     bytes: log.bytes,
     artifacts,
     survivors,
-    next,
+    next: next.map(commandOf),
     attempt,
     ...(late && { late }),
     seal: log.seal(),

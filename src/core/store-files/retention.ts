@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { cancelRun } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { Ledger } from './ledger.ts';
 import { isLive } from './lost-runs.ts';
@@ -39,8 +40,8 @@ export async function removeRun(store: RunStore, runId: string): Promise<void> {
   const record = store.read(runId);
   if (isLive(record)) {
     throw new AcorError('E_USAGE', `run ${runId} is still going`, {
-      hint: `Cancel it first: acor cancel ${runId}`,
-      next: [`acor cancel ${runId}`],
+      hint: 'Cancel it first.',
+      next: [cancelRun(runId)],
     });
   }
   await new Ledger(store.root).append({ type: 'cleaned', run_id: runId });

@@ -6,8 +6,9 @@ import { pluginNamed } from '../../core/plugins/find-plugins.ts';
 import { readPluginFiles } from '../../core/plugins/plugin-files.ts';
 import type { Plugins } from '../../core/plugins/plugins.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { approve } from '../../protocol/next-steps.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
+import { commandOf } from '../command-forms.ts';
 import { giveApproval, validLine } from '../tool/give-approval.ts';
 import type { ApprovalLine } from '../tool/tool-approve.ts';
 
@@ -29,20 +30,26 @@ export async function approvePlugin(
   if (standing.state === 'broken') {
     throw new AcorError('E_CONFIG_INVALID', `'${approvalName}' cannot be read: ${standing.why}`, {
       hint: `Mend ${file}, or take it out of 'plugins' in the configuration.`,
-      next: ['acor config show plugins'],
+      next: [
+        {
+          operation: 'config.show',
+          input: { key: 'plugins' },
+          why: 'See which plugins the configuration names.',
+        },
+      ],
     });
   }
   if (standing.state === 'valid') return validLine(approvalName, standing.approval);
   if (!ctx.interactive) {
-    const command = shellCommand(['acor', 'approve', approvalName]);
+    const step = approve(approvalName);
     const { read: _, ...state } = standing;
     throw new AcorError(
       'E_APPROVAL_REQUIRED',
       `'${approvalName}' does not run: ${whyNotApproved(standing)}`,
       {
-        hint: `A person must read it and run this at a terminal: ${command}`,
+        hint: `A person must read it and run this at a terminal: ${commandOf(step)}`,
         details: { ...state, plugin: nameIn(approvalName) },
-        next: [command],
+        next: [step],
       },
     );
   }

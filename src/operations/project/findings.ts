@@ -2,6 +2,8 @@ import * as z from 'zod';
 import type { Screen } from '../../compose/screen.ts';
 import { styled } from '../../compose/style.ts';
 import type { Finding } from '../../core/authoring/validation/finding.ts';
+import { withoutNext } from '../../core/config/problem.ts';
+import { fixText } from '../fix-text.ts';
 
 /** What is wrong with a file, as operations tell it. */
 export const findingShape = z.object({
@@ -13,6 +15,11 @@ export const findingShape = z.object({
   message: z.string(),
   fix: z.string(),
 });
+
+/** A finding as data shows it: its fix ends with the commands that do it. */
+export function shownFinding(finding: Finding): z.output<typeof findingShape> {
+  return { ...withoutNext(finding), fix: fixText(finding) };
+}
 
 /** Findings for a person, each with its place and its fix. */
 export function findingLines(findings: readonly Finding[], screen: Screen): string[] {

@@ -8,9 +8,9 @@ import { RULES } from '../../core/authoring/validation/rules.ts';
 import { openSubject } from '../../core/authoring/validation/subject.ts';
 import { validate } from '../../core/authoring/validation/validate.ts';
 import type { LoadedConfig } from '../../core/config/load.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
 import { acorOperation } from '../define.ts';
-import { findingLines, findingShape, placed } from './findings.ts';
+import { findingLines, findingShape, placed, shownFinding } from './findings.ts';
 
 const output = z.object({
   findings: z.array(findingShape),
@@ -56,13 +56,14 @@ export const projectValidate = acorOperation({
     let subject = await openSubject(input.targets, surroundings);
     const fixed = input.fix ? await mendFiles(subject, { dryRun: input.dry_run }) : [];
     if (fixed.length > 0 && !input.dry_run) subject = await openSubject(input.targets, surroundings);
-    const findings = await validate(subject, {
+    const found = await validate(subject, {
       strict: input.strict,
       versions: input.check_versions,
       selftest: input.selftest,
       services: () => ctx.app.services(),
       onInterrupt: (listener) => ctx.app.interrupts.listen(listener),
     });
+    const findings = found.map(shownFinding);
     const errors = findings.filter(({ severity }) => severity === 'error');
     const data = {
       findings,
@@ -73,9 +74,7 @@ export const projectValidate = acorOperation({
       dry_run: input.dry_run,
     };
     const mendable = !input.fix && findings.some(({ rule }) => RULES[rule]?.fixed !== undefined);
-    const fixing = mendable
-      ? [shellCommand(['acor', 'validate', ...input.targets, '--fix', '--dry-run'])]
-      : [];
+    const fixing = mendable ? [previewFixes(input.targets)] : [];
     const [first] = errors;
     if (first === undefined) return { kind: 'data', data, next: fixing };
     // The person sees them all here; the envelope carries them in its details.
@@ -93,11 +92,16 @@ export const projectValidate = acorOperation({
   },
 });
 
+function previewFixes(targets: readonly string[]): NextStep {
+  const input = { targets, fix: true, dry_run: true };
+  return { operation: 'project.validate', input, why: 'See what would be fixed.' };
+}
+
 /** The code of the files that are wrong: one that keeps a single tool from running, or one that keeps all from it. */
 function refusal(
   errors: readonly Finding[],
   first: Finding,
-  next: string[],
+  next: readonly NextStep[],
   workflowFiles: readonly string[],
 ): AppError {
   const isOfTool = (finding: Finding) =>

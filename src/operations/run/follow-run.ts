@@ -1,7 +1,8 @@
-import { answerCommands, readQuestion } from '../../core/run/answers/question.ts';
+import { answerSteps, readQuestion } from '../../core/run/answers/question.ts';
 import { followToEnd } from '../../core/run/follow-to-end.ts';
 import { type AskedQuestion, questionsOf } from '../../core/store-files/open-questions.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
 
 /** Why the following of a run stopped: it is over, it waits for an answer, or whoever followed had enough. */
 export type FollowEnd = 'ended' | 'question' | 'stopped';
@@ -39,10 +40,10 @@ export async function blockingQuestionsOf(store: RunStore, runId: string): Promi
   return questions.filter(({ asked, isOpen }) => isOpen && asked.blocking === true);
 }
 
-/** The commands that answer the questions for which a run stands still. */
-export async function commandsForOpenQuestions(store: RunStore, runId: string): Promise<string[]> {
+/** The steps that answer the questions for which a run waits. */
+export async function stepsForOpenQuestions(store: RunStore, runId: string): Promise<NextStep[]> {
   const questions = await blockingQuestionsOf(store, runId);
-  return questions.flatMap(({ asked }) => answerCommands(runId, readQuestion(asked)));
+  return questions.flatMap(({ asked }) => answerSteps(runId, readQuestion(asked)));
 }
 
 /** The state that a batch of lines leaves the run in, if it changes it. */

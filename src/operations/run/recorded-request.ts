@@ -4,6 +4,7 @@ import { stagedBefore } from '../../core/run/attempt/outputs.ts';
 import { type RunRequest, WORKFLOW_PREFIX } from '../../core/run/services.ts';
 import { questionsOf } from '../../core/store-files/open-questions.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
+import { showRun } from '../../protocol/next-steps.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 
@@ -23,7 +24,7 @@ export async function recordedRequest(
       `run ${record.run_id} is a workflow's: its steps are runs, and each of them can be executed again`,
       {
         hint: `Run the workflow anew: acor workflow run ${file}`,
-        next: [`acor show ${record.run_id}`],
+        next: [showRun(record.run_id)],
       },
     );
   }

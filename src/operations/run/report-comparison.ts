@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
+import { listArtifacts } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { type ArtifactComparison, artifactComparison } from './compare-artifacts.ts';
 
@@ -28,7 +29,7 @@ export function reportComparison(
     case 'failure':
       return { kind: 'failure', error: result.error, data, ...(result.exit && { exit: result.exit }) };
     case 'data': {
-      const next = data.same ? [] : [`acor artifacts ${data.replays}`, `acor artifacts ${data.run_id}`];
+      const next = data.same ? [] : [data.replays, data.run_id].map(listArtifacts);
       return { kind: 'data', data, exit: result.exit || worse, next };
     }
   }

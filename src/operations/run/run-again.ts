@@ -4,8 +4,10 @@ import type { Operation, OperationContext, OperationResult } from '../../compose
 import { PIPE_PREFIX, type RerunMode, type RunRequest, WORKFLOW_PREFIX } from '../../core/run/services.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
 import type { WorkflowServices } from '../../core/workflow/engine/plan-workflow.ts';
+import { resumeRun } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
+import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { answers, runSummary, stream } from '../shapes.ts';
 import { callerOf } from './caller.ts';
@@ -116,13 +118,13 @@ export async function continueRun(
 function refuseStage({ run_id, parent }: RunRecord, store: RunStore): void {
   if (parent === null || !store.list().includes(parent.run_id)) return;
   if (!store.read(parent.run_id).tool.startsWith(PIPE_PREFIX)) return;
-  const next = `acor resume ${parent.run_id}`;
+  const step = resumeRun(parent.run_id);
   throw new AppError(
     'E_USAGE',
     `run ${run_id} is a stage of pipe ${parent.run_id}, which goes on as a whole`,
     {
-      hint: `Go on with the pipe: ${next}`,
-      next: [next],
+      hint: `Go on with the pipe: ${commandOf(step)}`,
+      next: [step],
     },
   );
 }

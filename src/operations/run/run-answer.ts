@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { waitFor } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import { userName } from '../../util/user-name.ts';
 import { acorOperation } from '../define.ts';
@@ -45,7 +46,7 @@ export const runAnswer = acorOperation({
     const by = given.by ?? callerOf(ctx.env) ?? userName();
     const answer = { run, actionId, value, by, source: 'command' as const, reason };
     const data = await answerQuestion(ctx.app, answer, ctx.signal);
-    return { kind: 'data', data, next: [`acor wait ${run}`] };
+    return { kind: 'data', data, next: [waitFor(run)] };
   },
 });
 

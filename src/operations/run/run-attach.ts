@@ -2,9 +2,10 @@ import * as z from 'zod';
 import type { OperationContext } from '../../compose/operation.ts';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import type { AcorApp } from '../acor-app.ts';
+import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
-import { commandsForOpenQuestions, type FollowEnd, followRun } from './follow-run.ts';
+import { type FollowEnd, followRun, stepsForOpenQuestions } from './follow-run.ts';
 import { writeEvents } from './write-events.ts';
 
 export const runAttach = acorOperation({
@@ -26,7 +27,7 @@ export const runAttach = acorOperation({
     await recoverIfLost(store, store.read(input.run));
     const end = await follow(input.run, input.since, ctx);
     if (end === 'question') {
-      for (const command of await commandsForOpenQuestions(store, input.run)) ctx.note(command);
+      for (const step of await stepsForOpenQuestions(store, input.run)) ctx.note(commandOf(step));
       return { kind: 'streamed', exit: 2 };
     }
     if (ctx.signal.aborted) {

@@ -8,9 +8,11 @@ import { requestCancel } from '../../core/store-files/cancel-request.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
 import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
+import { attachTo, followLogs, waitFor } from '../../protocol/next-steps.ts';
 import type { RunState } from '../../protocol/run-state.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { commandsForOpenQuestions, type FollowEnd, followRun } from './follow-run.ts';
+import { commandOf } from '../command-forms.ts';
+import { type FollowEnd, followRun, stepsForOpenQuestions } from './follow-run.ts';
 import { openQuestionsOf } from './open-question.ts';
 import { resultOf } from './run-result.ts';
 import type { ShownAs } from './run-start.ts';
@@ -44,7 +46,7 @@ export async function showDetached(
   const layout = store.layout(runId);
   if (flags.detach) {
     const { state } = store.read(runId);
-    const next = [`acor wait ${runId}`, `acor logs ${runId} --follow`];
+    const next = [waitFor(runId), followLogs(runId)];
     return { kind: 'data', data: { run_id: runId, state, dir: layout.dir }, next };
   }
   // Ctrl-C is a wish of the person who sits there; the other signals only mean that nobody looks any more.
@@ -95,14 +97,14 @@ async function questionOf(
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<never>> {
   const { store } = await ctx.app.project();
-  const next = await commandsForOpenQuestions(store, runId);
+  const next = await stepsForOpenQuestions(store, runId);
   if (ctx.screen === null && flags.stream) {
-    for (const command of next) ctx.note(command);
+    for (const step of next) ctx.note(commandOf(step));
     return { kind: 'streamed', exit: 2 };
   }
   const error = new AppError('E_ACTION_REQUIRED', `run ${runId} waits for an answer`, {
     hint: `Answer it, then: acor attach ${runId}`,
-    next: [...next, `acor attach ${runId}`],
+    next: [...next, attachTo(runId)],
     exit: 2,
     details: { run_id: runId, questions: await openQuestionsOf(store, runId) },
   });

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
+import { attachTo, showRun } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { acorOperation } from '../define.ts';
 import { runLine } from '../shapes.ts';
@@ -42,9 +43,9 @@ export const runList = acorOperation({
       runs.push({ run_id, tool, state, code, message, question, attempt, ...times });
     }
     // At a terminal attach puts the question in a dialog; show has the commands that answer it.
-    const verb = ctx.interactive ? 'attach' : 'show';
+    const onwards = ctx.interactive ? attachTo : showRun;
     const waiting = runs.filter(({ question }) => question !== null).slice(0, MAX_NEXT);
-    return { kind: 'data', data: { runs }, next: waiting.map(({ run_id }) => `acor ${verb} ${run_id}`) };
+    return { kind: 'data', data: { runs }, next: waiting.map(({ run_id }) => onwards(run_id)) };
   },
   render: ({ runs }, screen) => runsView(runs, screen, Date.now()),
 });

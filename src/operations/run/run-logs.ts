@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { followToEnd } from '../../core/run/follow-to-end.ts';
 import { eventsIn, followEvents, readEvents } from '../../core/store-files/follow.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
 import { acorOperation } from '../define.ts';
 import { eventAsText } from './event-text.ts';
 import { writeEvents } from './write-events.ts';
@@ -78,11 +79,14 @@ export const runLogs = acorOperation({
       events.push(event);
       lastSeq = Number(event.seq);
     }
-    const types = input.type.map((type) => ` --type ${type}`).join('');
     return {
       kind: 'data',
       data: { run_id: input.run, events, last_seq: lastSeq },
-      ...(hasMore && { hasMore, next: [`acor logs ${input.run} --since ${lastSeq}${types}`] }),
+      ...(hasMore && { hasMore, next: [nextEvents(input.run, lastSeq, input.type)] }),
     };
   },
 });
+
+function nextEvents(run: string, since: number, type: readonly string[]): NextStep {
+  return { operation: 'run.logs', input: { run, since, type }, why: 'Read the next events.' };
+}

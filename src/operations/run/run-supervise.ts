@@ -78,7 +78,7 @@ async function superviseOne(
         message,
         ...(hint && { hint }),
         ...(details && { details }),
-        ...(next && { next: [...next] }),
+        ...(next && { next }),
       },
     });
     return 1;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { nearest } from '../../compose/suggest.ts';
+import { SEE_CONFIG } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { tableOf } from '../views.ts';
 
@@ -59,6 +60,6 @@ function unknownKey(key: string, known: readonly string[]): AppError {
   const near = nearest(key, known);
   return new AppError('E_USAGE', `there is no setting '${key}'`, {
     hint: near === undefined ? 'List them all with: acor config show' : `Did you mean ${near}?`,
-    next: ['acor config show'],
+    next: [SEE_CONFIG],
   });
 }

@@ -4,6 +4,7 @@ import type { RunRequest } from '../../core/run/services.ts';
 import { EXECUTOR_NAMES, toolNameOf } from '../../core/task/executors.ts';
 import { readTask, refuseWhileLive } from '../../core/task/task-record.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { SEE_CONFIG } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { callerOf } from '../run/caller.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
@@ -77,6 +78,6 @@ function configuredExecutor({ executor }: { executor?: string | object | undefin
   if (executor !== undefined) return 'command';
   throw new AcorError('E_CONFIG_INVALID', 'nobody is configured to carry out tasks', {
     hint: `Write task: { executor: codex } in .acor/config.yaml, or say it in the call: --executor ${EXECUTOR_NAMES.join('|')}`,
-    next: ['acor config show'],
+    next: [SEE_CONFIG],
   });
 }

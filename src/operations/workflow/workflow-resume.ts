@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { WORKFLOW_PREFIX } from '../../core/run/services.ts';
+import { resumeRun } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { againInput, againOutput, continueRun } from '../run/run-again.ts';
 
@@ -36,7 +37,7 @@ export const workflowResume = acorOperation({
     if (tool.startsWith(WORKFLOW_PREFIX)) return continueRun('resume', given, ctx);
     throw new AppError('E_USAGE', `run ${given.run} is no workflow, but a run of the tool '${tool}'`, {
       hint: `Go on with it: acor resume ${given.run}`,
-      next: [`acor resume ${given.run}`],
+      next: [resumeRun(given.run)],
     });
   },
 });

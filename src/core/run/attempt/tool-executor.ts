@@ -90,7 +90,9 @@ class ToolExecutor implements RunExecutor {
     if (fallback === null) return;
     const { reportFallback } = await import('../../sandbox/report-fallback.ts');
     const news = reportFallback(fallback.chosen, fallback.cacheFolder);
-    if (news !== undefined) this.#warn(undefined, news.msg, { hint: news.hint });
+    if (news === undefined) return;
+    const next = news.next.map(this.#writer.commandOf);
+    this.#warn(undefined, news.msg, { hint: news.hint, ...(next.length > 0 && { next }) });
   }
 
   /** A completed attempt only counts when what it made is there, is what the tool says, and stands where it belongs. */

@@ -38,6 +38,8 @@ async function statesOf({ name }: Workflow, { id, store }: { id: string; store: 
   if (tool === `workflow:${name}`) return stepStates(readEvents(store.layout(id).events, { wait: false }));
   throw new AcorError('E_USAGE', `the run ${id} is one of '${tool}', not of the workflow '${name}'`, {
     hint: 'Name a run of this workflow.',
-    next: [`acor runs --tool workflow:${name}`],
+    next: [
+      { operation: 'run.list', input: { tool: `workflow:${name}` }, why: 'List the runs of the workflow.' },
+    ],
   });
 }

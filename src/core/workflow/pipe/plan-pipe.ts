@@ -52,7 +52,7 @@ async function planStage(services: RunnerServices, request: RunRequest, { taskId
     throw new AcorError(code, `stage ${taskId} of the pipe: ${message}`, {
       ...(hint && { hint }),
       ...(details && { details: { ...details } }),
-      ...(next && { next: [...next] }),
+      ...(next && { next }),
     });
   }
 }
@@ -79,7 +79,7 @@ function holdsSecret(): AcorError {
     'E_USAGE',
     'an argument of the pipe is a secret, but what a pipe is given is kept, so that it can be resumed',
     {
-      hint: "Name the secret under 'secrets' in the manifest of the tool that needs it: acor secret set NAME",
+      hint: "Name the secret under 'secrets' in the manifest of the tool that needs it, and store it.",
     },
   );
 }

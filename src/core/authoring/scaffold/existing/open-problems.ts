@@ -19,6 +19,7 @@ export async function openProblems(
         action: 'could_not',
         why: `${placeText(problem)}: ${problem.message}`,
         by_hand: problem.fix,
+        ...(problem.next && { next: problem.next }),
       }),
     ),
   );
