@@ -48,7 +48,7 @@ export const agentsCheck = acorOperation({
       agents: whose,
       state,
       detail,
-      fix: fix === null ? null : fixText({ fix, ...(next && { next }) }),
+      fix: state === 'current' ? null : fixText({ fix, ...(next && { next }) }),
     }));
     const data = { root, agents, program, files: shown };
     if (agents.length === 0) return { kind: 'data', data, next: [initAgents(AGENTS)] };

@@ -138,7 +138,7 @@ function adoptionOf({
 function previewRun(tool: string): NextStep {
   return {
     operation: 'run.start',
-    input: { tool, dry_run: true },
+    input: { tool, args: ['--dry-run'] },
     why: 'See what a run of it would do.',
   };
 }

@@ -14,7 +14,7 @@ export interface CheckedFile {
   state: PartState;
   /** Which parts are not as they should be, and why. */
   detail: string;
-  /** Null where nothing is to be done. */
+  /** What a person does first, or alone. */
   fix: string | null;
   /** What does it, where an operation can. */
   next?: readonly NextStep[];
@@ -62,16 +62,16 @@ function wordsOf(
     case 'current':
       return { detail: 'as this ACOR writes it', fix: null };
     case 'missing':
-      return { detail: isGone ? 'there is no such file' : `it lacks ${keys}`, fix: 'Have it written.' };
+      return { detail: isGone ? 'there is no such file' : `it lacks ${keys}`, fix: null };
     case 'stale':
       return {
         detail: `${keys}: of another version of ACOR, and not changed since`,
-        fix: 'Have it renewed.',
+        fix: null,
       };
     case 'changed':
       return {
         detail: `${keys}: changed by hand; keep it so, or have it renewed, and the old one put aside`,
-        fix: 'Have it renewed.',
+        fix: null,
       };
     case 'foreign':
       return { detail: 'it was not written by ACOR', fix: 'Move it away, then have it written.' };

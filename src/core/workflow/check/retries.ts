@@ -22,7 +22,7 @@ export function checkRetries(file: CheckedFile, { codes }: Surroundings): Proble
           rule: 'unknown-code',
           message: `'${each}' is neither a class of errors nor an error code`,
           fix: nearest === undefined ? 'Write a class or a code.' : `Write '${nearest}'.`,
-          next: [LIST_ERROR_CODES],
+          ...(nearest === undefined && { next: [LIST_ERROR_CODES] }),
         },
       );
     }),

@@ -33,7 +33,7 @@ export const checkToolCalls: Check = async (file, surroundings) => {
           rule: 'unknown-tool',
           message: `there is no tool called '${call.tool}'`,
           fix: nearest === undefined ? 'Write the name of a tool of the project.' : `Write '${nearest}'.`,
-          next: [LIST_TOOLS],
+          ...(nearest === undefined && { next: [LIST_TOOLS] }),
         }),
       );
     } else if (tool.problems[0] !== undefined) {
