@@ -5,8 +5,8 @@ import { type CommandLine, readFlags } from './flags.ts';
 import type { ForwardedCommand } from './forwarded-command.ts';
 import { asksForPart, type GlobalFlags, globalBehind } from './globals.ts';
 import { readInput } from './input.ts';
-import type { Interrupts } from './interrupts.ts';
-import { NO_INTERRUPTS } from './interrupts.ts';
+import { type Interrupts, NO_INTERRUPTS } from './interrupts.ts';
+import type { NextStep } from './next-step.ts';
 import type { Operation } from './operation.ts';
 import { type Parameter, parametersOf } from './parameters.ts';
 import { Reply } from './reply.ts';
@@ -14,12 +14,11 @@ import type { Terminal } from './terminal.ts';
 import { safeText } from './terminal-text.ts';
 import { unknownCommand } from './unknown-command.ts';
 import { usageError } from './usage-error.ts';
+import type { CommandForm } from './write-command.ts';
 import { writeOut } from './write-out.ts';
 
-/** A command and the module behind it, which is loaded only when the command is called. */
-export interface Route<C> {
-  /** The words after the program's name: `run`, `config show`. */
-  command: string;
+/** An operation, how it is called, and the module behind it, which is loaded only when it is called. */
+export interface Route<C> extends CommandForm {
   load: () => Promise<Operation<C>>;
   /** Left out of help, catalog and suggestions. */
   hidden?: boolean;
@@ -33,6 +32,8 @@ export interface AppErrorInfo {
   /** What an agent does by default. */
   action: string;
   hint: string;
+  /** Shown with the hint. */
+  next?: readonly NextStep[];
 }
 
 /** A command-line application: its registry of operations, and what they need to work. */

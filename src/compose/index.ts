@@ -33,6 +33,7 @@ export {
 } from './health-shape.ts';
 export { type Interrupts, NO_INTERRUPTS } from './interrupts.ts';
 export { type KnownFlags, takeKnownFlags } from './known-flags.ts';
+export type { NextStep, OperationStep, ShellStep } from './next-step.ts';
 export {
   type Answer,
   type DataOf,
@@ -54,4 +55,5 @@ export { type Look, styled } from './style.ts';
 export { cellText, renderTable } from './table.ts';
 export type { Place, Presenter, Terminal } from './terminal.ts';
 export { safeData, safeText } from './terminal-text.ts';
+export { type CommandForm, writeCommand } from './write-command.ts';
 export { writeOut } from './write-out.ts';

@@ -58,7 +58,13 @@ export function pluginNamed(plugins: readonly FoundPlugin[], name: string): Foun
       names.length === 0
         ? "It names none. List its file under 'plugins', such as plugins: [.acor/plugins/notify.ts]"
         : `It names: ${names.join(', ')}`,
-    next: ['acor config show plugins'],
+    next: [
+      {
+        operation: 'config.show',
+        input: { key: 'plugins' },
+        why: 'See which plugins the configuration names.',
+      },
+    ],
   });
 }
 

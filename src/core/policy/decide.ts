@@ -176,7 +176,7 @@ function isolationViolations({ tier }: Asked, { rules, at }: PlacedRules): Viola
       allowed: weakest,
       by: at('require_isolation'),
       rule: `the sandbox here is of tier ${tier}, and tier ${weakest} or stronger is required`,
-      fix: 'Have a stronger sandbox made available; see: acor health',
+      fix: 'Have a stronger sandbox made available.',
     },
   ];
 }
