@@ -245,7 +245,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'core/project',
-    folders: [...RUN_CORE, 'core/workflow', 'core/task', 'core/plugins'],
+    folders: ['protocol', 'util', ...RUN_CORE, 'core/workflow', 'core/task', 'core/plugins'],
     packages: [],
     node: true,
     note: 'the one way to open a project, for every surface and the library',
