@@ -1,4 +1,4 @@
-import type { Route } from '../compose/app.ts';
+import type { Route } from '../compose/cli-app.ts';
 import type { AcorApp } from './acor-app.ts';
 
 /** What ACOR can do: each command, and the file that holds it. Loaded when it is called. */
