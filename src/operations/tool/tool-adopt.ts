@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { toolsDirsOf } from '../../core/config/paths.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/tool-name.ts';
+import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/names.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import { acorOperation } from '../define.ts';
 

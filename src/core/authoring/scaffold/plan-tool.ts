@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { TOOL_NAME, TOOL_NAME_RULE } from '../../../protocol/tool-name.ts';
+import { TOOL_NAME, TOOL_NAME_RULE } from '../../../protocol/names.ts';
 import { shellCommand } from '../../../util/shell-quote.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
 import { isNoTool } from '../../registry/tools-folder.ts';
