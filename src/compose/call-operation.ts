@@ -3,7 +3,7 @@ import type { CliApp } from './cli-app.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { type Envelope, type EnvelopeMeta, failure, success } from './envelope.ts';
 import { toFailure, withData } from './failure.ts';
-import { NO_GLOBAL_FLAGS } from './globals.ts';
+import { asksForPart, NO_GLOBAL_FLAGS } from './globals.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
 import type { Answer, OperationResult } from './operation.ts';
 import { parametersOf } from './parameters.ts';
@@ -47,7 +47,7 @@ export async function callOperation<C>(
   try {
     const selection = { ...NO_GLOBAL_FLAGS, ...call.selection };
     const input = await checked({ command, op }, given, invocation);
-    checkSelection(op, selection, invocation);
+    if (asksForPart(selection)) checkSelection(op, selection, invocation);
     const result = await op.run(input, {
       app: call.context,
       signal: call.signal,

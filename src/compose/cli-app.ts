@@ -29,7 +29,7 @@ export interface CliApp<C> {
   summary: string;
   routes: readonly Route<C>[];
   errorInfo(code: string): AppErrorInfo | undefined;
-  /** Called once the command line is known to be right; `io.cwd` is the directory that `--cwd` names. */
+  /** Called once a command, and again only where `--cwd` follows the name of a called program; `io.cwd` is the directory that it names. */
   openContext(globals: GlobalFlags, io: CliIo): C | Promise<C>;
   /** What people see and are asked; without it results are rendered in the general way. */
   terminal?: () => Promise<Terminal>;

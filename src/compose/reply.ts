@@ -9,7 +9,7 @@ import type { Repeatable } from './next-page.ts';
 import type { Answer, DataResult, EventsResult, Operation, OperationResult } from './operation.ts';
 import type { Person } from './person.ts';
 import { detectScreen, type Screen } from './screen.ts';
-import { type Selected, select } from './select.ts';
+import type { Selected } from './select.ts';
 import type { Presenter, Terminal } from './terminal.ts';
 import { safeLine } from './terminal-text.ts';
 import { writeLines } from './write-lines.ts';
@@ -165,6 +165,7 @@ export class Reply<C> {
 
   // What an operation has done cannot be taken back, so its answer is not withheld for a field it does not have.
   async #select(op: Operation<C>, data: unknown): Promise<Selected> {
+    const { select } = await import('./select.ts');
     try {
       return select(op, data, this.globals, this.invocation);
     } catch (error) {

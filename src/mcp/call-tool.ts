@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import { usageError } from '../compose/usage-error.ts';
-import { offeredTools, wordsForTool } from '../operations/tool/offered-tools.ts';
+import { offeredTool, wordsForTool } from '../operations/tool/offered-tools.ts';
 import { callOwnTool } from './call-own-tool.ts';
 import { clientOf } from './client-of.ts';
 import type { Host } from './host.ts';
@@ -79,13 +79,18 @@ async function answerCall(called: Called, given: Given): Promise<CallAnswer> {
 
 async function runTool(called: Called, given: Given): Promise<CallAnswer> {
   const { open, tool } = called;
-  const offered = (await offeredTools(open.app)).find(({ name }) => name === tool);
+  const offered = await offeredTool(open.app, tool);
   if (offered === undefined) {
     const message = `there is no tool called ${JSON.stringify(tool.slice(0, 100))}`;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
   }
   const input = { tool, args: await wordsForTool(open.app, tool, given), detach: true };
-  return startAndFollow(called, 'run', input, (offered.timeoutS ?? Number.POSITIVE_INFINITY) <= QUICK_S);
+  return startAndFollow(
+    called,
+    'run',
+    input,
+    (offered.manifest.timeout_s ?? Number.POSITIVE_INFINITY) <= QUICK_S,
+  );
 }
 
 async function runByName(called: Called, given: Given): Promise<CallAnswer> {

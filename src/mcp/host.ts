@@ -6,6 +6,7 @@ import { safeLine } from '../compose/terminal-text.ts';
 import { AcorApp } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
 import type { Authorize, Principal } from '../operations/local-principal.ts';
+import { ProjectCache } from '../operations/project-cache.ts';
 
 /** Who calls: what the client says of itself, and the trace that its call belongs to. */
 export interface Caller {
@@ -15,9 +16,10 @@ export interface Caller {
 
 const MAX_NAME_CHARS = 100;
 
-/** The project behind a server. It is opened anew for each request, so that a change of its files counts at once. */
+/** The project behind a server. Each request opens it again from the cache, which checks its files: a change counts at once. */
 export class Host {
   readonly cli = acorCli();
+  readonly #projects = new ProjectCache();
   readonly #cwd: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #authorize: Authorize | undefined;
@@ -40,8 +42,15 @@ export class Host {
       ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
     };
     const principal: Principal = { kind: 'agent', name: agentOf(env) ?? 'mcp client' };
-    const options = { cwd: this.#cwd, env, principal, surface: 'mcp', authorize: this.#authorize } as const;
-    return new OpenHost(this, new AcorApp(options), env);
+    const app = new AcorApp({
+      cwd: this.#cwd,
+      env,
+      principal,
+      surface: 'mcp',
+      authorize: this.#authorize,
+      projects: this.#projects,
+    });
+    return new OpenHost(this, app, env);
   }
 
   /** An operation by its command. */

@@ -1,6 +1,7 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { terminal } from '../../src/cli/terminal.ts';
 import { runCli } from '../../src/compose/app.ts';
 import { NO_INTERRUPTS } from '../../src/compose/interrupts.ts';
 import { loadRuntime } from '../../src/core/process/runtime.ts';
@@ -24,7 +25,7 @@ export class ProjectInProcess extends TestProject {
     const [out, err] = [join(folder, 'out'), join(folder, 'err')];
     const [stdoutFd, stderrFd] = [openSync(out, 'w'), openSync(err, 'w')];
     try {
-      const code = await runCli(acorCli(), [...args], {
+      const code = await runCli({ ...acorCli(), terminal: async () => terminal() }, [...args], {
         stdoutFd,
         stderrFd,
         stdoutIsTTY: false,

@@ -11,9 +11,21 @@ export async function leavable<T>(prompt: (signal: AbortSignal) => Promise<T>): 
   process.stdin.on('keypress', onKey);
   process.stdin.once('end', onEnd);
   try {
-    return await prompt(leave.signal);
+    return await withLineEditing(() => prompt(leave.signal));
   } finally {
     process.stdin.off('keypress', onKey);
     process.stdin.off('end', onEnd);
+  }
+}
+
+/** Where TERM is `dumb`, readline does not edit lines: a backspace would become a part of what is typed. It looks when a prompt begins. */
+function withLineEditing<T>(begin: () => T): T {
+  const { TERM } = process.env;
+  if (TERM !== 'dumb') return begin();
+  process.env['TERM'] = 'ansi';
+  try {
+    return begin();
+  } finally {
+    process.env['TERM'] = TERM;
   }
 }

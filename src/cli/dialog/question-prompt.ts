@@ -2,6 +2,7 @@ import { confirm, isCancel, log, select, text } from '@clack/prompts';
 import type { ProgramQuestion } from '../../compose/person.ts';
 import { safeData, safeLine, safeLines } from '../../compose/terminal-text.ts';
 import { leavable } from './leavable.ts';
+import { promptOutput } from './prompt-output.ts';
 
 /** What is longer is cut on the screen; all of it stands in `acor decisions`. */
 const MAX_TEXT_CHARS = 4000;
@@ -41,6 +42,7 @@ async function ask(
     const picked = await select({
       message,
       signal,
+      output: promptOutput(),
       options: shownChoices(choices),
       initialValue: preselected(question, choices),
     });
@@ -48,7 +50,12 @@ async function ask(
     const { answer } = choices[picked]!;
     if (answer !== 'typed') return answer;
   } else if (question.schema?.type === 'boolean') {
-    const picked = await confirm({ message, signal, initialValue: question.default?.value === true });
+    const picked = await confirm({
+      message,
+      signal,
+      output: promptOutput(),
+      initialValue: question.default?.value === true,
+    });
     return isCancel(picked) ? undefined : { value: picked };
   }
   return typed(question, message, check, signal);
@@ -91,6 +98,7 @@ async function typed(
   const given = await text({
     message: `${message}${hintOf(question)}`,
     signal,
+    output: promptOutput(),
     initialValue: initialText(question),
     validate: (line) => {
       const answer = read(line);

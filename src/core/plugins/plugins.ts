@@ -56,6 +56,11 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     return this.found.flatMap((plugin) => (isUnapproved(plugin) ? [approveCommand(plugin)] : []));
   }
 
+  /** Whether the process of a plugin that ran has ended. */
+  get hasEnded(): boolean {
+    return this.#loaded.some(({ process }) => !process.isAlive);
+  }
+
   /** Those that run, in the order of the configuration. */
   ready(): Promise<LoadedPlugin[]> {
     this.#ready ??= this.#start();

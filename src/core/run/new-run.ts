@@ -9,6 +9,7 @@ export function newRunRecord(plan: RunPlan): NewRun {
   const { secrets } = plan;
   const record: NewRun = {
     run_id: plan.runId,
+    kind: plan.kind,
     tool: plan.name,
     tool_version: plan.version,
     args: plan.shownArgs,

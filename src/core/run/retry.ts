@@ -1,3 +1,4 @@
+import type { RunRecord } from '../../protocol/run-record.ts';
 import type { Outcome } from './outcome.ts';
 import type { RetryPlan } from './plan/run-plan.ts';
 
@@ -16,4 +17,19 @@ export function nextStep(
 export function backoffMs(attempt: number, retry: RetryPlan, random: () => number = Math.random): number {
   const ceilingS = Math.min(retry.maxBackoffS, retry.backoffS * 2 ** (attempt - 1));
   return ceilingS * (0.5 + random() / 2) * 1000;
+}
+
+/** Endings after which nobody can say what the tool had done by then. */
+const STOPPED_MIDWAY = [
+  'E_RUNNER_LOST',
+  'E_HEARTBEAT_MISSED',
+  'E_DEADLINE',
+  'E_TIMEOUT',
+  'E_OUTPUT_LIMIT',
+  'E_OUTCOME_UNKNOWN',
+];
+
+/** Whether a run that has ended was ended by somebody else than its tool, mid-way. */
+export function wasStoppedMidway({ code, signal }: RunRecord): boolean {
+  return signal !== null || (code !== null && STOPPED_MIDWAY.includes(code));
 }

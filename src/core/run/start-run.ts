@@ -2,15 +2,12 @@ import { createHash } from 'node:crypto';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { KeyedCall } from '../store-files/idempotency-keys.ts';
 import type { RunStore } from '../store-files/run-store.ts';
-import { executorFor } from './attempt/tool-executor.ts';
 import type { KnownRun } from './known-run.ts';
 import { newRunRecord } from './new-run.ts';
-import { planRun } from './plan/plan.ts';
-import { checkPlanToken } from './plan/plan-token.ts';
-import type { PreparedRun } from './plan/prepared-run.ts';
+import { prepareRun } from './prepare-run.ts';
 import { Run } from './run.ts';
 import type { RunRequest } from './run-request.ts';
-import { isOrchestration, type RunnerServices } from './services.ts';
+import type { RunnerServices } from './services.ts';
 
 const MAX_KEY_CHARS = 200;
 
@@ -25,10 +22,10 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   }
   const { store } = services;
   const keyed = keyedCall(request);
-  // What the first call needed may be gone by now: a known run is returned before anything is checked.
+  // What the first call needed may be gone by now, so a known run is returned before anything is checked.
   const known = keyed && store.runOfKey(keyed);
   if (known !== undefined) return knownRun(store, known);
-  const { plan, createExecutor } = await planned(services, request);
+  const { plan, createExecutor } = await prepareRun(services, request);
   if (request.parent !== undefined) await refuseOrphan(store, request.parent.run_id);
   const record = newRunRecord(plan);
   const made = keyed === undefined ? store.create(record) : await store.createOnce(record, keyed);
@@ -36,18 +33,7 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   return Run.begin(services, plan, made, createExecutor(made));
 }
 
-/** Plans what was asked for: the run of a tool, a workflow or a pipe. */
-export async function planned(services: RunnerServices, request: RunRequest): Promise<PreparedRun> {
-  if (services.planWorkflow !== undefined && isOrchestration(request.tool))
-    return services.planWorkflow(services, request);
-  const plan = await planRun(services, request);
-  // The next attempt was looked at when the first one was.
-  if (request.again === undefined)
-    checkPlanToken(plan, request.planToken, services.config.config.security.require_plan);
-  return { plan, createExecutor: await executorFor(services, plan) };
-}
-
-/** A child that was asked for just before its workflow was lost: whoever goes on with that asks again. */
+/** Refuses a child that was requested just before its workflow was lost: resumed, the workflow requests it again. */
 async function refuseOrphan(store: RunStore, runId: string): Promise<void> {
   const { isLive } = await import('../store-files/lost-runs.ts');
   if (isLive(store.read(runId))) return;

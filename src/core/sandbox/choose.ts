@@ -58,7 +58,10 @@ export async function chooseBackend(wish: SandboxPolicy, cacheFolder: string | n
   for (const { load } of candidatesFor(wish)) {
     const backend = await load();
     const probe = await cache.probe(backend);
-    if (probe.available) return { backend, probe, skippedBackends, forget: () => cache.forget(backend) };
+    if (probe.available) {
+      const forget = () => cache.forget(backend);
+      return { backend: withKeptFilters(backend, cache), probe, skippedBackends, forget };
+    }
     skippedBackends.push({ backend, probe });
   }
   throw unavailable(wish, skippedBackends);
@@ -80,6 +83,13 @@ export function forgettingWhenBroken(confinement: Confinement, forget: () => voi
       const launch = watched(() => confinement.launch(options));
       return { ...launch, settle: (exit) => watched(() => launch.settle(exit)) };
     },
+  };
+}
+
+function withKeptFilters(backend: SandboxBackend, cache: ProbeCache): SandboxBackend {
+  return {
+    ...backend,
+    confine: (request, probe) => backend.confine(request, probe, (rules) => cache.filterOf(rules)),
   };
 }
 

@@ -52,9 +52,13 @@ export class IdempotencyKeys {
     }
   }
 
-  /** The run is gone; its key may start another one. */
-  forget(key: string): void {
-    rmSync(this.#path(key), { force: true });
+  /** A run was removed: its key may start another one. The key stays when it names another run by now. */
+  async forget(key: string, runId: string): Promise<void> {
+    const path = this.#path(key);
+    if (this.#read(key)?.run_id !== runId) return;
+    await withFileLock(`${path}.lock`, () => {
+      if (this.#read(key)?.run_id === runId) rmSync(path, { force: true });
+    });
   }
 
   #read(key: string): { run_id: string; call: string } | undefined {

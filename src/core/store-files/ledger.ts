@@ -43,14 +43,14 @@ export class Ledger {
   readonly path: string;
   /** The sealed segments. */
   readonly folder: string;
+  readonly segmentBytes: number;
   readonly #lock: string;
-  readonly #segmentBytes: number;
 
   constructor(root: string, options: { segmentBytes?: number } = {}) {
     this.path = join(root, 'ledger.jsonl');
     this.folder = join(root, 'ledger');
     this.#lock = join(root, 'ledger.lock');
-    this.#segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
+    this.segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
   }
 
   /** Adds lines, durable when the call returns. */
@@ -118,7 +118,7 @@ export class Ledger {
     try {
       let { line, end } = lastLine(fd);
       ftruncateSync(fd, end);
-      if (end >= this.#segmentBytes && this.#seal()) {
+      if (end >= this.segmentBytes && this.#seal()) {
         const next = openSync(this.path, 'a+', 0o644);
         closeSync(fd);
         fd = next;

@@ -4,7 +4,6 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import type { PreparedAnswer } from '../run/answers/questions.ts';
 import { stagedBefore } from '../run/attempt/outputs.ts';
 import type { RunRequest } from '../run/run-request.ts';
-import { WORKFLOW_PREFIX } from '../run/services.ts';
 import { questionsOf } from '../store-files/open-questions.ts';
 import type { RunStore } from '../store-files/run-store.ts';
 
@@ -17,7 +16,7 @@ export async function recordedRequest(
   record: RunRecord,
   env: RunRequest['env'],
 ): Promise<RunRequest> {
-  if (record.tool.startsWith(WORKFLOW_PREFIX)) {
+  if (record.kind === 'workflow') {
     const [file = ''] = record.given_args ?? [];
     throw new AcorError(
       'E_USAGE',
@@ -36,6 +35,7 @@ export async function recordedRequest(
     );
   }
   return {
+    kind: record.kind,
     tool: record.tool,
     args: record.given_args,
     cwd: record.cwd,

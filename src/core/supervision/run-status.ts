@@ -1,8 +1,8 @@
 import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import { isFinal, type RunState } from '../../protocol/run-state.ts';
 import { recoverIfLost } from '../run/recover-lost-run.ts';
-import type { RunSummary } from '../run/run-summary.ts';
-import { summaryOf } from '../run/summary-of.ts';
+
+import { type RunSummary, summaryOf } from '../run/run-summary.ts';
 import { summariseLog } from '../store-files/log-summary.ts';
 import type { RunStore } from '../store-files/run-store.ts';
 

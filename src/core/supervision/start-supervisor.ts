@@ -6,7 +6,7 @@ import { readLines } from '../../util/read-lines.ts';
 import type { RunRequest } from '../run/run-request.ts';
 
 /** What a supervisor of its own is told on its standard input; `stdin` is what the caller had on its own. */
-export type SupervisorRequest = Omit<RunRequest, 'readStdin'> & { stdin?: string };
+export type SupervisorRequest = Omit<RunRequest, 'readStdin' | 'found'> & { stdin?: string };
 
 /** What it says, a line each: the run that has begun, or what kept it from beginning; and, once a run is over, that it can take the next one. */
 export type SupervisorReply =

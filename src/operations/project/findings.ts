@@ -12,6 +12,8 @@ export const findingShape = z.object({
   fix: z.string(),
 });
 
+export type FindingData = z.output<typeof findingShape>;
+
 /** Where a finding is. */
 export function placed({ file, line, col }: Finding): string {
   return line > 0 ? `${file}:${line}:${col}` : file;

@@ -5,7 +5,6 @@ import { mendFiles } from '../../core/authoring/validation/fixes/fix-files.ts';
 import { RULES } from '../../core/authoring/validation/rules.ts';
 import { openSubject } from '../../core/authoring/validation/subject.ts';
 import { validate } from '../../core/authoring/validation/validate.ts';
-import type { LoadedConfig } from '../../core/config/load.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import { acorOperation } from '../define.ts';
 import { findingShape, placed } from './findings.ts';
@@ -48,8 +47,7 @@ export const projectValidate = acorOperation({
   example: 'acor validate --strict',
   moreExamples: ['acor validate data_migrator --selftest', 'acor validate --fix --dry-run'],
   async run(input, ctx) {
-    const { app } = ctx;
-    const pluginsOf = (config: LoadedConfig) => app.pluginsOf(config);
+    const { pluginsOf } = await import('../../core/project/open-project.ts');
     const surroundings = { cwd: ctx.cwd, env: ctx.env, pluginsOf };
     let subject = await openSubject(input.targets, surroundings);
     const fixed = input.fix ? await mendFiles(subject, { dryRun: input.dry_run }) : [];

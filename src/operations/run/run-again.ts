@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../../compose/operation.ts';
 import type { RerunMode, RunRequest } from '../../core/run/run-request.ts';
-import { PIPE_PREFIX, WORKFLOW_PREFIX } from '../../core/run/services.ts';
+import type { RunnerServices } from '../../core/run/services.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
-import type { WorkflowServices } from '../../core/workflow/engine/plan-workflow.ts';
+import { runName } from '../../protocol/run-kind.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
@@ -82,11 +82,11 @@ export async function continueRun(
   refuseStage(record, services.store);
   const { caller } = ctx.app;
   const answers = await preparedAnswers(given.answer, given.answers, ctx.cwd);
-  const isWorkflow = record.tool.startsWith(WORKFLOW_PREFIX);
   const [file, ...inputs] = record.given_args;
   const request: RunRequest = {
-    ...(isWorkflow
-      ? { tool: `${WORKFLOW_PREFIX}${file}`, args: inputs }
+    kind: record.kind,
+    ...(record.kind === 'workflow'
+      ? { tool: runName('workflow', file!), args: inputs }
       : { tool: record.tool, args: record.given_args }),
     cwd: record.cwd,
     env: ctx.env,
@@ -112,7 +112,7 @@ export async function continueRun(
 /** What the others of its pipe have made of its records cannot be taken back: the pipe goes on as a whole. */
 function refuseStage({ run_id, parent }: RunRecord, store: RunStore): void {
   if (parent === null || !store.list().includes(parent.run_id)) return;
-  if (!store.read(parent.run_id).tool.startsWith(PIPE_PREFIX)) return;
+  if (store.read(parent.run_id).kind !== 'pipe') return;
   const next = `acor resume ${parent.run_id}`;
   throw new AppError(
     'E_USAGE',
@@ -124,12 +124,12 @@ function refuseStage({ run_id, parent }: RunRecord, store: RunStore): void {
   );
 }
 
-async function mayAsk(services: WorkflowServices, request: RunRequest): Promise<boolean> {
-  if (request.tool.startsWith(PIPE_PREFIX)) {
+async function mayAsk(services: RunnerServices, request: RunRequest): Promise<boolean> {
+  if (request.kind === 'pipe') {
     const pipes = await import('../../core/workflow/pipe/may-ask.ts');
     return pipes.mayAsk(services, request.args);
   }
-  if (!request.tool.startsWith(WORKFLOW_PREFIX))
+  if (request.kind !== 'workflow')
     return (await services.registry.find(request.tool)).manifest.actions.length > 0;
   const [{ planWorkflow }, workflows] = await Promise.all([
     import('../../core/workflow/engine/plan-workflow.ts'),

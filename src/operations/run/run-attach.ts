@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { eventsResult } from '../../compose/events-result.ts';
 import type { StreamEnd } from '../../compose/operation.ts';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
-import type { RunSummary } from '../../core/run/run-summary.ts';
-import { summaryOf } from '../../core/run/summary-of.ts';
+import { type RunSummary, summaryOf } from '../../core/run/run-summary.ts';
 import { followRun } from '../../core/supervision/follow-run.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
@@ -46,7 +45,7 @@ export const runAttach = acorOperation({
         }
         const record = await recoverIfLost(store, store.read(run));
         if (!isFinal(record.state)) return { answer: { kind: 'data', data: startedRunOf(store, run) } };
-        const answer = answerOf(summaryOf(store, run, record), { exit_code: 'acor' }, app);
+        const answer = await answerOf(summaryOf(store, run, record), { exit_code: 'acor' }, app);
         return { answer: { ...answer, exit: record.state === 'completed' ? 0 : 1 } };
       },
     });

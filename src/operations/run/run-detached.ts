@@ -4,7 +4,7 @@ import type { OperationContext, OperationResult, StreamEnd } from '../../compose
 import { recoverIfLost, settled } from '../../core/run/recover-lost-run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
-import { summaryOf } from '../../core/run/summary-of.ts';
+import { summaryOf } from '../../core/run/run-summary.ts';
 import { requestCancel } from '../../core/store-files/cancel-request.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
@@ -66,7 +66,7 @@ export async function showDetached(
         return { answer: { kind: 'data', data: startedRunOf(store, runId) } };
       }
       const record = await recoverIfLost(store, store.read(runId));
-      return { answer: answerOf(summaryOf(store, runId, record), flags, ctx.app) };
+      return { answer: await answerOf(summaryOf(store, runId, record), flags, ctx.app) };
     },
   });
 }

@@ -36,7 +36,7 @@ export async function runHere(
       const asks = ctx.person?.ask !== undefined;
       return runAbout(run.runId, ctx, { asks, cancels: true, old: { bytes: 0 } });
     },
-    ended: async () => ({ answer: answerOf(await run.ended, flags, ctx.app) }),
+    ended: async () => ({ answer: await answerOf(await run.ended, flags, ctx.app) }),
   };
 }
 

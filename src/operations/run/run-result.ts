@@ -5,11 +5,12 @@ import type { AcorApp } from '../acor-app.ts';
 import type { ShownAs } from './run-start.ts';
 
 /** What `acor run` answers once the run is over. */
-export function answerOf(
+export async function answerOf(
   summary: RunSummary,
   { exit_code }: Pick<ShownAs, 'exit_code'>,
   app: AcorApp,
-): Answer<RunSummary> {
+): Promise<Answer<RunSummary>> {
+  if (summary.code !== null) await app.readErrorCodes();
   const exit = exitOf(summary, exit_code, app);
   if (summary.state !== 'failed') return { kind: 'data', data: summary, exit, next: summary.next };
   const error = new AppError(summary.code ?? 'E_UNKNOWN', summary.message ?? 'the run failed', {

@@ -9,7 +9,7 @@ import { acorOperation } from '../define.ts';
 import { artifactShape, clocks, openQuestion, survivorShape } from '../shapes.ts';
 import { clocksOf } from './run-clocks.ts';
 
-export const shownRun = runRecord.extend({
+const shownRun = runRecord.extend({
   dir: z.string(),
   last_event_at: z.string().nullable(),
   ...clocks,

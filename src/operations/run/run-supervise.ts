@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { Interrupts } from '../../compose/interrupts.ts';
 import { LineQueue } from '../../compose/line-queue.ts';
+import { ProjectCache } from '../../core/project/project-cache.ts';
+import { runnerServices } from '../../core/project/runner-services.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
-import type { RunnerServices } from '../../core/run/services.ts';
 import type { SupervisorReply, SupervisorRequest } from '../../core/supervision/start-supervisor.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { readLines } from '../../util/read-lines.ts';
-import { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 
 /**
@@ -39,33 +39,20 @@ export const runSupervise = acorOperation({
 
 /** Supervises the runs that are asked for on standard input; the exit code is that of the last one. */
 async function serve(interrupts: Interrupts, reply: Reply): Promise<0 | 1> {
-  let project: OpenProject | undefined;
+  const projects = new ProjectCache();
   let exit: 0 | 1 = 0;
   for await (const line of readLines(process.stdin)) {
     const { stdin, ...asked } = JSON.parse(line) as SupervisorRequest;
     const request: RunRequest = { ...asked, ...(stdin !== undefined && { readStdin: () => stdin }) };
-    project = openProject(request, project);
-    exit = await superviseOne(await project.services, request, interrupts, reply);
+    exit = await superviseOne(projects, request, interrupts, reply);
   }
   return exit;
 }
 
 type Reply = (message: SupervisorReply) => void;
 
-interface OpenProject {
-  key: string;
-  services: Promise<RunnerServices>;
-}
-
-/** The project of a request: opened once for all that come from the same place. */
-function openProject({ cwd, env }: RunRequest, last: OpenProject | undefined): OpenProject {
-  const key = JSON.stringify([cwd, env]);
-  if (last?.key === key) return last;
-  return { key, services: new AcorApp({ cwd, env }).services() };
-}
-
 async function superviseOne(
-  services: RunnerServices,
+  projects: ProjectCache,
   request: RunRequest,
   interrupts: Interrupts,
   reply: Reply,
@@ -76,6 +63,8 @@ async function superviseOne(
   ]);
   let run: Awaited<ReturnType<typeof startRun>>;
   try {
+    const project = await projects.open({ cwd: request.cwd, env: request.env });
+    const services = await runnerServices(project, { env: request.env, adoptOrphans: true });
     run = await startRun(services, request);
   } catch (error) {
     if (!(error instanceof AcorError)) throw error;

@@ -84,7 +84,7 @@ export const pipe = acorOperation({
 async function restOfRequest(
   given: Input,
   ctx: OperationContext<AcorApp>,
-): Promise<Omit<RunRequest, 'tool' | 'args'>> {
+): Promise<Omit<RunRequest, 'kind' | 'tool' | 'args'>> {
   const answers = await preparedAnswers(given.answer, given.answers, ctx.cwd);
   const { caller } = ctx.app;
   return {

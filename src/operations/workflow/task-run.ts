@@ -51,6 +51,7 @@ export const taskRun = acorOperation({
     const { caller } = ctx.app;
     const answers = await preparedAnswers(flags.answer, undefined, ctx.cwd);
     const request: RunRequest = {
+      kind: 'task',
       tool: toolNameOf(flags.executor ?? configuredExecutor(services.config.config.task)),
       args: [
         `--task-id=${task_id}`,

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationDescription, OperationResult } from '../../compose/operation.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
-import { WORKFLOW_PREFIX } from '../../core/run/services.ts';
 import type { WorkflowPlan } from '../../core/workflow/engine/plan-workflow.ts';
+import { runName } from '../../protocol/run-kind.ts';
 import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
 import type { ShownAs } from '../run/run-start.ts';
@@ -63,7 +63,7 @@ export const workflowRun = acorOperation({
   ...description,
   async run(given, ctx): Promise<OperationResult<z.output<typeof output>>> {
     const services = await ctx.app.services();
-    const { values, rest } = takeKnownFlags(description, given.args, () => false);
+    const { values, rest } = takeKnownFlags(workflowRun, given.args, () => false);
     const options = { ...given, ...values };
     const asksForStdin = rest.some(
       (arg, at) => arg === '--input-json=-' || (arg === '--input-json' && rest[at + 1] === '-'),
@@ -72,7 +72,8 @@ export const workflowRun = acorOperation({
     const { caller } = ctx.app;
     const answers = await preparedAnswers(options.answer, options.answers, ctx.cwd);
     const request: RunRequest = {
-      tool: `${WORKFLOW_PREFIX}${options.workflow}`,
+      kind: 'workflow',
+      tool: runName('workflow', options.workflow),
       args: rest,
       cwd: ctx.cwd,
       env: ctx.env,

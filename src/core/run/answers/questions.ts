@@ -7,7 +7,7 @@ import {
 } from '../../store-files/answer-inbox.ts';
 import type { RunWriter } from '../../store-files/run-store.ts';
 import { after, type StopGuard } from '../attempt/guards/guard.ts';
-import { enterState } from '../write-ending.ts';
+import { enterState } from '../change-state.ts';
 import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
 import { type Answer, answerCommands, type Question, readQuestion } from './question.ts';
 import { WaitingClock } from './waiting-clock.ts';

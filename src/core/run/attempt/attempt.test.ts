@@ -44,7 +44,7 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
   after(() => project[Symbol.dispose]());
 
   async function endOf(faulty: RunnerServices) {
-    const request = { tool: 'leaves', args: [], cwd: project.root, env: process.env };
+    const request = { kind: 'tool' as const, tool: 'leaves', args: [], cwd: project.root, env: process.env };
     const run = await startRun(faulty, request);
     return { ...(await run.ended), layout: run.layout };
   }

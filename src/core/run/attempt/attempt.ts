@@ -1,5 +1,6 @@
 import { Watchdog } from '../../process/watchdog.ts';
 import type { RunWriter } from '../../store-files/run-store.ts';
+import type { ObservedAttempt } from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
@@ -9,7 +10,7 @@ import { Intake } from './intake.ts';
 import { assignRunUser, openInput, openOutput, prepareResources } from './prepare.ts';
 import { spawnTool } from './spawn-tool.ts';
 import { supervise } from './supervise.ts';
-import { type AttemptResult, windDown } from './wind-down.ts';
+import { windDown } from './wind-down.ts';
 
 /**
  * Starts the tool once and supervises it to its end. Whatever throws, nothing of the tool is alive when this returns, and everything
@@ -20,7 +21,7 @@ export async function runAttempt(
   plan: ToolPlan,
   writer: RunWriter,
   options: AttemptOptions,
-): Promise<AttemptResult> {
+): Promise<ObservedAttempt> {
   const attempt: AttemptContext = {
     services,
     plan,

@@ -57,7 +57,7 @@ export async function openInput({
 export async function openOutput(attempt: AttemptContext, input: ToolInput | undefined): Promise<ToolOutput> {
   const { plan, writer } = attempt;
   if (!plan.isRead) return new ToolOutput(attempt, input, undefined);
-  const { BackpressureWindow } = await import('../records/backpressure-window.ts');
+  const { BackpressureWindow } = await import('../records/backpressure.ts');
   return new ToolOutput(attempt, input, new BackpressureWindow(writer));
 }
 

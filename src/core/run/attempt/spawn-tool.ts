@@ -79,7 +79,8 @@ function launchOf(
     ...(input && { stdin: input.target }),
     env: environmentOf(plan, layout, { ...options, deadline: options.deadline() }),
     user: ownership?.user ?? null,
-    scratch: layout.control,
+    // Not in `control`: each change there wakes the supervisor.
+    scratch: layout.dir,
     groups: resources.groupFds,
     ...(sandboxed.takesSecrets && secrets && { secrets: secrets.handed(services.runtime, layout) }),
     onEgress(note) {

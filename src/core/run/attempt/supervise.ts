@@ -2,8 +2,7 @@ import { storageError } from '../../store-files/storage-error.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { type DeadlineGuard, guardDeadline } from './guards/deadline.ts';
 import type { StopGuard } from './guards/guard.ts';
-import { guardLiveness } from './guards/liveness.ts';
-import { guardStall } from './guards/stall.ts';
+import { guardLiveness, guardStall } from './guards/silence.ts';
 import type { PreparedAttempt } from './prepare.ts';
 import type { SpawnedTool } from './spawn-tool.ts';
 

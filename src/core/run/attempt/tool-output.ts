@@ -76,7 +76,7 @@ export class ToolOutput implements Disposable {
       const pass = this.#redacting(plan, stream === 0 && !kind.isText, keep);
       return (bytes: Uint8Array) =>
         this.#guarded(() => {
-          const admitted = bytes.subarray(0, limit.authorizeTool(bytes.length));
+          const admitted = bytes.subarray(0, limit.count(bytes.length));
           if (admitted.length > 0) pass(admitted);
         });
     };

@@ -8,6 +8,7 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 export type RequestedRun = Pick<
   RunPlan,
   | 'runId'
+  | 'kind'
   | 'again'
   | 'traceId'
   | 'spanId'
@@ -27,6 +28,7 @@ export function fromRequest(request: RunRequest): RequestedRun {
   return {
     runId: request.again?.runId ?? newRunId(),
     again: request.again?.mode ?? null,
+    kind: request.kind,
     traceId,
     spanId: newSpanId(),
     parentSpanId,

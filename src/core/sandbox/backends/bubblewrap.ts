@@ -16,7 +16,7 @@ import type {
   SandboxRequest,
 } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
-import { seccompFilter } from '../seccomp/filter.ts';
+import { assembleFilter } from '../seccomp/assemble-filter.ts';
 import { trustedPath } from '../trusted-program.ts';
 import { bubblewrapArguments, type Features, OWN_ENVIRONMENT } from './bubblewrap-arguments.ts';
 import { launchFailed } from './bubblewrap-failure.ts';
@@ -29,14 +29,21 @@ export const bubblewrap: SandboxBackend = {
 
   async probe() {
     const { probeBubblewrap } = await import('./bubblewrap-probe.ts');
-    return probeBubblewrap((request, features, options) =>
-      launchInBubblewrap(request, profileOf(request), features, options),
-    );
+    const { seccompFilter } = await import('../seccomp/filter.ts');
+    return probeBubblewrap((request, features, options) => {
+      const profile = profileOf(request);
+      return launchInBubblewrap(
+        request,
+        { profile, filter: seccompFilter(profile.seccomp), features },
+        options,
+      );
+    });
   },
 
-  async confine(request, { features }): Promise<Confinement> {
+  async confine(request, { features }, filterOf = assembleFilter): Promise<Confinement> {
     const found = features as unknown as Features;
     const profile = profileOf(request);
+    const filter = await filterOf(profile.seccomp);
     const isRoot = canGiveUsers();
     const held = enforcedBy(request, {
       commands: found.landlock > 0,
@@ -53,7 +60,7 @@ export const bubblewrap: SandboxBackend = {
       changesUser: isRoot && request.level !== 'privileged',
       takesSecrets: true,
       ...(entry && { env: entry.layout.env }),
-      launch: (options) => launchInBubblewrap(request, profile, found, options, entry),
+      launch: (options) => launchInBubblewrap(request, { profile, filter, features: found }, options, entry),
     };
   },
 };
@@ -61,8 +68,7 @@ export const bubblewrap: SandboxBackend = {
 /** Gets one tool ready to be started. */
 function launchInBubblewrap(
   request: SandboxRequest,
-  profile: Profile,
-  features: Features,
+  { profile, filter, features }: { profile: Profile; filter: Uint8Array; features: Features },
   options: LaunchOptions,
   entry: EgressEntry | null = null,
 ): SandboxLaunch {
@@ -84,7 +90,7 @@ function launchInBubblewrap(
             handled: 'execute',
             rules: executable.map((path) => ({ path, access: LANDLOCK_ACCESS.execute })),
           },
-    filter: seccompFilter(profile.seccomp),
+    filter,
     isInit: true,
     secrets: options.user === null ? undefined : options.secrets?.folder,
   };

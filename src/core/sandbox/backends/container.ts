@@ -11,7 +11,7 @@ import { isRunUser } from '../identity/run-user-range.ts';
 import { LANDLOCK_ACCESS } from '../launcher/landlock-rules.ts';
 import { Launcher } from '../launcher/launcher.ts';
 import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
-import { profileOf } from '../profile/profile.ts';
+import { architecture, profileOf } from '../profile/profile.ts';
 import { runtimePaths } from '../profile/programs.ts';
 import type {
   Confinement,
@@ -20,7 +20,8 @@ import type {
   SandboxLaunch,
   SandboxRequest,
 } from '../sandbox.ts';
-import { seccompFilter } from '../seccomp/filter.ts';
+import { assembleFilter } from '../seccomp/assemble-filter.ts';
+import type { SeccompRules } from '../seccomp/filter.ts';
 import { withOwnTemp } from './bubblewrap.ts';
 import { type ContainerFeatures, containerArguments, ORDERS_FOLDER } from './container-arguments.ts';
 import { type ContainerSettings, Engine } from './engine.ts';
@@ -51,12 +52,15 @@ export function containerBackend(settings: ContainerSettings): SandboxBackend {
     },
     async probe() {
       const { probeContainer } = await import('./container-probe.ts');
+      const { seccompFilter } = await import('../seccomp/filter.ts');
+      const filter = seccompFilter(containerRules());
       return probeContainer(settings, (request, features, options) =>
-        launchInContainer(request, settings, features, options),
+        launchInContainer(request, { settings, features, filter }, options),
       );
     },
-    async confine(request, { features }): Promise<Confinement> {
+    async confine(request, { features }, filterOf = assembleFilter): Promise<Confinement> {
       if (request.level === 'privileged') throw noMachine();
+      const filter = await filterOf(containerRules());
       const found = features as unknown as ContainerFeatures;
       const held = enforcedBy(request, {
         commands: found.landlock,
@@ -71,17 +75,25 @@ export function containerBackend(settings: ContainerSettings): SandboxBackend {
           not_enforced: ['resources', ...held.not_enforced],
         },
         changesUser: canGiveUsers(),
-        launch: (options) => launchInContainer(request, settings, found, options),
+        launch: (options) => launchInContainer(request, { settings, features: found, filter }, options),
       };
     },
   };
 }
 
+/** A container has no network: its filter keeps a tool from sockets of the internet, too. */
+function containerRules(): SeccompRules {
+  return { architecture: architecture() ?? 'x64', internet: false, kind: 'full' };
+}
+
 /** Gets one tool ready to be started. */
 function launchInContainer(
   request: SandboxRequest,
-  settings: ContainerSettings,
-  features: ContainerFeatures,
+  {
+    settings,
+    features,
+    filter,
+  }: { settings: ContainerSettings; features: ContainerFeatures; filter: Uint8Array },
   options: LaunchOptions,
 ): SandboxLaunch {
   const engine = new Engine(settings);
@@ -115,7 +127,7 @@ function launchInContainer(
           features.landlock && profile.executable !== null
             ? { handled: 'execute', rules: profile.executable.map((path) => ({ path, ...execute })) }
             : null,
-        filter: seccompFilter({ ...profile.seccomp, internet: false }),
+        filter,
         isInit: true,
         handsOn: true,
       },

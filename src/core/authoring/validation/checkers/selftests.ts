@@ -27,7 +27,7 @@ export const selftests: Checker = {
       for (const tool of tools) {
         const args = tool.manifest.health?.selftest;
         if (interrupt !== undefined || args === undefined || tool.problems.length > 0) continue;
-        const request = { tool: tool.name, args, cwd, env };
+        const request = { kind: 'tool', tool: tool.name, args, cwd, env } as const;
         const why = await whyFailed(testing(await services(), tool), request, (started) => {
           run = started;
           stop();
@@ -53,6 +53,7 @@ function testing(services: RunnerServices, tool: ToolEntry): RunnerServices {
     ...services,
     registry: {
       find: async () => tested,
+      list: async () => [tested],
       errorCodes: () => services.registry.errorCodes(),
       languages: () => services.registry.languages(),
     },

@@ -11,8 +11,8 @@ export class OutputLimit {
     this.#maxBytes = maxBytes;
   }
 
-  /** Takes note of bytes, and returns how many of them are within the limit. */
-  authorizeTool(bytes: number): number {
+  /** Counts bytes; returns how many of them are within the limit. */
+  count(bytes: number): number {
     const room = Math.max(0, this.#maxBytes - this.#bytes);
     this.#bytes += bytes;
     if (bytes > room) this.#race.end({ kind: 'output-limit', maxBytes: this.#maxBytes });

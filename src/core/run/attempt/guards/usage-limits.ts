@@ -27,3 +27,23 @@ export function guardMemory(limitMb: number): Look {
     },
   };
 }
+
+/** Holds the processor time of all processes together to a limit, those that have ended included (E_CPU_LIMIT). */
+export function guardCpu(limitS: number): Look {
+  return {
+    isNear: () => false,
+    look: ({ cpuS }) =>
+      cpuS <= limitS ? undefined : { kind: 'over-limit', limit: 'cpu_seconds', used: cpuS, allowed: limitS },
+  };
+}
+
+/** Holds the number of processes to a limit (E_PROCESS_LIMIT). The kernel's own limit behind it counts threads, and is far wider. */
+export function guardProcesses(limit: number): Look {
+  return {
+    isNear: ({ processes }) => processes > limit / 2,
+    look: ({ processes }) =>
+      processes <= limit
+        ? undefined
+        : { kind: 'over-limit', limit: 'processes', used: processes, allowed: limit },
+  };
+}

@@ -1,0 +1,58 @@
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { runsDirOf } from '../config/paths.ts';
+import type { Plugins } from '../plugins/plugins.ts';
+import type { RunQueue } from '../ports/run-queue.ts';
+import { Registry } from '../registry/registry.ts';
+import { FileRunQueue } from '../store-files/file-run-queue.ts';
+import { FileRunStore } from '../store-files/file-run-store.ts';
+import type { RunStore } from '../store-files/run-store.ts';
+
+/** An open project: its configuration, tools, runs, and plugins if it names any. */
+export interface Project {
+  config: LoadedConfig;
+  registry: Registry;
+  store: RunStore;
+  queue: RunQueue;
+  plugins: Plugins | undefined;
+}
+
+/** Where a project is looked for, and what configures it beside its files. */
+export interface ProjectPlace {
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Configuration by dotted key; it wins over every file. */
+  overrides?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Opens a project. Returns `last` instead while configuration and plugins are the same: what its registry has read stays in memory, and
+ * each look at the tools still checks their files. Throws E_CONFIG_INVALID.
+ */
+export async function openProject({ cwd, env, overrides }: ProjectPlace, last?: Project): Promise<Project> {
+  const config = await loadConfig({ cwd, env, ...(overrides && { overrides }) });
+  const plugins = await pluginsOf(config, env);
+  if (last !== undefined && isUnchanged(last, config, plugins)) return last;
+  const runsDir = runsDirOf(config);
+  return {
+    config,
+    registry: Registry.open(config, plugins),
+    store: new FileRunStore(runsDir),
+    queue: new FileRunQueue(runsDir),
+    plugins,
+  };
+}
+
+/** The plugins of a project, if it names any. Starts none. */
+export async function pluginsOf(
+  config: LoadedConfig,
+  env: ProjectPlace['env'],
+): Promise<Plugins | undefined> {
+  if (config.config.plugins.length === 0) return undefined;
+  return (await import('../plugins/plugins.ts')).Plugins.open(config, env);
+}
+
+/** A plugin whose process has ended is started again, as it would be by a new command. */
+function isUnchanged(last: Project, config: LoadedConfig, plugins: Plugins | undefined): boolean {
+  if (last.plugins?.key !== plugins?.key || last.plugins?.hasEnded) return false;
+  return JSON.stringify(last.config) === JSON.stringify(config);
+}
