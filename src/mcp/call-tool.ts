@@ -65,7 +65,6 @@ async function answerCall(called: Called, given: Given): Promise<CallAnswer> {
       return answer(called, given);
     case 'acor_wait': {
       const { run, timeout = WAIT_S } = checked(waitInput, given, tool);
-      await open.app.project().then(({ store }) => store.read(run));
       return followCall({ ...called, run, waitMs: timeout * 1000, isQuick: false });
     }
     case 'acor_resume':

@@ -6,12 +6,14 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import type { FailureEnvelope } from '../compose/envelope.ts';
 import type { Client } from './client-of.ts';
 import { answerOf, formOf, type OpenQuestion } from './elicitation.ts';
 import type { Host, OpenHost } from './host.ts';
 import { type LifeSign, lifeSignsIn, ProgressTeller } from './progress.ts';
 import { runResult } from './run-result.ts';
 import { blockingQuestions, type CreatedTask, createdTask } from './task.ts';
+import { envelopeResult } from './tool-result.ts';
 
 /** What goes to a client with questions and comes back with their answers: which run asks, and what. */
 export interface AskedState {
@@ -76,6 +78,7 @@ async function untilAnswered(
       await cancelIfMeant(call);
       return runResult(host, open, run);
     }
+    if (typeof watched.end === 'object') return envelopeResult(host, watched.end);
     if (watched.end === 'ended') return runResult(host, open, run);
     if (watched.end === 'stopped') return canBeTask ? createdTask(open, run) : runResult(host, open, run);
     const questions = await questionsForUser(call);
@@ -86,7 +89,7 @@ async function untilAnswered(
   }
 }
 
-/** Follows the events of a run until it ends, waits for an answer, or `signal` stops it. */
+/** Follows the events of a run until it ends, waits for an answer, or `signal` stops it; why it cannot be followed is an envelope. */
 async function watch(
   open: OpenHost,
   run: string,
@@ -95,7 +98,7 @@ async function watch(
     signal: AbortSignal;
     onLifeSign: ((sign: LifeSign) => void) | undefined;
   },
-): Promise<{ end: 'ended' | 'question' | 'stopped'; since: number }> {
+): Promise<{ end: 'ended' | 'question' | 'stopped' | FailureEnvelope; since: number }> {
   const { signal, onLifeSign } = options;
   let { since } = options;
   const onEvents = (lines: Uint8Array) => {
@@ -105,6 +108,8 @@ async function watch(
   };
   const answer = await open.call('attach', { run, since }, { signal, onEvents });
   if (!answer.ok && answer.error.code === 'E_ACTION_REQUIRED') return { end: 'question', since };
+  // How a failed run ended is in the details; without it the run could not be followed at all.
+  if (!answer.ok && answer.error.details?.['run_id'] === undefined) return { end: answer, since };
   return { end: signal.aborted ? 'stopped' : 'ended', since };
 }
 
