@@ -1,5 +1,5 @@
-import type { CliApp } from './app.ts';
 import type { LoadedRoute } from './catalog.ts';
+import type { CliApp } from './cli-app.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { type Envelope, type EnvelopeMeta, failure, success } from './envelope.ts';
 import { toFailure, withData } from './failure.ts';

@@ -1,5 +1,5 @@
-import type { CliApp } from './app.ts';
 import { AppError } from './app-error.ts';
+import type { CliApp } from './cli-app.ts';
 import type { EnvelopeError } from './envelope.ts';
 import { EXIT } from './exit-codes.ts';
 import type { NextStep } from './next-step.ts';

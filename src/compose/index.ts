@@ -1,10 +1,11 @@
 export { nearest } from '../util/nearest.ts';
-export { type AppErrorInfo, type CliApp, type CliIo, type Route, runCli } from './app.ts';
+export { runCli } from './app.ts';
 export { AppError, type AppErrorOptions } from './app-error.ts';
 export { type Audience, agentOf, detectAudience } from './audience.ts';
 export { type Call, callOperation } from './call-operation.ts';
 export { buildCatalog, type Catalog, type CatalogEntry, catalogSchema } from './catalog.ts';
 export { renderCatalog } from './catalog-view.ts';
+export type { AppErrorInfo, CliApp, CliIo, Route } from './cli-app.ts';
 export type { Candidate, Completion } from './completion/candidates.ts';
 export { completeLine, type ValuesOf } from './completion/complete-line.ts';
 export { completionScript, SHELLS, type Shell } from './completion/scripts.ts';

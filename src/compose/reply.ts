@@ -1,5 +1,5 @@
-import type { CliApp, CliIo } from './app.ts';
 import { type Audience, detectAudience } from './audience.ts';
+import type { CliApp, CliIo } from './cli-app.ts';
 import { type Envelope, type EnvelopeMeta, encodeLine, failure, success } from './envelope.ts';
 import { EXIT } from './exit-codes.ts';
 import { type Failure, toFailure, withData } from './failure.ts';

@@ -1,4 +1,4 @@
-import type { Route } from '../compose/app.ts';
+import type { Route } from '../compose/cli-app.ts';
 import type { AcorApp } from './acor-app.ts';
 import { formOf } from './command-forms.ts';
 

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { pluginName } from '../../protocol/plugin-name.ts';
+import { pluginName } from '../../protocol/names.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { projectPath } from '../config/paths.ts';

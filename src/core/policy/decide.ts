@@ -4,8 +4,7 @@ import { type BuiltInRules, builtInViolations } from './built-in.ts';
 import { listEntry } from './explain-denial.ts';
 import { coversHost, isWildcard } from './hosts.ts';
 import { ceilingViolations } from './limits.ts';
-import { type PlacedRules, rulesFor } from './placed-rules.ts';
-import type { PolicyLayer } from './policy-layer.ts';
+import { type PlacedRules, type PolicyLayer, rulesFor } from './policy-layer.ts';
 import { isWithin, rootOf } from './reach.ts';
 import type { Decision, Violation } from './violation.ts';
 

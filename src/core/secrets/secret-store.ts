@@ -17,8 +17,8 @@ import {
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { SECRET_NAME, SECRET_NAME_RULE } from '../../protocol/names.ts';
 import { storeSecret } from '../../protocol/next-steps.ts';
-import { SECRET_NAME, SECRET_NAME_RULE } from '../../protocol/secret-name.ts';
 import { syncFolder, writeFully } from '../../util/atomic-write.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';

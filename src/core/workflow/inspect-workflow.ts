@@ -2,7 +2,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { ERROR_CODES } from '../../protocol/error-codes.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { type Problem, problemText, withoutNext } from '../config/problem.ts';
-import { grantRoots } from '../registry/grant-roots.ts';
+import { grantRoots } from '../registry/path-grants.ts';
 import type { Registry } from '../registry/registry.ts';
 import { checkWorkflow } from './check/check-workflow.ts';
 import type { Surroundings } from './check/checked-file.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { checkWorkflows } from '../../core/authoring/validation/checkers/workflows.ts';
 import { type Finding, inOrder } from '../../core/authoring/validation/finding.ts';
-import { grantRoots } from '../../core/registry/grant-roots.ts';
+import { grantRoots } from '../../core/registry/path-grants.ts';
 import { findWorkflow, workflowFiles } from '../../core/workflow/file/find-workflow.ts';
 import { acorOperation } from '../define.ts';
 import { findingShape, placed, shownFinding } from '../project/findings.ts';

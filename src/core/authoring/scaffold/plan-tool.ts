@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { TOOL_NAME, TOOL_NAME_RULE } from '../../../protocol/names.ts';
 import { createTool } from '../../../protocol/next-steps.ts';
-import { TOOL_NAME, TOOL_NAME_RULE } from '../../../protocol/tool-name.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
 import { isNoTool } from '../../registry/tools-folder.ts';
 import { type PlannedFile, textAt } from './planned-file.ts';
