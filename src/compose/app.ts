@@ -159,6 +159,7 @@ async function perform<C>(
     structured,
     person: await reply.person(),
     interrupts: io.interrupts ?? NO_INTERRUPTS,
+    page: line.globals,
     cwd,
     env: io.env,
     readStdin: io.readStdin,

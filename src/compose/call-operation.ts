@@ -55,6 +55,7 @@ export async function callOperation<C>(
       structured: true,
       person: null,
       interrupts: NO_INTERRUPTS,
+      page: selection,
       cwd: call.cwd,
       env: call.env,
       readStdin: async () => '',
@@ -62,7 +63,7 @@ export async function callOperation<C>(
     });
     const answer = await answerOf(result, call);
     if (answer.kind === 'failure') return failed(answer.error, answer.data);
-    const selected = select(op, answer.data, selection, invocation);
+    const selected = select(op, answer, selection, invocation);
     const { count, total, hasMore } = selected;
     return success(selected.data, {
       ...meta(answer.next),

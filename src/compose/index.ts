@@ -19,6 +19,7 @@ export {
   type SuccessEnvelope,
   success,
 } from './envelope.ts';
+export { eventsResult } from './events-result.ts';
 export { EXIT, type ExitCode } from './exit-codes.ts';
 export type { CalleeInput, ForwardedCommand } from './forwarded-command.ts';
 export { GLOBAL_FLAGS, type GlobalFlag, type GlobalFlags } from './globals.ts';

@@ -52,7 +52,7 @@ export type Answer<T> = DataResult<T> | FailureResult<T>;
 export interface DataResult<T> extends Facts {
   kind: 'data';
   data: T;
-  /** How many there are in all, when the operation itself pages. */
+  /** How many there are in all, when the operation itself pages: its list is the `page` that the context asks for. */
   total?: number;
   hasMore?: boolean;
 }
@@ -111,6 +111,12 @@ export interface StreamEnd<T> {
   notes?: string[];
 }
 
+/** A part of a list: so many elements at most, after so many others. */
+export interface Page {
+  limit: number | undefined;
+  offset: number | undefined;
+}
+
 /** What an operation is given beside its input. */
 export interface OperationContext<C> {
   app: C;
@@ -121,6 +127,8 @@ export interface OperationContext<C> {
   /** The person at the terminal, for an operation that must ask; null where stdin or stdout is no terminal, and for agents and servers. */
   person: Person | null;
   interrupts: Interrupts;
+  /** The part of the list that the caller asks for. An operation that does not heed it answers with the whole list. */
+  page: Page;
   cwd: string;
   env: Record<string, string | undefined>;
   readStdin(): Promise<string>;

@@ -110,7 +110,7 @@ export class Reply<C> {
   }
 
   async #data(op: Operation<C>, result: DataResult<unknown>): Promise<number> {
-    const selected = await this.#select(op, result.data);
+    const selected = await this.#select(op, result);
     const meta = this.#meta([...(await this.#nextPage(op, selected)), ...(result.next ?? [])]);
     meta.count = selected.count;
     meta.total = result.total ?? selected.total;
@@ -164,14 +164,14 @@ export class Reply<C> {
   }
 
   // What an operation has done cannot be taken back, so its answer is not withheld for a field it does not have.
-  async #select(op: Operation<C>, data: unknown): Promise<Selected> {
+  async #select(op: Operation<C>, result: DataResult<unknown>): Promise<Selected> {
     const { select } = await import('./select.ts');
     try {
-      return select(op, data, this.globals, this.invocation);
+      return select(op, result, this.globals, this.invocation);
     } catch (error) {
       if (op.effect === 'reads') throw error;
       await this.note(`The whole answer is shown: ${error instanceof Error ? error.message : String(error)}`);
-      return { data, count: undefined, total: undefined, hasMore: undefined };
+      return { data: result.data, count: undefined, total: undefined, hasMore: undefined };
     }
   }
 

@@ -39,6 +39,8 @@ export function runIndexContract(
       assert.deepEqual(await find({ parent }), [child]);
       assert.deepEqual(await find({ before: failed }), [child, parent]);
       assert.deepEqual(await find({ text: 'GRÖSSE'.replace('SS', 'ß') }), [failed]);
+      assert.deepEqual(await find({ prefix: child.slice(0, -7) }), [child]);
+      assert.deepEqual(await find({ prefix: '' }), [live, failed, child, parent]);
       assert.deepEqual(await find({ text: '%' }), []);
       assert.deepEqual(await find({ text: child }), [child]);
       const times = [parent, child, failed, live].map((id) => Date.parse(runs.run(id).created_at));

@@ -15,7 +15,7 @@ function projectWithWorkflow(): WorkflowProject {
   const project = new WorkflowProject();
   project.workflow({
     name: 'notes',
-    inputs: { word: { type: 'string', required: true } },
+    inputs: [{ name: 'word', type: 'string', required: true }],
     steps: [
       { name: 'first', ...project.noting('${inputs.word}') },
       { name: 'second', ...project.noting('${steps.first.data.said} again') },
@@ -46,7 +46,7 @@ describe('the library', () => {
     const { state, result, message } = await acor.pipe(['counts', 'turns']);
     assert.equal(state, 'completed', message ?? '');
     assert.match(JSON.stringify(result?.data), /3.*2.*1/);
-    await assert.rejects(async () => await acor.pipe(['counts']), { code: 'E_USAGE' });
+    await assert.rejects(async () => acor.pipe(['counts']), { code: 'E_USAGE' });
   });
 
   it('gives a task to the configured executor, and continues the conversation under its id', async () => {
@@ -59,8 +59,7 @@ describe('the library', () => {
       const { state, tool, message } = await acor.task('t', description);
       assert.deepEqual([state, tool], ['completed', 'task:command'], message ?? '');
     }
-    const without = new Acor({ cwd: ROOT, env: {} });
-    await assert.rejects(async () => await without.task('t', 'Begin'), { code: 'E_CONFIG_INVALID' });
+    await assert.rejects(async () => new Acor({ cwd: ROOT, env: {} }).task('t', 'Begin'), { code: 'E_CONFIG_INVALID' });
   });
 
   for (const runtime of ['node', 'bun']) {
@@ -93,10 +92,7 @@ describe('the library', () => {
     const acor = new Acor({ cwd: project.root });
     const names = async () => (await acor.discover()).map(({ name }) => name);
     assert.deepEqual(await names(), ['counts', 'notes_work', 'turns']);
-    project.write(
-      'tools/counts/tool.yaml',
-      `${PLAIN}name: counts\ndescription: Changed.\ncommand: [seq, '4']\n`,
-    );
+    project.write('tools/counts/tool.yaml', `${PLAIN}name: counts\ndescription: Changed.\ncommand: [seq, '4']\n`);
     assert.equal((await acor.describe('counts')).manifest.description, 'Changed.');
     project.write('others/late/tool.yaml', `${PLAIN}command: [seq, '1']\n`);
     project.write('.acor/config.yaml', `${WITHOUT_SANDBOX}project: { tools_dirs: [others] }\n`);

@@ -79,6 +79,8 @@ export function whereOf(query: RunQuery): { where: string; values: SqlValue[] } 
     ['kind = ?', query.kind],
     ['caller = ?', query.caller],
     ['parent = ?', query.parent],
+    ['run_id >= ?', query.prefix],
+    ['run_id < ?', query.prefix === undefined ? undefined : `${query.prefix}\uffff`],
     ['run_id < ?', query.before],
     ['created_ms >= ?', query.sinceMs],
     ['created_ms < ?', query.untilMs],

@@ -1,6 +1,5 @@
+import type { RunKind } from '../../protocol/run-kind.ts';
 import type { RunState } from '../../protocol/run-state.ts';
-
-export type RunKind = 'tool' | 'workflow' | 'pipe' | 'task';
 
 /** A run as the index has it. */
 export interface IndexedRun {
@@ -26,7 +25,8 @@ export interface RunQuery {
   caller?: string | undefined;
   /** The run that they are parts of. */
   parent?: string | undefined;
-  /** Only runs whose ids sort before this one. */
+  /** Only runs whose ids begin with this text, and sort before this id. */
+  prefix?: string | undefined;
   before?: string | undefined;
   /** Made at this time or later, in milliseconds since 1970; and before this time. */
   sinceMs?: number | undefined;

@@ -1,6 +1,7 @@
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { runsDirOf } from '../config/paths.ts';
 import type { Plugins } from '../plugins/plugins.ts';
+import type { RunIndex } from '../ports/run-index.ts';
 import type { RunQueue } from '../ports/run-queue.ts';
 import { Registry } from '../registry/registry.ts';
 import { FileRunQueue } from '../store-files/file-run-queue.ts';
@@ -13,6 +14,8 @@ export interface Project {
   registry: Registry;
   store: RunStore;
   queue: RunQueue;
+  /** The index of the runs, opened when it is first asked for. */
+  index: () => Promise<RunIndex>;
   plugins: Plugins | undefined;
 }
 
@@ -33,13 +36,31 @@ export async function openProject({ cwd, env, overrides }: ProjectPlace, last?: 
   const plugins = await pluginsOf(config, env);
   if (last !== undefined && isUnchanged(last, config, plugins)) return last;
   const runsDir = runsDirOf(config);
+  const store = new FileRunStore(runsDir);
+  let index: Promise<RunIndex> | undefined;
   return {
     config,
     registry: Registry.open(config, plugins),
-    store: new FileRunStore(runsDir),
+    store,
     queue: new FileRunQueue(runsDir),
+    index: () => {
+      index ??= openIndex(store);
+      return index;
+    },
     plugins,
   };
+}
+
+async function openIndex(store: RunStore): Promise<RunIndex> {
+  const [{ openRunIndex }, { fileRunSource }, { questionsOf }] = await Promise.all([
+    import('../index-sqlite/open-run-index.ts'),
+    import('../store-files/run-source.ts'),
+    import('../store-files/open-questions.ts'),
+  ]);
+  return openRunIndex(
+    store.root,
+    fileRunSource(store, (runId) => questionsOf(store.layout(runId).events)),
+  );
 }
 
 /** The plugins of a project, if it names any. Starts none. */

@@ -5,7 +5,6 @@ import { identify } from '../../util/process-table.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
 import { clearSecrets } from '../store-files/secrets-folder.ts';
 import { stagedBefore } from './attempt/outputs.ts';
-import { enterState } from './change-state.ts';
 import { prepareRun } from './prepare-run.ts';
 import { settled } from './recover-lost-run.ts';
 import { wasStoppedMidway } from './retry.ts';
@@ -13,6 +12,7 @@ import { Run } from './run.ts';
 import type { PreparedRun } from './run-executor.ts';
 import type { Rerun, RerunMode, RunRequest } from './run-request.ts';
 import type { RunnerServices } from './services.ts';
+import { enterState } from './write-ending.ts';
 
 /** Begins the next attempt of a run that has failed, was cancelled, or lost its supervisor: same id, same workspace, same answers. */
 export async function reopenRun(services: RunnerServices, request: RunRequest, again: Rerun): Promise<Run> {

@@ -12,10 +12,9 @@ import { FileRunStore } from '../store-files/file-run-store.ts';
 import type { NewRun, RunWriter } from '../store-files/run-store.ts';
 import { Questions } from './answers/questions.ts';
 import { Intake } from './attempt/intake.ts';
-import { enterState } from './change-state.ts';
 import { type Outcome, stopped } from './outcome.ts';
 import { recoverIfLost } from './recover-lost-run.ts';
-import { UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
+import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 const SEED = Number(process.env.ACOR_TEST_SEED ?? Date.now() % 2 ** 31);
 const LIVES = 100;

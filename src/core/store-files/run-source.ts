@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { errorCode } from '../../util/error-code.ts';
-import type { IndexedQuestion, RunKind, RunSource, SourceRun } from '../ports/run-index.ts';
+import type { IndexedQuestion, RunSource, SourceRun } from '../ports/run-index.ts';
 import { Ledger } from './ledger.ts';
 import { changesAfter, positionOf } from './ledger-changes.ts';
 import type { RunStore } from './run-store.ts';
@@ -47,13 +47,25 @@ function leasedRuns(root: string): string[] | undefined {
 }
 
 function sourceRunOf(record: RunRecord): SourceRun {
-  const { run_id, tool, state, code, message, attempt, caller, parent, created_at, ended_at, duration_s } =
-    record;
+  const {
+    run_id,
+    tool,
+    kind,
+    state,
+    code,
+    message,
+    attempt,
+    caller,
+    parent,
+    created_at,
+    ended_at,
+    duration_s,
+  } = record;
   return {
     run: {
       run_id,
       tool,
-      kind: kindOf(tool),
+      kind,
       state,
       code,
       message,
@@ -67,9 +79,4 @@ function sourceRunOf(record: RunRecord): SourceRun {
     },
     text: [run_id, tool, code, message, ...record.args].join('\n').slice(0, MAX_TEXT_CHARS),
   };
-}
-
-function kindOf(tool: string): RunKind {
-  const prefix = /^(workflow|pipe|task):/.exec(tool)?.[1];
-  return (prefix as RunKind | undefined) ?? 'tool';
 }

@@ -4,6 +4,7 @@ import type { Operation, OperationContext, OperationResult } from '../../compose
 import type { RerunMode, RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
 import { runName } from '../../protocol/run-kind.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
@@ -111,8 +112,7 @@ export async function continueRun(
 
 /** What the others of its pipe have made of its records cannot be taken back: the pipe goes on as a whole. */
 function refuseStage({ run_id, parent }: RunRecord, store: RunStore): void {
-  if (parent === null || !store.list().includes(parent.run_id)) return;
-  if (store.read(parent.run_id).kind !== 'pipe') return;
+  if (parent === null || !isStage(parent.run_id, store)) return;
   const next = `acor resume ${parent.run_id}`;
   throw new AppError(
     'E_USAGE',
@@ -122,6 +122,16 @@ function refuseStage({ run_id, parent }: RunRecord, store: RunStore): void {
       next: [next],
     },
   );
+}
+
+/** False also when the pipe was removed: then its stage is a run like any other. */
+function isStage(pipe: string, store: RunStore): boolean {
+  try {
+    return store.read(pipe).kind === 'pipe';
+  } catch (error) {
+    if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return false;
+    throw error;
+  }
 }
 
 async function mayAsk(services: RunnerServices, request: RunRequest): Promise<boolean> {

@@ -13,7 +13,6 @@ import type { Adapter } from './adapter.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { type EndingRace, hasEndedItself } from './ending.ts';
 import { after, type StopGuard } from './guards/guard.ts';
-import { OutputLimit } from './guards/output-limit.ts';
 import type { Intake } from './intake.ts';
 
 /** Takes the tool's bytes: counts them, keeps them raw in the logs, cuts them into lines, makes events of these, stores these in bursts. */
@@ -188,5 +187,25 @@ export class ToolOutput implements Disposable {
       this.#failure = storageError(error, 'store the output of the tool', this.#writer.layout.dir);
       this.#race.end({ kind: 'store-failed', error: this.#failure });
     }
+  }
+}
+
+/** Counts what the tool writes on both streams and ends the attempt at the limit (E_OUTPUT_LIMIT). */
+class OutputLimit {
+  readonly #race: EndingRace;
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(race: EndingRace, maxBytes: number) {
+    this.#race = race;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Counts bytes; returns how many of them are within the limit. */
+  count(bytes: number): number {
+    const room = Math.max(0, this.#maxBytes - this.#bytes);
+    this.#bytes += bytes;
+    if (bytes > room) this.#race.end({ kind: 'output-limit', maxBytes: this.#maxBytes });
+    return Math.min(bytes, room);
   }
 }

@@ -3,7 +3,7 @@ import { runName, withoutKind } from '../../../protocol/run-kind.ts';
 import { nearestWords } from '../../../util/nearest.ts';
 import { refuseArguments } from '../../registry/argument-problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
-import { preparedAnswers } from '../../run/answers/prepared-answers.ts';
+import { preparedAnswers } from '../../run/plan/from-request.ts';
 import type { RunRequest } from '../../run/run-request.ts';
 import type { RunnerServices } from '../../run/services.ts';
 import { loadWorkflow } from '../inspect-workflow.ts';
@@ -94,7 +94,7 @@ function refuseChanged(
 }
 
 /** A step and all that need it, directly or not; the last steps always belong to them. Throws E_USAGE for one that is not there. */
-export function stepsAfter({ steps, finally: last, file }: Workflow, from: string): string[] {
+function stepsAfter({ steps, finally: last, file }: Workflow, from: string): string[] {
   if (!steps.some(({ name }) => name === from)) {
     const names = steps.map(({ name }) => name);
     const [nearest] = nearestWords(from, names, 1);
