@@ -2,7 +2,6 @@ import type { ToolEntry } from './core/registry/tool-entry.ts';
 import { inputSchemaOf, type ObjectSchema, wordsFor } from './core/registry/tool-schema.ts';
 import { answerCommands, type Question } from './core/run/answers/question.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
-import type { RunningTool, RunOptions } from './library.ts';
 
 /** A tool of the project as TypeScript agent frameworks take one: a name, a JSON Schema, and what carries a call out. */
 export interface FunctionTool {
@@ -36,7 +35,11 @@ export interface FunctionResult {
 /** What the tools are made with. */
 export interface FunctionToolDoor {
   tools: readonly ToolEntry[];
-  run(tool: string, args: readonly string[], options: RunOptions): RunningTool;
+  run(
+    tool: string,
+    args: readonly string[],
+    options: { onQuestion: (question: Question) => unknown; signal?: AbortSignal },
+  ): PromiseLike<RunSummary> & { readonly runId: Promise<string> };
   answer(runId: string, question: string, value: unknown): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix, sep } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { BUN_FILES, COMPOSITION_ROOTS, LAYERS, type Layer, LOADERS } from './layers.ts';
+import { BUN_FILES, CIRCLES, COMPOSITION_ROOTS, LAYERS, type Layer, LOADERS } from './layers.ts';
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url));
 const LEAST_FILES = 100;
@@ -28,6 +28,40 @@ describe('the layers', () => {
       for (const folder of [...layer.folders, ...(layer.typesOnly ?? [])]) {
         assert.ok(below.includes(folder), `${layer.folder} names ${folder}`);
       }
+    }
+  });
+
+  it('hold no circle of files, by values or by types, but those that are named', () => {
+    const circles = circlesOf(importGraph(SRC));
+    const isNamed = (circle: readonly string[]) =>
+      CIRCLES.some((known) => circle.every((file) => known.includes(file)));
+    assert.deepEqual(
+      circles.filter((circle) => !isNamed(circle)),
+      [],
+      'Fix: move what both files need, often a type, into a file of its own below them.',
+    );
+    for (const known of CIRCLES) {
+      const stands = circles.some((circle) => known.includes(circle[0]!));
+      assert.ok(stands, `this circle is gone. Fix: remove it from CIRCLES in test/layers.ts: ${known}`);
+    }
+  });
+
+  it('would be told of a circle, also one of types or of late imports', () => {
+    const graph = new Map([
+      ['a.ts', ['b.ts', 'd.ts']],
+      ['b.ts', ['c.ts']],
+      ['c.ts', ['a.ts']],
+      ['d.ts', ['e.ts']],
+      ['e.ts', []],
+    ]);
+    assert.deepEqual(circlesOf(graph), [['a.ts', 'b.ts', 'c.ts']]);
+    const copy = mkdtempSync(join(tmpdir(), 'acor-layers-'));
+    try {
+      writeFileSync(join(copy, 'a.ts'), "import type { B } from './b.ts';\n");
+      writeFileSync(join(copy, 'b.ts'), "const a = await import('./a.ts');\n");
+      assert.deepEqual(circlesOf(importGraph(copy)), [['a.ts', 'b.ts']]);
+    } finally {
+      rmSync(copy, { recursive: true });
     }
   });
 
@@ -204,6 +238,43 @@ function checkTree(root: string): { files: number; imports: number; violations: 
     );
   });
   return { files: files.length, imports, violations };
+}
+
+/** The files that each source file imports, also by type and late. */
+function importGraph(root: string): Map<string, string[]> {
+  const files = sourceFiles(root);
+  const known = new Set(files);
+  return new Map(
+    files.map((file) => {
+      const found = readImports(readFileSync(join(root, file), 'utf8'));
+      const targets = found.map(({ specifier }) =>
+        posix.normalize(posix.join(posix.dirname(file), specifier)),
+      );
+      return [file, targets.filter((target) => known.has(target))];
+    }),
+  );
+}
+
+/** The sets of files that reach each other (Tarjan's strongly connected components of more than one file), each sorted. */
+function circlesOf(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const stack: string[] = [];
+  const circles: string[][] = [];
+  const visit = (file: string): void => {
+    order.set(file, order.size);
+    lowest.set(file, order.get(file)!);
+    stack.push(file);
+    for (const target of graph.get(file) ?? []) {
+      if (!order.has(target)) visit(target);
+      if (stack.includes(target)) lowest.set(file, Math.min(lowest.get(file)!, lowest.get(target)!));
+    }
+    if (lowest.get(file) !== order.get(file)) return;
+    const circle = stack.splice(stack.indexOf(file)).sort();
+    if (circle.length > 1) circles.push(circle);
+  };
+  for (const file of graph.keys()) if (!order.has(file)) visit(file);
+  return circles;
 }
 
 /** What the check says of a tree that differs from this one in a single added line. */
