@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix, sep } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { BUN_FILES, CIRCLES, COMPOSITION_ROOTS, LAYERS, type Layer, LOADERS } from './layers.ts';
+import { BUN_FILES, COMPOSITION_ROOTS, KNOWN_CYCLES, LAYERS, type Layer, LOADERS } from './layers.ts';
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url));
 const LEAST_FILES = 100;
@@ -22,7 +22,7 @@ describe('the layers', () => {
     assert.ok(files >= LEAST_FILES && imports > 2 * LEAST_FILES, `${files} files, ${imports} imports read`);
   });
 
-  it('form a picture without a circle: each names only layers below it', () => {
+  it('form a picture without a cycle: each names only layers below it', () => {
     for (const [index, layer] of LAYERS.entries()) {
       const below = LAYERS.slice(0, index).map(({ folder }) => folder);
       for (const folder of [...layer.folders, ...(layer.typesOnly ?? [])]) {
@@ -31,22 +31,22 @@ describe('the layers', () => {
     }
   });
 
-  it('hold no circle of files, by values or by types, but those that are named', () => {
-    const circles = circlesOf(importGraph(SRC));
-    const isNamed = (circle: readonly string[]) =>
-      CIRCLES.some((known) => circle.every((file) => known.includes(file)));
+  it('hold no cycle of files, by values or by types, but those that are named', () => {
+    const cycles = cyclesOf(importGraph(SRC));
+    const isNamed = (cycle: readonly string[]) =>
+      KNOWN_CYCLES.some((known) => cycle.every((file) => known.includes(file)));
     assert.deepEqual(
-      circles.filter((circle) => !isNamed(circle)),
+      cycles.filter((cycle) => !isNamed(cycle)),
       [],
       'Fix: move what both files need, often a type, into a file of its own below them.',
     );
-    for (const known of CIRCLES) {
-      const stands = circles.some((circle) => known.includes(circle[0]!));
-      assert.ok(stands, `this circle is gone. Fix: remove it from CIRCLES in test/layers.ts: ${known}`);
+    for (const known of KNOWN_CYCLES) {
+      const stands = cycles.some((cycle) => known.includes(cycle[0]!));
+      assert.ok(stands, `this cycle is gone. Fix: remove it from KNOWN_CYCLES in test/layers.ts: ${known}`);
     }
   });
 
-  it('would be told of a circle, also one of types or of late imports', () => {
+  it('are checked for cycles of types and of late imports as well', () => {
     const graph = new Map([
       ['a.ts', ['b.ts', 'd.ts']],
       ['b.ts', ['c.ts']],
@@ -54,12 +54,12 @@ describe('the layers', () => {
       ['d.ts', ['e.ts']],
       ['e.ts', []],
     ]);
-    assert.deepEqual(circlesOf(graph), [['a.ts', 'b.ts', 'c.ts']]);
+    assert.deepEqual(cyclesOf(graph), [['a.ts', 'b.ts', 'c.ts']]);
     const copy = mkdtempSync(join(tmpdir(), 'acor-layers-'));
     try {
       writeFileSync(join(copy, 'a.ts'), "import type { B } from './b.ts';\n");
       writeFileSync(join(copy, 'b.ts'), "const a = await import('./a.ts');\n");
-      assert.deepEqual(circlesOf(importGraph(copy)), [['a.ts', 'b.ts']]);
+      assert.deepEqual(cyclesOf(importGraph(copy)), [['a.ts', 'b.ts']]);
     } finally {
       rmSync(copy, { recursive: true });
     }
@@ -256,11 +256,11 @@ function importGraph(root: string): Map<string, string[]> {
 }
 
 /** The sets of files that reach each other (Tarjan's strongly connected components of more than one file), each sorted. */
-function circlesOf(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+function cyclesOf(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const order = new Map<string, number>();
   const lowest = new Map<string, number>();
   const stack: string[] = [];
-  const circles: string[][] = [];
+  const cycles: string[][] = [];
   const visit = (file: string): void => {
     order.set(file, order.size);
     lowest.set(file, order.get(file)!);
@@ -270,11 +270,11 @@ function circlesOf(graph: ReadonlyMap<string, readonly string[]>): string[][] {
       if (stack.includes(target)) lowest.set(file, Math.min(lowest.get(file)!, lowest.get(target)!));
     }
     if (lowest.get(file) !== order.get(file)) return;
-    const circle = stack.splice(stack.indexOf(file)).sort();
-    if (circle.length > 1) circles.push(circle);
+    const cycle = stack.splice(stack.indexOf(file)).sort();
+    if (cycle.length > 1) cycles.push(cycle);
   };
   for (const file of graph.keys()) if (!order.has(file)) visit(file);
-  return circles;
+  return cycles;
 }
 
 /** What the check says of a tree that differs from this one in a single added line. */

@@ -297,8 +297,8 @@ export const BUN_FILES: readonly string[] = [
   'core/index-sqlite/sqlite-bun.ts',
 ];
 
-/** Circles of files that are still there. None may be added, and none may grow. */
-export const CIRCLES: readonly (readonly string[])[] = [
+/** Import cycles that are still there. None may be added, and none may grow. */
+export const KNOWN_CYCLES: readonly (readonly string[])[] = [
   [
     'compose/app.ts',
     'compose/catalog.ts',
