@@ -2,7 +2,6 @@ import type { ToolEntry } from './core/registry/tool-entry.ts';
 import { inputSchemaOf, type ObjectSchema, wordsFor } from './core/registry/tool-schema.ts';
 import { answerSteps, type Question } from './core/run/answers/question.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
-import type { RunningTool, RunOptions } from './library.ts';
 import { commandOf } from './operations/command-forms.ts';
 import type { NextStep } from './protocol/next-step.ts';
 
@@ -38,7 +37,11 @@ export interface FunctionResult {
 /** What the tools are made with. */
 export interface FunctionToolDoor {
   tools: readonly ToolEntry[];
-  run(tool: string, args: readonly string[], options: RunOptions): RunningTool;
+  run(
+    tool: string,
+    args: readonly string[],
+    options: { onQuestion: (question: Question) => unknown; signal?: AbortSignal },
+  ): PromiseLike<RunSummary> & { readonly runId: Promise<string> };
   answer(runId: string, question: string, value: unknown): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import { approve } from '../../protocol/next-steps.ts';
 import { newSpanId } from '../../util/ids.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { whyNotApproved } from '../guard/approval-state.ts';
-import { loadRuntime } from '../process/runtime.ts';
+import { loadRuntime } from '../process/load-runtime.ts';
 import { Watchdog } from '../process/watchdog.ts';
 import { LANGUAGES } from '../registry/languages/index.ts';
 import type { Language } from '../registry/languages/language.ts';

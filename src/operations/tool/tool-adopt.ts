@@ -59,7 +59,7 @@ export const toolAdopt = acorOperation({
   async run(input, ctx) {
     const { config, registry } = await ctx.app.project();
     const [{ loadRuntime }, { placeOf }, { adopt }, { writeDrafts }] = await Promise.all([
-      import('../../core/process/runtime.ts'),
+      import('../../core/process/load-runtime.ts'),
       import('../../core/authoring/adopt/place.ts'),
       import('../../core/authoring/adopt/adopt.ts'),
       import('../../core/authoring/adopt/write-drafts.ts'),

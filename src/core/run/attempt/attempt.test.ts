@@ -5,7 +5,8 @@ import { processesOf, TestProject, until } from '../../../../test/support/projec
 import { commandOf } from '../../../operations/command-forms.ts';
 import { loadAdapter } from '../../adapters/index.ts';
 import { loadConfig } from '../../config/load.ts';
-import { loadRuntime, type Runtime, type SpawnedProcess } from '../../process/runtime.ts';
+import { loadRuntime } from '../../process/load-runtime.ts';
+import type { Runtime, SpawnedProcess } from '../../process/runtime.ts';
 import { watchdogsOf } from '../../process/watchdog.ts';
 import { Registry } from '../../registry/registry.ts';
 import { FileRunQueue } from '../../store-files/file-run-queue.ts';
