@@ -1,11 +1,11 @@
 import type { CliApp } from './app.ts';
 import { AppError } from './app-error.ts';
-import type { LoadedRoute } from './catalog.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { type Envelope, type EnvelopeMeta, failure, success } from './envelope.ts';
 import { toFailure, withData } from './failure.ts';
 import { NO_GLOBAL_FLAGS } from './globals.ts';
 import type { NextStep } from './next-step.ts';
+import type { Operation } from './operation.ts';
 import { parametersOf } from './parameters.ts';
 import { checkSelection, type Selection, select } from './select.ts';
 import { usageError } from './usage-error.ts';
@@ -25,12 +25,11 @@ export interface Call<C> {
  */
 export async function callOperation<C>(
   app: CliApp<C>,
-  { command, op }: LoadedRoute<C>,
+  op: Operation<C>,
   given: Readonly<Record<string, unknown>>,
   call: Call<C>,
 ): Promise<Envelope<NextStep>> {
   const startedAt = performance.now();
-  const invocation = `${app.name} ${command}`;
   const meta = (next?: readonly NextStep[]): EnvelopeMeta<NextStep> => ({
     tool: op.name,
     elapsed: Math.round((performance.now() - startedAt) * 10) / 10,
@@ -42,8 +41,8 @@ export async function callOperation<C>(
   };
   try {
     const selection = { ...NO_GLOBAL_FLAGS, ...call.selection };
-    const input = await checked({ command, op }, given, invocation);
-    checkSelection(op, selection, invocation);
+    const input = await checked(op, given);
+    checkSelection(op, selection);
     const result = await op.run(input, {
       app: call.context,
       signal: call.signal,
@@ -61,9 +60,9 @@ export async function callOperation<C>(
       case 'failure':
         return failed(result.error, result.data);
       case 'streamed':
-        return failed(new AppError('E_USAGE', `${invocation} streams, and nobody reads a stream here`));
+        return failed(new AppError('E_USAGE', `${op.name} streams, and nobody reads a stream here`));
       case 'data': {
-        const selected = select(op, result.data, selection, invocation);
+        const selected = select(op, result.data, selection);
         const { count, total, hasMore } = selected;
         return success(selected.data, {
           ...meta(result.next),
@@ -80,9 +79,8 @@ export async function callOperation<C>(
 }
 
 async function checked<C>(
-  { op }: LoadedRoute<C>,
+  op: Operation<C>,
   given: Readonly<Record<string, unknown>>,
-  invocation: string,
 ): Promise<Record<string, unknown>> {
   const parameters = parametersOf(op);
   const unknown = Object.keys(given).filter((key) => !parameters.some((each) => each.key === key));
@@ -91,6 +89,6 @@ async function checked<C>(
     ...unknown.map((key) => ({ parameter: key, message: `there is no parameter ${JSON.stringify(key)}` })),
     ...(result.error?.issues ?? []).map((issue) => describeIssue(issue, parameters, given)),
   ];
-  if (problems.length > 0 || !result.success) throw usageError(problems, invocation, op.example);
+  if (problems.length > 0 || !result.success) throw usageError(problems);
   return result.data;
 }

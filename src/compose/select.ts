@@ -26,7 +26,7 @@ export interface Selected {
 }
 
 /** Refuses, before anything is done, a selection that the operation's output schema rules out. */
-export function checkSelection(op: Answering, selection: Selection, invocation: string): void {
+export function checkSelection(op: Answering, selection: Selection, invocation?: string): void {
   const main = mainArrayOf(op);
   const problems: UsageProblem[] = [];
   for (const name of ['limit', 'offset'] as const) {
@@ -42,7 +42,7 @@ export function checkSelection(op: Answering, selection: Selection, invocation: 
 }
 
 /** Applies a selection to an answer. A field that neither the schema nor the data has is an E_USAGE. */
-export function select(op: Answering, data: unknown, selection: Selection, invocation: string): Selected {
+export function select(op: Answering, data: unknown, selection: Selection, invocation?: string): Selected {
   const told = mainArrayOf(op);
   const main = told === 'unknown' ? mainArrayIn(data) : told;
   const list = listIn(data, main);
@@ -79,7 +79,7 @@ function keep(
   data: unknown,
   main: MainArray,
   selection: Selection,
-  invocation: string,
+  invocation: string | undefined,
 ): unknown {
   if (selection.fields === undefined) return data;
   const ofElements: string[][] = [];

@@ -1,7 +1,7 @@
 import { callOperation } from '../compose/call-operation.ts';
-import type { LoadedRoute } from '../compose/catalog.ts';
 import type { Envelope } from '../compose/envelope.ts';
 import type { NextStep } from '../compose/next-step.ts';
+import type { Operation } from '../compose/operation.ts';
 import type { Selection } from '../compose/select.ts';
 import { safeLine } from '../compose/terminal-text.ts';
 import { AcorApp } from '../operations/acor-app.ts';
@@ -39,9 +39,8 @@ export class Host {
   }
 
   /** An operation by its name. */
-  async route(operation: OperationName): Promise<LoadedRoute<AcorApp>> {
-    const route = this.cli.routes.find((each) => each.operation === operation)!;
-    return { command: route.command, op: await route.load() };
+  load(operation: OperationName): Promise<Operation<AcorApp>> {
+    return this.cli.routes.find((each) => each.operation === operation)!.load();
   }
 }
 
@@ -66,8 +65,8 @@ export class OpenHost {
     input: Readonly<Record<string, unknown>>,
     options: { signal: AbortSignal; selection?: Partial<Selection> },
   ): Promise<Envelope<NextStep>> {
-    const route = await this.#host.route(operation);
+    const op = await this.#host.load(operation);
     const call = { context: this.app, cwd: this.app.cwd, env: this.#env, ...options };
-    return callOperation(this.#host.cli, route, input, call);
+    return callOperation(this.#host.cli, op, input, call);
   }
 }
