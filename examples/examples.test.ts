@@ -115,7 +115,7 @@ describe('example_processor', () => {
     assert.equal(statSync(output, { throwIfNoEntry: false }), undefined);
   });
 
-  it('tells a missing file, broken JSON and a missing flag apart', async () => {
+  it('distinguishes a missing file, broken JSON and a missing flag', async () => {
     using run = new RunFolders();
     writeFileSync(join(run.base, 'torn.json'), '{"items":[');
     for (const [args, code] of [
@@ -219,7 +219,7 @@ describe('data_migrator', () => {
     });
   });
 
-  it('asks about a bad record and waits, once for all of them, when it is told to', {
+  it('asks about a bad record and waits, once for all of them, when it is asked to', {
     skip: noPython,
   }, async () => {
     using run = new RunFolders();
@@ -238,7 +238,7 @@ describe('data_migrator', () => {
     assert.deepEqual(Object(events.at(-1)?.['data']).skipped, ['r-003.json', 'r-005.json']);
   });
 
-  it('asks nothing when it is told what to do with a bad record', { skip: noPython }, async () => {
+  it('asks nothing when an argument says what to do with a bad record', { skip: noPython }, async () => {
     using run = new RunFolders();
     const source = manyRecords(run, 4);
     writeFileSync(join(source, 'r-002.json'), '{"version":"1.0"}');
@@ -253,7 +253,7 @@ describe('data_migrator', () => {
     }
   });
 
-  it('stops between two batches when it is told to', { skip: noPython }, async () => {
+  it('stops between two batches when it is asked to', { skip: noPython }, async () => {
     using run = new RunFolders();
     writeFileSync(run.cancelFile, 'no longer needed');
     const { code, events } = await migrate(run, join(data, 'customers-v1'), '15');

@@ -1,14 +1,32 @@
-// `npm test`: installs what the tests need, builds, runs the suite in Bun and the library's part of it in Node, and ends
-// with one line `N passed, N failed`, counted from the runners' own reports. Arguments narrow it down: npm test -- heartbeat
-import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// `npm test`: installs what the tests need, builds, runs the suite in Bun and parts of it in Node and as an ordinary user,
+// and ends with the line `N passed, N failed`, counted from the runners' own reports.
+//   npm test -- heartbeat          runs the files whose path contains one of the words
+//   ACOR_TEST_WORKERS=2 npm test   sets how many files the main pass runs at once
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const results = join(root, 'test-results');
+const [userLog, nodeLog] = ['user.log', 'node.log'].map((name) => join(results, name));
 const only = process.argv.slice(2);
+
+/** One more than there are cores, because many tests wait for the processes that they start. */
+const WORKERS = Number(process.env.ACOR_TEST_WORKERS) || Math.min(availableParallelism() + 1, 8);
+
+/** On a busy machine a test may be slow but must not fail, so only a test that hangs reaches this limit. */
+const TIMEOUT_MS = 300_000;
 
 /** Programs that some tests start, and the Debian packages that have them. */
 const NEEDED = {
@@ -27,12 +45,17 @@ const NEEDED = {
   tmux: 'tmux',
 };
 
-/** Whom the sandboxes and the limits are tried as when root runs the suite: for root itself they are others. */
+/** Sandboxes and limits work differently for root, so if root runs the suite, this user runs their tests as well. */
 const TEST_USER = 'acor-test';
-const USER_FILES = ['src/core/sandbox', 'src/core/run/attempt/guards', 'test/attacks'];
+const USER_FILES = /\/(sandbox|guards|attacks)\//;
 
-/** Files of the suite that also run in Node: the library, and what it stands on. */
-const NODE_FILES = ['src/protocol', 'src/util', 'src/tool', 'src/core', 'test/library'];
+/** What runs in Node as well: the library, the SDK for tools, and the code that starts processes and writes the store. */
+const NODE_FILES = /\/(library|tool|process|storage|store-files)\/[^/]+\.test\.ts$/;
+
+/** Files that run after all others, one at a time, each with the reason. */
+const ALONE = {
+  'test/e2e/many-runs.test.ts': 'starts 200 runs at once, which would starve the tests beside it',
+};
 
 process.chdir(root);
 installDependencies();
@@ -41,39 +64,97 @@ step('build', 'sh', ['scripts/build.sh']);
 rmSync(results, { recursive: true, force: true });
 mkdirSync(results);
 
-const bunReport = join(results, 'bun.xml');
-const bunStatus = run('node_modules/.bin/bun', [
-  'test',
-  '--timeout',
-  '60000',
-  '--reporter=junit',
-  `--reporter-outfile=${bunReport}`,
-  ...only,
-]);
-const counts = [readReport(bunReport)];
-let nodeStatus = 0;
-const nodeFiles = filesBelow(NODE_FILES);
-if (nodeFiles.length > 0) {
-  const nodeReport = join(results, 'node.xml');
-  nodeStatus = run('node_modules/.bin/node', [
-    '--test',
-    '--test-concurrency=2',
-    '--test-timeout=120000',
-    '--test-reporter=junit',
-    `--test-reporter-destination=${nodeReport}`,
-    '--test-reporter=dot',
-    '--test-reporter-destination=stdout',
-    ...nodeFiles,
-  ]);
-  counts.push(readReport(nodeReport));
+const files = testFiles();
+const inBackground = passesInBackground();
+const passes = [await passInBun(), ...(await inBackground)];
+for (const log of [userLog, nodeLog]) if (existsSync(log)) process.stdout.write(readFileSync(log));
+passes.push(await passAlone());
+const passed = passes.reduce((sum, pass) => sum + pass.passed, 0);
+const failed = passes.reduce((sum, pass) => sum + pass.failed, 0);
+const skipped = passes.flatMap((pass) => pass.skipped);
+for (const name of skipped) console.log(`skipped: ${name}`);
+console.log(`${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`);
+process.exit(failed === 0 && passed > 0 ? 0 : 1);
+
+function passInBun() {
+  const paths = files.filter((path) => !Object.hasOwn(ALONE, path));
+  return runPass('bun', [...bunTest(), `--parallel=${WORKERS}`], paths);
 }
-const userStatus = testAsUser();
-const passed = counts.reduce((sum, { passed: each }) => sum + each, 0);
-const failed = counts.reduce((sum, { failed: each }) => sum + each, 0);
-const skipped = counts.reduce((sum, { skipped: each }) => sum + each, 0);
-for (const name of counts.flatMap(({ skippedNames }) => skippedNames)) console.log(`skipped: ${name}`);
-console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
-process.exit(bunStatus === 0 && nodeStatus === 0 && userStatus === 0 && failed === 0 && passed > 0 ? 0 : 1);
+
+function passAlone() {
+  const paths = files.filter((path) => Object.hasOwn(ALONE, path));
+  return runPass('bun-alone', bunTest(), paths);
+}
+
+/** One after the other, beside the main pass. Each writes to a file, because the lines of two passes would mix. */
+async function passesInBackground() {
+  return [await passAsUser(), await passInNode()];
+}
+
+function passInNode() {
+  const paths = files.filter((path) => NODE_FILES.test(path) && !path.endsWith('.bun.test.ts'));
+  const options = ['--test', '--test-concurrency=1', `--test-timeout=${TIMEOUT_MS}`];
+  const dots = ['--test-reporter=dot', '--test-reporter-destination=stdout'];
+  return runPass('node', ['node_modules/.bin/node', ...options, ...dots], paths, { log: nodeLog });
+}
+
+async function passAsUser() {
+  const paths = files.filter((path) => USER_FILES.test(path));
+  if (process.getuid?.() !== 0 || paths.length === 0) return nothing();
+  if (spawnSync('id', [TEST_USER], { stdio: 'ignore' }).status !== 0)
+    run('useradd', ['--create-home', TEST_USER]);
+  const as = ['--reuid', TEST_USER, '--regid', TEST_USER, '--clear-groups', '--'];
+  const isOpen = spawnSync('setpriv', [...as, 'test', '-r', join(root, 'package.json')]).status === 0;
+  if (!isOpen) {
+    console.log(`not tried as ${TEST_USER}, who may not read ${root}`);
+    return nothing();
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'acor-user-'));
+  chmodSync(folder, 0o777);
+  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: folder, LANG: 'C.UTF-8' };
+  const pass = await runPass('user', ['setpriv', ...as, ...bunTest()], paths, {
+    folder,
+    env,
+    log: userLog,
+  });
+  rmSync(folder, { recursive: true, force: true });
+  return pass;
+}
+
+function bunTest() {
+  return [join(root, 'node_modules/.bin/bun'), 'test', '--timeout', `${TIMEOUT_MS}`];
+}
+
+/** Runs a test runner and counts what its report says. `log` is a file that takes its output in place of the terminal. */
+async function runPass(name, argv, paths, { folder = results, env = process.env, log } = {}) {
+  if (paths.length === 0) return nothing();
+  const report = join(folder, `${name}.xml`);
+  const isNode = name === 'node';
+  const reporter = isNode
+    ? ['--test-reporter=junit', `--test-reporter-destination=${report}`]
+    : ['--reporter=junit', `--reporter-outfile=${report}`];
+  // Bun takes a path without `./` for a word that paths contain.
+  const [program, ...args] = [...argv, ...reporter, ...paths.map((path) => (isNode ? path : `./${path}`))];
+  const status = await start(program, args, env, log);
+  const counted = readReport(report);
+  // A file that cannot be loaded is in no report.
+  return status !== 0 && counted.failed === 0 ? { ...counted, failed: 1 } : counted;
+}
+
+/** Starts a program and resolves with its exit code. */
+async function start(program, args, env, log) {
+  const output = log === undefined ? 'inherit' : openSync(log, 'w');
+  const child = spawn(program, args, { stdio: ['ignore', output, output], env });
+  const status = await new Promise((resolve) => {
+    child.once('error', (error) => {
+      console.error(`${program}: ${error.message}`);
+      resolve(1);
+    });
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+  if (log !== undefined) closeSync(output);
+  return status;
+}
 
 function installDependencies() {
   if (existsSync('node_modules/.bin/bun') && existsSync('node_modules/.bin/tsc')) return;
@@ -96,58 +177,22 @@ function installPrograms() {
   run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], env);
 }
 
-/** Runs the part of the suite that depends on who runs it once more, as an ordinary user. */
-function testAsUser() {
-  const files = filesBelow(USER_FILES);
-  if (process.getuid?.() !== 0 || files.length === 0) return 0;
-  if (spawnSync('id', [TEST_USER], { stdio: 'ignore' }).status !== 0)
-    run('useradd', ['--create-home', TEST_USER]);
-  const as = ['--reuid', TEST_USER, '--regid', TEST_USER, '--clear-groups', '--'];
-  const isOpen = spawnSync('setpriv', [...as, 'test', '-r', join(root, 'package.json')]).status === 0;
-  if (!isOpen) {
-    console.log(`not tried as ${TEST_USER}, who may not read ${root}`);
-    return 0;
-  }
-  const folder = mkdtempSync(join(tmpdir(), 'acor-user-'));
-  chmodSync(folder, 0o777);
-  const report = join(folder, 'user.xml');
-  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: folder, LANG: 'C.UTF-8' };
-  const status = run(
-    'setpriv',
-    [
-      ...as,
-      join(root, 'node_modules/.bin/bun'),
-      'test',
-      '--timeout',
-      '60000',
-      '--reporter=junit',
-      `--reporter-outfile=${report}`,
-      ...files,
-    ],
-    env,
-  );
-  counts.push(readReport(report));
-  rmSync(folder, { recursive: true, force: true });
-  return status;
+/** The test files of the project, or those whose path contains one of the words. */
+function testFiles() {
+  const skip = ['(', '-name', 'node_modules', '-o', '-name', 'dist', '-o', '-name', '.git', ')', '-prune'];
+  const found = execFileSync('find', ['.', ...skip, '-o', '-name', '*.test.ts', '-print'], {
+    encoding: 'utf8',
+  });
+  return found
+    .split('\n')
+    .filter((path) => path !== '')
+    .map((path) => path.slice('./'.length))
+    .filter((path) => only.length === 0 || only.some((word) => path.includes(word)))
+    .sort();
 }
 
 function isThere(program) {
   return spawnSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' }).status === 0;
-}
-
-function filesBelow(folders) {
-  const listed = execFileSync('find', [...folders.filter((path) => existsSync(path)), '-name', '*.test.ts'], {
-    encoding: 'utf8',
-  });
-  return listed
-    .split('\n')
-    .filter(
-      (path) =>
-        path !== '' &&
-        !path.endsWith('.bun.test.ts') &&
-        (only.length === 0 || only.some((word) => path.includes(word))),
-    )
-    .sort();
 }
 
 function step(what, program, args) {
@@ -158,24 +203,24 @@ function step(what, program, args) {
 }
 
 function run(program, args, env = process.env) {
-  const { status, error } = spawnSync(program, args, {
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...env, ACOR_TEST: '1' },
-  });
+  const { status, error } = spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'], env });
   if (error) console.error(`${program}: ${error.message}`);
   return status ?? 1;
 }
 
-/** Counts the test cases of a JUnit report. */
+function nothing() {
+  return { passed: 0, failed: 0, skipped: [] };
+}
+
+/** Counts the test cases of a JUnit report. A runner that wrote none has failed. */
 function readReport(path) {
-  if (!existsSync(path)) return { passed: 0, failed: 1, skipped: 0, skippedNames: [] };
+  if (!existsSync(path)) return { passed: 0, failed: 1, skipped: [] };
   const cases = readFileSync(path, 'utf8').match(/<testcase\b[^>]*?(?:\/>|>[\s\S]*?<\/testcase>)/g) ?? [];
   const failed = cases.filter((text) => /<(failure|error)\b/.test(text)).length;
-  const skippedCases = cases.filter((text) => /<skipped\b/.test(text));
+  const skipped = cases.filter((text) => /<skipped\b/.test(text));
   return {
     failed,
-    skipped: skippedCases.length,
-    skippedNames: skippedCases.map((text) => /name="([^"]*)"/.exec(text)?.[1] ?? '?'),
-    passed: cases.length - failed - skippedCases.length,
+    skipped: skipped.map((text) => /name="([^"]*)"/.exec(text)?.[1] ?? '?'),
+    passed: cases.length - failed - skipped.length,
   };
 }

@@ -22,6 +22,8 @@ const RUN_CORE = [
   'core/sandbox',
   'core/secrets',
   'core/store-files',
+  'core/store-memory',
+  'core/index-sqlite',
   'core/audit',
   'core/run',
   'core/adapters',
@@ -33,6 +35,7 @@ const CORE = [
   'core/workflow',
   'core/task',
   'core/plugins',
+  'core/project',
   'core/authoring/scaffold',
   'core/authoring/agents',
   'core/authoring/migrations',
@@ -45,7 +48,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'util',
     folders: [],
-    packages: [],
+    packages: ['diff'],
     node: true,
     note: 'no domain words',
   },
@@ -74,7 +77,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'compose',
     folders: ['util'],
-    packages: ['zod', '@toon-format/toon'],
+    packages: ['zod', '@toon-format/toon', 'fast-string-width', 'fast-wrap-ansi'],
     node: true,
     note: 'the kit for agent-native command lines; it knows nothing of ACOR',
   },
@@ -142,6 +145,20 @@ export const LAYERS: readonly Layer[] = [
     note: 'the only writer of the runs folder',
   },
   {
+    folder: 'core/store-memory',
+    folders: ['protocol', 'util', 'core/ports'],
+    packages: [],
+    node: false,
+    note: 'the ports in this process, without a file',
+  },
+  {
+    folder: 'core/index-sqlite',
+    folders: ['protocol', 'util', 'core/ports', 'core/store-memory'],
+    packages: [],
+    node: true,
+    note: 'the index of the runs, derived from them',
+  },
+  {
     folder: 'core/audit',
     folders: ['protocol', 'util', 'core/ports', 'core/store-files'],
     packages: [],
@@ -151,7 +168,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/run',
     folders: ['protocol', 'util', ...RUN_CORE.slice(0, -3)],
-    packages: ['ajv'],
+    packages: [],
     node: true,
     note: 'the life of a run: a sequence and a race of guards',
   },
@@ -179,7 +196,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/workflow',
     folders: ['protocol', 'util', ...RUN_CORE],
-    packages: ['yaml', 'zod', 'ajv', '@marcbachmann/cel-js'],
+    packages: ['yaml', 'zod', '@marcbachmann/cel-js'],
     node: true,
     note: 'runs made of runs',
   },
@@ -201,7 +218,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'core/authoring/agents',
     folders: ['protocol', 'util', 'core/config', 'core/registry', 'core/authoring/scaffold'],
-    packages: [],
+    packages: ['jsonc-parser'],
     node: true,
     note: 'the files by which agents find ACOR, and the answers to their hooks; it has not heard of runs',
   },
@@ -227,16 +244,23 @@ export const LAYERS: readonly Layer[] = [
     note: 'strangers’ modules that take part in discovery and runs, each in a process of its own',
   },
   {
+    folder: 'core/project',
+    folders: ['protocol', 'util', ...RUN_CORE, 'core/workflow', 'core/task', 'core/plugins'],
+    packages: [],
+    node: true,
+    note: 'the one way to open a project, for every surface and the library',
+  },
+  {
     folder: 'operations',
     folders: ['protocol', 'util', 'compose', ...CORE],
-    packages: ['zod', '@clack/prompts'],
+    packages: ['zod'],
     node: true,
     note: 'what ACOR can do, one file each',
   },
   {
     folder: 'cli',
     folders: ['operations', 'compose', 'protocol', 'util'],
-    packages: ['@bomb.sh/tab', '@clack/prompts'],
+    packages: ['@clack/prompts'],
     node: true,
     note: 'parses and shows, nothing else; knows no other surface and no core',
   },
@@ -268,4 +292,7 @@ export const COMPOSITION_ROOTS: readonly string[] = [
 export const LOADERS: readonly string[] = ['core/plugins/host/serve.ts'];
 
 /** The only files that may use `bun:*` or the global `Bun`; each has a twin for Node. */
-export const BUN_FILES: readonly string[] = ['core/process/runtime-bun.ts'];
+export const BUN_FILES: readonly string[] = [
+  'core/process/runtime-bun.ts',
+  'core/index-sqlite/sqlite-bun.ts',
+];

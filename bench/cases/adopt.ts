@@ -1,4 +1,4 @@
-import { type Score, scoreCorpus } from '../../src/core/authoring/adopt/score.ts';
+import { type Score, scoreCorpus } from '../support/adopt-score.ts';
 import type { Bench, Row } from '../support/bench.ts';
 
 const MIN_FOUND = 0.97;

@@ -88,7 +88,7 @@ emit_error() {
   _acor_fields "$@" && _acor_write error
 }
 
-# emit_log LEVEL MSG [FIELD…]: a remark for whoever reads the events.
+# emit_log LEVEL MSG [FIELD…]: a remark for the readers of the events.
 emit_log() {
   local _acor_out=''
   _acor_text level "$1"
@@ -103,7 +103,7 @@ emit_record() {
   emit_log info record record:="$_acor_json"
 }
 
-# emit_cancelled REASON: says that the tool stopped because it was told to; check_cancel does it for you.
+# emit_cancelled REASON: reports that the tool stopped on request; check_cancel does it for you.
 emit_cancelled() {
   local _acor_out=''
   _acor_text reason "$1"
@@ -448,7 +448,7 @@ _acor_problem() {
 acor_heartbeat_start() {
   acor_heartbeat_stop
   _acor_beat_every=${1:-15} _acor_beat_step=${2-} _acor_beat_max=${3:-1800}
-  # The loop ends when this process does, however it ends: then nobody holds the other end of its stdin.
+  # The loop ends when this process does, however it ends: then no process holds the other end of its stdin.
   exec {_acor_beat_fd}> >(_acor_beat "${_acor_beat_step:-$_acor_step}")
   _acor_beat_pid=$!
 }
@@ -484,7 +484,7 @@ cancelled() {
   [[ -n ${CANCEL_FILE-} && -e $CANCEL_FILE ]]
 }
 
-# check_cancel: call it between batches; when the tool was told to stop, it says so and exits with 130.
+# check_cancel: call it between batches; when a stop was requested, it reports that and exits with 130.
 check_cancel() {
   local reason=''
   if ! cancelled; then return 0; fi
@@ -575,7 +575,7 @@ _acor_checkpoint_version() {
       fi
     fi
   fi
-  _acor_problem E_STORAGE "$_acor_file is not a checkpoint of the stage $1" "To begin this stage anew: rm '$_acor_file'"
+  _acor_problem E_STORAGE "$_acor_file is not a checkpoint of the stage $1" "To restart this stage: rm '$_acor_file'"
   return 1
 }
 
@@ -668,7 +668,7 @@ _acor_sync() {
 # ask ACTION [--option ID[=LABEL]]… [--schema JSON] [--default VALUE] [--timeout S] [--audience ai|user] [--msg TEXT]
 #     [--id ID] [CONTEXT=VALUE…]: puts a question and waits. ANSWER holds the answer, text without its quotes, and
 # ANSWER_JSON the same as JSON; an answer that an earlier attempt got is taken without asking again. Fails with
-# ACOR_ERROR=E_ACTION_TIMEOUT when nobody answers in time and there is no default. Do not call it in $(…).
+# ACOR_ERROR=E_ACTION_TIMEOUT when no answer arrives in time and there is no default. Do not call it in $(…).
 ask() {
   local _acor_out='' action=$1 id='' options='' default='' timeout='' schema='' audience='' msg='' has_default=''
   shift
@@ -776,7 +776,7 @@ _acor_wait_for_answer() {
       return
     fi
     if [[ -n $_acor_stdin_ended && -z ${ANSWERS_DIR-} ]]; then
-      _acor_default_or_fail E_ACTION_REQUIRED "nobody can answer '$action' here" "$has_default" "$default"
+      _acor_default_or_fail E_ACTION_REQUIRED "no one can answer '$action' here" "$has_default" "$default"
       return
     fi
     _acor_read_stdin

@@ -24,7 +24,7 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
   const finish = (run: RunFolders, args: string[], env: Record<string, string | undefined> = {}) =>
     start(run, args, env).ended;
   const it_ = (title: string, body: (run: RunFolders) => Promise<void>) =>
-    it(title, { skip: skip || false, timeout: 120_000 }, async () => {
+    it(title, { skip: skip || false }, async () => {
       using run = new RunFolders();
       await body(run);
     });
@@ -89,7 +89,7 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
       );
     });
 
-    it_('ends quietly when nobody reads its output any more', async (run) => {
+    it_('ends quietly when its output has no reader any more', async (run) => {
       const script = '{ "$@"; echo "code $?" >&2; } | head -n 1';
       const { events, stderr } = await new ToolProcess(['sh', '-c', script, 'sh', ...driver, 'flood'], {
         cwd: run.workspace,
@@ -114,7 +114,7 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
       assert.equal(errorOf(await finish(run, ['secret', '../secrets/token'])), 'E_USAGE');
     });
 
-    it_('tells how much time is left', async (run) => {
+    it_('reports how much time is left', async (run) => {
       for (const [deadlineTs, expected] of [
         [new Date(Date.now() + 3_600_000).toISOString(), 3600],
         ['2096-02-29T23:59:59Z', (Date.parse('2096-02-29T23:59:59Z') - Date.now()) / 1000],
@@ -324,7 +324,7 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
         assert.equal(dataOf(await tool.ended), 'right');
       });
 
-      it_('falls back on its default when nobody answers in time, and fails without one', async (run) => {
+      it_('falls back on its default when no answer arrives in time, and fails without one', async (run) => {
         const [withDefault, without] = await Promise.all([
           finish(run, ['ask', '--default', 'merge', '--timeout', '0.1']),
           finish(run, ['ask', '--timeout', '0.1']),
@@ -333,7 +333,7 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
         assert.equal(errorOf(without), 'E_ACTION_TIMEOUT');
       });
 
-      it_('fails at once where nobody can answer', async (run) => {
+      it_('fails at once where no one can answer', async (run) => {
         assert.equal(errorOf(await finish(run, ['ask'], { ANSWERS_DIR: undefined })), 'E_ACTION_REQUIRED');
       });
 

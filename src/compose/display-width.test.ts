@@ -14,6 +14,9 @@ describe('width', () => {
       ['ｆ', 2],
       ['é…', 2],
       ['', 0],
+      ['a\u200bb\ufeff', 2],
+      ['\u1112\u1161\u11ab', 2],
+      ['𠀀', 2],
     ];
     for (const [text, width] of cases) assert.equal(displayWidth(text), width, text);
   });
@@ -21,6 +24,7 @@ describe('width', () => {
   it('is kept when a text is cut or filled', () => {
     assert.equal(cutToWidth('漢字漢字', 5, '…'), '漢字…');
     assert.equal(cutToWidth('漢字漢字', 4, '…'), '漢…');
+    assert.equal(cutToWidth('𠀀𠀁𠀂', 4, '…'), '𠀀…');
     assert.equal(cutToWidth('abc', 3, '…'), 'abc');
     assert.equal(padToWidth('漢', 4), '漢  ');
     assert.equal(padToWidth('7', 3, 'left'), '  7');

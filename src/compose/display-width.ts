@@ -1,39 +1,14 @@
-// East Asian Wide and Fullwidth blocks, as a terminal draws them (Unicode TR11, rounded to blocks).
-const WIDE: readonly (readonly [number, number])[] = [
-  [0x1100, 0x115f],
-  [0x231a, 0x231b],
-  [0x2e80, 0x303e],
-  [0x3041, 0x33ff],
-  [0x3400, 0x4dbf],
-  [0x4e00, 0xa4cf],
-  [0xa960, 0xa97f],
-  [0xac00, 0xd7a3],
-  [0xf900, 0xfaff],
-  [0xfe30, 0xfe6f],
-  [0xff00, 0xff60],
-  [0xffe0, 0xffe6],
-  [0x16fe0, 0x1b2ff],
-  [0x1f200, 0x1f2ff],
-  [0x20000, 0x3fffd],
-];
+import fastStringWidth from 'fast-string-width';
 
-const ASCII = /^[\x20-\x7e]*$/;
-const EMOJI = /\p{Emoji_Presentation}|\ufe0f/u;
-const INVISIBLE = /^[\p{M}\p{Cf}\p{Cc}]+$/u;
+// Characters that a terminal does not draw. The joiner inside an emoji must stay: it makes one picture of several.
+const INVISIBLE = /(?!\u200d)\p{Cf}/gu;
 
 let segmenter: Intl.Segmenter | undefined;
 
 /** How many columns a text takes in a terminal. */
 export function displayWidth(text: string): number {
-  if (ASCII.test(text)) return text.length;
-  let width = 0;
-  for (const { columns } of measured(text)) width += columns;
-  return width;
-}
-
-/** What a reader takes for one character each, with the columns that it takes. */
-export function* measured(text: string): Generator<{ segment: string; columns: number }> {
-  for (const { segment } of graphemes(text)) yield { segment, columns: graphemeWidth(segment) };
+  // Composed, because the package counts each part of a decomposed Hangul syllable.
+  return fastStringWidth(text.normalize().replace(INVISIBLE, ''));
 }
 
 /** The text, cut to so many columns with an ellipsis where it was longer. */
@@ -56,15 +31,9 @@ export function padToWidth(text: string, width: number, side: 'left' | 'right' =
   return side === 'right' ? text + spaces : spaces + text;
 }
 
-// Made at first use: it takes milliseconds.
-function graphemes(text: string): Iterable<{ segment: string }> {
+/** The characters of a text as a reader counts them (graphemes), with the columns that each takes. */
+export function* measured(text: string): Generator<{ segment: string; columns: number }> {
+  // Made at first use: it takes milliseconds.
   segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-  return segmenter.segment(text);
-}
-
-function graphemeWidth(grapheme: string): number {
-  if (INVISIBLE.test(grapheme)) return 0;
-  if (EMOJI.test(grapheme)) return 2;
-  const point = grapheme.codePointAt(0)!;
-  return WIDE.some(([first, last]) => point >= first && point <= last) ? 2 : 1;
+  for (const { segment } of segmenter.segment(text)) yield { segment, columns: displayWidth(segment) };
 }

@@ -1,3 +1,4 @@
+import { wrapAnsi } from 'fast-wrap-ansi';
 import type { CliApp } from './app.ts';
 import { categoryOf, loadAll } from './catalog.ts';
 import { displayWidth, padToWidth } from './display-width.ts';
@@ -7,7 +8,6 @@ import type { OperationDescription } from './operation.ts';
 import type { Screen } from './screen.ts';
 import { styled } from './style.ts';
 import { safeLine } from './terminal-text.ts';
-import { wrap } from './wrap.ts';
 
 // What is left beside a column of names below this is too little to read: the text goes below the name then.
 const LEAST_TEXT_WIDTH = 30;
@@ -105,6 +105,11 @@ function columns(rows: readonly Row[], screen: Screen): string[] {
       `${padToWidth(index === 0 ? left : '', width)}  ${line}`.trimEnd(),
     ),
   );
+}
+
+/** Broken at spaces; a longer word keeps a line of its own, so that it can be copied. */
+function wrap(text: string, width: number): string[] {
+  return wrapAnsi(text, width).split('\n');
 }
 
 function prose(lines: readonly string[], screen: Screen): string[] {

@@ -7,15 +7,15 @@ import { cellText, renderTable } from './table.ts';
 import { safeData, safeLine, safeText } from './terminal-text.ts';
 import { wrapToWidth } from './wrap-to-width.ts';
 
-/** An answer for a person, drawn by the operation's own `render` or else in the general way; ends in a newline. */
+/** An answer for a person, drawn by the operation's own presenter or else in the general way; ends in a newline. */
 export function renderAnswer(
   data: unknown,
   meta: EnvelopeMeta,
   screen: Screen,
-  render: ((data: unknown, screen: Screen) => string) | undefined,
+  render: ((data: never, screen: Screen) => string) | undefined,
 ): string {
   const safe = safeData(data);
-  const body = render === undefined ? renderValue(safe, screen) : render(safe, screen);
+  const body = render === undefined ? renderValue(safe, screen) : render(safe as never, screen);
   const parts = [body.trimEnd(), moreNote(meta, screen), nextLines(meta.next, screen)];
   return parts.filter((part) => part !== '').join('\n') + '\n';
 }

@@ -1,9 +1,9 @@
+import { nearest } from '../util/nearest.ts';
 import type { CliApp } from './app.ts';
 import { AppError } from './app-error.ts';
 import { EXIT } from './exit-codes.ts';
 import type { FoundCommand } from './find-command.ts';
 import type { CommandLine } from './flags.ts';
-import { nearest } from './suggest.ts';
 import { usageError } from './usage-error.ts';
 
 /** The E_USAGE for a command line whose words are no command, or only the beginning of one. */

@@ -8,9 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import { usageError } from '../compose/usage-error.ts';
-import { answerQuestion } from '../operations/run/answer-question.ts';
-import { offeredTools, wordsForTool } from '../operations/tool/offered-tools.ts';
-import { waitFor } from '../protocol/next-steps.ts';
+import { offeredTool, wordsForTool } from '../operations/tool/offered-tools.ts';
 import { callOwnTool } from './call-own-tool.ts';
 import { clientOf } from './client-of.ts';
 import type { Host } from './host.ts';
@@ -67,7 +65,6 @@ async function answerCall(called: Called, given: Given): Promise<CallAnswer> {
       return answer(called, given);
     case 'acor_wait': {
       const { run, timeout = WAIT_S } = checked(waitInput, given, tool);
-      await open.app.project().then(({ store }) => store.read(run));
       return followCall({ ...called, run, waitMs: timeout * 1000, isQuick: false });
     }
     case 'acor_resume':
@@ -81,7 +78,7 @@ async function answerCall(called: Called, given: Given): Promise<CallAnswer> {
 
 async function runTool(called: Called, given: Given): Promise<CallAnswer> {
   const { open, tool } = called;
-  const offered = (await offeredTools(open.app)).find(({ name }) => name === tool);
+  const offered = await offeredTool(open.app, tool);
   if (offered === undefined) {
     const message = `there is no tool called ${JSON.stringify(tool.slice(0, 100))}`;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
@@ -91,7 +88,7 @@ async function runTool(called: Called, given: Given): Promise<CallAnswer> {
     called,
     'run.start',
     input,
-    (offered.timeoutS ?? Number.POSITIVE_INFINITY) <= QUICK_S,
+    (offered.manifest.timeout_s ?? Number.POSITIVE_INFINITY) <= QUICK_S,
   );
 }
 
@@ -120,19 +117,14 @@ async function startAndFollow(
 }
 
 async function answer({ open, ctx, tool }: Called, given: Given): Promise<CallAnswer> {
-  const { run, action_id: actionId, choice, value, reason } = checked(answerInput, given, tool);
+  const { run, action_id, choice, value, reason } = checked(answerInput, given, tool);
   if ((choice === undefined) === (value === undefined)) {
     const message = 'an answer is given by one of choice and value';
     throw usageError([{ parameter: 'choice', message }]);
   }
-  const by = open.by;
-  const chosen = { run, actionId, value: choice ?? value, by, source: 'mcp' as const, reason };
-  const data = await answerQuestion(open.app, chosen, ctx.mcpReq.signal);
-  return envelopeResult({
-    ok: true,
-    data,
-    meta: { tool: 'run.answer', elapsed: 0, next: [waitFor(run)] },
-  });
+  const answered = value === undefined ? { choice } : { value: JSON.stringify(value) };
+  const input = defined({ run, action_id, ...answered, reason });
+  return envelopeResult(await open.call('run.answer', input, { signal: ctx.mcpReq.signal }));
 }
 
 function checked<S extends z.ZodType>(schema: S, given: Given, tool: string): z.output<S> {

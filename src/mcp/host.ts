@@ -1,13 +1,14 @@
-import { callOperation } from '../compose/call-operation.ts';
+import { agentOf } from '../compose/audience.ts';
+import { type Call, callOperation } from '../compose/call-operation.ts';
 import type { Envelope } from '../compose/envelope.ts';
 import type { NextStep } from '../compose/next-step.ts';
 import type { Operation } from '../compose/operation.ts';
-import type { Selection } from '../compose/select.ts';
 import { safeLine } from '../compose/terminal-text.ts';
 import { AcorApp } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
 import type { OperationName } from '../operations/command-forms.ts';
-import { Interrupts } from '../operations/run/interrupts.ts';
+import type { Authorize, Principal } from '../operations/local-principal.ts';
+import { ProjectCache } from '../operations/project-cache.ts';
 
 /** Who calls: what the client says of itself, and the trace that its call belongs to. */
 export interface Caller {
@@ -17,15 +18,22 @@ export interface Caller {
 
 const MAX_NAME_CHARS = 100;
 
-/** The project behind a server. It is opened anew for each request, so that a change of its files counts at once. */
+/** The project behind a server. Each request opens it again from the cache, which checks its files: a change counts at once. */
 export class Host {
-  readonly cli = acorCli(new Interrupts());
+  readonly cli = acorCli();
+  readonly #projects = new ProjectCache();
   readonly #cwd: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #authorize: Authorize | undefined;
 
-  constructor(options: { cwd: string; env: Readonly<Record<string, string | undefined>> }) {
+  constructor(options: {
+    cwd: string;
+    env: Readonly<Record<string, string | undefined>>;
+    authorize?: Authorize;
+  }) {
     this.#cwd = options.cwd;
     this.#env = options.env;
+    this.#authorize = options.authorize;
   }
 
   /** The project for one request of a caller. */
@@ -35,7 +43,16 @@ export class Host {
       ...(name !== undefined && { AI_AGENT: safeLine(name).slice(0, MAX_NAME_CHARS) }),
       ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
     };
-    return new OpenHost(this, new AcorApp({ cwd: this.#cwd, env, interrupts: new Interrupts() }), env);
+    const principal: Principal = { kind: 'agent', name: agentOf(env) ?? 'mcp client' };
+    const app = new AcorApp({
+      cwd: this.#cwd,
+      env,
+      principal,
+      surface: 'mcp',
+      authorize: this.#authorize,
+      projects: this.#projects,
+    });
+    return new OpenHost(this, app, env);
   }
 
   /** An operation by its name. */
@@ -47,8 +64,6 @@ export class Host {
 /** The project as one request of one caller sees it. */
 export class OpenHost {
   readonly app: AcorApp;
-  /** By which name answers of this caller are recorded. */
-  readonly by: string;
   readonly #host: Host;
   readonly #env: Record<string, string | undefined>;
 
@@ -56,14 +71,13 @@ export class OpenHost {
     this.#host = host;
     this.app = app;
     this.#env = env;
-    this.by = env['AI_AGENT'] ?? 'mcp client';
   }
 
   /** Calls an operation by its name. Never throws: what went wrong is in the envelope. */
   async call(
     operation: OperationName,
     input: Readonly<Record<string, unknown>>,
-    options: { signal: AbortSignal; selection?: Partial<Selection> },
+    options: Pick<Call<AcorApp>, 'signal' | 'selection' | 'onEvents'>,
   ): Promise<Envelope<NextStep>> {
     const op = await this.#host.load(operation);
     const call = { context: this.app, cwd: this.app.cwd, env: this.#env, ...options };

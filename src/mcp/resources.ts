@@ -44,26 +44,21 @@ export async function listResources(
   open: OpenHost,
   cursor: string | undefined,
 ): Promise<{ resources: Resource[]; nextCursor?: string }> {
-  const { store } = await open.app.project();
+  await open.app.authorize({ name: 'run.list', effect: 'reads' }, {});
+  const index = await (await open.app.project()).index();
   // Ids sort by time, so that a page stays the same whatever is started meanwhile.
-  const older = store.list().filter((id) => cursor === undefined || id < cursor);
-  const page = older.reverse().slice(0, PAGE_RUNS);
-  const runs = page.map((id) => ({ uri: `acor://runs/${id}`, name: id, ...told(id), mimeType: JSON_TYPE }));
-  const last = page.at(-1);
+  const { runs, total } = await index.query({ before: cursor, limit: PAGE_RUNS });
+  const resources = runs.map(({ run_id, tool, state, created_at }) => ({
+    uri: `acor://runs/${run_id}`,
+    name: run_id,
+    description: `${tool}: ${state}, ${created_at}`,
+    mimeType: JSON_TYPE,
+  }));
+  const last = runs.at(-1);
   return {
-    resources: [...(cursor === undefined ? [EXPLANATION] : []), ...runs],
-    ...(last !== undefined && older.length > PAGE_RUNS && { nextCursor: last }),
+    resources: [...(cursor === undefined ? [EXPLANATION] : []), ...resources],
+    ...(last !== undefined && total > runs.length && { nextCursor: last.run_id }),
   };
-
-  function told(id: string): { description?: string } {
-    try {
-      const { tool, state, created_at } = store.read(id);
-      return { description: `${tool}: ${state}, ${created_at}` };
-    } catch {
-      // A folder that holds no readable run.
-      return {};
-    }
-  }
 }
 
 /** Reads a resource. What is not there is an error of the protocol, with the address. */

@@ -1,10 +1,8 @@
+import { basename } from 'node:path';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
-import { stepsForOpenQuestions } from '../operations/run/follow-run.ts';
-import { openQuestionsOf } from '../operations/run/open-question.ts';
-import { type RunStatus, statusOf } from '../operations/run/watch-run.ts';
+import { type RunStatus, runQuestions, runStatus } from '../operations/run/run-status.ts';
 import { problemOfData } from '../operations/tool/offered-tools.ts';
 import { waitFor } from '../protocol/next-steps.ts';
-import { type Artifact, artifactUri } from './artifact-uri.ts';
 import type { Host, OpenHost } from './host.ts';
 import { nextCalls } from './next-calls.ts';
 import { errorResult } from './tool-result.ts';
@@ -21,7 +19,7 @@ export async function runResult(
   runId: string,
   note?: string,
 ): Promise<CallToolResult> {
-  const stand = await statusOf(open.app, runId);
+  const stand = await runStatus(open.app, runId);
   const about = { run_id: runId, tool: stand.tool, state: stand.state };
   if (stand.summary === null) return unfinished(open, about, note);
   const { summary } = stand;
@@ -56,9 +54,7 @@ async function unfinished(
   about: { run_id: string; tool: string; state: string },
   note: string | undefined,
 ): Promise<CallToolResult> {
-  const { store } = await open.app.project();
-  const questions = await openQuestionsOf(store, about.run_id);
-  const answers = await stepsForOpenQuestions(store, about.run_id);
+  const { questions, answers } = await runQuestions(open.app, about.run_id);
   const next = nextCalls([...answers, waitFor(about.run_id)]);
   const answer = { ...about, questions, ...(note !== undefined && { note }), next };
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
@@ -132,4 +128,18 @@ async function inlineBlock(
     return { type: family === 'audio' ? 'audio' : 'image', data, mimeType };
   }
   return encoding === 'utf8' ? { type: 'resource', resource: { uri, mimeType, text: content } } : undefined;
+}
+
+/** An artifact as the runner measured it. */
+interface Artifact {
+  path: string;
+  kind: 'file' | 'directory';
+  size: number;
+  sha256: string;
+  media_type: string;
+}
+
+/** The address of an artifact: its number in the list of its run, from 1 on, and its name for people. */
+function artifactUri(runId: string, number: number, path: string): string {
+  return `acor://runs/${runId}/artifacts/${number}/${encodeURIComponent(basename(path))}`;
 }

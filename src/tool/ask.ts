@@ -21,7 +21,7 @@ export interface Question {
   options?: readonly { id: string; label?: string; description?: string }[];
   /** JSON Schema of the answer. */
   schema?: Fields;
-  /** What holds when nobody answers in time. */
+  /** The answer used when none arrives in time. */
   default?: unknown;
   timeoutS?: number;
   audience?: 'ai' | 'user';
@@ -92,7 +92,7 @@ async function waitForAnswer(action: string, actionId: string, question: Questio
       );
     }
     if (stdinEnded && !process.env['ANSWERS_DIR']) {
-      return defaultOrThrow(question, 'E_ACTION_REQUIRED', `nobody can answer '${action}' here`);
+      return defaultOrThrow(question, 'E_ACTION_REQUIRED', `no one can answer '${action}' here`);
     }
     await answerArrived(Math.min(POLL_MS, leftMs));
   }

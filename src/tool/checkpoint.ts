@@ -106,7 +106,7 @@ function notACheckpoint(path: string, why: string, cause?: unknown): ToolError {
   return new ToolError(
     'E_STORAGE',
     `${path} is not a checkpoint: ${why}`,
-    `To begin this stage anew: rm '${path}'`,
+    `To restart this stage: rm '${path}'`,
     cause,
   );
 }

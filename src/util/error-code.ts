@@ -8,3 +8,11 @@ export function errorCode(error: unknown): string | undefined {
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The error that came first: `using` wraps it in a SuppressedError when a disposal fails after it. */
+export function firstError(error: unknown): unknown {
+  let first = error;
+  while (first instanceof Error && first.name === 'SuppressedError')
+    first = (first as SuppressedError).suppressed;
+  return first;
+}

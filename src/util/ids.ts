@@ -14,6 +14,17 @@ export function newRunId(nowMs: number = Date.now()): string {
   return `r-${time}${chance}`;
 }
 
+/** When a run id was made, in milliseconds since 1970; NaN for an id of another kind. */
+export function timeOfRunId(runId: string): number {
+  let ms = 0;
+  for (const char of runId.slice(2, 2 + TIME_CHARS)) {
+    const digit = ALPHABET.indexOf(char);
+    if (digit === -1) return Number.NaN;
+    ms = ms * 32 + digit;
+  }
+  return ms;
+}
+
 /** A W3C trace id: 32 hex digits. */
 export function newTraceId(): string {
   return randomHex(16);

@@ -1,27 +1,45 @@
+/** Reads what the caller takes as a whole where it begins: a text, or a piece of its own. `end` is the place after it. */
+type ReadPiece<P> = (line: string, at: number) => { piece: P | string; end: number } | undefined;
+
 /**
- * Takes a command line apart as a POSIX shell does (quotes, backslashes), and no further: nothing is expanded. Undefined when a quote
- * is never closed.
+ * Splits a command line into words as a POSIX shell does (quotes, backslashes), and expands nothing. Undefined when a quote is never
+ * closed.
  */
 export function splitCommand(line: string): string[] | undefined {
-  const words: string[] = [];
-  let word: string | undefined;
+  return splitWords<never>(line, () => undefined)?.map((word) => word.join(''));
+}
+
+/** The same; a word is a list of texts and of the pieces that `readPiece` finds, within quotes too. */
+export function splitWords<P>(line: string, readPiece: ReadPiece<P>): (string | P)[][] | undefined {
+  const words: (string | P)[][] = [];
+  let word: (string | P)[] | undefined;
   let quote: string | undefined;
+  const add = (piece: string | P) => {
+    word ??= [];
+    const last = word.at(-1);
+    if (typeof last === 'string' && typeof piece === 'string') word[word.length - 1] = last + piece;
+    else word.push(piece);
+  };
   for (let at = 0; at < line.length; at++) {
     const char = line[at]!;
     const next = line[at + 1];
-    if (char === quote) quote = undefined;
-    else if (quote === "'") word += char;
+    const found = readPiece(line, at);
+    if (found !== undefined) {
+      add(found.piece);
+      at = found.end - 1;
+    } else if (char === quote) quote = undefined;
+    else if (quote === "'") add(char);
     else if (char === '\\' && next !== undefined && (quote === undefined || '"\\$`'.includes(next))) {
-      word = (word ?? '') + next;
+      add(next);
       at++;
     } else if (quote === undefined && (char === "'" || char === '"')) {
       // An empty pair of quotes is a word.
-      word ??= '';
+      add('');
       quote = char;
     } else if (quote === undefined && /\s/.test(char)) {
       if (word !== undefined) words.push(word);
       word = undefined;
-    } else word = (word ?? '') + char;
+    } else add(char);
   }
   if (quote !== undefined) return undefined;
   if (word !== undefined) words.push(word);

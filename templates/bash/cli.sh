@@ -30,7 +30,7 @@ greet() {
 }
 
 selftest() {
-  [[ $(greeting x) == 'Hello, x!' ]] || fail E_TOOL_FAILED 'the greeting is wrong' 'Mend greeting.sh.'
+  [[ $(greeting x) == 'Hello, x!' ]] || fail E_TOOL_FAILED 'the greeting is wrong' 'Fix greeting.sh.'
   emit_result ok data:='{"selftest":"ok"}'
 }
 

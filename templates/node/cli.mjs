@@ -32,6 +32,6 @@ function selftest() {
     emitResult({ data: { selftest: 'ok' } });
     return;
   }
-  emitError('E_TOOL_FAILED', 'the greeting is wrong', { hint: 'Mend greeting.mjs.' });
+  emitError('E_TOOL_FAILED', 'the greeting is wrong', { hint: 'Fix greeting.mjs.' });
   process.exitCode = EXIT_FATAL;
 }

@@ -32,7 +32,7 @@ def greet(who, times):
 
 def selftest():
     if greeting("x") != "Hello, x!":
-        emit_error("E_TOOL_FAILED", "the greeting is wrong", "Mend greeting.py.")
+        emit_error("E_TOOL_FAILED", "the greeting is wrong", "Fix greeting.py.")
         return EXIT_FATAL
     emit_result(data={"selftest": "ok"})
     return 0

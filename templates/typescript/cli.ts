@@ -31,6 +31,6 @@ function selftest(): void {
     emitResult({ data: { selftest: 'ok' } });
     return;
   }
-  emitError('E_TOOL_FAILED', 'the greeting is wrong', { hint: 'Mend greeting.ts.' });
+  emitError('E_TOOL_FAILED', 'the greeting is wrong', { hint: 'Fix greeting.ts.' });
   process.exitCode = EXIT_FATAL;
 }

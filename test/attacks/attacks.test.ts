@@ -53,9 +53,9 @@ describe(`the attacks, as ${who === 'root' ? 'root' : 'an ordinary user'}`, () =
           const tried: AttemptOutcome[] = probes.filter((probe) => probe.attack === attack.number);
           for (const payloads of LAUNCHED)
             tried.push(...((await payloads[attack.number]?.(ground, backend)) ?? []));
-          const cannot = tried.find((each) => each.cannot !== undefined)?.cannot;
-          if (cannot !== undefined) return t.skip(cannot);
-          judge(attack, backend, tried);
+          const possible = tried.filter(({ cannot }) => cannot === undefined);
+          if (tried.length > 0 && possible.length === 0) return t.skip(tried[0]!.cannot);
+          judge(attack, backend, possible, possible.length === tried.length);
         });
       }
     });
@@ -79,13 +79,20 @@ describe(`the attacks, as ${who === 'root' ? 'root' : 'an ordinary user'}`, () =
       Array.from({ length: 74 }, (_, index) => index + 1),
     ));
 
-  it('came to what docs/sandbox.md says of them: node_modules/.bin/bun scripts/write-attack-table.ts', (t) => {
+  it('came to what docs/sandbox.md says of them: node_modules/.bin/bun scripts/write-attack-table.ts', () => {
     writeFindings(found);
     const { block } = tableIn(readFileSync(DOCUMENT, 'utf8'));
     const committed = readTable(block);
-    const missing = committed.backends.filter((name) => !backends.some((backend) => backend.name === name));
-    if (missing.length > 0) return t.skip(`${missing.join(', ')} is not to be had here`);
-    const both = { root: committed.found('root'), user: committed.found('user'), [who]: found };
+    // Nothing is known here of a backend that is missing, or of an attack that could be tried only in part.
+    const known = Object.entries(committed.found(who)).map(([number, verdicts]) => [
+      number,
+      { ...verdicts, ...found[number] },
+    ]);
+    const both = {
+      root: committed.found('root'),
+      user: committed.found('user'),
+      [who]: Object.fromEntries(known),
+    };
     const [now, then] = [renderTable(both, committed.backends), block].map((text) => text.split('\n'));
     assert.deepEqual(
       now!.filter((line) => !then!.includes(line)),
@@ -94,11 +101,16 @@ describe(`the attacks, as ${who === 'root' ? 'root' : 'an ordinary user'}`, () =
   });
 
   /** Held where it must be, open only where the table says so; the control is harmed, or says why not. */
-  function judge(attack: Attack, backend: SandboxBackend, tried: readonly AttemptOutcome[]): void {
+  function judge(
+    attack: Attack,
+    backend: SandboxBackend,
+    tried: readonly AttemptOutcome[],
+    areAll: boolean,
+  ): void {
     const told = tried.map(({ probe, harm, word }) => `${probe}: ${harm ? 'came through' : word}`).join('; ');
     const through = tried.filter(({ harm }) => harm).length;
     const verdict = through === 0 ? 'held' : through === tried.length ? 'open' : 'part';
-    found[attack.number] = { ...found[attack.number], [backend.name]: verdict };
+    if (areAll) found[attack.number] = { ...found[attack.number], [backend.name]: verdict };
     if (backend.tier < 3) {
       assert.ok(tried.length > 0, 'nothing was tried');
       if (attack.open?.[backend.name] === undefined) assert.equal(verdict, 'held', told);

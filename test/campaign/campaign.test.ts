@@ -16,7 +16,7 @@ describe(
   needs,
   () => {
     it('leaves no process, loses nothing that was told, is told as it is, and is completed by resume, with nothing done twice', {
-      timeout: 240_000,
+      timeout: 600_000,
     }, async () => {
       const seed = Math.floor(Math.random() * 1_000_000);
       const { figures, kept } = await runCampaign({ seed, kills: KILLS });
@@ -31,7 +31,7 @@ describe(
 
 describe('a workflow of which anybody who takes part is killed with SIGKILL at any moment', needs, () => {
   it('is completed by resume, with each of its tasks brought about once, and none begun again that was done', {
-    timeout: 240_000,
+    timeout: 600_000,
   }, async () => {
     const seed = Math.floor(Math.random() * 1_000_000);
     const { results, kept } = await runWorkflowCampaign({ seed, rounds: WORKFLOW_ROUNDS });

@@ -1,4 +1,4 @@
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 240_000;
 
 /** Waits until something is so, looking every millisecond; what takes longer than anything here may is an error that names it. */
 export async function waitFor(what: string, isSo: () => boolean): Promise<void> {

@@ -59,7 +59,9 @@ export function runStoreContract(name: string, open: () => RunStore): void {
       assert.equal(open().runOfKey(keyed), run_id);
       assert.throws(() => open().runOfKey({ ...keyed, call: 'b' }), { code: 'E_USAGE' });
       await assert.rejects(open().createOnce(newRun(), { ...keyed, call: 'b' }), { code: 'E_USAGE' });
-      open().forgetKey(keyed.key);
+      await open().forgetKey(keyed.key, 'r-another');
+      assert.equal(open().runOfKey(keyed), run_id);
+      await open().forgetKey(keyed.key, run_id);
       assert.equal(open().runOfKey(keyed), undefined);
       writers[0]!.close();
     });
@@ -140,9 +142,10 @@ export function runStoreContract(name: string, open: () => RunStore): void {
   });
 }
 
-function newRun(nowMs = Date.now()): NewRun {
+export function newRun(nowMs = Date.now()): NewRun {
   return {
     run_id: newRunId(nowMs),
+    kind: 'tool',
     tool: 'a_tool',
     tool_version: null,
     args: [],

@@ -16,7 +16,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parametersOf } from '../../src/compose/parameters.ts';
 import { ROUTES } from '../../src/operations/index.ts';
-import { ACOR, parseLines, processesOf, TestProject } from '../support/project.ts';
+import { ACOR, HANG_MS, LAUNCHER, parseLines, processesOf, TestProject } from '../support/project.ts';
+import { ProjectInProcess } from '../support/project-in-process.ts';
 
 const SCRIPT = '#!/bin/bash\necho \'{"type":"result","status":"ok"}\'\n';
 
@@ -58,16 +59,16 @@ function shell(project: TestProject, script: string, env: Record<string, string 
       Object.entries(given).filter(([, value]) => value !== undefined),
     ) as NodeJS.Dict<string>,
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: HANG_MS,
     killSignal: 'SIGKILL',
     maxBuffer: 1 << 26,
   });
 }
 
 describe('a bad call', () => {
-  let project: TestProject;
+  let project: ProjectInProcess;
   before(() => {
-    project = new TestProject({ tools: ['quick', 'reads_file', 'writes_output', 'does'] });
+    project = new ProjectInProcess({ tools: ['quick', 'reads_file', 'writes_output', 'does'] });
     project.write('tools/counts/cli.sh', SCRIPT, 0o755);
     project.write(
       'tools/counts/tool.yaml',
@@ -152,7 +153,7 @@ describe('a bad call', () => {
 
 describe('a value beyond every measure', () => {
   it('is refused where it cannot be meant, and does no harm where it can', async () => {
-    using project = new TestProject({ tools: ['quick', 'does'] });
+    using project = new ProjectInProcess({ tools: ['quick', 'does'] });
     for (const seconds of ['1e300', '1e13', '5000000'])
       assert.equal((await project.run(['--timeout', seconds, 'quick'])).end.state, 'completed', seconds);
     const [runId] = project.runIds();
@@ -169,7 +170,7 @@ describe('a value beyond every measure', () => {
   });
 
   it('of 200 KB ends as E_SPAWN_FAILED with what to do, and a NUL byte is refused', async () => {
-    using project = new TestProject({ tools: ['does'] });
+    using project = new ProjectInProcess({ tools: ['does'] });
     project.write('long.json', JSON.stringify({ script: 'true', line: 'x'.repeat(200_000) }));
     const { end, of } = await project.run(['does', '--input-json', '@long.json']);
     assert.deepEqual([end.state, end.code], ['failed', 'E_SPAWN_FAILED']);
@@ -180,9 +181,9 @@ describe('a value beyond every measure', () => {
 });
 
 describe('a run id that is none', () => {
-  let project: TestProject;
+  let project: ProjectInProcess;
   before(() => {
-    project = new TestProject({ tools: ['quick'] });
+    project = new ProjectInProcess({ tools: ['quick'] });
     project.write('x/metadata.json', '{}');
   });
   after(() => project[Symbol.dispose]());
@@ -254,9 +255,9 @@ describe('a tool folder that is not in order', () => {
     binary: ['\u0000\u0001\u0002', /tool\.yaml/],
     a_list: ['- name: a_list\n', /tool\.yaml/],
   };
-  let project: TestProject;
+  let project: ProjectInProcess;
   before(() => {
-    project = new TestProject({ tools: ['quick'] });
+    project = new ProjectInProcess({ tools: ['quick'] });
     for (const [name, [manifest]] of Object.entries(broken)) {
       project.write(`tools/${name}/cli.sh`, SCRIPT, 0o755);
       project.write(`tools/${name}/tool.yaml`, manifest);
@@ -346,7 +347,7 @@ describe('a configuration that is broken', () => {
     ['is one MB of text', `project: { name: ${'x'.repeat(1_000_000)} }\n`, /bytes/],
   ] as const) {
     it(`because it ${what} is E_CONFIG_INVALID with its place, for every command that needs it`, async () => {
-      const project = new TestProject({ tools: ['quick'], config: text });
+      const project = new ProjectInProcess({ tools: ['quick'], config: text });
       for (const command of NEEDS_CONFIG) {
         const { code, error, data } = await project.envelope(command.split(' '));
         assert.equal(code, 2, command);
@@ -398,18 +399,21 @@ describe('surroundings that are not in order', () => {
   it('a working directory that was deleted is told, and nothing is run anywhere else', () => {
     const gone = mkdtempSync(join(tmpdir(), 'acor-gone-'));
     const before = project.runIds();
-    const { status, stdout, stderr } = shell(project, `cd '${gone}'; rmdir '${gone}'; '${ACOR}' run quick`);
+    const { status, stdout, stderr } = shell(
+      project,
+      `cd '${gone}'; rmdir '${gone}'; '${LAUNCHER}' run quick`,
+    );
     assert.equal(status, 1);
     assert.match(stdout + stderr, /working directory/);
     assert.deepEqual(project.runIds(), before);
   });
 
   it('no HOME, no environment at all, an empty PATH: run what they can and name what is missing', () => {
-    const bare = shell(project, `'${ACOR}' run quick`, { HOME: undefined, LANG: undefined });
+    const bare = shell(project, `'${LAUNCHER}' run quick`, { HOME: undefined, LANG: undefined });
     assert.equal(parseLines(bare.stdout).at(-1)!.state, 'completed');
-    const unset = shell(project, `env -i '${ACOR}' version`);
+    const unset = shell(project, `env -i '${LAUNCHER}' version`);
     assert.equal(JSON.parse(unset.stdout).ok, true);
-    const empty = shell(project, `PATH= '${ACOR}' run quick`);
+    const empty = shell(project, `PATH= '${LAUNCHER}' run quick`);
     const { error } = JSON.parse(empty.stdout);
     assert.deepEqual([empty.status, error.code], [2, 'E_RUNTIME_MISSING']);
     assert.match(error.hint, /bash/);
@@ -545,7 +549,9 @@ describe('a tool that means harm, and is held by no sandbox', () => {
 
   it('and deletes the whole folder of its run makes the command say so', async () => {
     const before = project.runIds();
-    const { stdout, code } = await project.acor(['run', 'does', 'cd /; rm -rf "$(dirname "$WORKSPACE")"']);
+    // A supervisor that sees the log go ends the tool, and part of the folder stays.
+    const script = 'cd /; kill -STOP $PPID; rm -rf "$(dirname "$WORKSPACE")"; kill -CONT $PPID';
+    const { stdout, code } = await project.acor(['run', 'does', script]);
     assert.equal(code, 2);
     assert.equal(parseLines(stdout).at(-1)!.ok, false);
     assert.deepEqual(project.runIds(), before);
@@ -624,7 +630,7 @@ describe('a tool that means harm, and is held by no sandbox', () => {
 
 describe('a configuration that cannot be read', () => {
   it('is not taken for none when its file is a link that leads nowhere', async () => {
-    const looped = new TestProject({ tools: ['quick'] });
+    const looped = new ProjectInProcess({ tools: ['quick'] });
     rmSync(looped.path('.acor', 'config.yaml'));
     symlinkSync('config.yaml', looped.path('.acor', 'config.yaml'));
     const { code, error } = await looped.envelope(['run', 'quick']);
@@ -633,14 +639,14 @@ describe('a configuration that cannot be read', () => {
   });
 
   it('does not keep anybody from looking an error code up', async () => {
-    const broken = new TestProject({ config: 'version: [' });
+    const broken = new ProjectInProcess({ config: 'version: [' });
     const { ok, data } = await broken.envelope(['errors', 'E_CONFIG_INVALID']);
     assert.deepEqual([ok, data.codes.length], [true, 1]);
     broken[Symbol.dispose]();
   });
 
   it('has no setting of a name that nobody knows', async () => {
-    const plain = new TestProject();
+    const plain = new ProjectInProcess();
     const { code, error } = await plain.envelope(['config', 'show', 'environment.timeout']);
     assert.deepEqual([code, error.code], [1, 'E_USAGE']);
     assert.match(error.hint, /environment\.timeout_s/);

@@ -10,9 +10,10 @@ import {
   type Event,
   parseLines,
   processesOf,
-  TestProject,
+  type TestProject,
   until,
 } from '../support/project.ts';
+import { ProjectInProcess } from '../support/project-in-process.ts';
 
 /** Runs a tool to its end and gives the id of the run. */
 async function runOf(project: TestProject, ...args: string[]): Promise<string> {
@@ -33,10 +34,10 @@ async function standingRun(project: TestProject, count = 3) {
 }
 
 describe('runs and show', () => {
-  let project: TestProject;
+  let project: ProjectInProcess;
   let ids: string[];
   before(async () => {
-    project = new TestProject({ tools: ['quick', 'exits_with', 'right_hash', 'walks', 'waits'] });
+    project = new ProjectInProcess({ tools: ['quick', 'exits_with', 'right_hash', 'walks', 'waits'] });
     ids = [
       await runOf(project, 'quick'),
       await runOf(project, 'exits_with', '9'),
@@ -144,11 +145,11 @@ describe('runs and show', () => {
 });
 
 describe('logs', () => {
-  let project: TestProject;
+  let project: ProjectInProcess;
   let runId: string;
   let all: Event[];
   before(async () => {
-    project = new TestProject({ tools: ['many_events', 'walks', 'quick'] });
+    project = new ProjectInProcess({ tools: ['many_events', 'walks', 'quick'] });
     runId = await runOf(project, 'many_events', '2500');
     all = project.events(runId);
   });
@@ -240,7 +241,7 @@ describe('logs', () => {
 
 describe('cancel', () => {
   it('ends a run with its reason, and is no error for one that is over', async () => {
-    using project = new TestProject({ tools: ['waits'] });
+    using project = new ProjectInProcess({ tools: ['waits'] });
     const running = project.start(['run', 'waits']);
     const runId = String((await running.event('heartbeat')).run_id);
     const { code, data } = await project.envelope(['cancel', runId, '--reason', 'a "quoted" reason']);
@@ -255,9 +256,9 @@ describe('cancel', () => {
 });
 
 describe('verify', () => {
-  let project: TestProject;
+  let project: ProjectInProcess;
   before(() => {
-    project = new TestProject({ tools: ['right_hash', 'many_events', 'quick'] });
+    project = new ProjectInProcess({ tools: ['right_hash', 'many_events', 'quick'] });
   });
   after(() => project[Symbol.dispose]());
 
@@ -390,10 +391,10 @@ describe('verify', () => {
   });
 
   describe('the ledger', () => {
-    let own: TestProject;
+    let own: ProjectInProcess;
     let ids: string[];
     before(async () => {
-      own = new TestProject({ tools: ['quick'] });
+      own = new ProjectInProcess({ tools: ['quick'] });
       ids = [
         await runOf(own, 'quick'),
         await runOf(own, 'quick'),
@@ -448,7 +449,7 @@ describe('verify', () => {
   });
 
   it('holds in a project that is reached through a link', async () => {
-    using other = new TestProject({ tools: ['right_hash'] });
+    using other = new ProjectInProcess({ tools: ['right_hash'] });
     const link = `${other.root}-link`;
     assert.equal(spawnSync('ln', ['-s', other.root, link]).status, 0);
     const { end } = await other.run(['--cwd', link, 'right_hash']);
@@ -462,7 +463,7 @@ describe('verify', () => {
 
 describe('clean', () => {
   it('needs to be told what may go, and touches neither a live run nor, with --dry-run, anything', async () => {
-    using project = new TestProject({ tools: ['quick', 'walks'] });
+    using project = new ProjectInProcess({ tools: ['quick', 'walks'] });
     const { running, runId: live, goOn } = await standingRun(project);
     const ids = [await runOf(project, 'quick'), await runOf(project, 'quick'), await runOf(project, 'quick')];
     const none = await project.envelope(['clean']);
@@ -489,9 +490,9 @@ describe('clean', () => {
 });
 
 describe('list, describe, tools', () => {
-  let project: TestProject;
+  let project: ProjectInProcess;
   before(() => {
-    project = new TestProject({ tools: ['quick', 'reads_file', 'exits_with', 'no_result_strict'] });
+    project = new ProjectInProcess({ tools: ['quick', 'reads_file', 'exits_with', 'no_result_strict'] });
     project.write('tools/broken/cli.sh', '#!/bin/bash\n');
     project.write('tools/broken/tool.yaml', 'name: broken\nversion: one\n');
   });
@@ -584,7 +585,7 @@ describe('health, config, errors, version', () => {
   const nameOf = ({ name }: { name: string }) => name;
 
   it('is ready when all is well and degraded when something may be better, with a fix that works', async () => {
-    using project = new TestProject({
+    using project = new ProjectInProcess({
       tools: ['quick'],
       config: "version: 1\nsecurity: { isolation: 'off' }\n",
     });
@@ -613,7 +614,7 @@ describe('health, config, errors, version', () => {
   });
 
   it('is blocked, with exit code 2, when nothing can run', async () => {
-    using project = new TestProject({
+    using project = new ProjectInProcess({
       tools: ['quick'],
       config: 'version: 1\nproject: { runs_dir: taken/runs }\n',
     });
@@ -627,7 +628,7 @@ describe('health, config, errors, version', () => {
   });
 
   it('tells a lost run once, and settles it', async () => {
-    using project = new TestProject({ tools: ['waits'] });
+    using project = new ProjectInProcess({ tools: ['waits'] });
     const running = project.start(['run', 'waits']);
     const runId = String((await running.event('heartbeat')).run_id);
     running.child.kill('SIGKILL');
@@ -643,7 +644,7 @@ describe('health, config, errors, version', () => {
   });
 
   it('shows where each value comes from: flag, environment, file with its place, default', async () => {
-    using project = new TestProject({
+    using project = new ProjectInProcess({
       config: 'version: 1\nenvironment:\n  timeout_s: ${LIMIT:-60}\n  heartbeat_grace_s: 7\n',
     });
     const env = {
@@ -674,7 +675,7 @@ describe('health, config, errors, version', () => {
   });
 
   it('lists the error codes, the project’s own among them', async () => {
-    using project = new TestProject();
+    using project = new ProjectInProcess();
     project.write(
       '.acor/error_codes.yaml',
       'codes:\n  E_MY_OWN: { class: user_error, retryable: false, hint: Do it right. }\n',
@@ -690,7 +691,7 @@ describe('health, config, errors, version', () => {
   });
 
   it('lists the error codes page by page, by the commands of its own answers', async () => {
-    using project = new TestProject();
+    using project = new ProjectInProcess();
     const codes: string[] = [];
     let next: string | undefined = 'acor errors --limit 20';
     while (next !== undefined) {
@@ -703,7 +704,7 @@ describe('health, config, errors, version', () => {
   });
 
   it('tells the version, and in detail what it depends on', async () => {
-    using project = new TestProject();
+    using project = new ProjectInProcess();
     const { version } = JSON.parse(
       readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8'),
     );

@@ -396,26 +396,32 @@ describe('a part of the store that cannot be written', needsMounts, () => {
 });
 
 describe('a disk that loses what it was given', needsStrace, () => {
-  it('when the ending is synced, keeps the run from being told as ended well', async () => {
-    using project = await open();
-    const trace =
-      'strace -f -qq -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO:when=1 "$@"; exit $?';
-    const { code, stdout } = await project.start(['run', 'quick', '--no-stream'], { within: trace }).finished;
-    const { error } = JSON.parse(stdout);
-    assert.deepEqual([code, error.code], [2, 'E_STORAGE']);
-    assert.match(error.message, /cannot sync the event log: .*events\.jsonl: EIO/);
-    const runId = project.runIds()[0]!;
-    const ends = assertWholeLines(project, runId).filter(({ type }) => type === 'runner_end');
-    assert.equal(ends.length, 1);
-    assert.equal(project.record(runId)!.state, 'running');
-    await project.acor(['runs']);
-    assert.equal(project.record(runId)!.state, 'completed');
-    assert.equal((await project.envelope(['verify'])).code, 0);
-    const whole = project.start(['run', 'quick', '--no-stream'], {
-      within: trace.replace('error=EIO:', 'delay_enter=1:'),
+  for (const [what, calls, message] of [
+    ['the ending', 'fdatasync:error=EIO:when=1', /cannot sync the event log: .*events\.jsonl: EIO/],
+    ['the ledger', 'fdatasync:error=EIO:when=2+', /cannot write the ledger: .*ledger\.jsonl: EIO/],
+    ['the record', 'fsync:error=EIO', /cannot write the record of the run: .*metadata\.json: EIO/],
+  ] as const) {
+    it(`when ${what} is synced, keeps the run from being told as ended well`, async () => {
+      using project = await open();
+      const trace = `strace -f -qq -o /dev/null -e trace=fdatasync,fsync -e inject=${calls} "$@"; exit $?`;
+      const { code, stdout } = await project.start(['run', 'quick', '--no-stream'], { within: trace })
+        .finished;
+      const { error } = JSON.parse(stdout);
+      assert.deepEqual([code, error.code], [2, 'E_STORAGE']);
+      assert.match(error.message, message);
+      const runId = project.runIds()[0]!;
+      const ends = assertWholeLines(project, runId).filter(({ type }) => type === 'runner_end');
+      assert.equal(ends.length, 1);
+      assert.equal(project.record(runId)!.state, 'running');
+      await project.acor(['runs']);
+      assert.equal(project.record(runId)!.state, 'completed');
+      assert.equal((await project.envelope(['verify'])).code, 0);
+      const whole = project.start(['run', 'quick', '--no-stream'], {
+        within: trace.replace('error=EIO', 'delay_enter=1'),
+      });
+      assert.equal((await whole.finished).code, 0);
     });
-    assert.equal((await whole.finished).code, 0);
-  });
+  }
 });
 
 /** Starts a run that goes on until the file `go` is there. */

@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ACOR, parseLines } from '../support/project.ts';
+import { ACOR, parseLines, ROOT } from '../support/project.ts';
 import { atTerminal, noTerminal } from '../support/terminal.ts';
 
-const GUIDE = readFileSync(join(dirname(ACOR), 'docs', 'getting-started.md'), 'utf8');
+const GUIDE = readFileSync(join(ROOT, 'docs', 'getting-started.md'), 'utf8');
 const noPython = spawnSync('python3', ['--version']).status === 0 ? false : 'python3 is not here';
 
 type Step = string | { path: string; text: string };

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ACOR, parseLines, TestProject } from '../support/project.ts';
+import { HANG_MS, LAUNCHER, parseLines, ROOT, TestProject } from '../support/project.ts';
 
-const ROOT = dirname(ACOR);
 const BUN = join(ROOT, 'node_modules', '.bin', 'bun');
 const MAIN = join(ROOT, 'src', 'cli', 'main.ts');
 
 /** ACOR in the three ways in which it comes to run; the last one is a checkout whose compiled program is out of date. */
 const FORMS: Readonly<Record<string, () => string>> = {
-  'the launcher': () => ACOR,
+  'the launcher': () => LAUNCHER,
   'the compiled program': () => join(ROOT, 'dist', 'acor'),
   'the launcher when it starts the sources': () => join(checkout.root, 'acor'),
 };
@@ -21,7 +20,7 @@ before(() => {
   checkout = new TestProject();
   for (const name of ['src', 'node_modules', 'bunfig.toml', 'tsconfig.json', 'package.json'])
     symlinkSync(join(ROOT, name), checkout.path(name));
-  copyFileSync(ACOR, checkout.path('acor'));
+  copyFileSync(LAUNCHER, checkout.path('acor'));
   checkout.write('dist/acor', '#!/bin/sh\nexit 99\n', 0o755);
   utimesSync(checkout.path('dist/acor'), 0, 0);
 });
@@ -35,7 +34,7 @@ function start(command: readonly string[], options: { cwd: string; env?: Record<
     LANG: 'C.UTF-8',
     ...options.env,
   };
-  return spawnSync(program!, args, { cwd: options.cwd, env, encoding: 'utf8', timeout: 20_000 });
+  return spawnSync(program!, args, { cwd: options.cwd, env, encoding: 'utf8', timeout: HANG_MS });
 }
 
 describe('a hostile working directory', () => {
@@ -92,7 +91,7 @@ describe('a hostile working directory', () => {
   }
 
   it('does not reach a tool either', () => {
-    const { stdout } = start([ACOR, 'run', 'shows_environment'], { cwd: project.root });
+    const { stdout } = start([LAUNCHER, 'run', 'shows_environment'], { cwd: project.root });
     assert.doesNotMatch(stdout, /NO_SUCH_THING|BUN_|NODE_OPTIONS/);
   });
 });
@@ -120,7 +119,7 @@ describe('a hostile environment', () => {
   });
 
   it('changes nothing for the launcher and reaches no tool', () => {
-    const { stdout, status } = start([ACOR, 'run', 'shows_environment'], { cwd: project.root, env });
+    const { stdout, status } = start([LAUNCHER, 'run', 'shows_environment'], { cwd: project.root, env });
     assert.equal(status, 0);
     assert.equal(parseLines(stdout).at(-1)!.state, 'completed');
     assert.doesNotMatch(stdout, /BUN_|NODE_OPTIONS/);
@@ -135,10 +134,10 @@ describe('a hostile environment', () => {
       VERBOSE: '1',
       NODE_ENV: 'development',
     };
-    const { stdout } = start([ACOR, 'run', 'quick'], { cwd: project.root, env: loud });
+    const { stdout } = start([LAUNCHER, 'run', 'quick'], { cwd: project.root, env: loud });
     assert.equal(parseLines(stdout).length, 5);
     for (const args of [['list'], ['tools'], ['show', 'r-nothing'], ['health']]) {
-      const answer = start([ACOR, ...args], { cwd: project.root, env: loud });
+      const answer = start([LAUNCHER, ...args], { cwd: project.root, env: loud });
       assert.equal(typeof JSON.parse(answer.stdout).ok, 'boolean');
       assert.doesNotMatch(answer.stdout, /\u001b/);
     }
@@ -149,7 +148,7 @@ describe('the launcher', () => {
   it('works through a link, and a link to a link, from any folder', () => {
     using project = new TestProject({ tools: ['quick'] });
     mkdirSync(project.path('bin/deep'), { recursive: true });
-    symlinkSync(ACOR, project.path('bin/acor'));
+    symlinkSync(LAUNCHER, project.path('bin/acor'));
     symlinkSync('../acor', project.path('bin/deep/again'));
     for (const program of [
       project.path('bin/acor'),
@@ -219,7 +218,7 @@ describe('a warm `acor run`', () => {
 
   it('loads none of what only other commands, people or cold starts need', () => {
     const heavy =
-      /compose\/(catalog|catalog-view|help|render|table|toon|health-shape|style|marks|time-words|wrap-to-width|fit-parts)\.ts|compose\/live\/|operations\/live\/|run-apart|start-supervisor|operations\/(health|tool-|run-(list|show|logs|verify|clean|cancel|attach|wait|answer))|storage\/(verify|retention)|core\/secrets\/|runner\/secrets\/|tool\/|library\.ts|protocol\/(index|manifest|manifest-.*|config-file|schemas|markers\/.*|map-path)\.ts|adapters\/(?!index|jsonl\.|json-object)/;
+      /compose\/(catalog|catalog-view|help|render|table|toon|health-shape|style|marks|time-words|wrap-to-width|fit-parts)\.ts|compose\/live\/|src\/cli\/(?!main\.|dialog\/interrupts\.)|run-apart|start-supervisor|operations\/(health|tool-|run-(list|show|logs|verify|clean|cancel|attach|wait|answer))|storage\/(verify|retention)|core\/secrets\/|runner\/secrets\/|tool\/|library\.ts|protocol\/(index|manifest|manifest-.*|config-file|schemas|markers\/.*|map-path)\.ts|adapters\/(?!index|jsonl\.|json-object)/;
     assert.deepEqual(
       loaded.filter((name) => heavy.test(name)),
       [],
@@ -238,14 +237,12 @@ describe('a warm `acor run`', () => {
         'command-forms.ts',
         'define.ts',
         'index.ts',
-        'run/caller.ts',
-        'run/interrupts.ts',
+        'local-principal.ts',
         'run/prepared-answers.ts',
         'run/run-inline.ts',
         'run/run-result.ts',
         'run/run-start.ts',
         'run/show-plan.ts',
-        'run/write-events.ts',
         'shapes.ts',
       ],
     );
@@ -254,7 +251,7 @@ describe('a warm `acor run`', () => {
 });
 
 it('a working directory that is gone is told of in an envelope', () => {
-  const script = `mkdir gone && cd gone && rmdir ../gone && exec '${ACOR}' version`;
+  const script = `mkdir gone && cd gone && rmdir ../gone && exec '${LAUNCHER}' version`;
   const { stdout, status } = start(['bash', '-c', script], { cwd: checkout.root });
   const { ok, error } = JSON.parse(stdout);
   assert.deepEqual([status, ok, error.code], [1, false, 'E_USAGE']);

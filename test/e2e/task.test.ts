@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { filesWith } from '../support/files-with.ts';
 import { readRun, until } from '../support/project.ts';
 import { TaskProject } from '../support/task-project.ts';
 
@@ -208,9 +209,9 @@ describe('acor task', () => {
     assert.equal(run.end.state, 'completed', run.stdout);
     assert.equal(existsSync(project.path('src/has-key.txt')), true);
     assert.doesNotMatch(run.stdout, /sk-0123/);
-    const found = await grep(project.runsDir, 'sk-0123456789abcdef');
-    assert.deepEqual(found, []);
-    assert.deepEqual(await grep(project.agentHome, 'sk-0123456789abcdef'), []);
+    await project.supervisorsExited();
+    for (const folder of [project.runsDir, project.agentHome])
+      assert.deepEqual(filesWith(['sk-0123456789abcdef'], folder), []);
   });
 
   it('drives claude and gemini by their own flags, with their sessions and their logins', async () => {
@@ -311,17 +312,4 @@ function writeIn(folder: string, path: string, text: string): string {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
   return file;
-}
-
-/** The files below a folder that hold a text. */
-async function grep(folder: string, text: string): Promise<string[]> {
-  mkdirSync(folder, { recursive: true });
-  const { readdir, readFile, lstat } = await import('node:fs/promises');
-  const names = await readdir(folder, { recursive: true });
-  const found: string[] = [];
-  for (const name of names) {
-    const path = join(folder, name);
-    if ((await lstat(path)).isFile() && (await readFile(path)).includes(text)) found.push(name);
-  }
-  return found;
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ENTRIES, TEMPLATES } from '../../src/core/authoring/scaffold/templates.ts';
 import { findProgram } from '../../src/core/registry/find-program.ts';
-import { ACOR, TestProject } from '../support/project.ts';
+import { ROOT, TestProject } from '../support/project.ts';
 
 /** What the tool of a language needs, and how a person runs its test: the command that its README gives. */
 const NEEDS = {
@@ -16,7 +16,7 @@ const NEEDS = {
   go: 'go',
   rust: 'cargo',
 } as const;
-const BIN = join(dirname(ACOR), 'node_modules', '.bin');
+const BIN = join(ROOT, 'node_modules', '.bin');
 const PATH = `${BIN}:${process.env.PATH}`;
 
 function missing(program: string): string | false {

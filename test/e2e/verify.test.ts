@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { type VerifyProblem, verifyAll, verifyRun } from '../../src/core/audit/verify.ts';
 import { verifyLedger } from '../../src/core/audit/verify-ledger.ts';
 import { FileRunStore } from '../../src/core/store-files/file-run-store.ts';
-import { sha256 } from '../../src/core/store-files/ledger.ts';
+import { sha256 } from '../../src/core/store-files/ledger-line.ts';
 import { commandOf } from '../../src/operations/command-forms.ts';
 import { processesOf, TestProject, until } from '../support/project.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
@@ -103,6 +103,7 @@ describe(`verify (seed ${SEED})`, () => {
 
     it(`finds one ${what} byte of an artifact, and names the artifact`, () => {
       const end = project.events(ids.short!).at(-1) as unknown as { artifacts: { path: string }[] };
+      assert.ok(end.artifacts.length > 0);
       for (const { path } of end.artifacts) {
         eachChange(path, change, () => {
           const { problems } = verifyRun(store, ids.short!);

@@ -36,37 +36,36 @@ export async function runLimited(
   const go = join(rig.work, 'go');
   rmSync(go, { force: true });
   const race = new EndingRace();
-  const watch = await ResourceWatch.prepare(rig.runId, limits, { mayMove: false, places: groupPlaces() });
-  try {
-    const running = await rig.start(backend, script, {
-      request: { limits, commands: ['perl', 'python3'] },
-      groups: watch.groupFds,
-    });
-    watch.start(race, {
-      rootPid: running.rootPid,
-      sandboxProcessDepth: running.sandboxProcessDepth,
-      strays: () => running.tree.orphans(),
-      folders: [rig.work],
-      diskEveryMs: 100,
-    });
-    const ended = running.ended.then(({ exit }) => race.end({ kind: 'exited', exit }));
-    if (peakMb !== undefined) {
-      await until(
-        () =>
-          race.winner !== undefined ||
-          (running.stdout().includes('ready') && (watch.peakBytes ?? 0) >= peakMb * MB),
-      );
-      if (race.winner === undefined) writeFileSync(go, '');
-    }
-    const first = await race.first;
-    watch.stop();
-    await running.tree.kill();
-    await ended;
-    const facts = { message: undefined, exitCodes: {}, stderrLog: running.errors };
-    return { came: codeOf(await watch.judge(first, facts)), stderr: running.stderr() };
-  } finally {
-    await watch.close();
+  await using watch = await ResourceWatch.prepare(rig.runId, limits, {
+    mayMove: false,
+    places: groupPlaces(),
+  });
+  const running = await rig.start(backend, script, {
+    request: { limits, commands: ['perl', 'python3'] },
+    groups: watch.groupFds,
+  });
+  watch.start(race, {
+    rootPid: running.rootPid,
+    sandboxProcessDepth: running.sandboxProcessDepth,
+    strays: () => running.tree.orphans(),
+    folders: [rig.work],
+    diskEveryMs: 100,
+  });
+  const ended = running.ended.then(({ exit }) => race.end({ kind: 'exited', exit }));
+  if (peakMb !== undefined) {
+    await until(
+      () =>
+        race.winner !== undefined ||
+        (running.stdout().includes('ready') && (watch.peakBytes ?? 0) >= peakMb * MB),
+    );
+    if (race.winner === undefined) writeFileSync(go, '');
   }
+  const first = await race.first;
+  watch.stop();
+  await running.tree.kill();
+  await ended;
+  const facts = { message: undefined, exitCodes: {}, stderrLog: running.errors };
+  return { came: codeOf(await watch.judge(first, facts)), stderr: running.stderr() };
 }
 
 function codeOf(ending: Ending): string {

@@ -1,23 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { filesWith } from './files-with.ts';
 import type { TestProject } from './project.ts';
 
-/** Where in the store of runs, or in what was shown, one of the texts stands. The names of files are not looked at. */
-export function placesOf(texts: readonly string[], project: TestProject, shown: string): string[] {
-  const files = (
-    readdirSync(project.runsDir, { recursive: true, withFileTypes: true }) as {
-      isFile(): boolean;
-      parentPath: string;
-      name: string;
-    }[]
-  )
-    .filter((entry) => entry.isFile())
-    .map((entry) => ({
-      path: join(entry.parentPath, entry.name),
-      bytes: readFileSync(join(entry.parentPath, entry.name)),
-    }));
-  const all = [...files, { path: 'the output', bytes: Buffer.from(shown) }];
-  return texts.flatMap((text) =>
-    all.filter(({ bytes }) => bytes.includes(text)).map(({ path }) => `${text} in ${path}`),
-  );
+/** Where in the store of runs, or in what was shown, one of the texts stands; looks once the supervisors of ended runs have exited. */
+export async function placesOf(
+  texts: readonly string[],
+  project: TestProject,
+  shown: string,
+): Promise<string[]> {
+  await project.supervisorsExited();
+  const inStore = filesWith(texts, project.runsDir).map(({ text, path }) => `${text} in ${path}`);
+  return [...inStore, ...texts.filter((text) => shown.includes(text)).map((text) => `${text} in the output`)];
 }

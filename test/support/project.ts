@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -13,12 +13,20 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { isFinal, type RunState } from '../../src/protocol/run-state.ts';
+import { isRunning, type ProcessIdentity } from '../../src/util/process-table.ts';
 
-const ROOT = dirname(dirname(import.meta.dirname));
+export const ROOT = dirname(dirname(import.meta.dirname));
 const FIXTURES = join(ROOT, 'test', 'fixtures', 'tools');
 
-/** The command as people have it: the launcher, which starts the compiled program. */
-export const ACOR = join(ROOT, 'acor');
+/** The shell script that a checkout puts on the PATH. Tests of the script itself start it; all others start `ACOR`. */
+export const LAUNCHER = join(ROOT, 'acor');
+
+/** The compiled program, which `npm test` builds. While a source file is newer, the launcher, which then runs the sources. */
+export const ACOR = isBuilt() ? join(ROOT, 'dist', 'acor') : LAUNCHER;
+
+/** When a test that would otherwise block kills what it started. A busy machine makes a program slow, never this slow. */
+export const HANG_MS = 240_000;
 
 export type Event = Record<string, unknown> & { type: string; seq: number };
 
@@ -67,10 +75,16 @@ export class TestProject {
 
   /** Starts a command in the project, with its output in pipes, as an agent does. */
   start(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Running {
-    const env = { ...baseEnvironment(), ...dataFolder(this.root, options.env), ...options.env };
+    const env = this.environment(options.env);
     return new Running(
       spawn(ACOR, args, { cwd: options.cwd ?? this.root, env, stdio: ['pipe', 'pipe', 'pipe'] }),
     );
+  }
+
+  /** The variables of a command: only what a shell needs, because those of whoever runs the tests must not matter. */
+  environment(env: Record<string, string> = {}): Record<string, string> {
+    const { PATH = '', HOME = '/' } = process.env;
+    return { PATH, HOME, LANG: 'C.UTF-8', ...dataFolder(this.root, env), ...env };
   }
 
   /** Runs a command to its end, with nothing on its standard input. */
@@ -111,15 +125,27 @@ export class TestProject {
   }
 
   /** What the record of a run says of its state, and the process that supervises it; undefined while it is being made. */
-  record(runId: string): { state: string; pid: number } | undefined {
+  record(runId: string): { state: RunState; pid: number; supervisor: ProcessIdentity } | undefined {
     try {
       const { state, supervisor } = JSON.parse(
         readFileSync(join(this.runsDir, runId, 'metadata.json'), 'utf8'),
       );
-      return { state, pid: supervisor.pid };
+      return { state, pid: supervisor.pid, supervisor };
     } catch {
       return undefined;
     }
+  }
+
+  /**
+   * Waits until the supervisor of every run that has ended has exited. A command that follows a run returns at the run's last
+   * event, and the supervisor removes its queue ticket and its locks after that.
+   */
+  async supervisorsExited(): Promise<void> {
+    for (const runId of this.runIds())
+      await until(() => {
+        const record = this.record(runId);
+        return record === undefined || !isFinal(record.state) || !isRunning(record.supervisor);
+      });
   }
 
   events(runId: string): Event[] {
@@ -129,7 +155,7 @@ export class TestProject {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.root, { recursive: true, force: true });
+    removeFolder(this.root);
   }
 }
 
@@ -191,6 +217,11 @@ export class Running {
   }
 }
 
+/** Removes a folder in which a process that is about to exit may still create files. */
+export function removeFolder(path: string): void {
+  rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
+}
+
 /** Waits until something is so, looking often; the test's own time limit is the only limit. */
 export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -219,9 +250,12 @@ export function parseLines(text: string): Event[] {
     .map((line) => JSON.parse(line));
 }
 
-/** Only what a shell needs: the environment of whoever runs the tests must not matter. */
-function baseEnvironment(): Record<string, string> {
-  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', LANG: 'C.UTF-8' };
+/** Whether the compiled program is newer than every source file: what the launcher asks at each start. */
+function isBuilt(): boolean {
+  const program = join(ROOT, 'dist', 'acor');
+  const sources = [join(ROOT, 'src'), join(ROOT, 'package.json')];
+  const newer = spawnSync('find', [...sources, '-newer', program, '-print', '-quit'], { encoding: 'utf8' });
+  return newer.status === 0 && newer.stdout === '';
 }
 
 /** The data of the user is kept in the project, unless a test brings a home of its own. */

@@ -20,9 +20,9 @@ import { canGiveUsers, ROOT } from '../../src/core/sandbox/identity/can-give-use
 import type {
   RunUser,
   SandboxBackend,
+  SandboxLaunch,
   SandboxRequest,
   SecretFiles,
-  ToolExit,
 } from '../../src/core/sandbox/sandbox.ts';
 
 /** A user that no account stands for. */
@@ -125,7 +125,7 @@ export class SandboxRig {
         adopts: false,
         sandboxProcessDepth: launch.sandboxProcessDepth,
       });
-      const ended: Promise<ToolExit> = child.exited.then((exit) => {
+      const ended: Promise<ReturnType<SandboxLaunch['settle']>> = child.exited.then((exit) => {
         try {
           return launch.settle(exit);
         } finally {

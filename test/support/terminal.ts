@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { shellCommand } from '../../src/util/shell-quote.ts';
-import { ACOR, dataFolder } from './project.ts';
+import { ACOR, dataFolder, HANG_MS } from './project.ts';
 
 /** Why tests at a terminal cannot run here; false when they can. */
 export const noTerminal =
@@ -113,7 +113,7 @@ export async function atTerminal(
     env: { TERM: 'dumb', ...env },
     ...(command && { command }),
   });
-  const timer = setTimeout(() => terminal.child.kill('SIGKILL'), 30_000);
+  const timer = setTimeout(() => terminal.child.kill('SIGKILL'), HANG_MS);
   if (when === undefined) terminal.child.stdin!.end();
   else {
     const isShown = await terminal.shows(when).then(

@@ -145,7 +145,7 @@ def migrate_record(name, source, target, decide, state):
         state["migrated"] += 1
     except (BadRecord, ValueError) as problem:
         if decide(name, problem) != "skip_bad":
-            hint = "Mend the record, or answer choose_migration_strategy with skip_bad."
+            hint = "Fix the record, or answer choose_migration_strategy with skip_bad."
             raise Stop("E_SCHEMA_MISMATCH", "%s: %s" % (path, problem), hint) from problem
         state["skipped"].append(name)
     except OSError as problem:

@@ -44,7 +44,7 @@ function processOrders(input: string, output: string): void {
       throw new ToolError(
         'E_SCHEMA_MISMATCH',
         `order ${index + 1} of ${items.length} ${problem}`,
-        `Mend ${input}`,
+        `Fix ${input}`,
       );
     }
     summary.add(item as Order);

@@ -1,4 +1,4 @@
-"""One tool of the project, run by ACOR as a run of its own; what it says is told in this run, too."""
+"""One tool of the project, run by ACOR as a run of its own; the events of the child are reported in this run, too."""
 
 import json
 import shlex
@@ -6,7 +6,7 @@ import subprocess
 
 import acor
 
-# Of the child's events these are worth telling where the workflow is read.
+# These events of the child are useful to a reader of the workflow.
 WRAPPED = ("progress", "action_required", "error")
 
 

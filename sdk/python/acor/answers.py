@@ -82,7 +82,7 @@ def _wait(action, action_id, default, timeout_s):
                 default, "E_ACTION_TIMEOUT", "'%s' got no answer within %s s" % (action, timeout_s)
             )
         if _stdin_answers.ended and not can_come_as_file:
-            return _default_or_raise(default, "E_ACTION_REQUIRED", "nobody can answer '%s' here" % action)
+            return _default_or_raise(default, "E_ACTION_REQUIRED", "no one can answer '%s' here" % action)
         _stdin_answers.wait(POLL_S)
 
 

@@ -12,7 +12,7 @@ def cancelled():
 
 
 def check_cancel():
-    """Call it between batches: when the tool was told to stop, it says so and exits with 130."""
+    """Call it between batches: when a stop was requested, it reports that and exits with 130."""
     if cancelled():
         emitter.emit_cancelled(_reason())
         raise SystemExit(EXIT_CANCELLED)

@@ -84,7 +84,7 @@ def _cannot_save(stage, folder, cause):
 
 def _not_a_checkpoint(path, why):
     return ToolError(
-        "E_STORAGE", "%s is not a checkpoint: %s" % (path, why), "To begin this stage anew: rm '%s'" % path
+        "E_STORAGE", "%s is not a checkpoint: %s" % (path, why), "To restart this stage: rm '%s'" % path
     )
 
 

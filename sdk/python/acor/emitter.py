@@ -82,7 +82,7 @@ class ProtocolEmitter:
         self.emit("error", code=code, msg=msg, hint=hint, retryable=retryable, **more)
 
     def emit_log(self, level, msg, **more):
-        """A remark for whoever reads the events."""
+        """A remark for the readers of the events."""
         self.emit("log", level=level, msg=msg, **more)
 
     def emit_record(self, record):
@@ -90,7 +90,7 @@ class ProtocolEmitter:
         self.emit_log("info", "record", record=record)
 
     def emit_cancelled(self, reason):
-        """Say that the tool stopped because it was told to; ``check_cancel`` does it for you."""
+        """Report that the tool stopped on request; ``check_cancel`` does it for you."""
         with _write_lock:
             if not self.ended:
                 self.emit("cancelled", reason=reason)
@@ -153,7 +153,7 @@ def _write_some(view):
 
 
 def _end_quietly():
-    # Python flushes stdout once more when it exits, and would complain.
+    # Python flushes stdout again when it exits, and would complain.
     os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
     if threading.current_thread() is threading.main_thread():
         raise SystemExit(EXIT_BROKEN_PIPE)

@@ -3,116 +3,76 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { parseObject } from '../../util/parse-object.ts';
-import { GENESIS, holdsItsHash, Ledger, sha256 } from '../store-files/ledger.ts';
+import { Ledger } from '../store-files/ledger.ts';
+import { sha256 } from '../store-files/ledger-line.ts';
 import type { RunStore } from '../store-files/run-store.ts';
 import { storageError } from '../store-files/storage-error.ts';
-import type { PlaceProblem, VerifyProblem } from './verify.ts';
+import type { EnteredRun, LedgerChain, LedgerProblem } from './ledger-chain.ts';
+import { readLedger } from './read-ledger.ts';
+import type { VerifyProblem } from './verify.ts';
 
-/** An ending of a run as the ledger has it: how many events there were, and the hash of their bytes. */
-export interface EnteredRun {
-  run_id: string;
-  line: number;
-  events: number;
-  sha256: string;
-}
-
-interface LedgerLine {
-  line: number;
-  from: number;
-  to: number;
-  entry: Record<string, unknown>;
-}
+const END_MARK = '"type":"runner_end"';
 
 /** Checks the chain of the ledger, that every run in it is still there and is the one that was entered, and that no run which has ended is missing. */
-export function verifyLedger(store: RunStore, only?: string): VerifyProblem[] {
-  const { path } = new Ledger(store.root);
-  // Looked at before the ledger is: a run is entered there before its record says that it has ended.
-  const ended = only === undefined ? endedRuns(store) : endedRuns(store).filter((runId) => runId === only);
-  const { lines, problems } = readChain(path);
-  const entered = runsIn(lines);
-  const missing = new Set(ended.filter((runId) => !entered.has(runId)));
-  for (const [runId, runs] of entered) {
-    if (only !== undefined && runId !== only) continue;
-    const found = checkRun(store, runId, runs);
+export function verifyLedger(store: RunStore): VerifyProblem[] {
+  // Listed before the ledger is read: a run is entered there before its record says that it has ended.
+  const ended = store.list().filter((runId) => hasEnded(store, runId));
+  const chain = readLedger(new Ledger(store.root));
+  const problems = [...chain.problems];
+  const missing = new Set(ended.filter((runId) => !chain.runs.has(runId)));
+  for (const runId of chain.runs.keys()) {
+    const found = checkRun(store, runId, chain);
     if (found === 'missing') missing.add(runId);
     else if (found !== undefined) problems.push(found);
   }
-  const from = lines.at(-1)?.to ?? 0;
-  for (const run_id of missing) {
-    const problem = 'the run has ended, but its end is not in the ledger: the line was removed';
-    problems.push({ run_id, problem, line: lines.length + 1, from, to: from });
-  }
-  return problems
-    .filter(({ run_id }) => only === undefined || run_id === only || run_id === '')
-    .map((problem) => ({ where: 'ledger' as const, path, ...problem }));
+  return [...problems, ...[...missing].map((runId) => missingFrom(chain, runId))].map(inLedger);
 }
 
-/** The endings that the ledger has of one run, or of all of them; those of runs that were cleaned are left out. */
-export function entriesOf(store: RunStore, runId?: string): EnteredRun[] {
-  const entered = runsIn(readChain(new Ledger(store.root).path).lines);
-  return runId === undefined ? [...entered.values()].flat() : (entered.get(runId) ?? []);
-}
-
-type Found = PlaceProblem & { run_id: string };
-
-/** Every line holds its own hash, which names a changed one, and that of the line before, which gives away every other change. */
-function readChain(path: string): { lines: LedgerLine[]; problems: Found[] } {
-  const bytes = readWhole(path);
-  const lines: LedgerLine[] = [];
-  const problems: Found[] = [];
-  let prev = GENESIS;
-  let isPrevKnown = true;
-  for (let from = 0, line = 1; from < bytes.length; line++) {
-    const newline = bytes.indexOf(10, from);
-    const to = newline === -1 ? bytes.length : newline + 1;
-    const text = bytes.subarray(from, newline === -1 ? to : newline);
-    const entry = parseObject(text.toString('utf8'));
-    const report = (problem: string) =>
-      problems.push({ run_id: String(entry?.run_id ?? ''), problem, line, from, to });
-    const isWhole = holdsItsHash(text);
-    if (newline === -1) report('the last line has no end: a write was cut short, or something was added');
-    else if (entry === undefined) report('the line is not a JSON object');
-    else if (!isWhole) report('the line was changed: it does not have the hash that it names');
-    else if (isPrevKnown && entry.prev !== prev)
-      report(
-        `line ${line - 1 || 'before'} was changed, removed, added or moved: its hash is not the one kept here`,
-      );
-    if (newline !== -1 && entry !== undefined) lines.push({ line, from, to, entry });
-    prev = sha256(text);
-    isPrevKnown = isWhole;
-    from = to;
-  }
-  return { lines, problems };
-}
-
-function runsIn(lines: readonly LedgerLine[]): Map<string, EnteredRun[]> {
-  const entered = new Map<string, EnteredRun[]>();
-  for (const { line, entry } of lines) {
-    const runId = String(entry.run_id);
-    if (entry.type === 'cleaned') entered.delete(runId);
-    else {
-      const run = { run_id: runId, line, events: Number(entry.events), sha256: String(entry.events_sha256) };
-      entered.set(runId, [...(entered.get(runId) ?? []), run]);
-    }
-  }
-  return entered;
-}
-
-function checkRun(
-  store: RunStore,
-  runId: string,
-  runs: readonly EnteredRun[],
-): Found | 'missing' | undefined {
-  const last = runs.at(-1)!;
-  const found = (problem: string) => ({ run_id: runId, line: last.line, problem });
+/** Checks what the ledger has of one run, and the chain where it has it: the cost does not grow with the number of runs. */
+export function verifyRunInLedger(store: RunStore, runId: string): VerifyProblem[] {
+  const isEnded = hasEnded(store, runId);
   const log = readLogOf(store, runId);
-  if (log === undefined) return found('the run is in the ledger, but not in the store any more');
-  const entered = firstLines(log, last.events);
-  const isAsEntered = sha256(entered) === last.sha256;
-  // A run that was begun again is entered anew when it ends; until then its log goes on behind what was entered.
+  const near = problemsOf(readLedger(new Ledger(store.root), log === undefined ? [] : [lastEndOf(log)]));
+  // After a jump of the clock the run may be entered elsewhere.
+  return (near.length === 0 ? near : problemsOf(readLedger(new Ledger(store.root)))).map(inLedger);
+
+  function problemsOf(chain: LedgerChain): LedgerProblem[] {
+    const found = chain.runs.has(runId) ? checkRun(store, runId, chain) : isEnded ? 'missing' : undefined;
+    const ofRun = found === 'missing' ? [missingFrom(chain, runId)] : found === undefined ? [] : [found];
+    return [...chain.problems.filter(({ run_id }) => run_id === runId || run_id === ''), ...ofRun];
+  }
+}
+
+/** The ends of a run that the ledger has, of which some were entered at these times. */
+export function entriesOf(store: RunStore, runId: string, timesMs: readonly number[]): EnteredRun[] {
+  const ledger = new Ledger(store.root);
+  const near = readLedger(ledger, timesMs).runs.get(runId) ?? [];
+  return near.length >= timesMs.length ? near : (readLedger(ledger).runs.get(runId) ?? []);
+}
+
+function checkRun(store: RunStore, runId: string, chain: LedgerChain): LedgerProblem | 'missing' | undefined {
+  const { path, line, ...entry } = chain.runs.get(runId)!.at(-1)!;
+  const found = (problem: string) => ({ run_id: runId, path, problem, line });
+  const log = readLogOf(store, runId);
+  if (log === undefined) {
+    if (chain.cleaned.has(runId)) return undefined;
+    return found('the run is in the ledger, but not in the store any more');
+  }
+  const entered = firstLines(log, entry.events);
+  const isAsEntered = sha256(entered) === entry.sha256;
+  // A run that was resumed is entered again when it ends; until then its log is longer than what was entered.
   if (isAsEntered && (entered.length === log.length || !hasEnded(store, runId))) return undefined;
   if (isAsEntered && endsWithAnEnd(log)) return 'missing';
   return found('the event log is not the one that was entered when the run ended');
+}
+
+function missingFrom({ end }: LedgerChain, run_id: string): LedgerProblem {
+  const problem = 'the run has ended, but its end is not in the ledger: the line was removed';
+  return { run_id, path: end.path, problem, line: end.line + 1, from: end.at, to: end.at };
+}
+
+function inLedger(problem: LedgerProblem): VerifyProblem {
+  return { where: 'ledger', ...problem };
 }
 
 function endsWithAnEnd(log: Buffer): boolean {
@@ -120,11 +80,16 @@ function endsWithAnEnd(log: Buffer): boolean {
   return parseObject(log.toString('utf8', from))?.type === 'runner_end';
 }
 
-function endedRuns(store: RunStore): string[] {
-  return store.list().filter((runId) => hasEnded(store, runId));
+/** When the last end in a log was written, in milliseconds since 1970. */
+function lastEndOf(log: Buffer): number {
+  const at = log.lastIndexOf(END_MARK);
+  if (at === -1) return Number.NaN;
+  const end = log.indexOf(10, at);
+  const event = parseObject(log.toString('utf8', log.lastIndexOf(10, at) + 1, end === -1 ? log.length : end));
+  return Date.parse(String(event?.ts));
 }
 
-/** False also for a run whose record cannot be read, which is told of elsewhere. */
+/** False also for a run whose record cannot be read, which is reported elsewhere. */
 function hasEnded(store: RunStore, runId: string): boolean {
   try {
     return isFinal(store.read(runId).state);
@@ -150,19 +115,5 @@ function readLogOf(store: RunStore, runId: string): Buffer | undefined {
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || error instanceof AcorError) return undefined;
     throw storageError(error, 'read the event log', runId);
-  }
-}
-
-/** The bytes of the ledger. A line that is just being written may be seen in part, and is whole at the next look. */
-function readWhole(path: string): Buffer {
-  try {
-    for (let before = -1; ; ) {
-      const bytes = readFileSync(path);
-      if (bytes.length === before || bytes.length === 0 || bytes.at(-1) === 10) return bytes;
-      before = bytes.length;
-    }
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return Buffer.alloc(0);
-    throw storageError(error, 'read the ledger', path);
   }
 }

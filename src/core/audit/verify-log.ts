@@ -1,9 +1,9 @@
 import type { RunnerEnd, Seal } from '../../protocol/v1/runner-events.ts';
 import { parseObject } from '../../util/parse-object.ts';
-import { sha256 } from '../store-files/ledger.ts';
+import { sha256 } from '../store-files/ledger-line.ts';
 import { firstBrokenMark } from '../store-files/seal.ts';
+import type { EnteredRun } from './ledger-chain.ts';
 import type { PlaceProblem } from './verify.ts';
-import type { EnteredRun } from './verify-ledger.ts';
 
 /** A line of the log: its number, and the bytes that it takes with its end. */
 export interface LogLine {

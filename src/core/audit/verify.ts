@@ -7,11 +7,14 @@ import { isFinal } from '../../protocol/run-state.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { measureArtifact } from '../store-files/artifacts.ts';
 import type { RunLayout } from '../store-files/layout.ts';
+import { Ledger } from '../store-files/ledger.ts';
 import { isLive } from '../store-files/lost-runs.ts';
 import type { RunStore } from '../store-files/run-store.ts';
 import { storageError } from '../store-files/storage-error.ts';
-import { type EnteredRun, entriesOf } from './verify-ledger.ts';
-import { type CheckedLog, checkEntry, checkLog } from './verify-log.ts';
+import type { EnteredRun } from './ledger-chain.ts';
+import { readLedger } from './read-ledger.ts';
+import { entriesOf } from './verify-ledger.ts';
+import { type CheckedLog, checkEntry, checkLog, type EndLine } from './verify-log.ts';
 import { noteOn } from './verify-note.ts';
 
 /** One thing that is not as it was recorded. Offsets are bytes; `to` is not part of the range. */
@@ -44,11 +47,7 @@ export interface VerifiedRun {
 }
 
 /** Recomputes the seals, the order and the artifacts of a run (contract §6), and holds them to what was recorded. */
-export function verifyRun(
-  store: RunStore,
-  runId: string,
-  entries: readonly EnteredRun[] = entriesOf(store, runId),
-): VerifiedRun {
+export function verifyRun(store: RunStore, runId: string, entries?: readonly EnteredRun[]): VerifiedRun {
   const { events: path } = store.layout(runId);
   const record = store.read(runId);
   const bytes = readLog(path);
@@ -56,7 +55,10 @@ export function verifyRun(
   const log = checkLog(bytes, { mayBeTorn: !isFinal(record.state) });
   const found = [...log.problems, ...endProblems(record, log, bytes)];
   // The last seal covers all but the event that it stands in; the ledger covers that one.
-  if (found.length === 0) found.push(...entries.flatMap((entry) => checkEntry(bytes, log, entry)));
+  if (found.length === 0) {
+    const entered = entries ?? entriesOf(store, runId, log.ends.map(timeOf));
+    found.push(...entered.flatMap((entry) => checkEntry(bytes, log, entry)));
+  }
   const problems: VerifyProblem[] = found.map((problem) => ({
     run_id: runId,
     where: 'events',
@@ -80,14 +82,12 @@ export function verifyRun(
   };
 }
 
-/** Checks every run that is not going on; one that cannot be read is told of like any other fault. */
+/** Checks every run that is not live; a run that cannot be read is a problem like any other. */
 export function verifyAll(store: RunStore): VerifiedRun[] {
-  const entries = new Map<string, EnteredRun[]>();
-  for (const entry of entriesOf(store))
-    entries.set(entry.run_id, [...(entries.get(entry.run_id) ?? []), entry]);
+  const { runs } = readLedger(new Ledger(store.root));
   return store.list().flatMap((runId) => {
     try {
-      return isLive(store.read(runId)) ? [] : [verifyRun(store, runId, entries.get(runId) ?? [])];
+      return isLive(store.read(runId)) ? [] : [verifyRun(store, runId, runs.get(runId) ?? [])];
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
       if (neverBegan(store.layout(runId))) return [];
@@ -99,6 +99,10 @@ export function verifyAll(store: RunStore): VerifiedRun[] {
 /** Whoever made the folder was killed before it was a run. */
 function neverBegan({ metadata, events }: RunLayout): boolean {
   return !existsSync(metadata) && (!existsSync(events) || statSync(events).size === 0);
+}
+
+function timeOf({ event }: EndLine): number {
+  return Date.parse(String(event.ts));
 }
 
 function isSealed({ ends, events }: CheckedLog): boolean {

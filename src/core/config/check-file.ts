@@ -3,11 +3,11 @@ import { nearestWords } from '../../util/nearest.ts';
 import type { Problem } from './problem.ts';
 import type { KeyPath, YamlFile } from './yaml-file.ts';
 
-/** A mistake as the schema tells it. */
+/** A mistake as the schema reports it. */
 export type Issue = z.core.$ZodIssue & { input?: unknown; params?: Record<string, unknown> };
 
 /**
- * Holds a file against its schema. Every mistake is reported at once, with its place, its rule and its fix. `onIssue` is told
+ * Holds a file against its schema. Every mistake is reported at once, with its place, its rule and its fix. `onIssue` receives
  * of each as the schema has it, and of the keys that are known at its place.
  */
 export function checkFile<T>(

@@ -5,7 +5,7 @@ import type { YamlFile } from './yaml-file.ts';
 /** The version of the configuration file that this ACOR reads and writes. */
 export const CONFIG_VERSION = 1;
 
-/** A file of another version. It is told alone: what else is wrong with it is wrong by rules that it was not written by. */
+/** A file of another version. It is the only mistake reported: the other rules do not apply to that version. */
 export function otherVersion(yaml: YamlFile): Problem | undefined {
   const version = (yaml.value as { version?: unknown } | null | undefined)?.version;
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version === CONFIG_VERSION)

@@ -1,22 +1,12 @@
 import { checkFile } from './check-file.ts';
 import { expandVariables } from './expand.ts';
 import { CONFIG_KEYS, readText, variablesOf } from './keys.ts';
-import { type Problem, placeText } from './problem.ts';
-import { refuse } from './refuse.ts';
-import { SettingsCache } from './settings-cache.ts';
+import { type Problem, placeText, refuse } from './problem.ts';
+import { type Setting, SettingsCache } from './settings-cache.ts';
 import { type KeyPath, readYamlFile, type YamlFile } from './yaml-file.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 type Tree = { [key: string]: unknown };
-
-/** One setting: the path of its key, its value, and where it was written. */
-export interface Setting {
-  path: string[];
-  value: unknown;
-  where: string;
-  /** The outdated key by which it was written, and what to write instead. */
-  deprecated?: { key: string; fix: string };
-}
 
 /** The settings of a file, checked. Throws E_CONFIG_INVALID with every mistake at once. */
 export async function settingsOfFile(file: string, env: Env): Promise<Setting[]> {

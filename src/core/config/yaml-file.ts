@@ -35,7 +35,7 @@ export interface YamlFile {
 
 /** How a file is read. */
 interface ReadOptions {
-  /** Without it no alias is allowed: what decides about rights must say it where it stands. */
+  /** Without it no alias is allowed: a file that grants rights must spell each one out at its place. */
   aliases?: boolean;
   maxBytes?: number;
 }
@@ -106,7 +106,7 @@ export async function parseYaml(
   }
 }
 
-/** A slip makes the parser stumble many times at one place; only the first time tells something. */
+/** One typing error makes the parser report many errors at one place; only the first is useful. */
 function onePerPlace(mistakes: readonly YAMLError[]): YAMLError[] {
   const places = new Set<number>();
   return mistakes
@@ -205,7 +205,7 @@ function syntaxProblem(
       fix: 'Leave out what follows the ---.',
     };
   }
-  return { ...at, rule: 'yaml', message: `not valid YAML: ${message}`, fix: 'Mend the YAML at this place.' };
+  return { ...at, rule: 'yaml', message: `not valid YAML: ${message}`, fix: 'Fix the YAML at this place.' };
 }
 
 function failed(file: string, rule: string, message: string, fix: string): YamlFile {

@@ -41,11 +41,11 @@ export async function approvalOf(
   if (tool.manifest.permissions.level !== 'privileged') return { state: 'not_needed' };
   const digested = digestOf(tool);
   if (!(await isAsOnDisk(tool))) throw notAsOnDisk(tool);
-  return approvalStands(tool.name, digested, from);
+  return approvalState(tool.name, digested, from);
 }
 
 /** The same for whatever is approved by a name and for some files. */
-export function approvalStands(
+export function approvalState(
   name: string,
   { digest, files }: { digest: string; files: DigestedFile[] },
   from: { root: string; env: Env; layers: readonly PolicyLayer[] },
@@ -71,7 +71,7 @@ export function approvalStands(
 export function whyNotApproved(state: Extract<ApprovalState, { digest: string }>): string {
   return state.state === 'stale'
     ? `its approval by ${state.given.by} of ${state.given.at} no longer holds, because ${state.changed.join(' and ')} changed`
-    : 'nobody has approved it';
+    : 'it is not approved';
 }
 
 /** E_APPROVAL_REQUIRED: what is missing, and the command that a person runs. */

@@ -22,7 +22,7 @@ export interface StoredApproval {
 }
 
 /**
- * Where approvals are kept: in the user's data folder, never in the project, which comes from whoever wrote it. The folder is
+ * Where approvals are kept: in the user's data folder, never in the project, which its author controls. The folder is
  * 0700 and its files 0600; what others could have written is not believed.
  */
 export class ApprovalStore {

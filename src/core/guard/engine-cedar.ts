@@ -38,7 +38,7 @@ export async function askCedar(
   packageRoot: string = sdkPaths().packageRoot,
 ): Promise<Violation[]> {
   const path = resolve(dirname(policyFile), policiesFile);
-  const fix = `Mend the policies in ${path}.`;
+  const fix = `Fix the policies in ${path}.`;
   let cedar: Cedar | undefined;
   try {
     cedar = load(packageRoot);

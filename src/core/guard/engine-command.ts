@@ -27,7 +27,7 @@ export async function askCommand(
   if (decision.allow && violations.length === 0) return [];
   if (violations.length > 0) return violations;
   return [
-    engineViolation(by, 'the policy command does not allow it', `Ask whoever wrote the command at ${by}.`),
+    engineViolation(by, 'the policy command does not allow it', `Ask the author of the command at ${by}.`),
   ];
 }
 
@@ -113,7 +113,7 @@ function asViolation(given: unknown, by: string): Violation {
     allowed: allowed ?? null,
     by,
     rule: typeof rule === 'string' ? rule : 'the policy command does not allow it',
-    fix: typeof fix === 'string' ? fix : `Ask whoever wrote the command at ${by}.`,
+    fix: typeof fix === 'string' ? fix : `Ask the author of the command at ${by}.`,
   };
 }
 
@@ -121,6 +121,6 @@ function failed(by: string, trouble: string): Violation {
   return engineViolation(
     by,
     `the policy command did not decide, and so nothing is allowed: ${trouble}`,
-    `Mend the command at ${by}: it reads the question as JSON on stdin and prints {"allow":true} or {"allow":false}.`,
+    `Fix the command at ${by}: it reads the question as JSON on stdin and prints {"allow":true} or {"allow":false}.`,
   );
 }

@@ -114,7 +114,7 @@ describe('the policy files', () => {
     for (const text of texts) {
       folder.write(LAYERS.project, text);
       const error = await refusal(open());
-      assert.match(error.message, /may not stand in the policy of a project/);
+      assert.match(error.message, /is not allowed in the policy of a project/);
       rmSync(folder.at(LAYERS.project));
       folder.write(LAYERS.user, text);
       assert.equal((await open()).layers.length, 1);

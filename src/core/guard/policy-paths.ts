@@ -4,7 +4,7 @@ import type { PolicySource } from '../policy/policy-layer.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Where the policy of the whole machine stands. No variable moves it: whoever runs ACOR must not choose it. */
+/** The path of the machine's policy. No variable changes it: the user of ACOR must not choose it. */
 export const SYSTEM_POLICY_FILE = '/etc/acor/policy.yaml';
 
 /** The policy files that there are, the strongest first. */

@@ -1,8 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { PolicyFile } from '../../protocol/policy-file.ts';
 import { checkFile } from '../config/check-file.ts';
-import type { Problem } from '../config/problem.ts';
-import { refuse } from '../config/refuse.ts';
+import { type Problem, refuse } from '../config/problem.ts';
 import { SettingsCache } from '../config/settings-cache.ts';
 import { type KeyPath, readYamlFile, type YamlFile } from '../config/yaml-file.ts';
 import type { PolicyLayer, PolicySource } from '../policy/policy-layer.ts';
@@ -39,7 +38,7 @@ async function readPolicy(
   return { layer, problems: [] };
 }
 
-/** What a file may not say because of where it stands, or because something that goes with it is missing. */
+/** Keys that a file may not have at its place, or not without another key. */
 function* mistakesOf(policy: PolicyFile, source: PolicySource, yaml: YamlFile): Generator<Problem> {
   const at = (key: string, rule: string, message: string, fix: string): Problem => ({
     file: yaml.file,
@@ -55,7 +54,7 @@ function* mistakesOf(policy: PolicyFile, source: PolicySource, yaml: YamlFile): 
       yield at(
         key,
         'not-in-a-project',
-        `'${key}' may not stand in the policy of a project, which comes from whoever wrote the project`,
+        `'${key}' is not allowed in the policy of a project, because the author of the project controls it`,
         'Put it into your own policy.yaml, or into that of the system.',
       );
     }
@@ -72,7 +71,7 @@ function* mistakesOf(policy: PolicyFile, source: PolicySource, yaml: YamlFile): 
     yield at(
       'engine',
       'not-in-a-project',
-      "the engine 'command' may not stand in the policy of a project: it would have a program run",
+      "the engine 'command' is not allowed in the policy of a project: it would run a program",
       'Use engine: cedar, or put it into your own policy.yaml.',
     );
   }

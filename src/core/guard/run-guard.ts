@@ -31,8 +31,8 @@ export interface SettledRun {
   grants: Asked['grants'];
   staged: readonly { target: string; input: string }[];
   tier: number | null;
-  /** Hides the secrets among what others are told; left out, there are none. */
-  hide?: <T>(told: T) => T;
+  /** Removes secrets from what is passed to policy engines; left out when the run has no secrets. */
+  hide?: <T>(value: T) => T;
 }
 
 /** Stands between a tool and its start (contract §9): the policy files, their engines, and the approval of what is privileged. */
@@ -57,7 +57,7 @@ export class RunGuard {
   }
 
   /**
-   * Refuses what the manifest asks for beyond the policy (E_POLICY_DENIED) and what nobody has approved
+   * Refuses what the manifest asks for beyond the policy (E_POLICY_DENIED) and a privileged tool without an approval
    * (E_APPROVAL_REQUIRED). Returns the tool within the ceilings of the policy, and the approval by which it runs.
    */
   async authorizeTool(): Promise<{ tool: ToolEntry; approval: Approval | null }> {
@@ -66,7 +66,7 @@ export class RunGuard {
   }
 
   /**
-   * Refuses a privileged tool that nobody has approved as it is now (E_APPROVAL_REQUIRED). Between the plan of a run and each of
+   * Refuses a privileged tool that is not approved in its present form (E_APPROVAL_REQUIRED). Between the plan of a run and each of
    * its attempts any time may pass, in the queue or before another try.
    */
   async approved(): Promise<Approval | null> {

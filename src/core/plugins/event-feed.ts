@@ -21,7 +21,7 @@ export class EventFeed {
   #isOver = false;
   #dropped = 0;
 
-  /** `onTrouble` is told in words that follow the plugin's name; it may be told more than once of the same. */
+  /** `onTrouble` receives a phrase that follows the plugin's name; it may receive the same one several times. */
   constructor(process: PluginProcess, onTrouble: (text: string) => void) {
     this.#process = process;
     this.#onTrouble = onTrouble;

@@ -4,7 +4,7 @@ import { pluginName } from '../../protocol/plugin-name.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { projectPath } from '../config/paths.ts';
-import { type ApprovalState, approvalStands } from '../guard/approval-state.ts';
+import { type ApprovalState, approvalState } from '../guard/approval-state.ts';
 import { policyPaths } from '../guard/policy-paths.ts';
 import { readPolicies } from '../guard/read-policy.ts';
 import type { PolicyLayer } from '../policy/policy-layer.ts';
@@ -17,7 +17,7 @@ export interface FoundPlugin {
   name: string;
   /** Where the configuration says that it is, absolute. */
   file: string;
-  standing:
+  approval:
     | { state: 'broken'; why: string }
     | (Exclude<ApprovalState, { state: 'not_needed' }> & { read: PluginFiles });
 }
@@ -39,11 +39,11 @@ export async function findPlugins(loaded: LoadedConfig, env: Env): Promise<Found
       return {
         name,
         file,
-        standing: { ...approvalStands(approvalName(name), read, { root, env, layers }), read },
+        approval: { ...approvalState(approvalName(name), read, { root, env, layers }), read },
       };
     } catch (error) {
       const why = errorCode(error) === 'ENOENT' ? `there is no file ${file}` : errorMessage(error);
-      return { name, file, standing: { state: 'broken', why } };
+      return { name, file, approval: { state: 'broken', why } };
     }
   });
 }
@@ -68,7 +68,7 @@ export function pluginNamed(plugins: readonly FoundPlugin[], name: string): Foun
   });
 }
 
-/** A policy that does not hold approves nothing; that it does not hold is told by each run, which it refuses. */
+/** An invalid policy approves nothing. Each run reports it and is refused. */
 async function policies({ root }: LoadedConfig, env: Env): Promise<PolicyLayer[]> {
   try {
     return await readPolicies(policyPaths(root, env), env);

@@ -12,7 +12,7 @@ export function hostCommand(): [string, ...string[]] {
   return [
     process.execPath,
     '--no-env-file',
-    // Else Bun fetches a package that a plugin names and nobody has installed.
+    // Otherwise Bun downloads a package that a plugin imports and that is not installed.
     '--no-install',
     `--config=${join(packageRoot, 'bunfig.toml')}`,
     // Bun takes the paths of a tsconfig.json in the working directory for its own.

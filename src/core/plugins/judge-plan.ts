@@ -1,9 +1,9 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { describeTool } from '../../protocol/next-steps.ts';
-import { withinBudget } from '../run/plan/budget.ts';
-import type { ToolPlan } from '../run/plan/plan.ts';
+import { withinBudget } from '../run/plan/limits.ts';
+import type { ToolPlan } from '../run/plan/tool-plan.ts';
 import type { PluginPlan } from './plugin.ts';
-import type { LoadedPlugin } from './plugins.ts';
+import type { LoadedPlugin } from './plugin-process.ts';
 
 const MAX_REASON_CHARS = 500;
 
@@ -70,7 +70,7 @@ function withLimits(plan: ToolPlan, plugin: string, limits: Verdict['limits']): 
 /** A stranger may have written the reason: it is data. */
 function refused(tool: string, plugin: string, reason: string): AcorError {
   return new AcorError('E_POLICY_DENIED', `the plugin '${plugin}' refuses to let tool '${tool}' run`, {
-    hint: `It says: ${JSON.stringify(reason)}. Call the tool otherwise, or speak with whoever wrote the plugin.`,
+    hint: `It says: ${JSON.stringify(reason)}. Change the arguments, or ask the plugin's author.`,
     details: { plugin, reason },
     next: [describeTool(tool)],
   });
@@ -78,7 +78,7 @@ function refused(tool: string, plugin: string, reason: string): AcorError {
 
 function shown(plan: ToolPlan): PluginPlan {
   const { manifest } = plan.tool;
-  const told: PluginPlan = {
+  const shown: PluginPlan = {
     tool: plan.name,
     version: plan.version,
     level: manifest.permissions.level,
@@ -93,5 +93,5 @@ function shown(plan: ToolPlan): PluginPlan {
     max_attempts: plan.retry.maxAttempts,
   };
   // A secret may stand in a path as well.
-  return plan.secrets === null ? told : plan.secrets.redaction.data(told);
+  return plan.secrets === null ? shown : plan.secrets.redaction.data(shown);
 }

@@ -6,7 +6,7 @@ import type { PluginProcess } from './plugin-process.ts';
 
 type Outline = PluginOutline['languages'][number];
 
-/** A language whose functions are a plugin's. `onTrouble` is told when it cannot say whether a file is of it; the file is not, then. */
+/** A language whose functions are a plugin's. When the plugin cannot decide whether a file is of its language, `onTrouble` is called and the file is not. */
 export function pluginLanguage(
   plugin: string,
   { name, extensions }: Outline,
@@ -18,7 +18,7 @@ export function pluginLanguage(
       'E_RUNTIME_MISSING',
       `tool '${tool}' is written in ${name}, a language of the plugin '${plugin}', which ${why}`,
       {
-        hint: `Install what runs ${name}, or mend the plugin '${plugin}'.`,
+        hint: `Install what runs ${name}, or fix the plugin '${plugin}'.`,
         details: { runtime: name, plugin },
       },
     );
@@ -38,13 +38,17 @@ export function pluginLanguage(
       }
     },
     async runtime(context) {
-      const runtime = await ask(context.tool, { ask: 'runtime', language: name, context: told(context) });
+      const runtime = await ask(context.tool, {
+        ask: 'runtime',
+        language: name,
+        context: contextFor(context),
+      });
       if (runtime === null) throw refused(context.tool, 'finds no program here that runs it');
       if (typeof runtime === 'string' && isAbsolute(runtime)) return runtime;
       throw refused(context.tool, 'did not return an absolute path from runtime');
     },
     async command(runtime, context) {
-      const question = { ask: 'command', language: name, runtime, context: told(context) } as const;
+      const question = { ask: 'command', language: name, runtime, context: contextFor(context) } as const;
       const { argv, env = {} } = ((await ask(context.tool, question)) ?? {}) as Partial<ToolCommand>;
       if (isWords(argv) && isAbsolute(argv[0] ?? '') && isWords(Object.values(env)))
         return { argv, runtime, env };
@@ -54,7 +58,7 @@ export function pluginLanguage(
 }
 
 /** The environment of the caller is not a plugin's business. */
-function told({ tool, entry, toolDir, toolsDir }: RuntimeContext) {
+function contextFor({ tool, entry, toolDir, toolsDir }: RuntimeContext) {
   return { tool, entry, toolDir, toolsDir };
 }
 

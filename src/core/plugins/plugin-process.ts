@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import type { NextStep } from '../../protocol/next-step.ts';
 import { forgetCompanion, registerCompanion } from '../process/kill-tree.ts';
 import { hostCommand } from './host-command.ts';
 import type { Answer, PluginOutline, Question } from './messages.ts';
@@ -10,11 +11,26 @@ const VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR'];
 
 const ANSWERS_FD = 3;
 const LOAD_MS = 10_000;
-/** How long a hook may take; whoever waits for it is a run that wants to start, or a list. */
+/** How long a hook may take: the start of a run, or a list of tools, waits for it. */
 const HOOK_MS = 5000;
 
 /** Why a plugin did not answer, in words that follow its name. */
 export class PluginTrouble extends Error {}
+
+/** A plugin that runs. */
+export interface LoadedPlugin extends PluginOutline {
+  name: string;
+  process: PluginProcess;
+}
+
+/** Something that a plugin failed to do, reported once; `text` is a sentence without its full stop. */
+export interface PluginFailure {
+  plugin: string;
+  /** E_APPROVAL_REQUIRED for a plugin without an approval. */
+  code?: string;
+  text: string;
+  next?: readonly NextStep[];
+}
 
 /** The process of one plugin. What goes wrong in there, even an exit or an endless loop, goes wrong for that plugin alone. */
 export class PluginProcess {
@@ -26,7 +42,7 @@ export class PluginProcess {
   #lastId = 0;
   #ended: string | undefined;
 
-  /** `owner` goes with whatever the process starts, so that it can be told from what tools leave behind. */
+  /** `owner` goes with whatever the process starts, so that it can be distinguished from what tools leave behind. */
   constructor(env: Readonly<Record<string, string | undefined>>, owner: string) {
     const [program, ...args] = hostCommand();
     this.#child = spawn(program, args, {

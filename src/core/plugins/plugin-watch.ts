@@ -1,7 +1,7 @@
 import type { RunWatch } from '../run/services.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
 import { EventFeed } from './event-feed.ts';
-import type { LoadedPlugin, PluginFailure } from './plugins.ts';
+import type { LoadedPlugin, PluginFailure } from './plugin-process.ts';
 
 /** Plugins at one run: its events go to them, and what they fail to do goes into its log. */
 export class PluginWatch implements RunWatch {
@@ -9,7 +9,7 @@ export class PluginWatch implements RunWatch {
   /** Those of all plugins, which become more. */
   readonly #failures: readonly PluginFailure[];
   readonly #feeds: { plugin: string; feed: EventFeed }[];
-  #told = 0;
+  #reported = 0;
 
   constructor(
     writer: RunWriter,
@@ -50,8 +50,8 @@ export class PluginWatch implements RunWatch {
 
   /** Only at moments at which the run itself writes: a log that cannot be written is no matter for a plugin. */
   #emit(): void {
-    for (const trouble of this.#failures.slice(this.#told)) this.#warn(trouble);
-    this.#told = this.#failures.length;
+    for (const trouble of this.#failures.slice(this.#reported)) this.#warn(trouble);
+    this.#reported = this.#failures.length;
   }
 
   #warn({ plugin, code, text, next }: PluginFailure, more: Record<string, unknown> = {}): void {

@@ -3,7 +3,7 @@ import type { EntryFile, ToolCommand } from '../registry/languages/language.ts';
 
 /**
  * What a plugin's file exports by default; its name is that of the file. Each plugin runs in a process of its own, and gets copies: what
- * it does to them changes nothing. A hook that fails, or takes too long, is told of in the run, which goes on without it.
+ * it does to them changes nothing. A hook that fails, or takes too long, is reported in the run, which continues without it.
  */
 export interface Plugin {
   /**
@@ -66,7 +66,7 @@ export interface LanguageHandler {
   extensions?: string[];
   /** Whether a file with none of the known extensions is of this language. */
   detect(file: EntryFile): boolean | Promise<boolean>;
-  /** The absolute path of the program that runs the entry; nothing when there is none here. */
+  /** The absolute path of the program that runs the entry; nothing when this machine has none. */
   runtime(context: LanguageContext): Returned<string>;
   /** The words before the tool's own arguments, the first one an absolute path, and variables for the tool. */
   command(runtime: string, context: LanguageContext): CommandWords | Promise<CommandWords>;

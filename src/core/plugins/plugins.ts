@@ -3,41 +3,24 @@ import { approve } from '../../protocol/next-steps.ts';
 import { newSpanId } from '../../util/ids.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { whyNotApproved } from '../guard/approval-state.ts';
-import { registerCompanion } from '../process/kill-tree.ts';
 import { loadRuntime } from '../process/runtime.ts';
 import { Watchdog } from '../process/watchdog.ts';
 import { LANGUAGES } from '../registry/languages/index.ts';
 import type { Language } from '../registry/languages/language.ts';
 import type { RegistryPlugins, ToolEntry } from '../registry/registry.ts';
-import type { ToolPlan } from '../run/plan/plan.ts';
+import type { ToolPlan } from '../run/plan/tool-plan.ts';
 import type { RunPlugins, RunWatch } from '../run/services.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
 import { adjustTools } from './adjust-tools.ts';
 import { approvalName, type FoundPlugin, findPlugins } from './find-plugins.ts';
 import type { Hook } from './host/check-plugin.ts';
 import { judgePlan } from './judge-plan.ts';
-import type { PluginOutline } from './messages.ts';
 import { copyOf } from './plugin-copy.ts';
 import { pluginLanguage } from './plugin-language.ts';
-import { PluginProcess } from './plugin-process.ts';
+import { type LoadedPlugin, type PluginFailure, PluginProcess } from './plugin-process.ts';
 import { PluginWatch } from './plugin-watch.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
-
-/** A plugin that runs. */
-export interface LoadedPlugin extends PluginOutline {
-  name: string;
-  process: PluginProcess;
-}
-
-/** Something that a plugin did not do, told once; `text` is a whole sentence without its full stop. */
-export interface PluginFailure {
-  plugin: string;
-  /** E_APPROVAL_REQUIRED for one that nobody has approved. */
-  code?: string;
-  text: string;
-  next?: NextStep[];
-}
 
 /**
  * The plugins of a project. Their processes are started when the registry or a run first asks for them. What they fail to do is kept in
@@ -60,7 +43,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     this.#env = env;
     this.found = found;
     this.key = JSON.stringify(
-      found.map(({ name, standing }) => [name, standing.state === 'valid' ? standing.approval.digest : null]),
+      found.map(({ name, approval }) => [name, approval.state === 'valid' ? approval.approval.digest : null]),
     );
   }
 
@@ -72,6 +55,11 @@ export class Plugins implements RegistryPlugins, RunPlugins {
   /** The approvals that are missing. */
   get next(): NextStep[] {
     return this.found.flatMap((plugin) => (isUnapproved(plugin) ? [approvalOf(plugin)] : []));
+  }
+
+  /** Whether the process of a plugin that ran has ended. */
+  get hasEnded(): boolean {
+    return this.#loaded.some(({ process }) => !process.isAlive);
   }
 
   /** Those that run, in the order of the configuration. */
@@ -93,7 +81,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     return judgePlan(plan, await this.#having('onPreRun'), (plugin, why) => this.#trouble(plugin, why));
   }
 
-  /** Of those that run by now: whoever has planned a run has asked for its tool before. */
+  /** Only plugins that run already: planning a run looks up its tool first. */
   watch(writer: RunWriter): RunWatch {
     const watching = this.#loaded.filter(
       ({ hooks, process }) => hooks.includes('onEvent') && process.isAlive,
@@ -106,9 +94,9 @@ export class Plugins implements RegistryPlugins, RunPlugins {
   }
 
   async #start(): Promise<LoadedPlugin[]> {
-    if (this.found.some(({ standing }) => standing.state === 'valid')) {
+    if (this.found.some(({ approval }) => approval.state === 'valid')) {
       // What a plugin starts, or a loop that it is caught in, does not outlive this process.
-      registerCompanion(new Watchdog(await loadRuntime(), this.#owner).pid);
+      new Watchdog(await loadRuntime(), this.#owner);
     }
     const loaded = (await Promise.all(this.found.map((plugin) => this.#load(plugin)))).filter(
       (each) => each !== undefined,
@@ -119,13 +107,13 @@ export class Plugins implements RegistryPlugins, RunPlugins {
   }
 
   async #load(plugin: FoundPlugin): Promise<LoadedPlugin | undefined> {
-    const { name, standing } = plugin;
-    if (standing.state === 'broken')
-      return this.#trouble(name, `cannot be read, and does not run: ${standing.why}`);
-    if (standing.state !== 'valid') return this.#reportUnapproved(plugin, whyNotApproved(standing));
+    const { name, approval } = plugin;
+    if (approval.state === 'broken')
+      return this.#trouble(name, `cannot be read, and does not run: ${approval.why}`);
+    if (approval.state !== 'valid') return this.#reportUnapproved(plugin, whyNotApproved(approval));
     const process = new PluginProcess(this.#env, this.#owner);
     try {
-      const file = copyOf(standing.read, this.#env);
+      const file = copyOf(approval.read, this.#env);
       return { name, process, ...(await process.load(file, this.#config.root)) };
     } catch (error) {
       process.kill();
@@ -133,7 +121,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     }
   }
 
-  /** A name that is taken stays with whoever has it. */
+  /** A name that is taken stays with its owner. */
   #languagesOf(loaded: readonly LoadedPlugin[]): Language[] {
     const languages: Language[] = [];
     for (const { name: plugin, languages: own, process } of loaded) {
@@ -162,14 +150,14 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     this.#add({ plugin, text: `the plugin '${plugin}' ${why}` });
   }
 
-  /** The same is told once. */
+  /** The same failure is reported once. */
   #add(trouble: PluginFailure): void {
     if (!this.failures.some(({ text }) => text === trouble.text)) this.failures.push(trouble);
   }
 }
 
-function isUnapproved({ standing }: FoundPlugin): boolean {
-  return standing.state === 'missing' || standing.state === 'stale';
+function isUnapproved({ approval }: FoundPlugin): boolean {
+  return approval.state === 'missing' || approval.state === 'stale';
 }
 
 function approvalOf({ name }: FoundPlugin): NextStep {

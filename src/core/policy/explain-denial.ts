@@ -13,7 +13,7 @@ export interface Remedy {
   line: string;
 }
 
-/** The one wording of it, whoever has refused something. */
+/** The one wording of a denial, whichever part refused. */
 export function remedySentence({ file, path, line }: Remedy): string {
   return `In ${file}, under ${path}, write: ${line}`;
 }

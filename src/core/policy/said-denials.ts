@@ -1,4 +1,4 @@
-/** What a tool's words say it was refused: `said` is the line. All of it is a stranger's word, to be checked before anybody is told. */
+/** Denials that a tool reports in its own output: `said` is the line. The text is untrusted and must be checked before it is shown. */
 export type SaidDenial = { said: string } & (
   | { kind: 'path'; path: string; isWrite: boolean }
   | { kind: 'command'; command: string }

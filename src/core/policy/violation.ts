@@ -1,6 +1,6 @@
 /** Something that was asked for and that the policy does not allow. */
 export interface Violation {
-  /** Where it stands: a key of the manifest, or the argument that asks for it. */
+  /** Its place: a key of the manifest, or the argument that asks for it. */
   path: string;
   asked: unknown;
   allowed: unknown;

@@ -8,7 +8,7 @@ import type { Runtime } from './runtime.ts';
  * A tool's standard input that stays open, so that lines can be handed in while it runs. A tool that does not read never
  * blocks the supervisor: a line that finds the pipe full is left out, and is found as a file.
  */
-export class InputPipe {
+export class InputPipe implements Disposable {
   readonly #path: string;
   #writeFd: number;
   #readFd: number;
@@ -62,7 +62,7 @@ export class InputPipe {
     this.#writeFd = -1;
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     if (this.#readFd !== -1) closeSync(this.#readFd);
     this.end();
     removeIfPossible(this.#path);

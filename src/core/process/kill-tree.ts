@@ -69,7 +69,7 @@ export class ProcessTree {
     return this.#adopts && this.#sandboxProcessDepth === 0 ? this.#adopted() : [];
   }
 
-  /** The process that the tool was started as, while the kernel knows it: its pid may have gone to somebody else since. */
+  /** The process that the tool was started as, while the kernel knows it: another process may have its pid since. */
   #root(): ProcessInfo | undefined {
     const info = readProcess(this.#rootPid);
     return info?.startTime === this.#rootStart ? info : undefined;

@@ -10,7 +10,7 @@ const PIPE_BYTES = 1 << 20;
 const FULL_FLOW_BYTES = 60_000;
 const POLL_MS = 1;
 const EMPTY_POLLS_BEFORE_WATCH = 10;
-/** inotify tells of writes, not of the last writer's death: that is looked for this often. */
+/** inotify reports writes, not the death of the last writer: the pump checks for that at this interval. */
 const IDLE_LOOK_MS = 200;
 /** So much is read in one turn of a tool that may be held back: what it writes grows in the log, and each turn is one look. */
 const HELD_BACK_TURN_BYTES = 1 << 16;
@@ -79,7 +79,7 @@ export class OutputPump {
       this.#pipes.push(this.#follow(child.stderr, (bytes) => this.#sinks.stderr(bytes), false));
   }
 
-  /** Reads what is left after the tool has ended: to the end of the streams, or for a short while if somebody holds them. */
+  /** Reads what is left after the tool has ended: to the end of the streams, or for a short while if another process holds them open. */
   async drain(): Promise<void> {
     if (this.#pipes.length > 0) {
       await Promise.race([Promise.all(this.#pipes), sleep(DRAIN_LIMIT_MS)]);
@@ -91,7 +91,7 @@ export class OutputPump {
       const read = this.#readAll(PIPE_BYTES);
       if (this.#streams.every((stream) => stream.ended)) return;
       if (performance.now() > until) return;
-      // One look ahead is enough once nobody is left to write.
+      // One look ahead is enough when no writer is left.
       if (read === 0) await sleep(POLL_MS);
     }
   }

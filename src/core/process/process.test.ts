@@ -172,14 +172,14 @@ describe('a tool’s process', () => {
       process.kill(watchdog.pid, 'SIGKILL');
       while (isStillThere(watchdog.pid)) await new Promise((resolve) => setTimeout(resolve, 5));
       for (let group = 1; group < 20; group++) watchdog.watchGroup(group);
-      watchdog.dismiss();
+      watchdog[Symbol.dispose]();
     });
 
     it('is left alone by a watchdog that was dismissed', async () => {
       const { runId, child } = await startTree(FAMILY);
       const watchdog = new Watchdog(runtime, runId);
       const tree = new ProcessTree(runtime, { rootPid: child.pid, runId, adopts: false });
-      watchdog.dismiss();
+      watchdog[Symbol.dispose]();
       while (isStillThere(watchdog.pid)) await new Promise((resolve) => setTimeout(resolve, 5));
       await grown(tree);
       await tree.kill();

@@ -18,7 +18,7 @@ export const nodeRuntime: Runtime = {
     });
     if (request.hear !== undefined) listenTo(child, request.hear);
     const exited = exitOf(child);
-    // Node throws some reasons, such as E2BIG, and tells the others in an event.
+    // Node throws some reasons, such as E2BIG, and reports the others in an event.
     if (child.pid === undefined) await exited;
     return { pid: child.pid!, exited, stdout: child.stdout, stderr: child.stderr };
   },
@@ -62,7 +62,7 @@ export const nodeRuntime: Runtime = {
 export function listenTo(child: ChildProcess, hear: HearChild): void {
   child.on('message', (message, socket) => {
     const answer = hear(message, socket);
-    // A child that has ended meanwhile is told of by its exit.
+    // If the child has ended meanwhile, its exit reports it.
     if (answer !== undefined) child.send(answer, () => {});
   });
 }

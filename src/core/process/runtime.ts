@@ -1,4 +1,4 @@
-/** How a process ended: its exit code, or the signal that ended it. What could not be measured is null. */
+/** How a process ended: its exit code, or the signal that ended it. `Runtime` makes it, a sandbox corrects it to that of the tool; null is what could not be measured. */
 export interface Exit {
   rc: number | null;
   signal: string | null;

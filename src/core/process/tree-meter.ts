@@ -140,7 +140,7 @@ const AT_CLKTCK = 17n;
 const PAGE_BYTES = systemValue(AT_PAGESZ) ?? 4096;
 const TICKS_PER_S = systemValue(AT_CLKTCK) ?? 100;
 
-/** What the kernel told this process of itself at its start. */
+/** What the kernel reported about this process at its start. */
 function systemValue(key: bigint): number | undefined {
   try {
     const words = new BigUint64Array(new Uint8Array(readFileSync('/proc/self/auxv')).buffer);

@@ -1,11 +1,12 @@
 import { processesOfCommand } from '../../util/process-table.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
+import { forgetCompanion, registerCompanion } from './kill-tree.ts';
 import type { Companion, Runtime } from './runtime.ts';
 
 /**
  * Waits for the end of its input. If that comes without the word `done`, the supervisor is gone, and everything that
- * it had started for the run dies: the process group whose number it was told, and every process that carries the run's id.
- * Then the folder goes that must not be left behind. The last line keeps a shell from turning into `rm`, as which nobody would know it.
+ * it had started for the run dies: the process group that the supervisor named, and every process that carries the run's id.
+ * Then it removes the folder that must not be left behind. The last line keeps the shell from replacing itself with `rm`, which other processes could not recognise as the watchdog.
  */
 const SCRIPT = `
 group=
@@ -41,8 +42,8 @@ export function watchdogsOf(runId: string): number[] {
   return processesOfCommand(`${NAME} ${runId}`);
 }
 
-/** Sees to it that a run's processes do not outlive a supervisor that was killed with SIGKILL. */
-export class Watchdog {
+/** Kills the processes of a run when its supervisor dies without a word, as it does by SIGKILL. */
+export class Watchdog implements Disposable {
   readonly #companion: Companion;
 
   /** Starts before the tool does, so that there is no moment without a watch. `removedFolder` does not outlive the supervisor. */
@@ -54,6 +55,7 @@ export class Watchdog {
       REMOVED_FOLDER: removedFolder,
     };
     this.#companion = runtime.startCompanion(['/bin/sh', '-c', SCRIPT, NAME, runId], env);
+    registerCompanion(this.pid);
   }
 
   get pid(): number {
@@ -75,9 +77,10 @@ export class Watchdog {
     this.#companion.close();
   }
 
-  /** The run is over and nothing of it lives. */
-  dismiss(): void {
+  /** Ends the watchdog: the run is over, and nothing of it is alive. */
+  [Symbol.dispose](): void {
     this.#companion.write('done');
     this.#companion.close();
+    forgetCompanion(this.pid);
   }
 }

@@ -11,7 +11,6 @@ import { registryDirsOf, runsDirOf, toolsDirsOf } from '../config/paths.ts';
 import { problemText } from '../config/problem.ts';
 import { discover } from './discover.ts';
 import { DiscoveryCache } from './discovery-cache.ts';
-import { errorCodeFiles, readErrorCodes } from './error-codes.ts';
 import { LANGUAGES, languagesWith } from './languages/index.ts';
 import type { Language } from './languages/language.ts';
 import type { ToolEntry } from './tool-entry.ts';
@@ -66,6 +65,11 @@ export class Registry {
     return this.#plugins === undefined ? LANGUAGES : languagesWith(await this.#plugins.languages());
   }
 
+  /** Rises whenever `list` has read something again; undefined where plugins may change a list at any time. */
+  get revision(): number | undefined {
+    return this.#plugins === undefined ? this.#tools.revision : undefined;
+  }
+
   /** Every tool by name, the broken ones included. */
   list(): Promise<ToolEntry[]> {
     return this.#inTurn(async () => {
@@ -94,7 +98,8 @@ export class Registry {
   }
 
   /** The project's own error codes, beside the built-in ones. */
-  errorCodes(): Promise<Record<string, ErrorInfo>> {
+  async errorCodes(): Promise<Record<string, ErrorInfo>> {
+    const { errorCodeFiles, readErrorCodes } = await import('./error-codes.ts');
     const paths = errorCodeFiles(this.#config);
     return this.#inTurn(() =>
       this.#codes.round(() => this.#codes.unit('error-codes', (files) => readErrorCodes(paths, files))),

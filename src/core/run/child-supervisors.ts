@@ -1,4 +1,4 @@
-import type { RunRequest } from './services.ts';
+import type { RunRequest } from './run-request.ts';
 
 /** Where the children of a workflow are supervised: by processes that outlive the one that asks. How they are started is not the core's business. */
 export interface ChildHosts {

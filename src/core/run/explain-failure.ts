@@ -10,7 +10,8 @@ import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-c
 import type { RunWriter } from '../store-files/run-store.ts';
 import { lastWordsIn } from './attempt/resources/resource-watch.ts';
 import type { Outcome } from './outcome.ts';
-import { ownFolders, type ToolPlan } from './plan/plan.ts';
+import { ownFolders } from './plan/resolve-call.ts';
+import type { ToolPlan } from './plan/tool-plan.ts';
 import type { RunnerServices } from './services.ts';
 
 const LAST_WORDS_BYTES = 16_384;

@@ -1,12 +1,18 @@
+import type { RunRecord } from '../../protocol/run-record.ts';
+import { isFinal } from '../../protocol/run-state.ts';
 import { countLines, followEvents } from '../store-files/follow.ts';
 import { summariseLog } from '../store-files/log-summary.ts';
 import { isLive, isLost } from '../store-files/lost-runs.ts';
 import type { RunStore } from '../store-files/run-store.ts';
 import { settled } from './recover-lost-run.ts';
 
+/** The death of a supervisor wakes no follower: the followers check from time to time, not at each change of the log. */
+const LIVENESS_CHECK_MS = 500;
+const ROUND_MS = 5;
+
 /**
- * Follows the log of a run, whoever supervises it, from any `seq` on and in whole lines, to the event that ends the run. If its
- * supervisor is lost, that end is written first. `isEnough` is asked while nothing comes.
+ * Follows the log of a run, whatever process supervises it, from any `seq` on and in whole lines, to the event that ends the run. When the
+ * supervisor is lost, it first recovers the run. `isEnough` is asked while no event comes.
  */
 export async function* followToEnd(
   store: RunStore,
@@ -14,7 +20,14 @@ export async function* followToEnd(
   options: { since: number; signal?: AbortSignal | undefined; isEnough?: () => boolean },
 ): AsyncGenerator<Uint8Array> {
   const { signal, isEnough = () => false } = options;
-  const isAbandoned = () => isEnough() || !isLive(store.read(runId));
+  let checkedAtMs = Number.NEGATIVE_INFINITY;
+  const isAbandoned = () => {
+    if (isEnough()) return true;
+    const nowMs = performance.now();
+    if (nowMs - checkedAtMs < LIVENESS_CHECK_MS) return false;
+    checkedAtMs = nowMs;
+    return !isLive(store.read(runId));
+  };
   const follow = { wait: true, isAbandoned, ...(signal && { signal }) };
   let seen = options.since;
   for (;;) {
@@ -23,9 +36,19 @@ export async function* followToEnd(
       yield lines;
     }
     if (signal?.aborted || isEnough()) return;
-    // A store that does not let the end be written has no end to show.
+    // The store cannot be written, so the log gets no end.
     if (isLost(await settled(store, runId))) return;
     const { lastEvent } = summariseLog(store.layout(runId).events);
     if (Number(lastEvent?.seq ?? 0) <= seen) return;
+  }
+}
+
+/** The record of a run that was followed to its end. Its supervisor writes the record just after the log: this waits for it. */
+export async function endedRecord(store: RunStore, runId: string): Promise<RunRecord> {
+  for (;;) {
+    const record = await settled(store, runId);
+    const isComing = !isFinal(record.state) && !isLost(record);
+    if (!isComing || summariseLog(store.layout(runId).events).end === undefined) return record;
+    await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
   }
 }

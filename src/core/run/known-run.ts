@@ -5,7 +5,7 @@ import type { RunStore } from '../store-files/run-store.ts';
 import { followToEnd } from './follow-to-end.ts';
 import { recoverIfLost } from './recover-lost-run.ts';
 import type { RunSummary } from './run-summary.ts';
-import { summaryOf } from './summary-of.ts';
+import { summaryOf } from './run-summary.ts';
 
 /** A run that was asked for with a key that has a run already: that one, whoever supervises it, and whether it has ended or not. */
 export class KnownRun {

@@ -116,18 +116,18 @@ async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
   const outcome = isFinal(from)
     ? recordedOutcome(layout.events, from, reason)
     : stopped('E_RUNNER_LOST', lostMessage(record));
-  const facts = {
+  const reported = {
     rc: null,
     signal: null,
     duration_s: Math.max(0, Date.now() - Date.parse(record.created_at)) / 1000,
     usage: UNKNOWN_USAGE,
     artifacts: outcome.state === 'completed' ? recordedArtifacts(layout.events) : [],
     survivors: remainsOf(record.run_id).map((pid) => ({ pid, command: commandOf(record, pid) })),
-    next: stepsAfter({ run_id: record.run_id, tool: record.tool, ...outcome, late: true }),
+    next: stepsAfter({ ...record, ...outcome, late: true }),
     attempt: record.attempt,
     late: true,
   } as const;
-  await writeEnding(writer, outcome, facts, from);
+  await writeEnding(writer, outcome, reported, from);
 }
 
 /** The supervisor has told the state in which the run ends and died before it wrote the end: what was told stays. */

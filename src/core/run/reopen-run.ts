@@ -6,12 +6,13 @@ import { identify } from '../../util/process-table.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
 import { clearSecrets } from '../store-files/secrets-folder.ts';
 import { stagedBefore } from './attempt/outputs.ts';
-import type { PreparedRun } from './plan/prepared-run.ts';
+import { prepareRun } from './prepare-run.ts';
 import { settled } from './recover-lost-run.ts';
+import { wasStoppedMidway } from './retry.ts';
 import { Run } from './run.ts';
-import type { Rerun, RerunMode, RunnerServices, RunRequest } from './services.ts';
-import { planned } from './start-run.ts';
-import { wasStoppedMidway } from './stopped-midway.ts';
+import type { PreparedRun } from './run-executor.ts';
+import type { Rerun, RerunMode, RunRequest } from './run-request.ts';
+import type { RunnerServices } from './services.ts';
 import { enterState } from './write-ending.ts';
 
 /** Begins the next attempt of a run that has failed, was cancelled, or lost its supervisor: same id, same workspace, same answers. */
@@ -24,7 +25,7 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
     plan,
     createExecutor,
     again: reopening,
-  } = await planned(services, {
+  } = await prepareRun(services, {
     ...request,
     ...(replays !== null && { replays: { runId: replays, outputs: stagedBefore(record) } }),
   });

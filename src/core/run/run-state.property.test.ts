@@ -262,6 +262,7 @@ const FACTS = {
 function newRun(runId: string): NewRun {
   return {
     run_id: runId,
+    kind: 'tool',
     tool: 'a_tool',
     tool_version: null,
     args: [],

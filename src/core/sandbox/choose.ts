@@ -45,7 +45,7 @@ export interface ChosenBackend {
   probe: SandboxProbe;
   /** The stronger ones that could not be had, and why. */
   skippedBackends: readonly { backend: SandboxBackend; probe: SandboxProbe }[];
-  /** What was found no longer holds: it is tried out anew the next time. */
+  /** The cached probe is no longer valid: the next run probes again. */
   forget(): void;
 }
 
@@ -59,7 +59,10 @@ export async function chooseBackend(wish: SandboxPolicy, cacheFolder: string | n
   for (const { load } of candidatesFor(wish)) {
     const backend = await load();
     const probe = await cache.probe(backend);
-    if (probe.available) return { backend, probe, skippedBackends, forget: () => cache.forget(backend) };
+    if (probe.available) {
+      const forget = () => cache.forget(backend);
+      return { backend: withKeptFilters(backend, cache), probe, skippedBackends, forget };
+    }
     skippedBackends.push({ backend, probe });
   }
   throw unavailable(wish, skippedBackends);
@@ -81,6 +84,13 @@ export function forgettingWhenBroken(confinement: Confinement, forget: () => voi
       const launch = watched(() => confinement.launch(options));
       return { ...launch, settle: (exit) => watched(() => launch.settle(exit)) };
     },
+  };
+}
+
+function withKeptFilters(backend: SandboxBackend, cache: ProbeCache): SandboxBackend {
+  return {
+    ...backend,
+    confine: (request, probe) => backend.confine(request, probe, (rules) => cache.filterOf(rules)),
   };
 }
 

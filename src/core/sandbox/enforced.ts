@@ -5,7 +5,7 @@ export const BY_THE_RUNNER = ['environment', 'deadline', 'output', 'process_tree
 
 /** What a real sandbox of this system can do beyond what every one does. */
 export interface Means {
-  /** The kernel can be told which files may be executed. */
+  /** The kernel can restrict which files may be executed. */
   commands: boolean;
   /** Processes are counted for this run alone. */
   processes: boolean;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/** A file that tells the family of a system, and how packages are installed there. */
+/** A file that identifies a family of systems, and how packages are installed there. */
 const MANAGERS: readonly [file: string, install: string][] = [
   ['/etc/debian_version', 'apt-get install -y'],
   ['/etc/alpine-release', 'apk add'],

@@ -6,14 +6,14 @@ import { SEE_HEALTH } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import type { ChosenBackend } from './choose.ts';
 
-/** What is told of a sandbox that is weaker than it could be. */
+/** The warning about a sandbox that is weaker than possible. */
 export interface WeakerNews {
   msg: string;
   hint: string;
   next: readonly NextStep[];
 }
 
-/** What a run tells when its sandbox is not the strongest; undefined when a run of this project on this machine has told it before. */
+/** The warning for a run whose sandbox is not the strongest; undefined when an earlier run of this project on this machine has given it. */
 export function reportFallback(
   { backend, skippedBackends }: ChosenBackend,
   cacheFolder: string,
@@ -22,13 +22,13 @@ export function reportFallback(
   if (first === undefined) return undefined;
   const why = skippedBackends.map((each) => `${each.backend.name}: ${each.probe.detail}`).join('; ');
   const msg = `tools are isolated by ${backend.name} (tier ${backend.tier}), which is not the strongest sandbox (${why})`;
-  const path = join(cacheFolder, 'sandbox-told.json');
-  const telling = JSON.stringify([hostname(), msg]);
-  if (readText(path) === telling) return undefined;
+  const path = join(cacheFolder, 'sandbox-warned.json');
+  const warning = JSON.stringify([hostname(), msg]);
+  if (readText(path) === warning) return undefined;
   try {
-    writeAtomic(path, telling, { mode: 0o600 });
+    writeAtomic(path, warning, { mode: 0o600 });
   } catch {
-    // Then it is told again.
+    // Then the next run warns again.
   }
   const { fix } = first.probe;
   return { msg, hint: fix ?? 'See what this machine offers.', next: fix === undefined ? [SEE_HEALTH] : [] };

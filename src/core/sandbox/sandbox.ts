@@ -4,6 +4,7 @@ import type { Isolation } from '../../protocol/v1/runner-events.ts';
 import type { Exit, SpawnRequest } from '../process/runtime.ts';
 import type { EgressNote } from './egress/connection-log.ts';
 import type { EgressPlan } from './egress/egress-plan.ts';
+import type { SeccompRules } from './seccomp/filter.ts';
 
 /** A path that a tool may reach. It is absolute and real. */
 export interface PathGrant {
@@ -76,13 +77,6 @@ export interface LaunchOptions {
   onEgress?(note: EgressNote): void;
 }
 
-/** How the tool itself ended, told apart from the sandbox around it. */
-export interface ToolExit {
-  exit: Exit;
-  /** How many processes the tool left running that the sandbox ended. */
-  left: number;
-}
-
 /** A tool that is ready to be started. */
 export interface SandboxLaunch {
   spawn: SpawnRequest;
@@ -90,12 +84,12 @@ export interface SandboxLaunch {
   sandboxProcessDepth: number;
   /** The started process stands for a tool that is not below it: it hands signals on, and is asked alone. */
   isProxyProcess?: true;
-  /** A command that ends the tool wherever it runs, for whoever is left when the supervisor is gone. */
+  /** A command that ends the tool wherever it runs; the watchdog uses it when the supervisor is gone. */
   forceKillCommand?: readonly string[];
   /** Whether the tool itself has ended, while its sandbox still ends what it left behind. */
   hasEnded(): boolean;
-  /** Call it when the started process has ended. Throws when it was the sandbox that failed. */
-  settle(exit: Exit): ToolExit;
+  /** Call it with the exit of the started process: returns that of the tool, and how many processes the sandbox ended that it left. Throws when the sandbox failed. */
+  settle(exit: Exit): { exit: Exit; left: number };
   /** Lets go of the descriptors, once the process has been started or could not be. */
   release(): void;
   /** Call it when all is over. */
@@ -107,7 +101,7 @@ export interface Confinement {
   isolation: Isolation;
   /** Whether the tool is given a user of its own. */
   changesUser: boolean;
-  /** Whether secrets are handed over by descriptor; else they are files in the folder of the run. */
+  /** Whether secrets are passed by descriptor; otherwise they are files in the run's folder. */
   takesSecrets?: boolean;
   /** What the tool's environment needs on top, to find its way out. */
   env?: Readonly<Record<string, string>>;
@@ -135,6 +129,9 @@ export interface SandboxBackend {
   readonly identity?: string;
   /** Tries it out on this machine. May take some milliseconds; what it finds is kept by `choose.ts`. */
   probe(): Promise<SandboxProbe>;
-  /** Throws E_SANDBOX_UNAVAILABLE for what it cannot give. */
-  confine(request: SandboxRequest, probe: SandboxProbe): Promise<Confinement>;
+  /** Throws E_SANDBOX_UNAVAILABLE for what it cannot give. Without `filterOf` filters of system calls are assembled. */
+  confine(request: SandboxRequest, probe: SandboxProbe, filterOf?: FilterSource): Promise<Confinement>;
 }
+
+/** Gives the filter of system calls for its rules, as bytes for the kernel. */
+export type FilterSource = (rules: SeccompRules) => Promise<Uint8Array>;

@@ -26,7 +26,7 @@ export function trustedPath(name: string): string {
   return found.path;
 }
 
-/** Why a program is not relied on: it is not there, or somebody else than root could have changed it. */
+/** Why a program is not trusted: it is missing, or a user other than root could have changed it. */
 export type UntrustedReason = 'missing' | 'setuid' | 'writable';
 
 /** Finds a program where only root can have put it, whatever the PATH says. */

@@ -1,4 +1,4 @@
-/** Forms that write every character with several bytes are only looked for up to this length: nobody writes a whole file so. */
+/** Forms that write every character with several bytes are only looked for up to this length: whole files are not written that way. */
 const MAX_SPELLED_OUT_BYTES = 1024;
 
 /** Text as JSON strings and shells write it; the plain form is among them. */

@@ -1,6 +1,11 @@
 import { redactionMark } from '../../protocol/redaction-mark.ts';
-import type { Redaction } from './redaction.ts';
 import { type Span, spansWithin, spliced } from './spans.ts';
+
+/** What hides secrets in a value, and finds them in bytes. */
+interface Redaction {
+  data<T>(value: T): T;
+  spansIn(bytes: Buffer): Span[];
+}
 
 const LF = 10;
 const BACKSLASH = 92;
@@ -65,7 +70,7 @@ function lineEndAt(lines: Buffer, place: number): number {
   return newline === -1 ? lines.length : newline + 1;
 }
 
-/** The object that a line holds; undefined for what is none, or nested too deep. */
+/** The object that a line holds; undefined for anything else, or for an object nested too deep. */
 function parse(line: Buffer): object | undefined {
   try {
     return JSON.parse(line.toString('utf8'));

@@ -2,11 +2,11 @@ import type { Stats } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 
-/** Throws E_PERMISSION when somebody but this user can get at a file or folder; `wanted` is the mode it should have. */
+/** Throws E_PERMISSION when another user has access to a file or folder; `wanted` is the mode it should have. */
 export function checkOwnOnly(path: string, stats: Stats, wanted: string): void {
   if (process.getuid !== undefined && stats.uid !== process.getuid()) {
     throw new AcorError('E_PERMISSION', `${path} belongs to another user (${stats.uid})`, {
-      hint: 'Only the user who starts ACOR may own it: remove it, and store the secret anew.',
+      hint: 'Only the user who starts ACOR may own it: remove it, and store the secret again.',
       next: [{ command: shellCommand(['rm', '-r', path]), why: 'Remove it.' }],
     });
   }

@@ -8,7 +8,7 @@ import { addSpan, type Span, spliced } from './spans.ts';
 
 /**
  * Keeps the values of some secrets out of whatever passes through it, in all the forms of contract §9. It is a seat belt
- * against accidents: a tool that is out to betray a secret can write it in a way that nobody foresees.
+ * against accidents: a malicious tool can encode a secret in a form that the redaction does not know.
  */
 export class Redaction {
   readonly #automaton: NeedleAutomaton;
@@ -53,7 +53,7 @@ export class Redaction {
     return this.#hidden(value) as T;
   }
 
-  /** Reads on in something that comes in chunks, and tells whose secrets are in it. */
+  /** Reads on in something that comes in chunks, and reports which secrets it holds. */
   search(): (chunk: Buffer) => ReadonlySet<string> {
     const found = new Set<string>();
     let node = ROOT;

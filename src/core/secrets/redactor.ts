@@ -44,7 +44,7 @@ export class Redactor {
   }
 
   /**
-   * Lets whole lines go that are held back, so that nobody waits for them for ever. What could be half a secret is marked as
+   * Lets whole lines go that are held back, so that no reader waits for them for ever. What could be half a secret is marked as
    * one, and the rest of it is still found if it follows.
    */
   release(): Buffer {
@@ -79,7 +79,7 @@ export class Redactor {
     this.#buffer = grown;
   }
 
-  /** Half a secret at the end counts as one, if it is long enough to tell. */
+  /** Half a secret at the end counts as one, if it is long enough to recognise. */
   #markBeginning(data: Buffer): void {
     const depth = this.#automaton.depthOf(this.#node);
     if (depth < MIN_SECRET_BYTES || data.length === 0) return;

@@ -34,7 +34,7 @@ export interface StoredSecret {
   changed_at: string;
 }
 
-/** The secrets of one project: files of the user's own, outside the project, which nobody else can read. */
+/** The secrets of one project: files of the user's own, outside the project, which no other user can read. */
 export class SecretStore {
   readonly #root: string;
   readonly #folder: string;
@@ -74,7 +74,7 @@ export class SecretStore {
     }
   }
 
-  /** The value; undefined when there is none. Throws E_PERMISSION when somebody else could have read or changed it. */
+  /** The value; undefined when there is none. Throws E_PERMISSION when another user could have read or changed it. */
   read(name: string): Buffer | undefined {
     const path = this.#pathOf(name);
     let fd: number | undefined;
@@ -111,7 +111,7 @@ export class SecretStore {
       });
   }
 
-  /** What would have a run refused that reads them: each file or folder that somebody else could get at, with the fix. */
+  /** What would have a run refused that reads them: each file or folder to which another user has access, with the fix. */
   problems(): AcorError[] {
     const files = this.list().map(({ name }) => [join(this.#folder, name), '600'] as const);
     return [[this.#root, '700'] as const, [this.#folder, '700'] as const, ...files].flatMap(
@@ -154,7 +154,7 @@ export class SecretStore {
     });
   }
 
-  /** Whoever can write a folder can put another file in the place of one that they cannot read. */
+  /** A user who can write a folder can replace a file that they cannot read. */
   #checkFolders(): void {
     for (const folder of [this.#root, this.#folder]) checkOwnOnly(folder, lstatSync(folder), '700');
   }

@@ -1,12 +1,10 @@
 import { existsSync, type FSWatcher, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { ANSWER_PREFIX, type PostedAnswer, readPostedAnswer } from './answer-inbox.ts';
 import { writeCancelFile } from './cancel-request.ts';
 import type { RunLayout } from './layout.ts';
 
 const POLL_MS = 250;
-/** The streams of the tool lie here as well; what flows through them is no word for the supervisor. */
-const STREAMS = ['stdin', 'stdout', 'stderr', 'taken'];
 
 /** What others may ask of a run's supervisor by dropping files into `control/`. */
 export interface ControlHandlers {
@@ -33,7 +31,7 @@ export class ControlFolder {
     this.#handlers = handlers;
     try {
       this.#watcher = watch(layout.control, (_event, name) => {
-        if (name === null || !STREAMS.includes(name)) this.#look();
+        if (name === null || this.#isRequest(name)) this.#look();
       });
     } catch {
       // Without a watch the timer alone finds what is dropped.
@@ -69,6 +67,12 @@ export class ControlFolder {
     clearInterval(this.#timer);
   }
 
+  /** The streams of the tool and files of the supervisor itself lie here as well; they change often, and ask for nothing. */
+  #isRequest(name: string): boolean {
+    const { cancelRequest, forceCancelFile } = this.#layout;
+    return [cancelRequest, forceCancelFile].some((path) => basename(path) === name) || isAnswer(name);
+  }
+
   #look(): void {
     if (!existsSync(this.#layout.dir)) {
       this.#reportThatItIsGone();
@@ -102,11 +106,13 @@ function readReason(path: string): string | undefined {
   }
 }
 
+function isAnswer(name: string): boolean {
+  return name.startsWith(ANSWER_PREFIX) && name.endsWith('.json');
+}
+
 function answersIn(folder: string): string[] {
   try {
-    return readdirSync(folder)
-      .filter((name) => name.startsWith(ANSWER_PREFIX) && name.endsWith('.json'))
-      .sort();
+    return readdirSync(folder).filter(isAnswer).sort();
   } catch {
     return [];
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { EventLog } from './event-log.ts';
-import { sha256 } from './ledger.ts';
+import { sha256 } from './ledger-line.ts';
 import { firstBrokenMark } from './seal.ts';
 
 describe('the event log', () => {

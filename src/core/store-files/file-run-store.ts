@@ -13,6 +13,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import type { CommandOf } from '../../protocol/next-step.ts';
 import { followLogs } from '../../protocol/next-steps.ts';
 import { RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run-id.ts';
+import { kindOfName } from '../../protocol/run-kind.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { type FinalState, isFinal } from '../../protocol/run-state.ts';
 import { syncFolder, writeAtomic } from '../../util/atomic-write.ts';
@@ -75,8 +76,8 @@ export class FileRunStore implements RunStore {
     return this.#keys.runOf(keyed);
   }
 
-  forgetKey(key: string): void {
-    this.#keys.forget(key);
+  forgetKey(key: string, runId: string): Promise<void> {
+    return this.#keys.forget(key, runId);
   }
 
   takeOver(runId: string, mayTake: (record: RunRecord) => void = () => {}): RunWriter {
@@ -104,7 +105,9 @@ export class FileRunStore implements RunStore {
     }
     try {
       const record: RunRecord = JSON.parse(text);
-      if (record.run_id === runId && typeof record.state === 'string') return record;
+      // Earlier builds recorded the kind only as a prefix of the name.
+      if (record.run_id === runId && typeof record.state === 'string')
+        return { ...record, kind: record.kind ?? kindOfName(record.tool) };
       throw new TypeError('it is not the record of this run');
     } catch (error) {
       throw new AcorError('E_STORAGE', `the record of run ${runId} is not readable: ${metadata}`, {

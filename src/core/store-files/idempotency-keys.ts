@@ -5,7 +5,7 @@ import { showRun } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
-import { sha256 } from './ledger.ts';
+import { sha256 } from './ledger-line.ts';
 import { storageError } from './storage-error.ts';
 
 /** A key, and the digest of the call that it stands for: the same key for another call is a mistake. */
@@ -53,9 +53,13 @@ export class IdempotencyKeys {
     }
   }
 
-  /** The run is gone; its key may start another one. */
-  forget(key: string): void {
-    rmSync(this.#path(key), { force: true });
+  /** A run was removed: its key may start another one. The key stays when it names another run by now. */
+  async forget(key: string, runId: string): Promise<void> {
+    const path = this.#path(key);
+    if (this.#read(key)?.run_id !== runId) return;
+    await withFileLock(`${path}.lock`, () => {
+      if (this.#read(key)?.run_id === runId) rmSync(path, { force: true });
+    });
   }
 
   #read(key: string): { run_id: string; call: string } | undefined {

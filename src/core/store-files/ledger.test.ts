@@ -3,7 +3,8 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { GENESIS, holdsItsHash, Ledger, sha256 } from './ledger.ts';
+import { Ledger } from './ledger.ts';
+import { GENESIS, holdsItsHash, sha256 } from './ledger-line.ts';
 
 describe('the ledger', () => {
   let root: string;

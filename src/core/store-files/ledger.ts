@@ -1,74 +1,139 @@
-import { createHash } from 'node:crypto';
 import {
   closeSync,
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
+  mkdirSync,
   openSync,
-  readFileSync,
-  readSync,
+  renameSync,
+  statSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { writeFully } from '../../util/atomic-write.ts';
+import { dirname, join } from 'node:path';
+import { syncFolder, writeFully } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
+import { timeOfRunId } from '../../util/ids.ts';
+import {
+  beginOf,
+  type FileLine,
+  hashAtEndOf,
+  lastLine,
+  linesOf,
+  linesOfOpen,
+  type SealedFile,
+  sealedFiles,
+  sealedName,
+} from './ledger-files.ts';
+import { GENESIS, type LedgerEntry, ledgerLine, sha256 } from './ledger-line.ts';
 import { storageError } from './storage-error.ts';
 
-const TAIL_BYTES = 65_536;
-const HASH_FIELD = ',"line_sha256":"';
-/** What the first line has in place of the hash of a line before it. */
-export const GENESIS = '0'.repeat(64);
+/** A segment of this size is sealed: about 2,600 runs, read in a millisecond or two. */
+const SEGMENT_BYTES = 1_048_576;
+const READ_ROUNDS = 10;
+/** A clock that was set back by more than this may hide an entry, so that the end of the run is entered a second time. */
+const CLOCK_SLACK_MS = 3_600_000;
 
-export type LedgerEntry = { type: 'run' | 'cleaned'; run_id: string; [field: string]: unknown };
-
-/** `.runs/ledger.jsonl`: one line a run, each with the hash of the line before it, so that no run is changed or lost unnoticed. */
+/**
+ * The ledger of a store: one line for each end of a run, each with the hash of the line before it, so that no run is changed or lost
+ * unnoticed. `.runs/ledger.jsonl` is the open segment; full ones are sealed as `.runs/ledger/00000001.jsonl` and so on. The first line of
+ * a segment has the hash of the last line of the segment before it.
+ */
 export class Ledger {
+  /** The open segment. */
   readonly path: string;
+  /** The sealed segments. */
+  readonly folder: string;
+  readonly segmentBytes: number;
   readonly #lock: string;
 
-  constructor(root: string) {
+  constructor(root: string, options: { segmentBytes?: number } = {}) {
     this.path = join(root, 'ledger.jsonl');
+    this.folder = join(root, 'ledger');
     this.#lock = join(root, 'ledger.lock');
+    this.segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
   }
 
-  /** Adds a line, durable when the call returns. */
-  async append(entry: LedgerEntry): Promise<void> {
+  /** Adds lines, durable when the call returns. */
+  async append(...entries: LedgerEntry[]): Promise<void> {
+    await this.#locked(() => this.#append(entries));
+  }
+
+  /** Does `work` while no other process adds a line or seals a segment; `work` adds lines with the function that it is given. */
+  async exclusively<T>(work: (append: (entries: readonly LedgerEntry[]) => void) => T): Promise<T> {
+    return this.#locked(() => work((entries) => this.#append(entries)));
+  }
+
+  /** All lines, without their ends. A last line without an end was never acknowledged and is left out. */
+  lines(): string[] {
+    return this.read((sealed, open) =>
+      [...sealed.map(({ path }) => linesOf(path)), open === undefined ? [] : linesOfOpen(open)].flatMap(
+        (lines) => [...lines].flatMap(({ text, hasEnd }) => (hasEnd ? [text.toString('utf8')] : [])),
+      ),
+    );
+  }
+
+  /** Whether an end of a run is entered: the hash of its whole log. Reads only what was entered since the run was made. */
+  has(runId: string, eventsSha256: string): boolean {
+    const isIt = ({ text, hasEnd }: FileLine) =>
+      hasEnd && text.includes(`"${runId}"`) && text.includes(`"${eventsSha256}"`);
+    const madeMs = timeOfRunId(runId) - CLOCK_SLACK_MS;
+    return this.read((sealed, open) => {
+      if (open !== undefined && someOf(linesOfOpen(open), isIt)) return true;
+      const first = sealed.findLastIndex((file) => beginOf(file) <= madeMs);
+      return sealed.slice(Math.max(0, first)).some(({ path }) => someOf(linesOf(path), isIt));
+    });
+  }
+
+  /** Gives `use` the files as they are at one moment, the oldest first; the open segment as a descriptor, if there is one. */
+  read<T>(use: (sealed: SealedFile[], open: number | undefined) => T): T {
+    for (let round = 1; ; round++) {
+      let open: number | undefined;
+      try {
+        open = openIfThere(this.path);
+        const sealed = sealedFiles(this.folder);
+        // A segment that was sealed after it was opened is read once.
+        const last = sealed.at(-1);
+        const isSealed = last && open !== undefined && statSync(last.path).ino === fstatSync(open).ino;
+        return use(isSealed ? sealed.slice(0, -1) : sealed, open);
+      } catch (error) {
+        // A compaction replaced a file before it was read: the new ones are read.
+        if (errorCode(error) !== 'ENOENT' || round === READ_ROUNDS)
+          throw storageError(error, 'read the ledger', this.path);
+      } finally {
+        if (open !== undefined) closeSync(open);
+      }
+    }
+  }
+
+  async #locked<T>(work: () => T): Promise<T> {
     try {
-      await withFileLock(this.#lock, () => this.#append(entry));
+      return await withFileLock(this.#lock, work);
     } catch (error) {
       throw storageError(error, 'write the ledger', this.path);
     }
   }
 
-  /** The lines, without their ends; none when there is no ledger yet. */
-  lines(): string[] {
+  #append(entries: readonly LedgerEntry[]): void {
+    let fd = openSync(this.path, 'a+', 0o644);
     try {
-      const text = readFileSync(this.path, 'utf8');
-      // A last line without an end was never acknowledged.
-      return text
-        .slice(0, text.lastIndexOf('\n') + 1)
-        .split('\n')
-        .slice(0, -1);
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return [];
-      throw storageError(error, 'read the ledger', this.path);
-    }
-  }
-
-  /** Whether an ending of a run is entered: the hash of its whole log. */
-  has(runId: string, eventsSha256: string): boolean {
-    return this.lines().some((line) => line.includes(`"${runId}"`) && line.includes(`"${eventsSha256}"`));
-  }
-
-  #append(entry: LedgerEntry): void {
-    const fd = openSync(this.path, 'a+', 0o644);
-    try {
-      const { line, end } = lastLine(fd);
+      let { line, end } = lastLine(fd);
       ftruncateSync(fd, end);
-      const prev = line === undefined ? GENESIS : sha256(line);
-      const text = withItsHash(JSON.stringify({ ...entry, ts: new Date().toISOString(), prev }));
+      if (end >= this.segmentBytes && this.#seal()) {
+        const next = openSync(this.path, 'a+', 0o644);
+        closeSync(fd);
+        fd = next;
+        line = undefined;
+        end = 0;
+      }
+      const head = line === undefined ? this.#head() : { prev: sha256(line), entries: [] };
+      let { prev } = head;
+      const lines = [...head.entries, ...entries].map((entry) => {
+        const text = ledgerLine(entry, prev);
+        prev = sha256(text);
+        return `${text}\n`;
+      });
       try {
-        writeFully(fd, Buffer.from(`${text}\n`));
+        writeFully(fd, Buffer.from(lines.join('')));
       } catch (error) {
         ftruncateSync(fd, end);
         throw error;
@@ -78,36 +143,39 @@ export class Ledger {
       closeSync(fd);
     }
   }
+
+  /** False for a segment that cannot be sealed now, for instance on a full disk: it goes on growing. */
+  #seal(): boolean {
+    try {
+      mkdirSync(this.folder, { recursive: true });
+      const number = (sealedFiles(this.folder).at(-1)?.last ?? 0) + 1;
+      renameSync(this.path, join(this.folder, sealedName(number)));
+      syncFolder(this.folder);
+      syncFolder(dirname(this.path));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** How a new segment begins. */
+  #head(): { prev: string; entries: LedgerEntry[] } {
+    const before = sealedFiles(this.folder).at(-1);
+    if (before === undefined) return { prev: GENESIS, entries: [] };
+    return { prev: hashAtEndOf(before), entries: [{ type: 'segment', segment: before.last + 1 }] };
+  }
 }
 
-/** The last whole line of a file, and where it ends: what follows is a torn write. */
-function lastLine(fd: number): { line: string | undefined; end: number } {
-  const size = fstatSync(fd).size;
-  const from = Math.max(0, size - TAIL_BYTES);
-  const tail = Buffer.alloc(size - from);
-  readSync(fd, tail, 0, tail.length, from);
-  const end = tail.lastIndexOf(10) + 1;
-  if (end === 0 && from > 0) throw new Error(`no line ends in its last ${TAIL_BYTES} bytes: it was damaged`);
-  if (end === 0) return { line: undefined, end: 0 };
-  const start = tail.lastIndexOf(10, end - 2) + 1;
-  return { line: tail.toString('utf8', start, end - 1), end: from + end };
+function someOf(lines: Iterable<FileLine>, isIt: (line: FileLine) => boolean): boolean {
+  for (const line of lines) if (isIt(line)) return true;
+  return false;
 }
 
-/** The hash of a line stands at its end, so that a change is found in the line itself, the last one included. */
-function withItsHash(line: string): string {
-  return `${line.slice(0, -1)}${HASH_FIELD}${sha256(line)}"}`;
-}
-
-/** Whether a line of the ledger, without its end, has the hash that it names. */
-export function holdsItsHash(line: Buffer): boolean {
-  const field = Buffer.byteLength(HASH_FIELD);
-  const at = line.length - field - GENESIS.length - 2;
-  if (at < 0 || line.toString('latin1', at, at + field) !== HASH_FIELD) return false;
-  const hashed = Buffer.concat([line.subarray(0, at), Buffer.from('}')]);
-  return line.toString('latin1', at + field) === `${sha256(hashed)}"}`;
-}
-
-/** The SHA-256 of a text or of bytes, in hex. */
-export function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex');
+function openIfThere(path: string): number | undefined {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }

@@ -37,6 +37,18 @@ describe('the questions of a run', () => {
     assert.deepEqual(await openAfter(...waiting, answer('a-1'), state('running')), []);
   });
 
+  it('hold those of its children, if it is a workflow or a pipe', async () => {
+    const child_event = { type: 'action_required', action_id: 'a-1', blocking: true };
+    const asked = { type: 'task_action_required', task_id: 't', child_run_id: 'r-1', child_event };
+    const openIn = (start: object) => openAfter({ type: 'runner_start', ...start }, asked);
+    assert.deepEqual(await openIn({ tool: 'workflow:x', kind: 'workflow' }), ['t:a-1']);
+    assert.deepEqual(await openIn({ tool: 'a|b', kind: 'pipe' }), ['t:a-1']);
+    assert.deepEqual(await openIn({ tool: 'workflow:x', kind: 'tool' }), []);
+    // Logs of earlier builds name no kind.
+    assert.deepEqual(await openIn({ tool: 'workflow:x' }), ['t:a-1']);
+    assert.deepEqual(await openIn({ tool: 'x' }), []);
+  });
+
   it('that block it are closed with their attempt, and open again when the next one asks them', async () => {
     const over = [...waiting, state('running')];
     assert.deepEqual(await openAfter(...over), []);

@@ -1,4 +1,5 @@
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
+import { isOrchestration, kindOfName, type RunKind } from '../../protocol/run-kind.ts';
 import { type ChildQuestion, isOfTask, readChildQuestion } from './child-question.ts';
 import { readEvents } from './follow.ts';
 
@@ -19,24 +20,26 @@ export async function questionsOf(eventsPath: string): Promise<AskedQuestion[]> 
   const questions = new Map<string, AskedQuestion>();
   /** The ids whose answer a tool finds on file. */
   const filed = new Set<string>();
-  // Of the tasks that a tool tells of, only the tool knows.
-  let isWorkflow = false;
+  // The tasks that a tool reports are its own; those of a workflow or pipe are runs that can be asked.
+  let isOrchestrated = false;
   for await (const event of readEvents(eventsPath, { wait: false })) {
     const id = String(event.action_id);
     const known = questions.get(id);
     switch (event.type) {
       case 'runner_start':
-        isWorkflow = /^(workflow|pipe):/.test(String(event.tool));
+        isOrchestrated = isOrchestration(
+          (event.kind as RunKind | undefined) ?? kindOfName(String(event.tool)),
+        );
         break;
       case 'task_action_required': {
-        const child = isWorkflow ? readChildQuestion(event) : undefined;
+        const child = isOrchestrated ? readChildQuestion(event) : undefined;
         if (child === undefined) break;
         const asked = { ...child.asked, action_id: child.actionId };
         questions.set(child.actionId, { asked, answered: undefined, isOpen: true, askedBy: child.askedBy });
         break;
       }
       case 'task_done':
-        if (isWorkflow) closeThose(questions, (_, id) => isOfTask(id, String(event.task_id)));
+        if (isOrchestrated) closeThose(questions, (_, id) => isOfTask(id, String(event.task_id)));
         break;
       case 'action_required':
         questions.set(id, {

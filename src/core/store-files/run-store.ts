@@ -46,8 +46,8 @@ export interface RunStore {
   createOnce(run: NewRun, keyed: KeyedCall): Promise<RunWriter | string>;
   /** The run that was made with a key, if there is one. Throws as `createOnce` does. */
   runOfKey(keyed: KeyedCall): string | undefined;
-  /** The run is gone; its key may start another one. */
-  forgetKey(key: string): void;
+  /** A run was removed: its key may start another one. */
+  forgetKey(key: string, runId: string): Promise<void>;
   /**
    * Takes a run over: the next epoch begins, and the writer before it can write no more. `mayTake` throws when the run is not to be
    * taken as its record stands now: nobody is put out of work then.

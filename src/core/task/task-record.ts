@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { attachTo, cancelRun } from '../../protocol/next-steps.ts';
@@ -6,6 +6,7 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
+import type { RunLayout } from '../store-files/layout.ts';
 import { isLive } from '../store-files/lost-runs.ts';
 import type { RunStore } from '../store-files/run-store.ts';
 
@@ -77,4 +78,31 @@ function recordOf(store: RunStore, runId: string): RunRecord | undefined {
 
 function fileOf(store: RunStore, taskId: string): string {
   return join(store.root, 'tasks', `${taskId}.json`);
+}
+
+const MAX_BYTES = 65_536;
+const MAX_ID_CHARS = 256;
+
+/**
+ * The id of the conversation that an executor has left as the checkpoint `session`; undefined when there is none. The file lies where the
+ * executor could write: no link is followed, and what comes of it is a text of one line.
+ */
+export function sessionLeftIn({ checkpoints }: RunLayout): string | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(
+      join(checkpoints, 'session.json'),
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    );
+    const stats = fstatSync(fd);
+    if (!stats.isFile() || stats.size > MAX_BYTES) return undefined;
+    const id: unknown = JSON.parse(readFileSync(fd, 'utf8'))?.data?.session_id;
+    // It becomes a word of a command line: what looks like a flag would be taken for one.
+    const isId = typeof id === 'string' && id.length <= MAX_ID_CHARS && /^[A-Za-z0-9][\w.:-]*$/.test(id);
+    return isId ? id : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
 }

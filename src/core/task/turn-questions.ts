@@ -3,6 +3,8 @@ import { after } from '../run/attempt/guards/guard.ts';
 import { type Outcome, stopped } from '../run/outcome.ts';
 import type { RunLimits } from '../run/plan/run-plan.ts';
 import type { AttemptOptions, TurnHooks } from '../run/run-executor.ts';
+import type { RunLayout } from '../store-files/layout.ts';
+import { questionsOf } from '../store-files/open-questions.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
 
 /** An answer in the words in which an agent is told it. */
@@ -114,4 +116,12 @@ export function inWords({ msg, action, options }: Question, answer: unknown): Gi
   const label = chosen?.label === undefined ? '' : ` (${chosen.label})`;
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
   return { question: msg ?? action, answer: chosen === undefined ? text : `option ${chosen.id}${label}` };
+}
+
+/** All answers that a run has had so far, in the order of the questions. */
+export async function answersGiven({ events }: RunLayout): Promise<GivenAnswer[]> {
+  const questions = await questionsOf(events);
+  return questions.flatMap(({ asked, answered }) =>
+    answered === undefined ? [] : [inWords(readQuestion(asked), answered['answer'])],
+  );
 }

@@ -1,26 +1,25 @@
-import { newRunId } from '../../util/ids.ts';
-import { withinBudget } from '../run/plan/budget.ts';
-import { traceOf } from '../run/plan/plan.ts';
+import { fromRequest } from '../run/plan/from-request.ts';
+import { withinBudget } from '../run/plan/limits.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
-import type { RunnerServices, RunRequest } from '../run/services.ts';
+import type { RunRequest } from '../run/run-request.ts';
+import type { RunnerServices } from '../run/services.ts';
 
-/** What is decided of a run that is made of runs, a workflow or a pipe: these are confined, tried again and counted, it is not. */
+/** The plan of a run that consists of other runs, a workflow or a pipe: its children are confined, retried and counted, it is not. */
 export interface ParentPlan extends RunPlan {
   callerEnv: RunRequest['env'];
-  /** Also children of which nobody can say what they had done are run again. */
+  /** Also run children again of which it is unknown what they had already done. */
   isForced: boolean;
 }
 
-/** It runs nothing of its own. */
+/** It starts no process of its own. */
 const NOT_CONFINED = { backend: 'none', tier: 0, enforced: [], not_enforced: [] };
 
-/** Plans what every run has that is made of runs. It is never tried again as a whole: what was done is with somebody else by then. */
+/** Plans what workflows and pipes have in common. They are never retried as a whole: other runs may already use what their children made. */
 export function planParent(
   services: RunnerServices,
   request: RunRequest,
   of: Pick<RunPlan, 'name' | 'version' | 'answers'> & { givenArgs: string[]; timeoutS: number },
 ): ParentPlan {
-  const { again, cwd, env } = request;
   const { environment, budget } = services.config.config;
   const limits = {
     timeoutS: of.timeoutS,
@@ -31,9 +30,7 @@ export function planParent(
     waitingStopsDeadline: environment.waiting_stops_deadline,
   };
   return {
-    runId: again?.runId ?? newRunId(),
-    again: again?.mode ?? null,
-    ...traceOf(env),
+    ...fromRequest(request),
     name: of.name,
     version: of.version,
     shownArgs: of.givenArgs,
@@ -48,14 +45,8 @@ export function planParent(
     rate: null,
     answers: of.answers,
     answerTimeoutS: environment.answer_timeout_s,
-    onQuestion: request.onQuestion,
-    cwd,
-    idempotencyKey: request.idempotencyKey ?? null,
     replays: null,
-    caller: request.caller ?? null,
-    parent: request.parent ?? null,
-    group: request.group ?? null,
-    callerEnv: env,
-    isForced: again?.force ?? false,
+    callerEnv: request.env,
+    isForced: request.again?.force ?? false,
   };
 }

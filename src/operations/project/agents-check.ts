@@ -1,8 +1,6 @@
 import { relative } from 'node:path';
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { styled } from '../../compose/style.ts';
-import { cellText } from '../../compose/table.ts';
 import { AGENTS } from '../../core/authoring/agents/agents.ts';
 import { findProject } from '../../core/config/find.ts';
 import { findProgram } from '../../core/registry/find-program.ts';
@@ -56,7 +54,6 @@ export const agentsCheck = acorOperation({
     const faulty = shown.filter(({ state }) => state !== 'current' && state !== 'changed');
     const [first] = faulty;
     if (first === undefined) return { kind: 'data', data };
-    if (ctx.screen !== null) for (const line of linesOf(data)) ctx.note(line);
     const more = faulty.length > 1 ? ` (and ${faulty.length - 1} more)` : '';
     const error = new AppError('E_CONFIG_INVALID', `${first.path}: ${first.detail}${more}`, {
       hint: first.fix ?? '',
@@ -64,19 +61,4 @@ export const agentsCheck = acorOperation({
     });
     return { kind: 'failure', error, data };
   },
-  render(data, screen) {
-    const { agents, program } = data;
-    if (agents.length === 0) return 'This project has no files for agents yet.';
-    const path = program ?? styled('not on the PATH, where agents look for it', 'yellow', screen);
-    return [...linesOf(data).map((line) => cellText(line, screen)), `acor: ${path}`].join('\n');
-  },
 });
-
-function linesOf({ files }: z.output<typeof output>): string[] {
-  return files.flatMap(({ path, state, detail, fix }) => [
-    `${state.padEnd(10)}  ${path}`,
-    ...(fix === null
-      ? []
-      : [`            ${detail}`, ...fix.split('\n').map((line) => `            ${line}`)]),
-  ]);
-}

@@ -26,9 +26,9 @@ export async function approvePlugin(
   approvalName: string,
   ctx: OperationContext<AcorApp>,
 ): Promise<ApprovalLine> {
-  const { file, standing } = pluginNamed(plugins?.found ?? [], nameIn(approvalName));
-  if (standing.state === 'broken') {
-    throw new AcorError('E_CONFIG_INVALID', `'${approvalName}' cannot be read: ${standing.why}`, {
+  const { file, approval } = pluginNamed(plugins?.found ?? [], nameIn(approvalName));
+  if (approval.state === 'broken') {
+    throw new AcorError('E_CONFIG_INVALID', `'${approvalName}' cannot be read: ${approval.why}`, {
       hint: `Mend ${file}, or take it out of 'plugins' in the configuration.`,
       next: [
         {
@@ -39,13 +39,13 @@ export async function approvePlugin(
       ],
     });
   }
-  if (standing.state === 'valid') return validLine(approvalName, standing.approval);
-  if (!ctx.interactive) {
+  if (approval.state === 'valid') return validLine(approvalName, approval.approval);
+  if (ctx.person === null) {
     const step = approve(approvalName);
-    const { read: _, ...state } = standing;
+    const { read: _, ...state } = approval;
     throw new AcorError(
       'E_APPROVAL_REQUIRED',
-      `'${approvalName}' does not run: ${whyNotApproved(standing)}`,
+      `'${approvalName}' does not run: ${whyNotApproved(approval)}`,
       {
         hint: `A person must read it and run this at a terminal: ${commandOf(step)}`,
         details: { ...state, plugin: nameIn(approvalName) },
@@ -55,7 +55,7 @@ export async function approvePlugin(
   }
   const digestNow = () => readPluginFiles(realpathSync(file), root).digest;
   const subject = { kind: 'plugin', name: approvalName, words: WORDS } as const;
-  return giveApproval(store, root, subject, standing, digestNow, ctx);
+  return giveApproval(store, root, subject, approval, digestNow, ctx.person);
 }
 
 /** How the approval of a plugin stands that was given before. */
@@ -64,11 +64,11 @@ export function listedPlugin(
   { tool, digest, by, at, files }: StoredApproval,
 ): ApprovalLine {
   const line = { tool, digest, by, at };
-  const standing = plugins?.found.find(({ name }) => name === nameIn(tool))?.standing;
-  if (standing === undefined || standing.state === 'broken') return { ...line, state: 'gone', changed: [] };
-  if (standing.read.digest === digest) return { ...line, state: 'valid', changed: [] };
-  if (standing.state === 'stale') return { ...line, state: 'stale', changed: standing.changed };
-  const changed = standing.read.files.filter((file) => !files.some((each) => each.sha256 === file.sha256));
+  const approval = plugins?.found.find(({ name }) => name === nameIn(tool))?.approval;
+  if (approval === undefined || approval.state === 'broken') return { ...line, state: 'gone', changed: [] };
+  if (approval.read.digest === digest) return { ...line, state: 'valid', changed: [] };
+  if (approval.state === 'stale') return { ...line, state: 'stale', changed: approval.changed };
+  const changed = approval.read.files.filter((file) => !files.some((each) => each.sha256 === file.sha256));
   return { ...line, state: 'stale', changed: changed.map(({ name }) => name) };
 }
 

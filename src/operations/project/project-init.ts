@@ -14,7 +14,7 @@ import {
   validateStrictly,
 } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
-import { filesView, plannedFile, shownFile } from './planned-files.ts';
+import { plannedFile, shownFile } from './planned-files.ts';
 
 export const projectInit = acorOperation({
   name: 'project.init',
@@ -82,10 +82,6 @@ export const projectInit = acorOperation({
       notes: [...notesOf(done, ctx.cwd), ...(forAgents?.notes ?? [])],
     };
     return { kind: 'data', data, next: input.dry_run ? [] : nextOf(done, input) };
-  },
-  render({ root, files, notes, dry_run }, screen) {
-    const title = dry_run ? `What would happen in ${root}:` : `The project ${root}:`;
-    return [title, filesView(files, screen), ...notes].join('\n');
   },
 });
 

@@ -4,7 +4,7 @@ import { TEMPLATES } from '../../core/authoring/scaffold/templates.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
 import { describeTool, runTool, validateStrictly } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
-import { filesView, plannedFile, shownFile } from './planned-files.ts';
+import { plannedFile, shownFile } from './planned-files.ts';
 
 export const projectTemplate = acorOperation({
   name: 'project.template',
@@ -59,10 +59,6 @@ export const projectTemplate = acorOperation({
           ? []
           : nextOf(name, build?.built === false ? [{ command: build.command, why: 'Build the tool.' }] : []),
     };
-  },
-  render({ folder, files, notes, dry_run }, screen) {
-    const title = dry_run ? `What would be written to ${folder}:` : `A tool in ${folder}:`;
-    return [title, filesView(files, screen), ...notes].join('\n');
   },
 });
 

@@ -27,6 +27,16 @@ const change = z.object({
   backup: z.string().nullable().describe('Where the file as it was is kept.'),
 });
 
+const output = z.object({
+  changes: z.array(change),
+  config_version: z
+    .object({ from: z.int(), to: z.int() })
+    .nullable()
+    .describe('Null when the project has no configuration file.'),
+  dry_run: z.boolean(),
+  acor: z.object({ version: z.string(), update_with: z.string() }),
+});
+
 export const projectUpgrade = acorOperation({
   name: 'project.upgrade',
   summary: 'Bring the files of the project up to date with this ACOR. ACOR itself is not changed.',
@@ -40,15 +50,7 @@ export const projectUpgrade = acorOperation({
       .describe('Only .acor/config.yaml; else also version.json and outdated keys of manifests.'),
     dry_run: z.boolean().default(false).describe('Show what would change, and change nothing.'),
   }),
-  output: z.object({
-    changes: z.array(change),
-    config_version: z
-      .object({ from: z.int(), to: z.int() })
-      .nullable()
-      .describe('Null when the project has no configuration file.'),
-    dry_run: z.boolean(),
-    acor: z.object({ version: z.string(), update_with: z.string() }),
-  }),
+  output,
   list: 'changes',
   example: 'acor upgrade --dry-run',
   moreExamples: ['acor upgrade --config'],
@@ -82,17 +84,5 @@ export const projectUpgrade = acorOperation({
       },
       next: changes.length > 0 ? [dryRun ? (input.config ? UPGRADE_CONFIG : UPGRADE) : VALIDATE] : [],
     };
-  },
-  render({ changes, dry_run, acor }) {
-    const lines = changes.flatMap(({ file, steps, diff, backup }) => [
-      `${dry_run ? 'would change' : 'changed'} ${file}`,
-      ...steps.map((step) => `  ${step}`),
-      ...(backup === null ? [] : [`  as it was: ${backup}`]),
-      diff.trimEnd(),
-    ]);
-    if (changes.length === 0) lines.push('The project is up to date.');
-    return [...lines, `ACOR ${acor.version} itself is brought up to date with: ${acor.update_with}`].join(
-      '\n',
-    );
   },
 });

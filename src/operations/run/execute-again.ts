@@ -1,19 +1,19 @@
 import { relative } from 'node:path';
 import type * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import type { OperationContext, OperationResult } from '../../compose/operation.ts';
-import type { ToolPlan } from '../../core/run/plan/plan.ts';
-import type { RunSummary } from '../../core/run/run-summary.ts';
-import type { RunnerServices, RunRequest } from '../../core/run/services.ts';
+import type { OperationContext, OperationResult, StreamEnd } from '../../compose/operation.ts';
+import type { ToolPlan } from '../../core/run/plan/tool-plan.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
+import type { RunnerServices } from '../../core/run/services.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
+import { recordedRequest } from '../../core/supervision/recorded-request.ts';
 import { previewReplay } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { callerOf } from './caller.ts';
+import type { EndedRun, StartedRun } from '../shapes.ts';
 import { compareArtifacts } from './compare-artifacts.ts';
-import { recordedRequest } from './recorded-request.ts';
-import { type Replayed, reportComparison } from './report-comparison.ts';
+import { comparisonEnd, type Replayed } from './report-comparison.ts';
 import { type shownPlan, showPlan } from './show-plan.ts';
 
 /** The flags of `acor replay` that say how a run is executed again. */
@@ -24,10 +24,7 @@ export interface ExecuteFlags {
   plan?: string | undefined;
 }
 
-/** A run that was started and is not over. */
-type Started = { run_id: string; state: string; dir: string };
-
-/** Runs the tool of a recorded run once more, as a new run, and says which artifacts differ. */
+/** Runs the tool of a recorded run again, as a new run, and reports which artifacts differ. */
 export async function executeAgain(
   record: RunRecord,
   flags: ExecuteFlags,
@@ -36,7 +33,7 @@ export async function executeAgain(
   const services = await ctx.app.services();
   const recorded = await recordedRequest(services.store, record, ctx.env);
   const { manifest } = await services.registry.find(record.tool);
-  const caller = callerOf(ctx.env);
+  const { caller } = ctx.app;
   const request: RunRequest = {
     ...recorded,
     ...(flags.plan !== undefined && { planToken: flags.plan }),
@@ -46,22 +43,38 @@ export async function executeAgain(
   if (manifest.effects === 'destroys' && !flags.force) throw destroys(record);
   const { planRun } = await import('../../core/run/plan/plan.ts');
   const targets = targetsOf(services, await planRun(services, request));
-  const result = await run(services, request, manifest.actions.length > 0, flags, ctx);
-  const summary = 'data' in result ? result.data : undefined;
-  if (summary === undefined || !isSummary(summary)) return uncompared(result, record, ctx);
+  const started = await run(services, request, manifest.actions.length > 0, flags, ctx);
+  // Without --detach a run that was started always has events.
+  if (started.kind !== 'events') throw new Error('the run that was started has no events');
+  return { ...started, ended: async () => compared(await started.ended(), record, targets, services, ctx) };
+}
+
+/** The end of the new run, with how its artifacts compare to those of the recorded one. */
+async function compared(
+  end: StreamEnd<EndedRun | StartedRun>,
+  record: RunRecord,
+  targets: Map<string, string>,
+  { store }: RunnerServices,
+  ctx: OperationContext<AcorApp>,
+): Promise<StreamEnd<Replayed>> {
+  const { data: summary } = end.answer;
+  if (summary === undefined || !isSummary(summary)) {
+    // It waits for an answer, or is not followed any more: there is nothing to compare yet.
+    ctx.note(
+      `acor: the artifacts are not compared; those of the recorded run: acor artifacts ${record.run_id}`,
+    );
+    return end as StreamEnd<never>;
+  }
+  const { end: recordedEnd } = summariseLog(store.layout(record.run_id).events);
   const before = {
     runId: record.run_id,
-    artifacts: (summariseLog(services.store.layout(record.run_id).events).end?.artifacts ??
-      []) as MeasuredArtifact[],
+    artifacts: (recordedEnd?.artifacts ?? []) as MeasuredArtifact[],
   };
-  const artifacts = compareArtifacts(
-    before,
-    { runId: summary.run_id, artifacts: summary.artifacts },
-    targets,
-  );
+  const now = { runId: summary.run_id, artifacts: summary.artifacts };
+  const artifacts = compareArtifacts(before, now, targets);
   const same = artifacts.differing.length === 0;
   const data = { run_id: summary.run_id, replays: record.run_id, state: summary.state, artifacts, same };
-  return reportComparison(result, data, ctx);
+  return comparisonEnd(end.answer, data);
 }
 
 async function run(
@@ -70,7 +83,7 @@ async function run(
   mayAsk: boolean,
   { stream }: ExecuteFlags,
   ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<RunSummary | Started>> {
+): Promise<OperationResult<EndedRun | StartedRun>> {
   const flags = { stream, detach: false, exit_code: 'acor' } as const;
   if (mayAsk) {
     const { runApart } = await import('./run-detached.ts');
@@ -80,7 +93,7 @@ async function run(
   return runHere(services, request, flags, ctx);
 }
 
-function isSummary(answer: RunSummary | Started): answer is RunSummary {
+function isSummary(answer: EndedRun | StartedRun): answer is EndedRun {
   return 'artifacts' in answer;
 }
 
@@ -88,16 +101,6 @@ function isSummary(answer: RunSummary | Started): answer is RunSummary {
 function targetsOf({ store }: RunnerServices, { runId, staged }: ToolPlan): Map<string, string> {
   const { dir } = store.layout(runId);
   return new Map(staged.map((output) => [relative(dir, output.staged), output.target]));
-}
-
-/** The run waits for an answer, or nobody follows it any more: there is nothing to compare yet. */
-function uncompared(
-  result: OperationResult<unknown>,
-  { run_id }: RunRecord,
-  ctx: OperationContext<AcorApp>,
-): OperationResult<never> {
-  ctx.note(`acor: the artifacts are not compared; those of the recorded run: acor artifacts ${run_id}`);
-  return result as OperationResult<never>;
 }
 
 function withCommand(

@@ -1,9 +1,7 @@
 import * as z from 'zod';
-import { sizeWords } from '../../compose/time-words.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape } from '../shapes.ts';
-import { tableOf } from '../views.ts';
 
 export const runArtifacts = acorOperation({
   name: 'run.artifacts',
@@ -22,16 +20,5 @@ export const runArtifacts = acorOperation({
     const { end } = summariseLog(store.layout(input.run).events);
     const artifacts = (end?.artifacts as z.output<typeof artifactShape>[] | undefined) ?? [];
     return { kind: 'data', data: { run_id: input.run, artifacts } };
-  },
-  render({ artifacts }, screen) {
-    const rows = artifacts.map(({ path, size, media_type, sha256 }) => ({
-      path,
-      size: sizeWords(size),
-      type: media_type,
-      sha256: sha256.slice(0, 12),
-    }));
-    const none =
-      'The run made no artifacts: its tool put nothing into ARTIFACTS_DIR and named none in its result.';
-    return tableOf(rows, screen, ['path', 'sha256'], none);
   },
 });

@@ -1,12 +1,17 @@
 import * as z from 'zod';
-import type { OperationContext } from '../../compose/operation.ts';
+import { eventsResult } from '../../compose/events-result.ts';
+import type { StreamEnd } from '../../compose/operation.ts';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
-import type { AcorApp } from '../acor-app.ts';
-import { commandOf } from '../command-forms.ts';
+import { summaryOf } from '../../core/run/run-summary.ts';
+import { followRun } from '../../core/supervision/follow-run.ts';
+import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
+import { type EndedRun, runSummary, type StartedRun, startedRun } from '../shapes.ts';
+import { askAtTerminal } from './ask-at-terminal.ts';
 import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
-import { type FollowEnd, followRun, stepsForOpenQuestions } from './follow-run.ts';
-import { writeEvents } from './write-events.ts';
+import { runAbout } from './run-about.ts';
+import { questionEnd, startedRunOf } from './run-detached.ts';
+import { answerOf } from './run-result.ts';
 
 export const runAttach = acorOperation({
   name: 'run.attach',
@@ -18,39 +23,31 @@ export const runAttach = acorOperation({
     run: z.string().describe('The id of the run.'),
     since: z.int().min(0).default(0).describe('Only events after this seq.'),
   }),
-  output: z.object({}),
+  output: z.union([runSummary, startedRun]),
+  list: 'artifacts',
   positionals: ['run'],
   example: 'acor attach r-0123456789abcdef',
   streams: 'Protocol events, one JSON object a line. Exit code 2 when the run waits for an answer.',
-  async run(input, ctx) {
-    const { store } = await ctx.app.project();
-    await recoverIfLost(store, store.read(input.run));
-    const end = await follow(input.run, input.since, ctx);
-    if (end === 'question') {
-      for (const step of await stepsForOpenQuestions(store, input.run)) ctx.note(commandOf(step));
-      return { kind: 'streamed', exit: 2 };
-    }
-    if (ctx.signal.aborted) {
-      ctx.note(`acor: run ${input.run} goes on. Pick it up again with: acor attach ${input.run}`);
-      return { kind: 'streamed', exit: EXIT_INTERRUPTED };
-    }
-    const { state } = await recoverIfLost(store, store.read(input.run));
-    return { kind: 'streamed', exit: state === 'failed' || state === 'cancelled' ? 1 : 0 };
+  async run({ run, since }, ctx) {
+    const { app, signal } = ctx;
+    const { store } = await app.project();
+    await recoverIfLost(store, store.read(run));
+    const ask = await askAtTerminal(run, ctx, signal);
+    return eventsResult(followRun(store, run, { since, signal, atQuestions: true, ask }), {
+      stream: true,
+      about: () => runAbout(run, ctx, { asks: ask !== undefined, cancels: false }),
+      left: 'stopped',
+      end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {
+        if (how === 'question') return questionEnd(store, run);
+        if (signal.aborted) {
+          ctx.note(`acor: run ${run} goes on. Pick it up again with: acor attach ${run}`);
+          return { answer: { kind: 'data', data: startedRunOf(store, run), exit: EXIT_INTERRUPTED } };
+        }
+        const record = await recoverIfLost(store, store.read(run));
+        if (!isFinal(record.state)) return { answer: { kind: 'data', data: startedRunOf(store, run) } };
+        const answer = await answerOf(summaryOf(store, run, record), { exit_code: 'acor' }, app);
+        return { answer: { ...answer, exit: record.state === 'completed' ? 0 : 1 } };
+      },
+    });
   },
 });
-
-async function follow(runId: string, since: number, ctx: OperationContext<AcorApp>): Promise<FollowEnd> {
-  if (ctx.screen !== null) {
-    const { followForPerson } = await import('../show-to-person.ts');
-    // An interrupt ends the following, not the process in the middle of a line.
-    const stopListening = ctx.app.interrupts.listen(() => {});
-    try {
-      return await followForPerson(runId, since, ctx.screen, ctx, { signal: ctx.signal, cancels: false });
-    } finally {
-      stopListening();
-    }
-  }
-  const { store } = await ctx.app.project();
-  const show = (lines: Uint8Array) => writeEvents(ctx.stdoutFd, lines);
-  return followRun(store, runId, { since, signal: ctx.signal, atQuestions: true }, show);
-}

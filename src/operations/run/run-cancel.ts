@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
-import { isOrchestration } from '../../core/run/services.ts';
 import { requestCancel } from '../../core/store-files/cancel-request.ts';
 import { followEvents } from '../../core/store-files/follow.ts';
 import { isLive } from '../../core/store-files/lost-runs.ts';
+import { isOrchestration } from '../../protocol/run-kind.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
 
@@ -38,7 +38,7 @@ export const runCancel = acorOperation({
         isAbandoned,
       }));
     }
-    if (!input.dry_run && isOrchestration(record.tool)) {
+    if (!input.dry_run && isOrchestration(record.kind)) {
       // Those whose workflow was killed live on until somebody goes on with it.
       const { endChildren } = await import('../../core/run/end-children.ts');
       await endChildren(store, input.run, input.reason, ctx.signal);

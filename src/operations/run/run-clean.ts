@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { removeRun, selectRemovable } from '../../core/store-files/retention.ts';
+import { shortenLedger } from '../../core/audit/shorten-ledger.ts';
+import { removeRuns, selectRemovable } from '../../core/store-files/retention.ts';
 import { PREVIEW_CLEAN } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
@@ -37,8 +38,17 @@ export const runClean = acorOperation({
       ...(input.keep !== undefined && { keep: input.keep }),
       ...(input.older_than !== undefined && { olderThanMs: input.older_than * DAY_MS }),
     });
-    const kept = store.list().length - removable.length;
-    if (!input.dry_run) for (const runId of removable) await removeRun(store, runId);
-    return { kind: 'data', data: { removed: removable, dry_run: input.dry_run, kept } };
+    const total = store.list().length;
+    if (input.dry_run) return answer(removable);
+    const removed = await removeRuns(store, removable);
+    if (removed.length > 0) await shortenLedger(store);
+    return answer(removed);
+
+    function answer(runIds: string[]) {
+      return {
+        kind: 'data' as const,
+        data: { removed: runIds, dry_run: input.dry_run, kept: total - runIds.length },
+      };
+    }
   },
 });

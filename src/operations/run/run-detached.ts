@@ -1,31 +1,29 @@
 import { AppError } from '../../compose/app-error.ts';
-import type { OperationContext, OperationResult } from '../../compose/operation.ts';
+import { eventsResult } from '../../compose/events-result.ts';
+import type { OperationContext, OperationResult, StreamEnd } from '../../compose/operation.ts';
 import { recoverIfLost, settled } from '../../core/run/recover-lost-run.ts';
-import type { RunSummary } from '../../core/run/run-summary.ts';
-import type { RunRequest } from '../../core/run/services.ts';
-import { summaryOf } from '../../core/run/summary-of.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
+import { summaryOf } from '../../core/run/run-summary.ts';
 import { requestCancel } from '../../core/store-files/cancel-request.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
+import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
+import { openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
 import { attachTo, followLogs, waitFor } from '../../protocol/next-steps.ts';
-import type { RunState } from '../../protocol/run-state.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { commandOf } from '../command-forms.ts';
-import { type FollowEnd, followRun, stepsForOpenQuestions } from './follow-run.ts';
-import { openQuestionsOf } from './open-question.ts';
-import { resultOf } from './run-result.ts';
+import type { EndedRun, StartedRun } from '../shapes.ts';
+import { askAtTerminal } from './ask-at-terminal.ts';
+import { runAbout } from './run-about.ts';
+import { answerOf } from './run-result.ts';
 import type { ShownAs } from './run-start.ts';
-import { writeEvents } from './write-events.ts';
-
-type Started = { run_id: string; state: RunState; dir: string };
 
 /** Runs a tool under a supervisor of its own, and follows it, unless the caller wants to go on at once. */
 export async function runApart(
   request: RunRequest,
   flags: ShownAs,
   ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<RunSummary | Started>> {
+): Promise<OperationResult<EndedRun | StartedRun>> {
   const { store } = await ctx.app.project();
   const { readStdin, ...given } = request;
   // How a lost run ended is not what its next attempt shows.
@@ -41,72 +39,56 @@ export async function showDetached(
   since: number,
   flags: ShownAs,
   ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<RunSummary | Started>> {
+): Promise<OperationResult<EndedRun | StartedRun>> {
   const { store } = await ctx.app.project();
-  const layout = store.layout(runId);
   if (flags.detach) {
-    const { state } = store.read(runId);
     const next = [waitFor(runId), followLogs(runId)];
-    return { kind: 'data', data: { run_id: runId, state, dir: layout.dir }, next };
+    return { kind: 'data', data: startedRunOf(store, runId), next };
   }
-  // Ctrl-C is a wish of the person who sits there; the other signals only mean that nobody looks any more.
+  // Ctrl-C is a wish of the person at the terminal; the other signals only mean that nobody reads any more.
   const stop = new AbortController();
-  const stopListening = ctx.app.interrupts.listen((signal, count) => {
-    if (signal === 'SIGINT') requestCancel(layout, `interrupted by ${signal}`, { now: count > 1 });
+  const stopListening = ctx.interrupts.listen((signal, count) => {
+    if (signal === 'SIGINT')
+      requestCancel(store.layout(runId), `interrupted by ${signal}`, { now: count > 1 });
     else stop.abort();
   });
-  try {
-    const end = await follow(runId, since, flags, ctx, stop.signal);
-    if (end === 'question') return questionOf(runId, flags, ctx);
-    if (end === 'stopped') {
-      ctx.note(`acor: run ${runId} goes on. Pick it up again with: acor attach ${runId}`);
-      return { kind: 'streamed', exit: 0 };
-    }
-    const record = await recoverIfLost(store, store.read(runId));
-    return resultOf(summaryOf(store, runId, record), flags, ctx);
-  } finally {
-    stopListening();
-  }
+  const ask = await askAtTerminal(runId, ctx, stop.signal);
+  const { signal } = stop;
+  return eventsResult(followRun(store, runId, { since, signal, atQuestions: true, ask }), {
+    stream: flags.stream,
+    about: () => runAbout(runId, ctx, { asks: ask !== undefined, cancels: true }),
+    left: 'stopped',
+    end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {
+      stopListening();
+      if (how === 'question') return questionEnd(store, runId);
+      if (how === 'stopped') {
+        ctx.note(`acor: run ${runId} goes on. Pick it up again with: acor attach ${runId}`);
+        return { answer: { kind: 'data', data: startedRunOf(store, runId) } };
+      }
+      const record = await recoverIfLost(store, store.read(runId));
+      return { answer: await answerOf(summaryOf(store, runId, record), flags, ctx.app) };
+    },
+  });
 }
 
-/** How many events a run has so far. */
-function eventsOf(store: RunStore, runId: string): number {
-  return Number(summariseLog(store.layout(runId).events).lastEvent?.seq ?? 0);
+/** A run that goes on without the caller. */
+export function startedRunOf(store: RunStore, runId: string): StartedRun {
+  return { run_id: runId, state: store.read(runId).state, dir: store.layout(runId).dir };
 }
 
-async function follow(
-  runId: string,
-  since: number,
-  flags: ShownAs,
-  ctx: OperationContext<AcorApp>,
-  signal: AbortSignal,
-): Promise<FollowEnd> {
-  if (ctx.screen !== null) {
-    const { followForPerson } = await import('../show-to-person.ts');
-    return followForPerson(runId, since, ctx.screen, ctx, { signal, cancels: true });
-  }
-  const { store } = await ctx.app.project();
-  const show = async (lines: Uint8Array) => (flags.stream ? writeEvents(ctx.stdoutFd, lines) : 'written');
-  return followRun(store, runId, { since, signal, atQuestions: true }, show);
-}
-
-/** The run stands still: exit code 2, and the exact commands that answer. The run itself lives on. */
-async function questionOf(
-  runId: string,
-  flags: ShownAs,
-  ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<never>> {
-  const { store } = await ctx.app.project();
+/** The run waits: exit code 2, and the exact commands that answer. The run itself lives on. */
+export async function questionEnd(store: RunStore, runId: string): Promise<StreamEnd<never>> {
   const next = await stepsForOpenQuestions(store, runId);
-  if (ctx.screen === null && flags.stream) {
-    for (const step of next) ctx.note(commandOf(step));
-    return { kind: 'streamed', exit: 2 };
-  }
   const error = new AppError('E_ACTION_REQUIRED', `run ${runId} waits for an answer`, {
     hint: `Answer it, then: acor attach ${runId}`,
     next: [...next, attachTo(runId)],
     exit: 2,
     details: { run_id: runId, questions: await openQuestionsOf(store, runId) },
   });
-  return { kind: 'failure', error };
+  return { answer: { kind: 'failure', error }, next };
+}
+
+/** How many events a run has so far. */
+function eventsOf(store: RunStore, runId: string): number {
+  return Number(summariseLog(store.layout(runId).events).lastEvent?.seq ?? 0);
 }

@@ -1,16 +1,23 @@
 import * as z from 'zod';
+import type { Page } from '../../compose/operation.ts';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
+import { blockingQuestionsOf } from '../../core/supervision/follow-run.ts';
 import { attachTo, showRun } from '../../protocol/next-steps.ts';
+import { RUN_KINDS } from '../../protocol/run-kind.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
+import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
 import { runLine } from '../shapes.ts';
-import { blockingQuestionsOf } from './follow-run.ts';
 import { clocksOf } from './run-clocks.ts';
-import { runsView } from './runs-view.ts';
 
 /** So many of the runs that wait for an answer are led on to. */
 const MAX_NEXT = 3;
+const NO_CLOCKS = { silent_for_s: null, last_progress_at: null };
+
+const time = z
+  .string()
+  .refine((text) => !Number.isNaN(Date.parse(text)), 'must be a date or a time, such as 2026-01-31T12:00Z');
 
 export const runList = acorOperation({
   name: 'run.list',
@@ -24,31 +31,60 @@ export const runList = acorOperation({
       .enum(['queued', 'running', 'waiting_ai', 'completed', 'failed', 'cancelled'])
       .optional()
       .describe('Only runs in this state.'),
+    kind: z.enum(RUN_KINDS).optional().describe('Only tools, workflows, pipes or tasks.'),
+    caller: z.string().optional().describe('Only runs that this agent started.'),
+    parent: z.string().optional().describe('Only the steps of this run.'),
+    created_after: time
+      .optional()
+      .describe('Only runs created at this time or later: 2026-01-31, 2026-01-31T12:00Z.'),
+    created_before: time.optional().describe('Only runs created before this time.'),
+    text: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Only runs with this text in their id, tool, arguments, error code or message.'),
   }),
   output: z.object({ runs: z.array(runLine) }),
   list: 'runs',
   example: 'acor runs --limit 10',
-  moreExamples: ['acor runs --tool data_migrator --state failed'],
-  async run(input, ctx) {
-    const { store } = await ctx.app.project();
+  moreExamples: [
+    'acor runs --tool data_migrator --state failed',
+    'acor runs --text E_TIMEOUT --created-after 2026-01-31',
+  ],
+  async run({ created_after: after, created_before: before, ...filters }, ctx) {
+    const { store, index: openIndex } = await ctx.app.project();
+    const index = await openIndex();
+    for (const { run_id } of await index.unended()) await readSettled(store, run_id);
+    const query = { ...filters, sinceMs: msOf(after), untilMs: msOf(before) };
+    const found = await index.query({ ...query, ...ctx.page });
     const runs: z.output<typeof runLine>[] = [];
-    for (const runId of store.list().reverse()) {
-      const record = await readSettled(store, runId);
-      if (record === undefined) continue;
-      if (input.tool !== undefined && record.tool !== input.tool) continue;
-      if (input.state !== undefined && record.state !== input.state) continue;
-      const { run_id, tool, state, code, message, attempt, created_at, duration_s } = record;
-      const question = state === 'waiting_ai' ? await questionOf(store, runId) : null;
-      const times = { created_at, duration_s, ...clocksOf(store, record) };
-      runs.push({ run_id, tool, state, code, message, question, attempt, ...times });
+    for (const indexed of found.runs) {
+      const record = isFinal(indexed.state) ? undefined : await readSettled(store, indexed.run_id);
+      const { run_id, tool, state, code, message, attempt, created_at, duration_s } = record ?? indexed;
+      const question = state === 'waiting_ai' ? await questionOf(store, run_id) : null;
+      const clocks = record === undefined ? NO_CLOCKS : clocksOf(store, record);
+      runs.push({ run_id, tool, state, code, message, question, attempt, created_at, duration_s, ...clocks });
     }
+    if (index.warning !== undefined) ctx.note(index.warning);
     // At a terminal attach puts the question in a dialog; show has the commands that answer it.
-    const onwards = ctx.interactive ? attachTo : showRun;
+    const onwards = ctx.person === null ? showRun : attachTo;
     const waiting = runs.filter(({ question }) => question !== null).slice(0, MAX_NEXT);
-    return { kind: 'data', data: { runs }, next: waiting.map(({ run_id }) => onwards(run_id)) };
+    return {
+      kind: 'data',
+      data: { runs },
+      ...(isCut(ctx.page) && { total: found.total }),
+      next: waiting.map(({ run_id }) => onwards(run_id)),
+    };
   },
-  render: ({ runs }, screen) => runsView(runs, screen, Date.now()),
 });
+
+function msOf(given: string | undefined): number | undefined {
+  return given === undefined ? undefined : Date.parse(given);
+}
+
+function isCut({ limit, offset }: Page): boolean {
+  return limit !== undefined || offset !== undefined;
+}
 
 /** A run's record with the truth about its supervisor; undefined for a folder that holds no readable run. */
 async function readSettled(store: RunStore, runId: string): Promise<RunRecord | undefined> {

@@ -1,13 +1,41 @@
 import * as z from 'zod';
+import { eventsResult } from '../../compose/events-result.ts';
+import type { EventsResult, OperationContext, StreamEnd } from '../../compose/operation.ts';
 import { followToEnd } from '../../core/run/follow-to-end.ts';
 import { eventsIn, followEvents, readEvents } from '../../core/store-files/follow.ts';
+import type { RunStore } from '../../core/store-files/run-store.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
+import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { eventAsText } from './event-text.ts';
-import { writeEvents } from './write-events.ts';
+import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
+import { type RunAbout, runAbout } from './run-about.ts';
 
 /** One answer holds at most so many events; `next` leads on. */
 const PAGE_EVENTS = 1000;
+
+/** What a view of a log needs to know. */
+export interface LogAbout extends RunAbout {
+  /** Only events of these types are shown; none stands for all. */
+  types: readonly string[];
+  follows: boolean;
+}
+
+const input = z.object({
+  run: z.string().describe('The id of the run.'),
+  follow: z.boolean().default(false).describe('Go on until the run ends, one event a line.'),
+  since: z.int().min(0).default(0).describe('Only events after this seq.'),
+  type: z.array(z.string()).default([]).describe('Only events of this type; may be given several times.'),
+  format: z
+    .enum(['json', 'text'])
+    .default('json')
+    .describe('json: the events. text: one readable line for each.'),
+});
+
+const output = z.object({
+  run_id: z.string(),
+  events: z.array(z.record(z.string(), z.unknown())),
+  last_seq: z.int().describe('The seq of the last event looked at: give it to --since to go on.'),
+});
 
 export const runLogs = acorOperation({
   name: 'run.logs',
@@ -15,21 +43,8 @@ export const runLogs = acorOperation({
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
-  input: z.object({
-    run: z.string().describe('The id of the run.'),
-    follow: z.boolean().default(false).describe('Go on until the run ends, one event a line.'),
-    since: z.int().min(0).default(0).describe('Only events after this seq.'),
-    type: z.array(z.string()).default([]).describe('Only events of this type; may be given several times.'),
-    format: z
-      .enum(['json', 'text'])
-      .default('json')
-      .describe('json: the events. text: one readable line for each.'),
-  }),
-  output: z.object({
-    run_id: z.string(),
-    events: z.array(z.record(z.string(), z.unknown())),
-    last_seq: z.int().describe('The seq of the last event looked at: give it to --since to go on.'),
-  }),
+  input,
+  output,
   positionals: ['run'],
   list: 'events',
   example: 'acor logs r-0123456789abcdef --type error --type runner_error',
@@ -42,28 +57,8 @@ export const runLogs = acorOperation({
     const { store } = await ctx.app.project();
     store.read(input.run);
     const { events: path } = store.layout(input.run);
-    const asText = input.format === 'text' || ctx.screen !== null;
-    const wanted = (event: Readonly<Record<string, unknown>>) =>
-      input.type.length === 0 || input.type.includes(String(event.type));
-    if (input.follow && ctx.screen?.live) {
-      const { followLogForPerson } = await import('./live/follow-log.ts');
-      return followLogForPerson(input.run, input.since, ctx.screen, ctx, wanted);
-    }
-    if (input.follow || asText) {
-      const lineOf = (event: Record<string, unknown>) => {
-        const line = asText ? eventAsText(event) : JSON.stringify(event);
-        return line === undefined ? [] : [`${line}\n`];
-      };
-      const asGiven = !asText && input.type.length === 0;
-      const batches = input.follow
-        ? followToEnd(store, input.run, { since: input.since, signal: ctx.signal })
-        : followEvents(path, { since: input.since, wait: false, signal: ctx.signal });
-      for await (const lines of batches) {
-        const shown = asGiven ? lines : Buffer.from(eventsIn(lines).filter(wanted).flatMap(lineOf).join(''));
-        if ((await writeEvents(ctx.stdoutFd, shown)) === 'closed') break;
-      }
-      return { kind: 'streamed', exit: 0 };
-    }
+    // A person, or who asked for text, reads all of the log; an envelope holds a page.
+    if (input.follow || input.format === 'text' || !ctx.structured) return logEvents(store, input, ctx);
     const events: Record<string, unknown>[] = [];
     let lastSeq = input.since;
     let hasMore = false;
@@ -86,6 +81,43 @@ export const runLogs = acorOperation({
     };
   },
 });
+
+/** The events as they are stored; a view of them filters by itself, since others of them show how far the run is. */
+function logEvents(
+  store: RunStore,
+  { run, since, type: types, follow }: z.output<typeof input>,
+  ctx: OperationContext<AcorApp>,
+): EventsResult<z.output<typeof output>> {
+  const { signal } = ctx;
+  const all = follow
+    ? followToEnd(store, run, { since, signal })
+    : followEvents(store.layout(run).events, { since, wait: false, signal });
+  return eventsResult<void, z.output<typeof output>>(
+    ctx.structured && types.length > 0 ? ofTypes(all, types) : all,
+    {
+      stream: true,
+      about: async (): Promise<LogAbout> => {
+        const about = await runAbout(run, ctx, { asks: false, cancels: false });
+        return { ...about, types, follows: follow };
+      },
+      left: undefined,
+      end: async (): Promise<StreamEnd<z.output<typeof output>>> => {
+        const exit = signal.aborted ? EXIT_INTERRUPTED : 0;
+        return { answer: { kind: 'data', data: { run_id: run, events: [], last_seq: since }, exit } };
+      },
+    },
+  );
+}
+
+async function* ofTypes(
+  batches: AsyncIterable<Uint8Array>,
+  types: readonly string[],
+): AsyncGenerator<Uint8Array, void> {
+  for await (const lines of batches) {
+    const wanted = eventsIn(lines).filter(({ type }) => types.includes(String(type)));
+    if (wanted.length > 0) yield Buffer.from(wanted.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  }
+}
 
 function nextEvents(run: string, since: number, type: readonly string[]): NextStep {
   return { operation: 'run.logs', input: { run, since, type }, why: 'Read the next events.' };

@@ -2,17 +2,16 @@ import * as z from 'zod';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
+import { stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
+import { openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { cancelRun, followLogs } from '../../protocol/next-steps.ts';
 import { runRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
-import { artifactShape, clocks, survivorShape } from '../shapes.ts';
-import { stepsForOpenQuestions } from './follow-run.ts';
-import { openQuestion, openQuestionsOf } from './open-question.ts';
+import { artifactShape, clocks, openQuestion, survivorShape } from '../shapes.ts';
 import { clocksOf } from './run-clocks.ts';
-import { runShownView } from './run-shown-view.ts';
 
-export const shownRun = runRecord.extend({
+const shownRun = runRecord.extend({
   dir: z.string(),
   last_event_at: z.string().nullable(),
   ...clocks,
@@ -62,7 +61,6 @@ export const runShow = acorOperation({
       : [...(await stepsForOpenQuestions(store, input.run)), followLogs(input.run), cancelRun(input.run)];
     return { kind: 'data', data, next };
   },
-  render: (run, screen) => runShownView(run, screen, Date.now()),
 });
 
 function pickProgress({ step, pct, msg }: Readonly<Record<string, unknown>>) {

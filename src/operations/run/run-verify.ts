@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { verifyAll, verifyRun } from '../../core/audit/verify.ts';
-import { verifyLedger } from '../../core/audit/verify-ledger.ts';
+import { verifyLedger, verifyRunInLedger } from '../../core/audit/verify-ledger.ts';
 import { isLost } from '../../core/store-files/lost-runs.ts';
 import { showRun } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
@@ -51,7 +51,7 @@ export const runVerify = acorOperation({
   async run(input, ctx) {
     const { store } = await ctx.app.project();
     const runs = input.run === undefined ? verifyAll(store) : [verifyRun(store, input.run)];
-    const ledger = verifyLedger(store, input.run);
+    const ledger = input.run === undefined ? verifyLedger(store) : verifyRunInLedger(store, input.run);
     const ok = ledger.length === 0 && runs.every((run) => run.ok);
     const data = { ok, runs, ledger };
     if (ok) {

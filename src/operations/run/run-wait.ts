@@ -2,11 +2,12 @@ import * as z from 'zod';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
+import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
+import { openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { waitFor } from '../../protocol/next-steps.ts';
+import { drain } from '../../util/drain.ts';
 import { acorOperation } from '../define.ts';
-import { artifactShape } from '../shapes.ts';
-import { followRun, stepsForOpenQuestions } from './follow-run.ts';
-import { openQuestion, openQuestionsOf } from './open-question.ts';
+import { artifactShape, openQuestion } from '../shapes.ts';
 
 /** The longest delay that a timer takes, in seconds: 24 days. */
 const MAX_WAIT_S = 2_147_483;
@@ -50,7 +51,7 @@ export const runWait = acorOperation({
         ? ctx.signal
         : AbortSignal.any([ctx.signal, AbortSignal.timeout(input.timeout * 1000)]);
     const options = { since: 0, signal: limit, atQuestions: input.until === 'question' };
-    const end = await followRun(store, input.run, options, async () => 'written');
+    const end = await drain(followRun(store, input.run, options));
     const record = await recoverIfLost(store, store.read(input.run));
     const { ending, end: ended } = summariseLog(store.layout(input.run).events);
     const waited = end === 'stopped' ? ('timeout' as const) : end;

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { OperationResult } from '../../compose/operation.ts';
-import type { ToolPlan } from '../../core/run/plan/plan.ts';
-import type { RunnerServices, RunRequest } from '../../core/run/services.ts';
+import type { ToolPlan } from '../../core/run/plan/tool-plan.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
+import type { RunnerServices } from '../../core/run/services.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
 
 /** What `acor run --dry-run` answers: what would run, and nothing of it started. */

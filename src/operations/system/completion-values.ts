@@ -2,10 +2,10 @@ import { loadAll } from '../../compose/catalog.ts';
 import type { Candidate } from '../../compose/completion/candidates.ts';
 import type { ValuesOf } from '../../compose/completion/complete-line.ts';
 import { agoWords } from '../../compose/time-words.ts';
+import { openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { ERROR_CODES } from '../../protocol/error-codes.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { ROUTES } from '../index.ts';
-import { openQuestionsOf } from '../run/open-question.ts';
 
 const MAX_RUNS = 50;
 
@@ -63,19 +63,12 @@ async function topics(app: AcorApp): Promise<Candidate[]> {
 
 /** The newest runs first. */
 async function runs(app: AcorApp): Promise<Candidate[]> {
-  const { store } = await app.project();
-  return store
-    .list()
-    .reverse()
-    .slice(0, MAX_RUNS)
-    .flatMap((runId) => {
-      try {
-        const { tool, state, created_at } = store.read(runId);
-        return [{ value: runId, about: `${state} ${tool} ${agoWords(created_at)}` }];
-      } catch {
-        return [];
-      }
-    });
+  const index = await (await app.project()).index();
+  const { runs } = await index.query({ limit: MAX_RUNS });
+  return runs.map(({ run_id, state, tool, created_at }) => ({
+    value: run_id,
+    about: `${state} ${tool} ${agoWords(created_at)}`,
+  }));
 }
 
 async function questions(app: AcorApp, given: ReadonlyMap<string, string>) {

@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { nearest } from '../../compose/suggest.ts';
 import { SEE_CONFIG } from '../../protocol/next-steps.ts';
+import { nearest } from '../../util/nearest.ts';
 import { acorOperation } from '../define.ts';
-import { tableOf } from '../views.ts';
 
 export const configShow = acorOperation({
   name: 'config.show',
@@ -34,14 +33,6 @@ export const configShow = acorOperation({
       });
     if (values.length === 0) throw unknownKey(String(input.key), Object.keys(loaded.origins));
     return { kind: 'data', data: { root: loaded.root, file: loaded.file, values } };
-  },
-  render({ root, file, values }, screen) {
-    const rows = values.map(({ key, value, source, where }) => ({
-      key,
-      value,
-      from: where === null ? source : `${source} ${where.replace(`${root}/`, '')}`,
-    }));
-    return `${file ?? `no configuration file; the project is ${root}`}\n\n${tableOf(rows, screen, ['key'], 'No such key.')}`;
   },
 });
 

@@ -6,7 +6,6 @@ import { LIST_ERROR_CODES } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { fixText } from '../fix-text.ts';
-import { pairsOf, tableOf } from '../views.ts';
 
 const codeRow = z.object({
   code: z.string(),
@@ -47,16 +46,6 @@ export const errorList = acorOperation({
       });
     }
     return { kind: 'data', data: { codes } };
-  },
-  render({ codes }, screen) {
-    if (codes.length === 1) return pairsOf(codes[0]!, screen);
-    const rows = codes.map(({ code, class: kind, retryable, hint }) => ({
-      code,
-      class: kind,
-      retry: retryable ? 'yes' : '',
-      hint,
-    }));
-    return tableOf(rows, screen, ['code'], 'There are no error codes.');
   },
 });
 

@@ -55,18 +55,15 @@ export const explain = acorOperation({
     ];
     const data = { topic: input.topic ?? null, protocol_version: input.protocol_version, sections, topics };
     const text = documentOf(data);
-    return {
-      kind: 'data',
-      data,
-      tokens: estimateTokens(text),
-      ...(input.format === 'markdown' && { document: text }),
-    };
+    const answer = { data, tokens: estimateTokens(text) };
+    return input.format === 'markdown'
+      ? { kind: 'document', document: text, ...answer }
+      : { kind: 'data', ...answer };
   },
-  render: documentOf,
 });
 
 /** The explanation as a Markdown document. */
-function documentOf({
+export function documentOf({
   topic,
   sections,
   topics,

@@ -25,9 +25,8 @@ async function bytesFrom(
   ctx: OperationContext<AcorApp>,
 ): Promise<Buffer> {
   if (file !== undefined) return readUpToLimit(resolve(ctx.cwd, file));
-  if (ctx.interactive) {
-    const { askHidden } = await import('./ask-hidden.ts');
-    const typed = await askHidden(`The value of ${name} (it is not shown): `);
+  if (ctx.person !== null) {
+    const typed = await ctx.person.askForSecret(`The value of ${name} (it is not shown)`);
     if (typed !== undefined) return Buffer.from(typed);
     const step = { operation: 'secret.set', input: { name }, why: 'Ask for the value again.' };
     const command = commandOf(step);

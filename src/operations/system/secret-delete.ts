@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { nearest } from '../../compose/suggest.ts';
 import { SecretStore } from '../../core/secrets/secret-store.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { LIST_SECRETS } from '../../protocol/next-steps.ts';
+import { nearest } from '../../util/nearest.ts';
 import { acorOperation } from '../define.ts';
 
 export const secretDelete = acorOperation({

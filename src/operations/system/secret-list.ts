@@ -3,7 +3,6 @@ import { SecretStore } from '../../core/secrets/secret-store.ts';
 import { storeSecret } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { askedSecrets } from '../run/asked-secrets.ts';
-import { tableOf } from '../views.ts';
 
 const secretLine = z.object({
   name: z.string(),
@@ -42,14 +41,5 @@ export const secretList = acorOperation({
     lines.sort((a, b) => (a.name < b.name ? -1 : 1));
     const next = missing.map(([name]) => storeSecret(name));
     return { kind: 'data', data: { secrets: lines }, ...(next.length > 0 && { next }) };
-  },
-  render({ secrets }, screen) {
-    const rows = secrets.map(({ name, stored, size, changed_at, tools }) => ({
-      name,
-      size: stored ? size : 'not stored',
-      changed: changed_at,
-      tools: tools.join(', '),
-    }));
-    return tableOf(rows, screen, ['name'], 'There are no secrets in this project, and no tool asks for one.');
   },
 });

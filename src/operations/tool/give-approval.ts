@@ -1,11 +1,10 @@
-import type { OperationContext } from '../../compose/operation.ts';
+import type { Person } from '../../compose/person.ts';
 import type { Approval, ApprovalState } from '../../core/guard/approval-state.ts';
 import type { ApprovalStore } from '../../core/guard/approvals.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { approve } from '../../protocol/next-steps.ts';
 import { userName } from '../../util/user-name.ts';
 import { commandOf } from '../command-forms.ts';
-import { askForWord } from '../system/ask-for-word.ts';
 import type { ApprovalLine } from './tool-approve.ts';
 
 /** What is to be approved, and what it may do, in plain sentences. */
@@ -23,21 +22,20 @@ export async function giveApproval(
   { kind, name, words }: Subject,
   { digest, files }: Extract<ApprovalState, { digest: string }>,
   digestNow: () => string,
-  ctx: Pick<OperationContext<unknown>, 'stdoutFd' | 'signal'>,
+  person: Person,
 ): Promise<ApprovalLine> {
   const article = `${kind} '${name}'`;
   const step = approve(name);
   const command = commandOf(step);
-  const typed = await askForWord(ctx, [
+  const about = [
     `${kind === 'tool' ? 'Tool' : 'Plugin'} '${name}' in ${root} asks to be approved.`,
     '',
     ...words,
     '',
     'The approval holds for these files as they are now, and for no others that they may load:',
     ...files.map((file) => `${file.name}, SHA-256 ${file.sha256}`),
-    '',
-    `To approve it, type its name (${name}): `,
-  ]);
+  ];
+  const typed = await person.askForText(about, `To approve it, type its name (${name})`);
   if (typed !== name) {
     throw new AcorError('E_APPROVAL_REQUIRED', `${article} was not approved: its name was not typed`, {
       hint: `Nothing has changed. To approve it, a person types ${name} when asked by: ${command}`,

@@ -9,7 +9,6 @@ import { chooseBackend, type SandboxPolicy } from '../../core/sandbox/choose.ts'
 import { layoutOf } from '../../core/store-files/layout.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Project } from '../acor-app.ts';
-import { callerOf } from '../run/caller.ts';
 
 const digested = z.array(z.object({ name: z.string(), sha256: z.string() }));
 
@@ -53,11 +52,15 @@ export type Standing = z.output<typeof standingShape>;
 export async function standingOf(
   project: Project,
   tool: ToolEntry,
-  ask: { cwd: string; env: Readonly<Record<string, string | undefined>>; args?: readonly string[] },
+  ask: {
+    cwd: string;
+    env: Readonly<Record<string, string | undefined>>;
+    caller: string | undefined;
+    args?: readonly string[];
+  },
 ): Promise<Standing> {
   const { config, store } = project;
-  const caller = callerOf(ask.env);
-  const guard = await RunGuard.open(tool, { ...ask, config, runsDir: store.root, caller });
+  const guard = await RunGuard.open(tool, { ...ask, config, runsDir: store.root });
   const { masked, ...run } = await settle(project, tool, ask);
   const violations: Violation[] = await guard.allViolations(run);
   return {

@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
-import { safeLine } from '../../compose/terminal-text.ts';
 import { toolsDirsOf } from '../../core/config/paths.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
@@ -97,23 +96,6 @@ export const toolAdopt = acorOperation({
           : [SEE_CONFIG],
     };
   },
-  render: ({ drafts, dry_run, asked, passed_over }) =>
-    [
-      ...drafts.flatMap(({ name, file, inputs, uncertain, left_out, not_understood, manifest }) => [
-        `${name}: ${inputs} inputs; to be checked: ${uncertain.length}, left out: ${left_out.length}, not understood: ${not_understood.length}`,
-        `  ${dry_run ? 'would be' : 'written to'} ${file}`,
-        ...(manifest === undefined
-          ? []
-          : manifest
-              .trimEnd()
-              .split('\n')
-              .map((line) => `  ${line}`)),
-      ]),
-      ...passed_over.map(({ command, why }) => `passed over ${command.join(' ')}: ${why}`),
-      `asked, in the sandbox: ${asked.map((words) => words.join(' ')).join('; ')}`,
-    ]
-      .map(safeLine)
-      .join('\n'),
 });
 
 function adoptionOf({

@@ -12,7 +12,6 @@ import { LIST_TOOLS, runTool } from '../../protocol/next-steps.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { approvePlugin, listedPlugin } from '../project/approve-plugin.ts';
-import { tableOf } from '../views.ts';
 import { giveApproval, validLine } from './give-approval.ts';
 import { toolWords } from './tool-words.ts';
 
@@ -63,15 +62,6 @@ export const toolApprove = acorOperation({
           : approved(project, store, root, await project.registry.find(tool), ctx));
     return { kind: 'data', data: { root, approvals: [line] } };
   },
-  render({ approvals }, screen) {
-    const rows = approvals.map(({ tool, state, by, at, changed }) => ({
-      tool,
-      state: changed.length > 0 ? `${state}: ${changed.join(', ')} changed` : state,
-      by,
-      at,
-    }));
-    return tableOf(rows, screen, ['tool'], 'Nothing of this project is approved.');
-  },
 });
 
 async function approved(
@@ -94,10 +84,10 @@ async function approved(
   }
   if (state.state === 'valid') return validLine(tool.name, state.approval);
   // What an agent could give itself would be no approval.
-  if (!ctx.interactive) throw approvalRequired(tool.name, state);
+  if (ctx.person === null) throw approvalRequired(tool.name, state);
   const words = await toolWords(project, tool, ctx);
   const subject = { kind: 'tool', name: tool.name, words } as const;
-  return giveApproval(store, root, subject, state, () => digestOf(tool).digest, ctx);
+  return giveApproval(store, root, subject, state, () => digestOf(tool).digest, ctx.person);
 }
 
 function revoked(store: ApprovalStore, root: string, tool: string): ApprovalLine {

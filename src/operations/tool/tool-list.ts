@@ -1,10 +1,8 @@
 import * as z from 'zod';
-import { mark } from '../../compose/marks.ts';
 import { problemText } from '../../core/config/problem.ts';
 import { describeTool } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { reportPlugins } from '../project/report-plugins.ts';
-import { tableOf } from '../views.ts';
 
 const toolLine = z.object({
   name: z.string(),
@@ -66,23 +64,5 @@ export const toolList = acorOperation({
       data: { tools },
       next: [...broken.slice(0, 3).map(({ name }) => describeTool(name)), ...reportPlugins(project, ctx)],
     };
-  },
-  render({ tools }, screen) {
-    const rows = tools.map(
-      ({ name, status, version, language, level, description, problems, notes = [] }) => ({
-        tool: name,
-        version,
-        language,
-        level,
-        description:
-          status === 'ok'
-            ? [description, ...notes].filter((text) => text !== '').join(' | ')
-            : `${mark('failed', screen)} broken: ${problems[0]}`,
-      }),
-    );
-    const none = 'No tools here: put one into tools/<name>/, or leave out --filter.';
-    return tableOf(rows, screen, ['tool'], none, (column, text) =>
-      column === 'description' && text.startsWith(mark('failed', screen)) ? 'red' : undefined,
-    );
   },
 });

@@ -66,7 +66,8 @@ export const workflowGraph = acorOperation({
       edges: graph.edges,
     };
     const { format } = input;
-    const isDocument = format === 'mermaid' || format === 'dot';
-    return { kind: 'data', data, ...(isDocument && { document: documentAs(format) }) };
+    return format === 'mermaid' || format === 'dot'
+      ? { kind: 'document', data, document: documentAs(format) }
+      : { kind: 'data', data };
   },
 });

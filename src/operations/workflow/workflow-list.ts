@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { workflowFiles, workflowFolders, workflowNameOf } from '../../core/workflow/file/find-workflow.ts';
 import { CHECK_WORKFLOWS } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
-import { tableOf } from '../views.ts';
 
 const line = z.object({
   name: z.string().describe('By which it is called: that of its file.'),
@@ -51,19 +50,5 @@ export const workflowList = acorOperation({
     );
     const next = shown.some(({ problem }) => problem !== null) ? [CHECK_WORKFLOWS] : [];
     return { kind: 'data', data: { workflows: shown }, next };
-  },
-  render({ workflows }, screen) {
-    const rows = workflows.map(({ name, steps, inputs, description, problem }) => ({
-      workflow: name,
-      steps,
-      inputs: inputs.join(' '),
-      description: problem ?? description,
-    }));
-    return tableOf(
-      rows,
-      screen,
-      ['workflow'],
-      'No workflows yet: they are .yaml, .yml or .json files in .acor/workflows/ and workflows/.',
-    );
   },
 });

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadRuntime } from '../../../src/core/process/runtime.ts';
 import { Watchdog } from '../../../src/core/process/watchdog.ts';
-import { endLeftovers } from '../../../src/core/run/attempt/stop-tool.ts';
+import { endLeftovers } from '../../../src/core/run/attempt/wind-down.ts';
 import { processesOf, until } from '../../support/project.ts';
 import { isConfined, type Payload } from './payload.ts';
 
@@ -56,7 +56,7 @@ const abandoned: Payload = async ({ rig }, backend) => {
     watchdog.watchGroup(running.rootPid);
     watchdog.abandon();
     await until(() => processesOf(rig.runId).length === 0);
-  } else watchdog.dismiss();
+  } else watchdog[Symbol.dispose]();
   const alive = processesOf(rig.runId).length;
   await running.tree.kill();
   await running.ended;

@@ -23,11 +23,11 @@ const secrets: RunnerAttack = async () => {
   const { stdout, stderr, code } = await project.acor(['run', 'tells_secret']);
   assert.equal(code, 0, stdout + stderr);
   // No copy is left either, once the run is over.
-  assert.deepEqual(placesOf([...forms, FILE_ID], project, stdout + stderr), []);
+  assert.deepEqual(await placesOf([...forms, FILE_ID], project, stdout + stderr), []);
   project.write('tools/openly/cli.sh', `#!/bin/bash\necho ${FILE_ID}\n`, 0o755);
   const openly = await project.acor(['run', 'openly']);
   assert.ok(
-    placesOf([FILE_ID], project, openly.stdout).length > 1,
+    (await placesOf([FILE_ID], project, openly.stdout)).length > 1,
     'it is found where nobody said that it was a secret',
   );
 };
@@ -84,7 +84,7 @@ const terminal: RunnerAttack = async () => {
 /** The caller's program closes what it reads from, or is gone, while the tool goes on. */
 const closedStreams: RunnerAttack = async () => {
   using project = new TestProject({ tools: ['many_events', 'closes_stdout'] });
-  const { ACOR } = await import('../../support/project.ts');
+  const { ACOR, HANG_MS } = await import('../../support/project.ts');
   const env = { PATH: process.env['PATH'] ?? '', HOME: project.path('home') };
   for (const line of [
     `"$0" run many_events 2000 | head -c 1`,
@@ -95,7 +95,7 @@ const closedStreams: RunnerAttack = async () => {
       cwd: project.root,
       env,
       stdio: 'ignore',
-      timeout: 60_000,
+      timeout: HANG_MS,
     });
     assert.notEqual(status, null, line);
   }

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
+import { scoreCorpus, scoreOf } from '../../../../bench/support/adopt-score.ts';
 import { manifestFile } from '../../../protocol/manifest.ts';
 import { draftInputs } from './draft-inputs.ts';
 import { draftManifest } from './draft-manifest.ts';
 import { readHelp } from './read-help.ts';
-import { scoreCorpus, scoreOf } from './score.ts';
 
 const CORPUS = new URL('corpus/', import.meta.url);
 

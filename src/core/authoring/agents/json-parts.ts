@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { nodeAt, setInJson, setItemInJson } from '../../../util/edit-json.ts';
-import { jsonValueOf, readJsonSource } from '../../../util/json-source.ts';
+import { jsonValueAt, readJsonObject, setInJson } from './edit-json.ts';
 import type { Part } from './part.ts';
 
 /** One value in a JSON file of settings. */
@@ -9,45 +8,41 @@ export function jsonMember(path: readonly string[], value: unknown): Part {
     key: path.join('.'),
     wanted: JSON.stringify(value),
     found(text) {
-      const root = objectIn(text);
+      const root = readJsonObject(text);
       if (root === undefined || setInJson(text, path, value) === undefined) return undefined;
-      const node = nodeAt(root, path);
-      return node === undefined ? null : spelled(jsonValueOf(node), value);
+      const found = jsonValueAt(root, path);
+      return found === undefined ? null : spelled(found, value);
     },
     put: (text) => setInJson(text, path, value),
     byHand: byHand(path, value),
   };
 }
 
-/** A group of hooks in the settings of an agent: one of a list, known again by the command that it starts. */
+/** A group of hooks in the settings of an agent: the element of a list that starts this command. */
 export function hookGroup(event: string, command: string, group: object): Part {
   const path = ['hooks', event];
-  const indexIn = (text: string): number | undefined => {
-    const root = objectIn(text);
-    const list = root && nodeAt(root, path);
-    const groups = list === undefined ? [] : jsonValueOf(list);
-    if (!Array.isArray(groups)) return undefined;
-    const index = groups.findIndex((each) => commandsOf(each).includes(command));
-    return index === -1 ? undefined : index;
+  const groupsIn = (text: string): unknown[] => {
+    const root = readJsonObject(text);
+    const groups = root && jsonValueAt(root, path);
+    return Array.isArray(groups) ? groups : [];
   };
+  const indexIn = (groups: unknown[]): number => {
+    const index = groups.findIndex((each) => commandsOf(each).includes(command));
+    return index === -1 ? groups.length : index;
+  };
+  const put = (text: string) => setInJson(text, [...path, indexIn(groupsIn(text))], group);
   return {
     key: path.join('.'),
     wanted: JSON.stringify(group),
     found(text) {
-      const root = objectIn(text);
-      if (root === undefined || setItemInJson(text, path, undefined, group) === undefined) return undefined;
-      const index = indexIn(text);
-      if (index === undefined) return null;
-      const groups = jsonValueOf(nodeAt(root, path)!) as unknown[];
-      return spelled(groups[index], group);
+      if (put(text) === undefined) return undefined;
+      const groups = groupsIn(text);
+      const found = groups[indexIn(groups)];
+      return found === undefined ? null : spelled(found, group);
     },
-    put: (text) => setItemInJson(text, path, indexIn(text), group),
+    put,
     byHand: byHand(path, [group]),
   };
-}
-
-function objectIn(text: string) {
-  return readJsonSource(text.trim() === '' ? '{}' : text);
 }
 
 /** The order of keys means nothing. */

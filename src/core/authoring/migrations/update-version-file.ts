@@ -4,12 +4,12 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_VERSIONS } from '../../../protocol/next-steps.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import { versionFile } from '../../../protocol/version-file.ts';
-import { unifiedDiff } from '../../../util/line-diff.ts';
+import { unifiedDiff } from '../../../util/unified-diff.ts';
 import { ACOR_VERSION } from '../../../util/version.ts';
 import { checkFile } from '../../config/check-file.ts';
 import { CONFIG_VERSION } from '../../config/config-version.ts';
 import { isNamed } from '../../config/find.ts';
-import { refuse } from '../../config/refuse.ts';
+import { refuse } from '../../config/problem.ts';
 import { replaceFile } from '../../config/replace-file.ts';
 import { readYamlFile } from '../../config/yaml-file.ts';
 

@@ -1,4 +1,4 @@
-import type { Severity } from './finding.ts';
+export type Severity = 'error' | 'warning';
 
 /** A rule that files are held to. */
 export interface Rule {

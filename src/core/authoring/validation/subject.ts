@@ -35,7 +35,7 @@ export interface Subject {
   languages: readonly Language[];
 }
 
-type PluginsOf = (config: LoadedConfig) => Promise<RegistryPlugins | undefined>;
+type PluginsOf = (config: LoadedConfig, env: Env) => Promise<RegistryPlugins | undefined>;
 
 /** Finds what `targets` name, tools or paths; none of them stands for the whole project. */
 export async function openSubject(
@@ -43,7 +43,7 @@ export async function openSubject(
   { cwd, env, pluginsOf }: { cwd: string; env: Env; pluginsOf?: PluginsOf },
 ): Promise<Subject> {
   const config = await configOrDefaults(cwd, env);
-  const registry = Registry.open(config, await pluginsOf?.(config));
+  const registry = Registry.open(config, await pluginsOf?.(config, env));
   const whole: Subject = {
     config,
     env,

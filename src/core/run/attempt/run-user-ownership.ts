@@ -27,11 +27,11 @@ const NOBODY = 65_534;
 const READABLE_BY_OTHERS = 0o004;
 const ENTERABLE_BY_OTHERS = 0o005;
 
-/** Who a run's tool is, for a supervisor that is root, until `restoreOwnership`. */
-export interface RunOwnership {
+/** The Unix user that a root supervisor assigned to a run. Disposing of it restores the owners of the run's files and frees the uid. */
+export interface RunOwnership extends AsyncDisposable {
   user: RunUser;
-  /** Gives all of it back, and the user's number free for other runs. */
-  restoreOwnership(): Promise<void>;
+  /** Gives the user the named pipes of the tool's streams, so that the tool can open them by name. */
+  ownStreams(): void;
 }
 
 /**
@@ -62,8 +62,7 @@ export async function restoreOwnership(store: RunStore, layout: RunLayout, runId
   else await withFileLock(lockOf(store), () => restoreOwnershipNow(store, layout, runId));
 }
 
-/** The named pipes of the tool's streams become its own, so that it can open them by name. */
-export function chownStreams(layout: RunLayout, { uid, gid }: RunUser): void {
+function chownStreams(layout: RunLayout, { uid, gid }: RunUser): void {
   for (const name of STREAM_NAMES) {
     const path = join(layout.control, name);
     if (existsSync(path)) chownSync(path, uid, gid);
@@ -90,11 +89,14 @@ function take(
       chmodSync(layout.dir, 0o710);
     }
     for (const path of [layout.toolControl, layout.answers]) chmodSync(path, 0o755);
-    const back = async () => {
-      await restoreOwnership(store, layout, runId);
-      release();
+    return {
+      user,
+      ownStreams: () => chownStreams(layout, user),
+      async [Symbol.asyncDispose]() {
+        await restoreOwnership(store, layout, runId);
+        release();
+      },
     };
-    return { user, restoreOwnership: back };
   } catch (error) {
     release();
     throw error;

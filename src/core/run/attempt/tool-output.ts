@@ -2,31 +2,21 @@ import { closeSync, openSync } from 'node:fs';
 import type { AcorError } from '../../../protocol/acor-error.ts';
 import { LineReader, MAX_LINE_BYTES } from '../../../protocol/jsonl.ts';
 import { writeFully } from '../../../util/atomic-write.ts';
+import type { InputPipe } from '../../process/input-pipe.ts';
 import { OutputPump } from '../../process/output-pump.ts';
 import type { RedactedStream } from '../../secrets/redacted-stream.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { RunWriter } from '../../store-files/run-store.ts';
 import { storageError } from '../../store-files/storage-error.ts';
-import type { ToolPlan } from '../plan/plan.ts';
-import type { RunnerServices } from '../services.ts';
-import type { Adapter, AdapterKind } from './adapter.ts';
+import type { ToolPlan } from '../plan/tool-plan.ts';
+import type { Adapter } from './adapter.ts';
+import type { AttemptContext } from './attempt-context.ts';
 import { type EndingRace, hasEndedItself } from './ending.ts';
 import { after, type StopGuard } from './guards/guard.ts';
-import { OutputLimit } from './guards/output-limit.ts';
 import type { Intake } from './intake.ts';
 
-/** How the tool's output is read in this attempt, and the tool's standard input, which some adapters speak to. */
-export interface OutputContext {
-  adapter: AdapterKind;
-  attempt: number;
-  /** How far it is ahead of the one that reads its records; undefined when nobody does. */
-  lead: { readonly isFull: boolean } | undefined;
-  send(line: string): void;
-  endInput(): void;
-}
-
-/** The way of the tool's bytes: counted, kept raw in the logs, cut into lines, turned into events, stored in bursts. */
-export class ToolOutput {
+/** Takes the tool's bytes: counts them, keeps them raw in the logs, cuts them into lines, makes events of these, stores these in bursts. */
+export class ToolOutput implements Disposable {
   readonly pump: OutputPump;
   isStdoutClosed = false;
   /** Whether nothing is read, because the next tool of a pipe has to catch up. */
@@ -37,18 +27,16 @@ export class ToolOutput {
   readonly #adapter: Adapter;
   readonly #stdoutLines: LineReader;
   readonly #stderrLines: LineReader;
-  readonly #rawFds: number[];
+  readonly #rawFds: number[] = [];
   readonly #redacted: RedactedStream[] = [];
   #failure: AcorError | undefined;
   #stopTimer: StopGuard | undefined;
 
+  /** `window` says how far the tool is ahead of the next one in its pipe; undefined when its records are not read. */
   constructor(
-    services: RunnerServices,
-    plan: ToolPlan,
-    writer: RunWriter,
-    intake: Intake,
-    race: EndingRace,
-    { adapter: kind, attempt, lead, send, endInput }: OutputContext,
+    { services, plan, writer, options, intake, race, adapter: kind }: AttemptContext,
+    input: Pick<InputPipe, 'write' | 'end'> | undefined,
+    window: { readonly isFull: boolean } | undefined,
   ) {
     this.#writer = writer;
     this.#race = race;
@@ -57,12 +45,12 @@ export class ToolOutput {
       intake,
       plan,
       layout: writer.layout,
-      attempt,
+      attempt: options.number,
       runMadeMs: Date.parse(writer.record.created_at),
-      send,
+      send: (line) => input?.write(line),
       later: (work) => this.#later(work),
       onLastWord: () => {
-        endInput();
+        input?.end();
         this.#stopTimer ??= after(plan.limits.cancelGraceS * 1000, () =>
           this.#later(() => this.#overstay(intake)),
         );
@@ -87,20 +75,22 @@ export class ToolOutput {
       const pass = this.#redacting(plan, stream === 0 && !kind.isText, keep);
       return (bytes: Uint8Array) =>
         this.#guarded(() => {
-          const admitted = bytes.subarray(0, limit.authorizeTool(bytes.length));
+          const admitted = bytes.subarray(0, limit.count(bytes.length));
           if (admitted.length > 0) pass(admitted);
         });
     };
     try {
-      this.#rawFds = [writer.layout.stdoutLog, writer.layout.stderrLog].map((path) => openSync(path, 'a'));
+      for (const path of [writer.layout.stdoutLog, writer.layout.stderrLog])
+        this.#rawFds.push(openSync(path, 'a'));
     } catch (error) {
+      for (const fd of this.#rawFds) closeSync(fd);
       throw storageError(error, 'open the logs of the run', writer.layout.logs);
     }
     this.pump = new OutputPump(services.runtime, writer.layout.control, {
       stdout: take(0, this.#stdoutLines),
       stderr: take(1, this.#stderrLines),
       onTurn: () => this.store(),
-      ...(lead && { isPaused: () => this.#holdBack(lead.isFull) }),
+      ...(window && { isPaused: () => this.#pause(window.isFull) }),
       onStdoutClosed: () => {
         this.isStdoutClosed = true;
       },
@@ -141,15 +131,18 @@ export class ToolOutput {
     return this.#adapter.files ?? [];
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#stopTimer?.();
-    this.#adapter.close?.();
-    this.pump.close();
-    for (const stream of this.#redacted) stream.close();
-    for (const fd of this.#rawFds) closeSync(fd);
+    try {
+      this.#adapter.close?.();
+    } finally {
+      this.pump.close();
+      for (const stream of this.#redacted) stream.close();
+      for (const fd of this.#rawFds) closeSync(fd);
+    }
   }
 
-  #holdBack(isPaused: boolean): boolean {
+  #pause(isPaused: boolean): boolean {
     // What it did not say while nobody listened is no silence.
     if (this.isPaused) this.#intake.lastEventMs = this.#intake.lastProgressMs = performance.now();
     this.isPaused = isPaused;
@@ -194,5 +187,25 @@ export class ToolOutput {
       this.#failure = storageError(error, 'store the output of the tool', this.#writer.layout.dir);
       this.#race.end({ kind: 'store-failed', error: this.#failure });
     }
+  }
+}
+
+/** Counts what the tool writes on both streams and ends the attempt at the limit (E_OUTPUT_LIMIT). */
+class OutputLimit {
+  readonly #race: EndingRace;
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(race: EndingRace, maxBytes: number) {
+    this.#race = race;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Counts bytes; returns how many of them are within the limit. */
+  count(bytes: number): number {
+    const room = Math.max(0, this.#maxBytes - this.#bytes);
+    this.#bytes += bytes;
+    if (bytes > room) this.#race.end({ kind: 'output-limit', maxBytes: this.#maxBytes });
+    return Math.min(bytes, room);
   }
 }

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Config } from '../../../protocol/config-file.ts';
 import type { Manifest } from '../../../protocol/manifest.ts';
-import type { ToolPlan } from './plan.ts';
+import type { ToolPlan } from './tool-plan.ts';
 
 /** When a run must name the plan that its caller was shown: never, for tools that destroy, or for all but those that only read. */
 export type RequirePlan = Config['security']['require_plan'];

@@ -1,10 +1,11 @@
+import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
+import type { RunKind } from '../../../protocol/run-kind.ts';
 import type { Isolation } from '../../../protocol/v1/runner-events.ts';
 import type { Approval } from '../../guard/approval-state.ts';
 import type { AnswerHandler, PreparedAnswer } from '../answers/questions.ts';
-import type { RecordSource } from '../records/record-source.ts';
+import type { RecordSource } from '../records/record-reader.ts';
+import type { RerunMode, RunGroup, RunParent } from '../run-request.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
-import type { RerunMode, RunGroup, RunParent } from '../services.ts';
-import type { Budget, Lowered } from './budget.ts';
 
 /** The clocks and limits of a run. */
 export interface RunLimits {
@@ -13,61 +14,78 @@ export interface RunLimits {
   stallS: number | null;
   maxOutputBytes: number;
   cancelGraceS: number;
-  /** Whether the deadline stands still while the run waits for an answer. */
+  /** Whether the deadline clock stops while the run waits for an answer. */
   waitingStopsDeadline: boolean;
 }
 
-/** How failures that may pass are tried again: tries in all, and the wait before the second one, doubled each time. */
+/** How retryable failures are retried: attempts in all, and the wait before the second one, doubled each time. */
 export interface RetryPlan {
   maxAttempts: number;
   backoffS: number;
   maxBackoffS: number;
 }
 
-/** What is decided of every run before it starts, whatever it does: `plan.ts` plans those of tools. */
+/** What a project lets its runs use at most (config `budget`); null is without a limit. */
+export interface Budget {
+  /** How many runs may execute at once. */
+  maxRuns: number | null;
+}
+
+/** A limit that the manifest or the caller asks for, and the lower one that is allowed. */
+export interface Lowered {
+  what: 'timeout_s' | 'max_output_size' | 'retry.max_attempts' | `resources.${keyof ResourceLimits}`;
+  asked: number;
+  allowed: number;
+  /** What lowered it; left out, the project's budget. */
+  by?: string;
+}
+
+/** Everything decided about a run before it starts, whatever it runs: `plan.ts` plans tools, `core/workflow` workflows and pipes. */
 export interface RunPlan {
   runId: string;
   /** Set when this is the next attempt of a run that has ended. */
   again: RerunMode | null;
   traceId: string;
   spanId: string;
-  /** What it does: the name of a tool, or `workflow:` and that of a workflow; null where it has no version. */
+  kind: RunKind;
+  /** The name of what runs, as it is shown: `line_count`, `workflow:nightly`. */
   name: string;
+  /** Null for what has no version. */
   version: string | null;
   /** The arguments as they are shown: values of secret inputs are masked. */
   shownArgs: string[];
   /** The arguments as the caller gave them, to be given again; null when a secret is among them. */
   givenArgs: string[] | null;
   isolation: Isolation;
-  /** By which a privileged tool runs. */
+  /** The approval that a privileged tool runs by. */
   approval: Approval | null;
-  /** What is to be kept from everybody but the tool; null when there is nothing. */
+  /** What only the tool may learn; null when there is nothing. */
   secrets: RunSecrets | null;
   limits: RunLimits;
   retry: RetryPlan;
-  /** Whether it may be done twice without harm. */
+  /** Whether running it twice does no harm. */
   idempotent: boolean;
   budget: Budget;
-  /** Whether it takes one of the places of the project: what only waits for other runs does not. */
+  /** Whether it takes a queue slot of the project: a run that only waits for other runs does not. */
   needsSlot: boolean;
   rate: { calls: number; perS: number } | null;
-  /** What was asked for beyond the project's ceilings. */
+  /** The limits that were lowered to a ceiling. */
   lowered: Lowered[];
   /** Answers known beforehand: those of the caller, then those of the configuration's rules. */
   answers: PreparedAnswer[];
   answerTimeoutS: number;
-  /** Asked when nothing was prepared. */
+  /** Asked when no answer is prepared. */
   onQuestion: AnswerHandler | undefined;
   cwd: string;
   idempotencyKey: string | null;
-  /** The run that this one is to be compared with. */
+  /** The run that this one repeats, to be compared with it. */
   replays: string | null;
   caller: string | null;
   /** The run whose records it reads. */
   reads?: RecordSource;
-  /** The run that this one is a part of. */
+  /** The run that this one is part of. */
   parent: RunParent | null;
-  /** The span that it is a child of, when its caller names one. */
+  /** The caller's span, when it names one. */
   parentSpanId: string | null;
   group: RunGroup | null;
 }

@@ -1,12 +1,11 @@
 import { errorMessage } from '../../../util/error-code.ts';
 import { InputPipe } from '../../process/input-pipe.ts';
 import type { RunWriter } from '../../store-files/run-store.ts';
-import { endedRecord } from '../ended-record.ts';
-import { followToEnd } from '../follow-to-end.ts';
+import { endedRecord, followToEnd } from '../follow-to-end.ts';
 import type { RunnerServices } from '../services.ts';
-import { PaceTeller } from './reader-pace.ts';
+import { PaceReport } from './backpressure.ts';
+import type { RecordSource } from './record-reader.ts';
 import { RecordReader } from './record-reader.ts';
-import type { RecordSource } from './record-source.ts';
 
 const PIPE_BYTES = 1 << 20;
 const MAX_PAUSE_MS = 20;
@@ -16,7 +15,7 @@ const MAX_PAUSE_MS = 20;
  * of the tool, which holds the other run back when it is too far ahead. Only one that has completed ends in end-of-file: what a tool
  * makes of half of its input must not count.
  */
-export class RecordFeed {
+export class RecordFeed implements Disposable {
   readonly #services: RunnerServices;
   readonly #source: RecordSource;
   readonly #onBroken: (reason: string) => void;
@@ -61,9 +60,9 @@ export class RecordFeed {
   /** It is at its end when the records are. */
   end(): void {}
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#stop.abort();
-    this.#pipe.close();
+    this.#pipe[Symbol.dispose]();
   }
 
   async #feed(): Promise<void> {
@@ -71,14 +70,14 @@ export class RecordFeed {
     const { run_id, form } = this.#source;
     const { signal } = this.#stop;
     const reader = new RecordReader(form);
-    const pace = new PaceTeller(store.layout(run_id));
+    const pace = new PaceReport(store.layout(run_id));
     let taken = 0;
     try {
       for await (const lines of followToEnd(store, run_id, { since: 0, signal })) {
         await this.#give(reader.read(lines));
         if (signal.aborted) return;
         taken += lines.length;
-        pace.emit(taken);
+        pace.report(taken);
         this.#isStarved = true;
       }
     } finally {

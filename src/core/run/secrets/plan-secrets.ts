@@ -4,12 +4,13 @@ import type { ResolvedArguments } from '../../registry/arguments.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { coreOf, MIN_SECRET_BYTES, type Secret } from '../../secrets/secret.ts';
 import { SecretStore } from '../../secrets/secret-store.ts';
-import type { RunnerServices, RunRequest } from '../services.ts';
+import type { PlanServices } from '../plan/plan-services.ts';
+import type { RunRequest } from '../run-request.ts';
 import { RunSecrets } from './run-secrets.ts';
 
 /** Reads the secrets of a run. Throws E_ENV_MISSING with the names of all that are not stored. */
 export function planSecrets(
-  { config }: RunnerServices,
+  { config }: PlanServices,
   tool: ToolEntry,
   { secretInputs }: ResolvedArguments,
   { env }: RunRequest,

@@ -3,7 +3,7 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 
 /** What a word of bubblewrap means, and the exact thing to do about it. */
-interface PluginFailure {
+interface Explanation {
   means: string;
   fix: string;
 }
@@ -12,7 +12,7 @@ const IN_CONTAINER =
   'Start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined (and --cap-add SYS_ADMIN as root).';
 
 /** Explains why a sandbox could not be set up, from what bubblewrap wrote. */
-export function explain(words: string): PluginFailure {
+export function explain(words: string): Explanation {
   if (/nesting depth or .*namespaces exceeded|No space left on device/.test(words)) {
     return { means: 'the system allows no more namespaces', fix: 'sysctl -w user.max_user_namespaces=15000' };
   }

@@ -26,7 +26,7 @@ export interface ContainerFeatures {
   keepsId: boolean;
   /** The engine's own limits are more than this machine gives. */
   lowersLimits: boolean;
-  /** The kernel can be told in a container which files may be executed. */
+  /** Inside a container the kernel can restrict which files may be executed. */
   landlock: boolean;
 }
 
@@ -123,7 +123,7 @@ function bind({ path, access }: Mount, destination = path): string[] {
   return ['--mount', `type=bind,source=${plain(path)},destination=${plain(destination)}${options}`];
 }
 
-/** Mounted by its path: whoever else may change that between now and then can redirect it. */
+/** Mounted by its path: a user who may change that path between now and then can redirect it. */
 function checked(mount: Mount): Mount {
   if (!mount.isGrant) return mount;
   let real: string;

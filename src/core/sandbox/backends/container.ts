@@ -12,7 +12,7 @@ import { isRunUser } from '../identity/run-user-range.ts';
 import { LANDLOCK_ACCESS } from '../launcher/landlock-rules.ts';
 import { Launcher } from '../launcher/launcher.ts';
 import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
-import { profileOf } from '../profile/profile.ts';
+import { architecture, profileOf } from '../profile/profile.ts';
 import { runtimePaths } from '../profile/programs.ts';
 import type {
   Confinement,
@@ -21,7 +21,8 @@ import type {
   SandboxLaunch,
   SandboxRequest,
 } from '../sandbox.ts';
-import { seccompFilter } from '../seccomp/filter.ts';
+import { assembleFilter } from '../seccomp/assemble-filter.ts';
+import type { SeccompRules } from '../seccomp/filter.ts';
 import { withOwnTemp } from './bubblewrap.ts';
 import { type ContainerFeatures, containerArguments, ORDERS_FOLDER } from './container-arguments.ts';
 import { type ContainerSettings, Engine } from './engine.ts';
@@ -31,7 +32,7 @@ const END_TIMEOUT_MS = 20_000;
 /** The base system, which is the image's. */
 const OF_THE_IMAGE = /^\/(usr|bin|sbin|lib\w*)(\/|$)/;
 
-/** The first words of Perl in a container: it takes the files of the launcher up, and nobody finds them after that. */
+/** The first words of Perl in a container: it takes the files of the launcher up, and removes their names. */
 const ENTRANCE = `
 $^F = 255;
 open(STATUS, '>>', '${ORDERS_FOLDER}/status') or exit 125;
@@ -51,10 +52,16 @@ export function containerBackend(settings: ContainerSettings): SandboxBackend {
       return JSON.stringify([settings, engine.program?.identity]);
     },
     async probe() {
-      return (await import('./container-probe.ts')).probeContainer(settings);
+      const { probeContainer } = await import('./container-probe.ts');
+      const { seccompFilter } = await import('../seccomp/filter.ts');
+      const filter = seccompFilter(containerRules());
+      return probeContainer(settings, (request, features, options) =>
+        launchInContainer(request, { settings, features, filter }, options),
+      );
     },
-    async confine(request, { features }): Promise<Confinement> {
+    async confine(request, { features }, filterOf = assembleFilter): Promise<Confinement> {
       if (request.level === 'privileged') throw noMachine();
+      const filter = await filterOf(containerRules());
       const found = features as unknown as ContainerFeatures;
       const held = enforcedBy(request, {
         commands: found.landlock,
@@ -69,17 +76,25 @@ export function containerBackend(settings: ContainerSettings): SandboxBackend {
           not_enforced: ['resources', ...held.not_enforced],
         },
         changesUser: canGiveUsers(),
-        launch: (options) => launchInContainer(request, settings, found, options),
+        launch: (options) => launchInContainer(request, { settings, features: found, filter }, options),
       };
     },
   };
 }
 
+/** A container has no network: its filter keeps a tool from sockets of the internet, too. */
+function containerRules(): SeccompRules {
+  return { architecture: architecture() ?? 'x64', internet: false, kind: 'full' };
+}
+
 /** Gets one tool ready to be started. */
-export function launchInContainer(
+function launchInContainer(
   request: SandboxRequest,
-  settings: ContainerSettings,
-  features: ContainerFeatures,
+  {
+    settings,
+    features,
+    filter,
+  }: { settings: ContainerSettings; features: ContainerFeatures; filter: Uint8Array },
   options: LaunchOptions,
 ): SandboxLaunch {
   const engine = new Engine(settings);
@@ -113,7 +128,7 @@ export function launchInContainer(
           features.landlock && profile.executable !== null
             ? { handled: 'execute', rules: profile.executable.map((path) => ({ path, ...execute })) }
             : null,
-        filter: seccompFilter({ ...profile.seccomp, internet: false }),
+        filter,
         isInit: true,
         handsOn: true,
       },

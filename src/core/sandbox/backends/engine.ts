@@ -34,14 +34,14 @@ export class Engine {
     return this.name.startsWith('podman');
   }
 
-  /** Undefined when it is not there, or somebody else than root could have put it where it was found. */
+  /** Undefined when it is not there, or a user other than root could have put it there. */
   get program(): { path: string; identity: string } | undefined {
     const [name] = this.#words as [string];
     if (!isAbsolute(name)) {
       const found = trustedProgram(name);
       return typeof found === 'string' ? undefined : found;
     }
-    // A path is relied on as it is: whoever may set it may also set the sandbox off.
+    // The path is trusted: a user who may set it may also turn the sandbox off.
     const stats = statSync(name, { throwIfNoEntry: false });
     return stats?.isFile() ? { path: name, identity: `${name} ${stats.ino} ${stats.mtimeMs}` } : undefined;
   }

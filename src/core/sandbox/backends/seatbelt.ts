@@ -4,7 +4,7 @@ import { shellCommand } from '../../../util/shell-quote.ts';
 import { BY_THE_RUNNER } from '../enforced.ts';
 import { allowedPaths } from '../profile/allowed-paths.ts';
 import { profileOf } from '../profile/profile.ts';
-import type { Confinement, SandboxBackend, SandboxLaunch, SandboxRequest } from '../sandbox.ts';
+import type { Confinement, SandboxBackend, SandboxLaunch, SandboxProbe, SandboxRequest } from '../sandbox.ts';
 import { loadSeatbelt, type SandboxManager, type SeatbeltConfig } from './seatbelt-package.ts';
 
 /** What every program of macOS reads before it is one. */
@@ -18,12 +18,15 @@ const SHARED = ['/tmp/claude', '/private/tmp/claude'];
 
 const FOR_SHELLS = /^(BASH.*|ENV|SHELLOPTS|PS4|IFS|CDPATH|DYLD_.*|LD_.*)$/;
 
+/** The probe confines a program before there is a probe. */
+const NOT_PROBED: SandboxProbe = { available: true, detail: '' };
+
 /** The hosts that this process opens: the package keeps one list for all that it starts. */
 let openHosts: string | undefined;
 
 /**
  * macOS: `sandbox-exec`, with the profile that the optional package `@anthropic-ai/sandbox-runtime` makes of what a tool is given. The
- * translation is tested; nobody has run it on a Mac, and it says so.
+ * translation is tested; it was never run on a Mac, and says so.
  */
 export const seatbelt: SandboxBackend = {
   name: 'seatbelt',
@@ -31,7 +34,10 @@ export const seatbelt: SandboxBackend = {
   opensHosts: true,
 
   async probe() {
-    return (await import('./seatbelt-probe.ts')).probeSeatbelt();
+    const { probeSeatbelt } = await import('./seatbelt-probe.ts');
+    return probeSeatbelt(async (request, options) =>
+      (await this.confine(request, NOT_PROBED)).launch(options),
+    );
   },
 
   async confine(request): Promise<Confinement> {
@@ -90,7 +96,7 @@ export function seatbeltConfig(request: SandboxRequest): SeatbeltConfig {
   };
 }
 
-/** The words that start a tool: the package takes a line of shell, and gives one back. */
+/** The words that start a tool: the package takes a shell line and returns one. */
 export async function wrap(
   manager: SandboxManager,
   config: SeatbeltConfig,

@@ -8,7 +8,7 @@ import { listenTo } from '../../process/runtime-node.ts';
 import { canGiveUsers } from '../identity/can-give-users.ts';
 import type { LaunchOptions, SandboxLaunch, SandboxRequest } from '../sandbox.ts';
 
-/** Somebody whom no account stands for, as every run of root's gets one. */
+/** A uid without an account, as every run of root's gets one. */
 const NOBODY_IN_PARTICULAR = { uid: 61_184, gid: 61_184 };
 
 /** What became of a trial: what the program wrote, or what kept it from being started. */
@@ -27,9 +27,15 @@ export interface TrialOptions {
   inspect?(work: string): void;
 }
 
+/** Prepares the launch of one program in the sandbox that is probed. */
+export type Launch = (
+  request: SandboxRequest,
+  options: LaunchOptions,
+) => SandboxLaunch | Promise<SandboxLaunch>;
+
 /** Starts a program in a sandbox, with every layer that a tool would get. */
 export async function tryOut(
-  launch: (request: SandboxRequest, options: LaunchOptions) => SandboxLaunch | Promise<SandboxLaunch>,
+  launch: Launch,
   argv: SandboxRequest['argv'] = ['/bin/true'],
   { stdin, onOutput, inspect }: TrialOptions = {},
 ): Promise<Trial> {
@@ -38,7 +44,7 @@ export async function tryOut(
   let started: SandboxLaunch | undefined;
   let said = '';
   try {
-    // Whoever the tool is, it has to come this far.
+    // Whatever its uid, the tool must be able to enter this folder.
     chmodSync(folder, 0o755);
     mkdirSync(work, { mode: 0o755 });
     const user = canGiveUsers() ? NOBODY_IN_PARTICULAR : null;

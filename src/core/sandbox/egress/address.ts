@@ -72,7 +72,7 @@ export function reachOf(address: string, own: readonly string[] = []): Reach {
   return reach === 'public' && own.some((each) => bitsOf(each) === bits) ? 'own' : reach;
 }
 
-/** The one way in which an address is written here; undefined for what is none. Zones (`%eth0`) are refused. */
+/** The one way in which an address is written here; undefined for anything else. Zones (`%eth0`) are refused. */
 export function canonicalAddress(text: string): string | undefined {
   if (text.includes('%')) return undefined;
   switch (isIP(text)) {

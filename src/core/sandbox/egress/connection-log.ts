@@ -1,7 +1,7 @@
 import { explainDenial, listEntry, type Remedy, remedySentence } from '../../policy/explain-denial.ts';
 import { type Host, nameOf, withPort } from './host.ts';
 
-/** What is told of a connection: once for each kind of it, and in sums at the end. */
+/** What is reported of connections: one event per kind, and sums at the end. */
 export type EgressNote =
   | { kind: 'allowed'; msg: string; host: string; port: number; address: string }
   | { kind: 'failed'; msg: string; host: string; port: number }
@@ -31,7 +31,7 @@ export interface Refusal {
   allow?: Remedy;
 }
 
-/** Keeps count of a run's connections, and tells of each kind once. */
+/** Counts a run's connections, and reports each kind once. */
 export class EgressJournal {
   readonly #emit: (note: EgressNote) => void;
   readonly #kinds = new Map<string, EgressCount>();

@@ -80,7 +80,7 @@ function unreadableOpening(bad: readonly string[]): AcorError {
 function unreadableHost(name: string, address: string): AcorError {
   return new AcorError(
     'E_CONFIG_INVALID',
-    `security.egress_hosts gives the name '${name}' the address '${address}', and one of them is none`,
+    `security.egress_hosts maps '${name}' to '${address}': one of them is not valid`,
     { hint: 'Write a name and its address, such as db.internal: 10.1.2.3.' },
   );
 }

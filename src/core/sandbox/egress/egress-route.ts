@@ -4,7 +4,7 @@ import type { EgressPlan } from './egress-plan.ts';
 import type { Host } from './host.ts';
 import type { EgressLayout } from './layout.ts';
 
-/** What came of a connection that the rules allow; it has been told of already. */
+/** The result of a connection that the rules allow; it is reported already. */
 export type Reached =
   | { kind: 'connected'; outer: Socket; count: EgressCount }
   | { kind: 'refused'; refusal: Refusal }

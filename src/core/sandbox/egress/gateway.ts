@@ -40,7 +40,7 @@ export class EgressGateway implements WayOut {
       return false;
     }
     this.#servers.push(server);
-    // Nothing is read before somebody wants it, and the end of one half is not that of the other.
+    // Nothing is read before the other side wants it, and the end of one half is not that of the other.
     Object.assign(server, { allowHalfOpen: true, pauseOnConnect: true });
     server.on('error', () => {});
     server.on('connection', (inner) => this.#accept(inner, listener));
@@ -67,7 +67,7 @@ export class EgressGateway implements WayOut {
     relay(inner, outer, count);
   }
 
-  /** Ends all connections, and tells what there was of them. */
+  /** Closes all connections and reports their sums. */
   close(): void {
     if (this.#end.signal.aborted) return;
     this.#end.abort();

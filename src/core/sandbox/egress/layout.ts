@@ -59,7 +59,7 @@ export function layOut({ rules }: EgressPlan): EgressLayout {
     addresses: [...literals].filter((address) => !address.startsWith('127.') && address !== '::1'),
     aliases,
     hostsFile: hostsFile(aliases),
-    // By TCP, because a listener can be handed over and a socket for datagrams cannot.
+    // By TCP, because a listener can be passed to another process and a datagram socket cannot.
     resolverFile: `nameserver ${NAMES_ADDRESS}\noptions use-vc timeout:1 attempts:1\n`,
     env: proxyEnvironment(`http://${PROXY_ADDRESS}:${proxyPort}`, rules, named),
   };
@@ -78,7 +78,7 @@ function hostsFile(aliases: ReadonlyMap<string, string>): string {
   return `127.0.0.1 localhost sandbox\n::1 localhost\n${lines.join('')}`;
 }
 
-/** Programs that heed these go to the proxy for all but the named hosts, and are told there why they may not. */
+/** Programs that honour these variables use the proxy for all but the named hosts; the proxy's refusal says why. */
 function proxyEnvironment(
   url: string,
   rules: EgressPlan['rules'],

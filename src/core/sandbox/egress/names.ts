@@ -13,8 +13,8 @@ const RECURSION_OFFERED = 0x0080;
 const NO_SUCH_NAME = 3;
 
 /**
- * One connection to the name server of a tool's network. It knows the names of the rules and nothing else, and asks nobody: a name that
- * it does not know is told of, and goes no further. So nothing can be carried out in the names that are asked for.
+ * One connection to the name server of a tool's network. It knows the names of the rules and nothing else, and forwards no query: a name that
+ * it does not know is reported and refused. So a tool cannot exfiltrate data in the names that it looks up.
  */
 export function answerNames(inner: Socket, way: WayOut): void {
   let pending = Buffer.alloc(0);
@@ -85,7 +85,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
 
 function reportOf(host: Host | undefined, { plan, journal }: WayOut): void {
   if (host?.kind !== 'name') {
-    journal.denied({ host: 'names', port: null, why: 'a name was looked up that is none' });
+    journal.denied({ host: 'names', port: null, why: 'the looked-up name is not valid' });
     return;
   }
   const wide = plan.rules.find((rule) => coversHost(rule.host, host));

@@ -8,7 +8,7 @@ export interface TransferCounts {
 
 /**
  * Carries bytes between the tool and the host, each way until its own end: a side that has said all it has to say still gets the
- * answer. Nobody is read faster than the other side takes it.
+ * answer. Neither side is read faster than the other side accepts.
  */
 export function relay(inner: Socket, outer: Socket, carried: TransferCounts): void {
   endTogether(inner, outer);

@@ -11,7 +11,7 @@ export interface GroupPlace {
   folder: string;
 }
 
-/** What the kernel tells a process of its groups. */
+/** What the kernel reports about a process's cgroups. */
 export interface GroupFacts {
   /** /proc/self/mountinfo */
   mounts: string;
@@ -24,13 +24,13 @@ export interface GroupFacts {
   controllersOf(folder: string): string;
 }
 
-/** Of ACOR's own making: its groups lie in it, and whoever looks for them knows whose they are. */
+/** Made by ACOR: its groups lie in it, so that they can be recognised. */
 const PARENT = 'acor';
 /** Supervisors move here where a group may hold either processes or other groups (version 2). */
 export const SUPERVISORS = 'supervisors';
 
 /**
- * Where groups can be had. A group that somebody else has put this process in is left as it is, and no tool leaves it: groups are only made at
+ * Where groups can be had. A group into which another program has put this process is left as it is, and no tool leaves it: groups are only made at
  * the root of a hierarchy, for root, and in a group that has been handed to this user (such as one of `systemd-run --user -p Delegate=yes`).
  */
 export function groupPlaces(facts: GroupFacts = factsHere()): GroupPlace[] {
@@ -45,9 +45,9 @@ export function groupPlaces(facts: GroupFacts = factsHere()): GroupPlace[] {
     if (within === undefined) return [];
     const parent = posix.join(at, within);
     const isRootOfAll = within === '/' && facts.uid === 0;
-    const isHandedOver = facts.uid !== 0 && facts.ownerOf(parent) === facts.uid;
+    const isDelegated = facts.uid !== 0 && facts.ownerOf(parent) === facts.uid;
     const isCapable = version === 1 || facts.controllersOf(parent).split(/\s+/).includes('memory');
-    return (isRootOfAll || isHandedOver) && isCapable
+    return (isRootOfAll || isDelegated) && isCapable
       ? [{ version, controllers, folder: posix.join(parent, PARENT) }]
       : [];
   });

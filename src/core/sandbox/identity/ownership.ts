@@ -14,7 +14,7 @@ export interface OpenEntry {
 }
 
 /**
- * Visits a file or folder, and with `isDeep` all that is below it, without ever following a link: whoever may write there could
+ * Visits a file or folder, and with `isDeep` all that is below it, without ever following a link: a process that may write there could
  * put one in the place of a folder at any moment, and this runs as root. What vanishes on the way is passed over.
  */
 export function visitTree(

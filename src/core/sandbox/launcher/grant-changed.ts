@@ -3,6 +3,6 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 /** What was checked is no longer what stands there. */
 export function grantChanged(path: string, why: string): AcorError {
   return new AcorError('E_PERMISSION', `${path} was granted, and has changed since: ${why}`, {
-    hint: 'Run the tool again; if it happens again, somebody is changing that path at the same time.',
+    hint: 'Run the tool again; if it happens again, another process is changing that path at the same time.',
   });
 }

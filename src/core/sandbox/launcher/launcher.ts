@@ -2,7 +2,7 @@ import { closeSync, fstatSync, readSync } from 'node:fs';
 import { constants } from 'node:os';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Exit } from '../../process/runtime.ts';
-import type { LaunchOptions, RunUser, ToolExit } from '../sandbox.ts';
+import type { LaunchOptions, RunUser, SandboxLaunch } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 import type { Architecture } from '../seccomp/system-calls.ts';
 import { grantChanged } from './grant-changed.ts';
@@ -56,7 +56,7 @@ export class Launcher {
   readonly #hasInit: boolean;
   readonly #program: string;
 
-  /** `makeFile` makes the files that the launcher reads and writes, which have no names unless it is told otherwise. */
+  /** `makeFile` makes the files that the launcher reads and writes, which have no names by default. */
   constructor(
     steps: LaunchSteps,
     options: LaunchOptions,
@@ -110,7 +110,7 @@ export class Launcher {
   }
 
   /** How the tool ended. `failed` makes the error of a launch that came to nothing out of the words that were left. */
-  settle(exit: Exit, failed: (words: string) => AcorError): ToolExit {
+  settle(exit: Exit, failed: (words: string) => AcorError): ReturnType<SandboxLaunch['settle']> {
     const words = this.#words();
     const line = (key: string) => new RegExp(`^${key} (.*)$`, 'm').exec(words)?.[1];
     const cannotStart = line('cannot-start');
@@ -139,7 +139,7 @@ export class Launcher {
   }
 }
 
-/** The first process was killed before it could tell of the tool: so was the tool. */
+/** The first process was killed before it reported the tool's end, and the tool with it. */
 function killed({ rc, signal }: Exit): { rc: number | null; signal: string | null } {
   if (signal !== null || rc === null) return { rc: null, signal: signal ?? 'SIGKILL' };
   return { rc: null, signal: rc > 128 ? nameOfSignal(rc - 128) : 'SIGKILL' };

@@ -22,7 +22,7 @@ const CALLS = [
  * (Landlock), who it is, what it may use, what it may ask the kernel for (seccomp), no descriptor but its three. In Perl, because a
  * base system has it and its `syscall` needs no module. Its requests stand behind `__END__`; whatever fails ends it before the tool.
  *
- * As the first process of a PID namespace (`init`) it stays, takes in orphans, tells how the tool ended and what that took, and ends
+ * As the first process of a PID namespace (`init`) it stays, takes in orphans, reports how the tool ended and what it used, and kills
  * what is left over.
  */
 export function perlScript(architecture: Architecture): string {
@@ -59,7 +59,7 @@ if ($stream[0] eq 'null') {
 }
 for my $to (0, 1, 2) { call('dup3', 0 + $stream[$to], $to, 0) if $stream[$to] != $to }
 
-# The groups of processes, while this process is still who may join them. Whoever opened them may have lost them since.
+# The groups of processes, while this process is still who may join them. The process that opened them may have lost that right since.
 for (@group) {
   open(GROUP, '>&=', 0 + $_) or fail('group');
   syswrite(GROUP, '0') or tell_status("outside $!");
@@ -123,7 +123,7 @@ if (defined $one{uid}) {
   my $none = "\\0" x 24;
   call('capset', $header, $none);
 }
-# A change of user undoes it. Without a parent any more nobody would ever end this.
+# A change of user undoes it. Without a parent no process would ever end this one.
 call('prctl', 1, 9, 0, 0, 0);
 call('prctl', 38, 1, 0, 0, 0) unless $one{bare};
 if (defined $one{cwd}) { chdir $one{cwd} or fail("chdir $one{cwd}") }

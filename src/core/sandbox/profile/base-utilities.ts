@@ -140,7 +140,7 @@ export const BASE_UTILITIES: readonly string[] = [
   ],
 ];
 
-/** What the bash SDK itself starts, besides what it is told to. */
+/** Programs that the bash SDK itself starts. */
 export const SDK_UTILITIES: readonly string[] = [
   ...[
     'awk',

@@ -11,7 +11,7 @@ export function runtimeFolders(program: string): string[] {
   const found = [program];
   const real = realOf(program);
   const environment = dirname(dirname(program));
-  // A virtual environment is told by the name under which its Python is called.
+  // Python finds its virtual environment from the path by which it is called.
   if (existsSync(join(environment, 'pyvenv.cfg'))) found.push(environment);
   found.push(installationOf(real));
   if (!isLink(program)) found.push(installationOf(program));

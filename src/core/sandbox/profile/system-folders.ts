@@ -4,7 +4,7 @@ import type { SandboxRequest } from '../sandbox.ts';
 /** The base system: programs and libraries. Some are links into /usr on most systems, and folders on others. */
 const BASE = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store'];
 
-/** What programs commonly read of /etc, and nothing that tells of the machine or its people. */
+/** What programs commonly read of /etc, and nothing that identifies the machine or its users. */
 const ETC = [
   ...['/etc/ld.so.cache', '/etc/ld-musl-x86_64.path', '/etc/ld-musl-aarch64.path', '/etc/alternatives'],
   ...['/etc/nsswitch.conf', '/etc/localtime'],

@@ -26,7 +26,7 @@ const AF_INET = 2;
 const AF_INET6 = 10;
 const AF_NETLINK = 16;
 const NETLINK_ROUTE = 0;
-/** They put words into the terminal of whoever looks on. */
+/** They inject input into the terminal of the user. */
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const SET_ID_BITS = 0o6000;

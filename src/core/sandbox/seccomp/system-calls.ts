@@ -1,7 +1,7 @@
 /** The processors for which the numbers below hold. */
 export type Architecture = 'x64' | 'arm64';
 
-/** How the kernel names the architecture of a system call, so that one of a foreign numbering is told apart. */
+/** How the kernel names the architecture of a system call, so that a call with foreign numbers is recognised. */
 export const AUDIT_ARCHITECTURE: Readonly<Record<Architecture, number>> = {
   x64: 0xc000003e,
   arm64: 0xc00000b7,

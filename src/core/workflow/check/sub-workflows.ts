@@ -6,12 +6,12 @@ import { readInputs } from '../../registry/read-inputs.ts';
 import { isInside } from '../../registry/real-path.ts';
 import { workflowFolders } from '../file/find-workflow.ts';
 import { readWorkflow } from '../file/read-workflow.ts';
-import { inputSpecsOf } from '../inputs.ts';
-import type { RunExecutor } from '../model.ts';
+import type { StepWork } from '../model.ts';
+import { inputSpecsOf } from '../model.ts';
 import { allSteps, type CheckedFile, problemAt, type Surroundings, worksOf } from './checked-file.ts';
 import { inTermsOfFile, isOpen, openWords } from './open-arguments.ts';
 
-type SubWork = Extract<RunExecutor, { kind: 'workflow' }> & {
+type SubWork = Extract<StepWork, { kind: 'workflow' }> & {
   path: CheckedFile['workflow']['steps'][number]['path'];
 };
 

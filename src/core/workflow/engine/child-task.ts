@@ -1,7 +1,7 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
-import type { RunRequest } from '../../run/services.ts';
-import { wasStoppedMidway } from '../../run/stopped-midway.ts';
+import { wasStoppedMidway } from '../../run/retry.ts';
+import type { RunRequest } from '../../run/run-request.ts';
 import { requestCancel } from '../../store-files/cancel-request.ts';
 import { isLive } from '../../store-files/lost-runs.ts';
 import { childRequest } from './child-request.ts';

@@ -1,8 +1,7 @@
 import type { RunRecord } from '../../../protocol/run-record.ts';
-import { endedRecord } from '../../run/ended-record.ts';
-import { followToEnd } from '../../run/follow-to-end.ts';
+import { endedRecord, followToEnd } from '../../run/follow-to-end.ts';
 import type { RunSummary } from '../../run/run-summary.ts';
-import { summaryOf } from '../../run/summary-of.ts';
+import { summaryOf } from '../../run/run-summary.ts';
 import { readChildQuestion, throughTask } from '../../store-files/child-question.ts';
 import { type Engine, emit } from './engine.ts';
 

@@ -1,5 +1,5 @@
 import { EndingRace } from '../../run/attempt/ending.ts';
-import { guardDeadline } from '../../run/attempt/guards/deadline.ts';
+import { guardDeadline } from '../../run/attempt/guards/clocks.ts';
 import type { ChildHosts } from '../../run/child-supervisors.ts';
 import { endChildren } from '../../run/end-children.ts';
 import { failureOf, type Outcome, stopped } from '../../run/outcome.ts';

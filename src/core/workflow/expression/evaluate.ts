@@ -1,6 +1,6 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { placeText } from '../../config/problem.ts';
-import type { CelProblem } from './cel.ts';
+import type { CelProblem } from './cel-nodes.ts';
 import type { Expression, Scope } from './expression.ts';
 import type { Template } from './template.ts';
 

@@ -1,10 +1,11 @@
+import { splitWords } from '../../../util/split-command.ts';
 import type { KeyPath } from '../../config/yaml-file.ts';
-import type { RunExecutor, StepArguments } from '../model.ts';
+import { endOfExpression, type TemplatePart } from '../expression/split-template.ts';
+import type { StepArguments, StepWork } from '../model.ts';
 import { type FileReader, mistake, type StepFile } from './file-reader.ts';
-import { splitWords } from './split-words.ts';
 
 /** The tool of a step, and what it is given: `tool` and `args`, or both in a `command`. */
-export function readTool(reader: FileReader, step: StepFile, path: KeyPath): RunExecutor | undefined {
+export function readTool(reader: FileReader, step: StepFile, path: KeyPath): StepWork | undefined {
   if (step.command === undefined) {
     return { kind: 'tool', tool: step.tool!, args: readArguments(reader, step, path) };
   }
@@ -39,7 +40,7 @@ export function readCommand(
   line: string,
   path: KeyPath,
 ): { tool: string; args: StepArguments } | undefined {
-  const words = splitWords(line);
+  const words = wordsOf(line);
   if (typeof words === 'string') return mistake(reader, path, 'command', words);
   const [first, ...rest] = words;
   const tool = first?.join('') ?? '';
@@ -53,4 +54,19 @@ export function readCommand(
     );
   }
   return { tool, args: { form: 'words', words: rest.map((word) => reader.word(path, word)) } };
+}
+
+/** The words of a command. An expression `${…}` is one piece with all that is in it, quotes and spaces too. A text says what is wrong. */
+function wordsOf(line: string): TemplatePart[][] | string {
+  let isUnclosed = false;
+  const words = splitWords<TemplatePart>(line, (text, at) => {
+    if (text.startsWith('$${', at)) return { piece: '${', end: at + 3 };
+    if (!text.startsWith('${', at)) return undefined;
+    const close = endOfExpression(text, at + 2);
+    isUnclosed ||= close === undefined;
+    const end = close ?? text.length;
+    return { piece: { source: text.slice(at + 2, end), offset: at + 2 }, end: end + 1 };
+  });
+  if (isUnclosed) return 'a ${ of the command is never closed';
+  return words ?? 'a quote of the command is never closed';
 }

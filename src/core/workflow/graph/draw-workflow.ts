@@ -1,4 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { runName } from '../../../protocol/run-kind.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { readEvents } from '../../store-files/follow.ts';
 import type { RunStore } from '../../store-files/run-store.ts';
@@ -35,11 +36,16 @@ export async function drawWorkflow(
 
 async function statesOf({ name }: Workflow, { id, store }: { id: string; store: RunStore }) {
   const { tool } = store.read(id);
-  if (tool === `workflow:${name}`) return stepStates(readEvents(store.layout(id).events, { wait: false }));
+  if (tool === runName('workflow', name))
+    return stepStates(readEvents(store.layout(id).events, { wait: false }));
   throw new AcorError('E_USAGE', `the run ${id} is one of '${tool}', not of the workflow '${name}'`, {
     hint: 'Name a run of this workflow.',
     next: [
-      { operation: 'run.list', input: { tool: `workflow:${name}` }, why: 'List the runs of the workflow.' },
+      {
+        operation: 'run.list',
+        input: { tool: runName('workflow', name) },
+        why: 'List the runs of the workflow.',
+      },
     ],
   });
 }

@@ -3,10 +3,10 @@ import { readLogs, resumeRun } from '../../../protocol/next-steps.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import { followToEnd } from '../../run/follow-to-end.ts';
 import { settled } from '../../run/recover-lost-run.ts';
-import { wasStoppedMidway } from '../../run/stopped-midway.ts';
+import { wasStoppedMidway } from '../../run/retry.ts';
 import { requestCancel } from '../../store-files/cancel-request.ts';
 import { isLive } from '../../store-files/lost-runs.ts';
-import type { Pipe } from './pipe-attempt.ts';
+import type { Pipe } from './pipe.ts';
 
 /**
  * The runs of an earlier attempt that this one goes on with, by stage, and the last stage that is done. What has completed is not run again, and neither is what

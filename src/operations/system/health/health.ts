@@ -2,15 +2,12 @@ import * as z from 'zod';
 import { type HealthCheck, healthReport, overall } from '../../../compose/health-shape.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { acorOperation } from '../../define.ts';
-import { healthView } from '../../views.ts';
 import { checkLimits } from './limits.ts';
 import { checkPlugins } from './plugins.ts';
-import { checkPolicy } from './policy.ts';
-import { checkRuntimes } from './runtimes.ts';
 import { checkSandbox } from './sandbox.ts';
 import { checkSecrets } from './secrets.ts';
 import { checkStore } from './store.ts';
-import { checkTools } from './tools.ts';
+import { checkPolicy, checkRuntimes, checkTools } from './tools.ts';
 
 export const health = acorOperation({
   name: 'system.health',
@@ -48,5 +45,4 @@ export const health = acorOperation({
     const status = overall(checks);
     return { kind: 'data', data: { status, checks }, exit: status === 'blocked' ? 2 : 0 };
   },
-  render: healthView,
 });

@@ -6,15 +6,15 @@ import type { Project } from '../../acor-app.ts';
 export async function checkPlugins({ plugins }: Project): Promise<HealthCheck[]> {
   if (plugins === undefined) return [];
   const loaded = await plugins.ready();
-  return plugins.found.map(({ name, file, standing }): HealthCheck => {
+  return plugins.found.map(({ name, file, approval }): HealthCheck => {
     const check = { name: `plugin.${name}` };
     const running = loaded.find((each) => each.name === name);
     const trouble = plugins.failures.find(({ plugin }) => plugin === name);
-    if (standing.state === 'missing' || standing.state === 'stale') {
+    if (approval.state === 'missing' || approval.state === 'stale') {
       return {
         ...check,
         status: 'degraded',
-        detail: whyNotApproved(standing),
+        detail: whyNotApproved(approval),
         fix: `acor approve plugin:${name}`,
       };
     }

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { HealthCheck } from '../../../compose/health-shape.ts';
+import type { RunIndex } from '../../../core/ports/run-index.ts';
 import { recoverIfLost } from '../../../core/run/recover-lost-run.ts';
 import { isLost } from '../../../core/store-files/lost-runs.ts';
 import type { RunStore } from '../../../core/store-files/run-store.ts';
@@ -10,10 +11,17 @@ import type { Project } from '../../acor-app.ts';
 const LOW_SPACE_BYTES = 200_000_000;
 
 /** Whether runs can be kept: permissions, space, and runs that lost their supervisor. */
-export async function checkStore({ store }: Project): Promise<HealthCheck[]> {
+export async function checkStore({ store, index }: Project): Promise<HealthCheck[]> {
   const access = checkAccess(store.root);
   if (access.status === 'blocked') return [access];
-  return [access, checkSpace(store.root), await checkLostRuns(store)];
+  const runs = await index();
+  return [access, checkSpace(store.root), await checkLostRuns(store, runs), checkIndex(runs)];
+}
+
+/** After the runs were looked through: an index that is damaged shows it then. */
+function checkIndex({ warning }: RunIndex): HealthCheck {
+  if (warning === undefined) return { name: 'store.index', status: 'ok', detail: 'up to date' };
+  return { name: 'store.index', status: 'degraded', detail: warning, fix: 'acor health' };
 }
 
 function checkAccess(root: string): HealthCheck {
@@ -47,9 +55,9 @@ function checkSpace(root: string): HealthCheck {
   return { name: 'store.space', status: 'degraded', detail, fix: 'acor clean --keep 20' };
 }
 
-async function checkLostRuns(store: RunStore): Promise<HealthCheck> {
+async function checkLostRuns(store: RunStore, index: RunIndex): Promise<HealthCheck> {
   const lost: string[] = [];
-  for (const runId of store.list()) {
+  for (const { run_id: runId } of await index.unended()) {
     try {
       const record = store.read(runId);
       if (!isLost(record)) continue;

@@ -2,7 +2,8 @@ import { AcorError } from '../../../../protocol/acor-error.ts';
 import { describeTool, readLogs } from '../../../../protocol/next-steps.ts';
 import type { Problem } from '../../../config/problem.ts';
 import type { ToolEntry } from '../../../registry/registry.ts';
-import type { RunnerServices, RunRequest } from '../../../run/services.ts';
+import type { RunRequest } from '../../../run/run-request.ts';
+import type { RunnerServices } from '../../../run/services.ts';
 import { startRun } from '../../../run/start-run.ts';
 import type { Checker } from '../checker.ts';
 import { type Finding, findingOf } from '../finding.ts';
@@ -28,7 +29,7 @@ export const selftests: Checker = {
       for (const tool of tools) {
         const args = tool.manifest.health?.selftest;
         if (interrupt !== undefined || args === undefined || tool.problems.length > 0) continue;
-        const request = { tool: tool.name, args, cwd, env };
+        const request = { kind: 'tool', tool: tool.name, args, cwd, env } as const;
         const why = await whyFailed(testing(await services(), tool), request, (started) => {
           run = started;
           stop();
@@ -54,6 +55,7 @@ function testing(services: RunnerServices, tool: ToolEntry): RunnerServices {
     ...services,
     registry: {
       find: async () => tested,
+      list: async () => [tested],
       errorCodes: () => services.registry.errorCodes(),
       languages: () => services.registry.languages(),
     },

@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { unifiedDiff } from '../../../../util/line-diff.ts';
+import { unifiedDiff } from '../../../../util/unified-diff.ts';
 import { replaceFile } from '../../../config/replace-file.ts';
 import { parseYaml } from '../../../config/yaml-file.ts';
 import { isInside } from '../../../registry/real-path.ts';

@@ -1,4 +1,4 @@
-import type { ToolPlan } from '../../plan/plan.ts';
+import type { ToolPlan } from '../../plan/tool-plan.ts';
 import { liesInProtected, protectedChanges, protectedState } from './protected-state.ts';
 
 const MAX_TOLD = 100;

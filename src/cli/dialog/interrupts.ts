@@ -1,0 +1,23 @@
+import type { Interrupts } from '../../compose/interrupts.ts';
+
+/** The signals that reach this process. */
+export class ProcessInterrupts implements Interrupts {
+  readonly #listeners = new Set<(signal: string, count: number) => void>();
+  #count = 0;
+
+  /** Whether anything listens; otherwise a signal ends the process. */
+  get isHandled(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  /** Counts a signal and reports it to who listens. */
+  raise(signal: string): void {
+    this.#count++;
+    for (const listener of this.#listeners) listener(signal, this.#count);
+  }
+
+  listen(listener: (signal: string, count: number) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}

@@ -1,0 +1,73 @@
+import { relative } from 'node:path';
+import { displayWidth, padToWidth } from '../../compose/display-width.ts';
+import { mark } from '../../compose/marks.ts';
+import type { Screen } from '../../compose/screen.ts';
+import { styled } from '../../compose/style.ts';
+import { safeLine } from '../../compose/terminal-text.ts';
+import { durationWords, sizeWords } from '../../compose/time-words.ts';
+import { wrapToWidth } from '../../compose/wrap-to-width.ts';
+
+type Event = Readonly<Record<string, unknown>>;
+
+const MAX_ARTIFACTS = 10;
+const MAX_FIGURES = 40;
+const MAX_CHARS = 2000;
+
+/** How a run ended: what came of it, what it made, and the commands that lead on. */
+export function renderEnd(end: Event, result: Event | undefined, cwd: string, screen: Screen): string {
+  return [figures(result, screen), artifacts(end, cwd, screen), headline(end, screen), next(end, screen)]
+    .filter((part) => part !== '')
+    .join('\n');
+}
+
+function headline(end: Event, screen: Screen): string {
+  const state = safeLine(String(end.state));
+  const sign = state === 'completed' ? 'done' : state === 'failed' ? 'failed' : 'stopped';
+  const look = sign === 'done' ? 'green' : sign === 'failed' ? 'red' : 'yellow';
+  const code = typeof end.code === 'string' ? `: ${safeLine(end.code)}` : '';
+  const took = `in ${durationWords(Number(end.duration_s))}`;
+  return `${styled(`${mark(sign, screen)} ${state}`, look, screen)} ${took}${code}`;
+}
+
+/** The plain figures and words of the result, as names and values. */
+function figures(result: Event | undefined, screen: Screen): string {
+  if (result === undefined) return '';
+  const pairs = [...entriesOf(result.metrics), ...entriesOf(result.data)]
+    .filter(([, value]) => typeof value !== 'object')
+    .slice(0, MAX_FIGURES)
+    .map(([key, value]) => `${key} ${value}`);
+  const lines = wrapToWidth(safeLine(pairs.join('   ').slice(0, MAX_CHARS)), Math.max(8, screen.width - 2));
+  return pairs.length === 0 ? '' : lines.map((line) => `  ${line}`).join('\n');
+}
+
+function artifacts(end: Event, cwd: string, screen: Screen): string {
+  const all = Array.isArray(end.artifacts) ? (end.artifacts as Event[]) : [];
+  const shown = all.slice(0, MAX_ARTIFACTS).map((each) => {
+    const inside = relative(cwd, String(each.path));
+    const path = safeLine(inside.startsWith('..') ? String(each.path) : inside);
+    const facts = `${sizeWords(Number(each.size))}  sha256 ${safeLine(String(each.sha256).slice(0, 12))}`;
+    return { path, facts };
+  });
+  const more = all.length - shown.length;
+  const fits = ({ path, facts }: { path: string; facts: string }) =>
+    4 + Math.max(24, displayWidth(path)) + facts.length <= screen.width;
+  return [
+    // A path is there to be copied: it is never cut, and the terminal may break it.
+    ...shown.map(({ path, facts }) =>
+      fits({ path, facts })
+        ? `  ${padToWidth(path, 24)}  ${styled(facts, 'dim', screen)}`
+        : `  ${path}\n    ${styled(facts, 'dim', screen)}`,
+    ),
+    ...(more > 0 ? [`  and ${more} more: acor artifacts ${safeLine(String(end.run_id))}`] : []),
+  ].join('\n');
+}
+
+function next(end: Event, screen: Screen): string {
+  if (!Array.isArray(end.next) || end.next.length === 0) return '';
+  const commands = end.next.map((command) => `  ${safeLine(String(command))}`);
+  return [styled('Next', 'bold', screen), ...commands].join('\n');
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+}

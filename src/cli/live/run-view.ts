@@ -1,0 +1,154 @@
+import type { LineOutput, Written } from '../../compose/live/line-output.ts';
+import { LiveArea } from '../../compose/live/live-area.ts';
+import { PlainLines } from '../../compose/live/plain-lines.ts';
+import { mark } from '../../compose/marks.ts';
+import type { Screen } from '../../compose/screen.ts';
+import { styled } from '../../compose/style.ts';
+import { safeLine } from '../../compose/terminal-text.ts';
+import { durationWords } from '../../compose/time-words.ts';
+import { LineReader } from '../../protocol/jsonl.ts';
+import { renderEnd } from './render-end.ts';
+import { type Reported, renderEvent } from './render-event.ts';
+import { type EndedStep, RunCourse } from './run-course.ts';
+import { runFooter } from './run-footer.ts';
+
+type Event = Readonly<Record<string, unknown>>;
+
+/** How a run is shown. */
+export interface ViewOptions {
+  runId: string;
+  screen: Screen;
+  fd: number;
+  /** Paths below it are shown from there. */
+  cwd: string;
+  /** A dialog puts the questions for which the run waits: the view leaves them to it. */
+  asks: boolean;
+  /**
+   * So many bytes of the log were there before anybody looked, so that their events count from when they say they came. For
+   * a recording that is all of it, and `endMs` is when its run ended.
+   */
+  old: { bytes: number } | { endMs: number };
+  waitingStopsDeadline: boolean;
+  /** Tells every event in lines of its own, as a log, in place of steps and a summary. */
+  asLog?: (event: Event) => string | undefined;
+}
+
+/**
+ * Shows a run to a person at a terminal while it goes: what it says and which steps are over, as lines that scroll; below
+ * them how far it is; at the end what came of it.
+ */
+export class RunView {
+  readonly #options: ViewOptions;
+  readonly #course: RunCourse;
+  readonly #out: LineOutput;
+  #bytes = 0;
+  #result: Event | undefined;
+  #isOver = false;
+  #word = '';
+  #reportedPct = '';
+
+  constructor(options: ViewOptions) {
+    const { screen, fd, runId } = options;
+    this.#options = options;
+    this.#course = new RunCourse(options);
+    this.#out = screen.live
+      ? new LiveArea(
+          fd,
+          screen,
+          (now) => this.#footer(now),
+          (count) => leftOut(count, runId, this.#out.screen),
+        )
+      : new PlainLines(fd, screen);
+  }
+
+  /** Takes the next lines of the event log. */
+  async show(lines: Uint8Array): Promise<Written> {
+    const { old } = this.#options;
+    const isFresh = 'bytes' in old && this.#bytes >= old.bytes;
+    const nowMs = 'bytes' in old ? Date.now() : old.endMs;
+    const reader = new LineReader((bytes, start, end) => {
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+      this.#take(JSON.parse(text), nowMs, isFresh);
+    }, lines.length);
+    reader.push(lines);
+    this.#bytes += lines.length;
+    return this.#out.settle();
+  }
+
+  /** Says what is being done about a wish of the person, as long as it goes on. */
+  say(word: string): void {
+    if (this.#options.screen.live) this.#word = word;
+    else this.emit(word);
+  }
+
+  /** Tells a line of the runner's own, for good. */
+  emit(line: string): void {
+    this.#out.print(safeLine(line), 'kept');
+    // A reader that is gone is told by the next lines.
+    void this.#out.settle().catch(() => {});
+  }
+
+  /** Leaves the screen to somebody else. */
+  async putAside(): Promise<void> {
+    await this.#out.putAside();
+  }
+
+  /** Goes on where it was. */
+  takeUp(): void {
+    this.#out.takeUp();
+  }
+
+  async close(): Promise<void> {
+    await this.#out.close();
+  }
+
+  #take(event: Event, nowMs: number, isFresh: boolean): void {
+    const { screen } = this.#out;
+    const { asks, asLog, cwd } = this.#options;
+    const steps = this.#course.take(event, nowMs, isFresh);
+    this.#isOver = event.type === 'runner_end';
+    if (asLog !== undefined) {
+      const line = asLog(event);
+      if (line !== undefined) this.#out.print(line);
+      return;
+    }
+    for (const step of steps) this.#out.print(stepLine(step, screen), 'kept');
+    if (event.type === 'result') this.#result = event;
+    if (event.type === 'runner_end') this.#out.print(renderEnd(event, this.#result, cwd, screen), 'kept');
+    else if (!(event.type === 'action_required' && event.blocking === true && asks))
+      this.#emit(renderEvent(event, screen));
+    if (event.type === 'progress' && !screen.live) this.#reportProgress();
+  }
+
+  #emit(told: Reported | undefined): void {
+    if (told !== undefined) this.#out.print(told.text, told.isKept ? 'kept' : undefined);
+  }
+
+  /** Where nothing can be drawn again, every tenth part of a step is a line. */
+  #reportProgress(): void {
+    const { name = '', pct, msg = '' } = this.#course.work ?? {};
+    const part = `${name} ${pct === undefined ? '' : Math.floor(pct / 10)}`;
+    if (part === this.#reportedPct) return;
+    this.#reportedPct = part;
+    const words = [name, pct === undefined ? '' : `${Math.floor(pct)}%`, msg].filter((each) => each !== '');
+    const { screen } = this.#out;
+    this.#out.print(`${mark('working', screen)} ${safeLine(words.join('  '))}`);
+  }
+
+  #footer(screen: Screen): string[] {
+    if (this.#isOver) return [];
+    const facts = { nowMs: Date.now(), isLive: 'bytes' in this.#options.old, word: this.#word };
+    return runFooter(this.#course, facts, screen);
+  }
+}
+
+function stepLine({ name, end, durationMs }: EndedStep, screen: Screen): string {
+  const look = end === 'done' ? 'green' : end === 'failed' ? 'red' : 'yellow';
+  const took = styled(durationWords(durationMs / 1000), 'dim', screen);
+  return `${styled(mark(end, screen), look, screen)} ${safeLine(name.slice(0, 400))}  ${took}`;
+}
+
+function leftOut(count: number, runId: string, screen: Screen): string {
+  const words = `${screen.unicode ? '…' : '...'} ${count} lines more: acor logs ${runId} --format text`;
+  return styled(words, 'dim', screen);
+}

@@ -1,0 +1,57 @@
+import type { Interrupts } from '../../compose/interrupts.ts';
+import type { EventsResult } from '../../compose/operation.ts';
+import type { Place, Presenter } from '../../compose/terminal.ts';
+import type { RunAbout } from '../../operations/run/run-about.ts';
+import type { TerminalPerson } from '../dialog/terminal-person.ts';
+import { RunView, type ViewOptions } from './run-view.ts';
+
+/**
+ * Shows the events of a run to a person while it goes. `atQuestion` says what is shown of an end that the events do not hold, such as
+ * a question that was left open: the answer, or only the commands that lead on.
+ */
+export function runPresenter(person: TerminalPerson, atQuestion: 'answer' | 'commands') {
+  return {
+    async events(stream, place) {
+      const about = (await stream.about?.()) as RunAbout;
+      await showEvents(stream, new RunView({ ...about, ...placeOf(place) }), about, place, person);
+      const { next } = await stream.ended();
+      return next !== undefined && atQuestion === 'answer' ? 'answer' : 'shown';
+    },
+  } satisfies Presenter;
+}
+
+/** Where and how a view is drawn. */
+export function placeOf({ screen, stdoutFd, cwd }: Place): Pick<ViewOptions, 'screen' | 'fd' | 'cwd'> {
+  return { screen, fd: stdoutFd, cwd };
+}
+
+/** Draws events in a view until they end or nobody reads, and leaves the screen in order. */
+export async function showEvents(
+  { events }: EventsResult<unknown>,
+  view: RunView,
+  { cancels }: RunAbout,
+  { interrupts }: Place,
+  person: TerminalPerson,
+): Promise<void> {
+  // An interrupt cancels the run or ends the events; without a listener it would end the process in the middle of a line.
+  const stopListening = cancels ? reportInterrupts(view, interrupts) : interrupts.listen(() => {});
+  person.watch(view);
+  try {
+    for await (const lines of events) if ((await view.show(lines)) === 'closed') break;
+  } finally {
+    person.watch(undefined);
+    stopListening();
+    await view.close();
+  }
+}
+
+/** Says what an interrupt does, while it does it. */
+function reportInterrupts(view: RunView, interrupts: Interrupts): () => void {
+  return interrupts.listen((_signal, count) =>
+    view.say(
+      count > 1
+        ? 'stopping at once'
+        : 'stopping: the tool may end in order; Ctrl-C once more stops it at once',
+    ),
+  );
+}

@@ -1,0 +1,66 @@
+import { padToWidth } from '../../compose/display-width.ts';
+import type { DataOf } from '../../compose/operation.ts';
+import type { Screen } from '../../compose/screen.ts';
+import { type Look, styled } from '../../compose/style.ts';
+import { renderTable } from '../../compose/table.ts';
+import type { Presenter } from '../../compose/terminal.ts';
+import { agoWords, durationWords } from '../../compose/time-words.ts';
+import type { runList } from '../../operations/run/run-list.ts';
+import { stateWords } from './run-state-words.ts';
+import { hanging } from './views.ts';
+
+type Data = DataOf<typeof runList>;
+type Line = Data['runs'][number];
+
+/** On a screen narrower than this, each run gets lines of its own. */
+const MIN_TABLE_WIDTH = 72;
+const NONE = 'No runs here. See the tools there are with: acor list. Start one with: acor run <tool>';
+/** A silence that is worth a word. */
+const SILENT_S = 10;
+
+export const runsPresenter = {
+  data: ({ runs }: Data, screen) => runsView(runs, screen, Date.now()),
+} satisfies Presenter;
+
+/** Runs for a person: how each stands, since when, for how long, and what it needs or why it failed. */
+function runsView(runs: readonly Line[], screen: Screen, nowMs: number): string {
+  if (runs.length === 0) return styled(hanging(NONE, 0, screen), 'dim', screen);
+  const looks = new Map(runs.map(({ state }) => Object.values(stateWords(state, screen)) as [string, Look]));
+  const rows = runs.map((run) => ({
+    state: stateWords(run.state, screen).text,
+    tool: run.tool,
+    started: agoWords(run.created_at, nowMs),
+    took: tookWords(run, nowMs),
+    run: run.run_id,
+    note: noteOf(run),
+  }));
+  const table =
+    screen.width < MIN_TABLE_WIDTH
+      ? undefined
+      : renderTable(rows, screen, ['state', 'run'], (column, text) =>
+          column === 'state' ? looks.get(text) : undefined,
+        );
+  return table ?? rows.map((row) => card(row, looks.get(row.state)!)).join('\n');
+
+  function card({ state, tool, started, took, run, note }: (typeof rows)[number], look: Look): string {
+    const lines = [
+      `${styled(padToWidth(state, 11), look, screen)}  ${tool}`,
+      `  ${run}`,
+      `  ${started}, ${took}`,
+    ];
+    return [...lines, ...(note === '' ? [] : [`  ${hanging(note, 2, screen)}`])].join('\n');
+  }
+}
+
+/** How long a run took, or has been going on for. */
+function tookWords({ duration_s, created_at }: Line, nowMs: number): string {
+  return durationWords(duration_s ?? (nowMs - Date.parse(created_at)) / 1000);
+}
+
+function noteOf({ state, code, message, question, silent_for_s }: Line): string {
+  if (question !== null) return `asks: ${question}`;
+  if (state === 'failed') return [code, message].filter((part) => part !== null).join(': ');
+  return state === 'running' && silent_for_s !== null && silent_for_s >= SILENT_S
+    ? `silent for ${durationWords(silent_for_s)}`
+    : '';
+}

@@ -1,0 +1,83 @@
+import type { DataOf } from '../../compose/operation.ts';
+import type { Screen } from '../../compose/screen.ts';
+import { styled } from '../../compose/style.ts';
+import type { Presenter } from '../../compose/terminal.ts';
+import { agoWords, durationWords, localTime, sizeWords } from '../../compose/time-words.ts';
+import type { runShow } from '../../operations/run/run-show.ts';
+import { shellCommand } from '../../util/shell-quote.ts';
+import { stateWords } from './run-state-words.ts';
+import { pairsOf, tableOf } from './views.ts';
+
+type Shown = DataOf<typeof runShow>;
+
+export const shownRunPresenter = {
+  data: (run: Shown, screen) => runShownView(run, screen, Date.now()),
+} satisfies Presenter;
+
+/** One run for a person: how it stands, what it was called with, what came of it, what it asks and what it made. */
+function runShownView(run: Shown, screen: Screen, nowMs: number): string {
+  const { text, look } = stateWords(run.state, screen);
+  const artifacts = run.artifacts.map(({ path, size, sha256 }) => ({
+    path,
+    size: sizeWords(size),
+    sha256: sha256.slice(0, 12),
+  }));
+  const parts = [
+    `${styled(text, look, screen)}  ${run.tool} ${run.tool_version ?? ''}`.trimEnd(),
+    pairsOf(facts(run, nowMs), screen),
+    ...run.questions.map((question) => pairsOf(questionFacts(question), screen)),
+    artifacts.length === 0 ? '' : tableOf(artifacts, screen, ['path', 'sha256'], ''),
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function facts(run: Shown, nowMs: number): Record<string, unknown> {
+  const { progress, error, result, usage, given_args, survivors } = run;
+  const took = run.duration_s ?? (nowMs - Date.parse(run.created_at)) / 1000;
+  const far = [progress?.step, percent(progress?.pct), progress?.msg].filter((part) => part);
+  const why = [run.code, run.message ?? error?.msg].filter((part) => part);
+  return {
+    run: run.run_id,
+    call: given_args === null ? '' : shellCommand(['acor', 'run', run.tool, ...given_args]),
+    started: `${localTime(run.created_at)} (${agoWords(run.created_at, nowMs)})`,
+    took: `${durationWords(took)}${run.attempt > 1 ? `, attempt ${run.attempt}` : ''}`,
+    silent: run.silent_for_s === null ? '' : durationWords(run.silent_for_s),
+    progress: far.join('  '),
+    why: run.state === 'failed' ? why.join(': ') : '',
+    hint: typeof error?.hint === 'string' ? error.hint : '',
+    result: result === null ? '' : plainOf(result),
+    memory: typeof usage?.max_rss_bytes === 'number' ? sizeWords(usage.max_rss_bytes) : '',
+    processor: typeof usage?.cpu_s === 'number' ? durationWords(usage.cpu_s) : '',
+    survivors: survivors.map(({ pid, command }) => `${pid} ${command}`),
+    sandbox: run.isolation.backend,
+    folder: run.dir,
+  };
+}
+
+function questionFacts({ action_id, action, msg, context, options }: Shown['questions'][number]) {
+  return {
+    asks: `${action} (${action_id})`,
+    words: msg,
+    context: Object.entries(context).map(([key, value]) => `${key} ${JSON.stringify(value)}`),
+    options: options?.map(({ id, label }) => (label === undefined ? id : `${id} (${label})`)) ?? '',
+  };
+}
+
+/** What a tool tells as its result, without the envelope of the message. */
+function plainOf({ status, metrics, data }: Readonly<Record<string, unknown>>): string {
+  const fields = [metrics, data].flatMap((each) =>
+    typeof each === 'object' && each !== null
+      ? Object.entries(each)
+      : each === undefined
+        ? []
+        : [['data', each]],
+  );
+  const pairs = fields.map(
+    ([key, value]) => `${key} ${typeof value === 'object' ? JSON.stringify(value) : value}`,
+  );
+  return [status, ...pairs].join('  ');
+}
+
+function percent(pct: number | null | undefined): string {
+  return pct === null || pct === undefined ? '' : `${Math.floor(pct)}%`;
+}

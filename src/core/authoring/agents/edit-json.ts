@@ -1,0 +1,108 @@
+import { getNodeValue, type Node, type ParseError, parseTree } from 'jsonc-parser';
+
+/**
+ * Reads the JSON of an agent's settings, in which comments and trailing commas are allowed; an empty file is an empty object. Undefined
+ * when the text is not such an object.
+ */
+export function readJsonObject(text: string): Node | undefined {
+  const errors: ParseError[] = [];
+  try {
+    // The parser reports a byte order mark as an error; a space keeps all offsets.
+    const root = parseTree(sourceOf(text).replace(/^\ufeff/, ' '), errors, { allowTrailingComma: true });
+    return errors.length === 0 && root?.type === 'object' ? root : undefined;
+  } catch (error) {
+    // The parser recurses: a text with many thousands of levels exhausts the stack.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** The value at a path of keys; undefined when the path leads nowhere. */
+export function jsonValueAt(root: Node, path: readonly string[]): unknown {
+  const { node, depth } = nearestNode(root, path);
+  // The parser makes objects without a prototype, which equal no literal in `isDeepStrictEqual`.
+  return depth === path.length ? JSON.parse(JSON.stringify(getNodeValue(node))) : undefined;
+}
+
+/**
+ * Sets the value at a path and leaves all other bytes as they are. A number in the path is an index into an array; an index without an
+ * element appends. Undefined when the text is not a JSON object, or when the path leads through a value of another type.
+ */
+export function setInJson(
+  text: string,
+  path: readonly (string | number)[],
+  value: unknown,
+): string | undefined {
+  const root = readJsonObject(text);
+  if (root === undefined) return undefined;
+  const source = sourceOf(text);
+  const { node, depth } = nearestNode(root, path);
+  if (depth === path.length) return replaced(source, node, depth, value);
+  const key = path[depth]!;
+  if (node.type !== (typeof key === 'string' ? 'object' : 'array')) return undefined;
+  const rest = path
+    .slice(depth + 1)
+    .reduceRight<unknown>((inner, each) => (typeof each === 'string' ? { [each]: inner } : [inner]), value);
+  return inserted(source, node, depth, typeof key === 'string' ? `${JSON.stringify(key)}: ` : '', rest);
+}
+
+function sourceOf(text: string): string {
+  return text.trim() === '' ? '{}\n' : text;
+}
+
+/** The deepest node that exists along a path, and how many steps lead to it. */
+function nearestNode(root: Node, path: readonly (string | number)[]): { node: Node; depth: number } {
+  let node = root;
+  for (const [depth, key] of path.entries()) {
+    const next = childOf(node, key);
+    if (next === undefined) return { node, depth };
+    node = next;
+  }
+  return { node, depth: path.length };
+}
+
+/** Of members with the same key the last one counts, as in `JSON.parse`; the parser's own lookup takes the first. */
+function childOf(node: Node, key: string | number): Node | undefined {
+  if (node.type === 'array') return typeof key === 'number' ? node.children?.[key] : undefined;
+  return node.children?.findLast((member) => member.children?.[0]?.value === key)?.children?.[1];
+}
+
+function replaced(source: string, node: Node, depth: number, value: unknown): string {
+  const end = node.offset + node.length;
+  const isOneLine = !source.slice(node.offset, end).includes('\n');
+  const piece = isOneLine ? JSON.stringify(value) : written(value, depth, unitOf(source));
+  return source.slice(0, node.offset) + piece + source.slice(end);
+}
+
+function inserted(source: string, into: Node, depth: number, label: string, value: unknown): string {
+  const unit = unitOf(source);
+  const newline = source.includes('\r\n') ? '\r\n' : '\n';
+  const last = into.children?.at(-1);
+  const end = into.offset + into.length - 1;
+  const inside = source.slice(into.offset + 1, end);
+  if (last === undefined) {
+    const piece = `${newline}${unit.repeat(depth + 1)}${label}${written(value, depth + 1, unit)}`;
+    const closing = newline + unit.repeat(depth);
+    // A comment in an otherwise empty container stays, in front of the new value.
+    return source.slice(0, into.offset + 1) + inside.trimEnd() + piece + closing + source.slice(end);
+  }
+  const isOneLine = !inside.includes('\n');
+  const piece = isOneLine
+    ? ` ${label}${JSON.stringify(value)}`
+    : `${newline}${unit.repeat(depth + 1)}${label}${written(value, depth + 1, unit)}`;
+  const lastEnd = last.offset + last.length;
+  const trailingComma = TRAILING_COMMA.exec(source.slice(lastEnd, end))?.[0];
+  const at = lastEnd + (trailingComma?.length ?? 0);
+  return source.slice(0, at) + (trailingComma === undefined ? ',' : '') + piece + source.slice(at);
+}
+
+const TRAILING_COMMA = /^(?:\s|\/\/.*|\/\*[\s\S]*?\*\/)*,/;
+
+function written(value: unknown, depth: number, unit: string): string {
+  return JSON.stringify(value, null, unit).replaceAll('\n', `\n${unit.repeat(depth)}`);
+}
+
+/** The indentation of the first indented line. */
+function unitOf(source: string): string {
+  return /\n([ \t]+)\S/.exec(source)?.[1] ?? '  ';
+}

@@ -1,0 +1,18 @@
+import type { RunWriter } from '../../store-files/run-store.ts';
+import type { ToolPlan } from '../plan/tool-plan.ts';
+import type { AttemptOptions } from '../run-executor.ts';
+import type { RunnerServices } from '../services.ts';
+import type { AdapterKind } from './adapter.ts';
+import type { EndingRace } from './ending.ts';
+import type { Intake } from './intake.ts';
+
+/** What the steps of one attempt share. */
+export interface AttemptContext {
+  readonly services: RunnerServices;
+  readonly plan: ToolPlan;
+  readonly writer: RunWriter;
+  readonly options: AttemptOptions;
+  readonly adapter: AdapterKind;
+  readonly race: EndingRace;
+  readonly intake: Intake;
+}

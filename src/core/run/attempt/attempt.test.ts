@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { processesOf, TestProject, until } from '../../../../test/support/project.ts';
+import { commandOf } from '../../../operations/command-forms.ts';
+import { loadAdapter } from '../../adapters/index.ts';
+import { loadConfig } from '../../config/load.ts';
+import { loadRuntime, type Runtime, type SpawnedProcess } from '../../process/runtime.ts';
+import { watchdogsOf } from '../../process/watchdog.ts';
+import { Registry } from '../../registry/registry.ts';
+import { FileRunQueue } from '../../store-files/file-run-queue.ts';
+import { FileRunStore } from '../../store-files/file-run-store.ts';
+import type { RunnerServices } from '../services.ts';
+import { startRun } from '../start-run.ts';
+import type { AdapterKind } from './adapter.ts';
+
+const TOOL = `#!/bin/sh
+sleep 600 &
+echo '{"type":"result","status":"ok"}'
+`;
+const MANIFEST = 'name: leaves\nversion: 1.0.0\ndescription: Leaves a process.\n';
+
+const isLinux = process.platform === 'linux';
+
+describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, () => {
+  let project: TestProject;
+  let services: RunnerServices;
+  before(async () => {
+    project = new TestProject();
+    project.write('tools/leaves/tool.yaml', MANIFEST);
+    project.write('tools/leaves/cli.sh', TOOL, 0o755);
+    const config = await loadConfig({ cwd: project.root, env: process.env });
+    services = {
+      config,
+      registry: Registry.open(config, undefined),
+      store: new FileRunStore(project.runsDir, commandOf),
+      queue: new FileRunQueue(project.runsDir),
+      runtime: await loadRuntime(),
+      adoptsOrphans: false,
+      loadAdapter,
+    };
+    // Whatever the process opens once and keeps is open from here on.
+    await endOf(services);
+  });
+  after(() => project[Symbol.dispose]());
+
+  async function endOf(faulty: RunnerServices) {
+    const request = { kind: 'tool' as const, tool: 'leaves', args: [], cwd: project.root, env: process.env };
+    const run = await startRun(faulty, request);
+    return { ...(await run.ended), layout: run.layout };
+  }
+
+  async function assertNothingIsLeft(faulty: RunnerServices, message: RegExp): Promise<void> {
+    const before = openFiles();
+    const { state, message: said, run_id, survivors, layout } = await endOf(faulty);
+    assert.equal(state, 'failed');
+    assert.match(said ?? '', message);
+    assert.deepEqual(survivors, []);
+    assert.deepEqual(processesOf(run_id), []);
+    await until(() => watchdogsOf(run_id).length === 0);
+    const streams = readdirSync(layout.control).filter((name) => /^std/.test(name));
+    assert.deepEqual(streams, []);
+    assert.equal(existsSync(layout.ownershipRecord), false);
+    await until(() => openFiles().length <= before.length);
+  }
+
+  it('before the tool has started leaves nothing of it', async () => {
+    const failed = () => Promise.reject(new Error('no adapter today'));
+    await assertNothingIsLeft({ ...services, loadAdapter: failed }, /no adapter today/);
+    await assertNothingIsLeft(withAdapter({ make: fail('no output') }), /no output/);
+    const runtime = withRuntime({
+      spawn: () => Promise.reject(Object.assign(new Error(), { code: 'ENOENT' })),
+    });
+    await assertNothingIsLeft({ ...services, runtime }, /cannot start .*: no such program/);
+  });
+
+  it('while the tool is starting leaves nothing of it', async () => {
+    const { runtime } = services;
+    const spawn = async (request: Parameters<Runtime['spawn']>[0]) => {
+      const { pid, exited } = await runtime.spawn(request);
+      return {
+        pid,
+        exited,
+        stderr: null,
+        get stdout(): never {
+          throw new Error('no pump');
+        },
+      } as SpawnedProcess;
+    };
+    await assertNothingIsLeft({ ...services, runtime: withRuntime({ spawn }) }, /no pump/);
+  });
+
+  it('after the tool has ended leaves nothing of it', async () => {
+    const { make, ...kind } = await loadAdapter('jsonl');
+    const changed = (change: PropertyDescriptorMap) =>
+      withAdapter({ ...kind, make: (context) => Object.defineProperties(make(context), change) });
+    const files = { files: { get: fail('no files') } };
+    const close = { close: { value: fail('not closed') } };
+    await assertNothingIsLeft(changed(files), /no files/);
+    await assertNothingIsLeft(changed(close), /not closed/);
+    await assertNothingIsLeft(changed({ ...close, ...files }), /no files/);
+  });
+
+  function withAdapter(kind: AdapterKind): RunnerServices {
+    return { ...services, loadAdapter: async () => kind };
+  }
+
+  function withRuntime(change: Partial<Runtime>): Runtime {
+    return { ...services.runtime, ...change };
+  }
+});
+
+function fail(message: string): () => never {
+  return () => {
+    throw new Error(message);
+  };
+}
+
+function openFiles(): string[] {
+  return readdirSync('/proc/self/fd');
+}

@@ -1,0 +1,148 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { errorCode, errorMessage } from '../../../util/error-code.ts';
+import { unreachable } from '../../../util/unreachable.ts';
+import type { InputPipe } from '../../process/input-pipe.ts';
+import { ProcessTree } from '../../process/kill-tree.ts';
+import type { Exit, SpawnedProcess } from '../../process/runtime.ts';
+import type { Watchdog } from '../../process/watchdog.ts';
+import type { EgressNote } from '../../sandbox/egress/connection-log.ts';
+import type { SandboxLaunch } from '../../sandbox/sandbox.ts';
+import type { RunWriter } from '../../store-files/run-store.ts';
+import { environmentOf } from '../plan/environment.ts';
+import type { RecordFeed } from '../records/record-feed.ts';
+import type { AttemptContext } from './attempt-context.ts';
+import type { ResourceWatch } from './resources/resource-watch.ts';
+import type { RunOwnership } from './run-user-ownership.ts';
+import type { ToolOutput } from './tool-output.ts';
+
+/** A tool's standard input: the answers to its questions, or the records of another run. */
+export type ToolInput = InputPipe | RecordFeed;
+
+/** What a tool is started with. */
+export interface PreparedAttempt {
+  watchdog: Watchdog;
+  /** Undefined for a tool that keeps the user of its supervisor. */
+  ownership: RunOwnership | undefined;
+  /** Undefined for a tool whose standard input is empty. */
+  input: ToolInput | undefined;
+  output: ToolOutput;
+  resources: ResourceWatch;
+}
+
+/** A started tool in its sandbox. Disposing of it kills what is still alive. */
+export class SpawnedTool implements AsyncDisposable {
+  readonly child: SpawnedProcess;
+  readonly launch: SandboxLaunch;
+  readonly tree: ProcessTree;
+  /** Settles when the started process has ended; `failure` is set when that was the sandbox and not the tool. */
+  readonly exited: Promise<{ exit: Exit; left: number; failure?: unknown }>;
+  #isGone = false;
+
+  constructor({ services, plan }: AttemptContext, launch: SandboxLaunch, child: SpawnedProcess) {
+    this.child = child;
+    this.launch = launch;
+    this.tree = new ProcessTree(services.runtime, {
+      rootPid: child.pid,
+      runId: plan.runId,
+      adopts: services.adoptsOrphans,
+      sandboxProcessDepth: launch.sandboxProcessDepth,
+      ...(launch.isProxyProcess && { isProxyProcess: true }),
+    });
+    this.exited = child.exited.then((exit) => {
+      try {
+        return launch.settle(exit);
+      } catch (failure) {
+        return { exit, left: 0, failure };
+      }
+    });
+  }
+
+  /** Call it once nothing of the tool is alive. */
+  markGone(): void {
+    this.#isGone = true;
+    this.tree.release();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      if (!this.#isGone) await this.tree.kill();
+    } finally {
+      this.tree.release();
+      this.launch.close();
+    }
+  }
+}
+
+/** Starts the tool in its sandbox. Throws E_SPAWN_FAILED. */
+export async function spawnTool(attempt: AttemptContext, prepared: PreparedAttempt): Promise<SpawnedTool> {
+  const launch = launchOf(attempt, prepared);
+  try {
+    if (launch.forceKillCommand !== undefined) prepared.watchdog.endBy(launch.forceKillCommand);
+    return new SpawnedTool(attempt, launch, await spawn(attempt, launch));
+  } catch (error) {
+    launch.close();
+    throw error;
+  }
+}
+
+function launchOf(
+  { services, plan, writer, options }: AttemptContext,
+  { ownership, input, output, resources }: PreparedAttempt,
+): SandboxLaunch {
+  const { layout } = writer;
+  const { sandboxed, secrets } = plan;
+  ownership?.ownStreams();
+  return sandboxed.launch({
+    ...output.pump.targets,
+    ...(input && { stdin: input.target }),
+    env: environmentOf(plan, layout, { ...options, deadline: options.deadline() }),
+    user: ownership?.user ?? null,
+    // Not in `control`: each change there wakes the supervisor.
+    scratch: layout.dir,
+    groups: resources.groupFds,
+    ...(sandboxed.takesSecrets && secrets && { secrets: secrets.handed(services.runtime, layout) }),
+    onEgress(note) {
+      recordEgress(writer, note);
+      output.store();
+    },
+  });
+}
+
+async function spawn({ services }: AttemptContext, launch: SandboxLaunch): Promise<SpawnedProcess> {
+  const { argv } = launch.spawn;
+  try {
+    return await services.runtime.spawn(launch.spawn);
+  } catch (error) {
+    const missing = errorCode(error) === 'ENOENT';
+    throw new AcorError(
+      'E_SPAWN_FAILED',
+      `cannot start ${argv[0]}: ${missing ? 'no such program' : errorMessage(error)}`,
+      {
+        hint:
+          errorCode(error) === 'E2BIG'
+            ? 'The system takes arguments only up to a length (128 KB each on Linux): give a long value in a file.'
+            : 'Check that the program of the tool exists, that its mode bits let it run, and that the interpreter in its first line exists.',
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Records the connections of a tool in the log of its run. */
+function recordEgress({ log }: RunWriter, note: EgressNote): void {
+  const { kind, ...fields } = note;
+  switch (kind) {
+    case 'allowed':
+    case 'total':
+      log.append({ type: 'runner_log', level: 'info', ...fields });
+      break;
+    case 'failed':
+      log.append({ type: 'runner_warning', ...fields });
+      break;
+    case 'denied':
+      log.append({ type: 'runner_warning', code: 'E_POLICY_DENIED', ...fields });
+      break;
+    default:
+      unreachable(kind);
+  }
+}

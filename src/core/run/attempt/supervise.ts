@@ -1,0 +1,128 @@
+import { storageError } from '../../store-files/storage-error.ts';
+import type { AttemptContext } from './attempt-context.ts';
+import { type DeadlineGuard, guardDeadline, guardLiveness, guardStall } from './guards/clocks.ts';
+import type { StopGuard } from './guards/guard.ts';
+import type { PreparedAttempt, SpawnedTool } from './spawn-tool.ts';
+
+/** Everything that watches a running tool and may end its attempt. */
+export interface Supervision extends AsyncDisposable {
+  /** Stops the guards: the attempt is over. */
+  stop(): void;
+  /** Closes the questions that are still open, unless they stay open for the next turn of a conversation. Throws E_STORAGE. */
+  endQuestions(): Promise<void>;
+}
+
+/** Starts to read the tool's output, to answer its questions and to enforce its limits. Each of them ends the attempt in the race. */
+export function supervise(
+  attempt: AttemptContext,
+  prepared: PreparedAttempt,
+  tool: SpawnedTool,
+): Supervision {
+  const { race, options, writer } = attempt;
+  const { watchdog, input, output, resources } = prepared;
+  const { child, launch, tree, exited } = tool;
+  launch.release();
+  race.watchExit(() => launch.hasEnded());
+  input?.releaseReadEnd();
+  watchdog.watchGroup(child.pid);
+  output.pump.start(child);
+  const { work, artifacts, toolLogs } = writer.layout;
+  resources.start(race, {
+    rootPid: child.pid,
+    sandboxProcessDepth: launch.sandboxProcessDepth,
+    strays: () => tree.orphans(),
+    folders: [work, artifacts, toolLogs],
+  });
+  const deadline = deadlineOf(attempt, prepared);
+  const guards = [deadline.stop, ...silenceGuards(attempt, prepared)];
+  beginQuestions(attempt, prepared, deadline);
+  void exited.then(({ exit }) => race.end({ kind: 'exited', exit }));
+  void options.cancelled.then((reason) => race.end({ kind: 'cancelled', reason }));
+  const stop = () => {
+    for (const stopGuard of guards) stopGuard();
+    resources.stop();
+  };
+  let areQuestionsOpen = options.turn === undefined;
+  const endQuestions = async () => {
+    if (!areQuestionsOpen) return;
+    areQuestionsOpen = false;
+    await options.questions.end();
+  };
+  return {
+    stop,
+    endQuestions,
+    async [Symbol.asyncDispose]() {
+      stop();
+      await endQuestions().catch(() => undefined);
+    },
+  };
+}
+
+function deadlineOf({ plan, options, race }: AttemptContext, { output }: PreparedAttempt): DeadlineGuard {
+  const { timeoutS, waitingStopsDeadline } = plan.limits;
+  return guardDeadline(race, {
+    leftMs: options.leftMs,
+    standsStill: () => waitingStopsDeadline && options.questions.standsStill,
+    timeoutS,
+    isOutputClosed: () => output.isStdoutClosed,
+  });
+}
+
+/** The guards against a tool that sends nothing, and against one that makes no progress. */
+function silenceGuards(
+  { plan: { limits }, options: { questions }, writer, intake, race }: AttemptContext,
+  { input, output }: PreparedAttempt,
+): StopGuard[] {
+  const lastGivenMs = () => (input !== undefined && 'lastGivenMs' in input ? input.lastGivenMs : 0);
+  // A tool that waits for an answer or for another tool is not silent; its clock restarts with what it receives.
+  const sinceWaiting = (lastMs: () => number) => () =>
+    questions.isWaiting || output.isPaused
+      ? performance.now()
+      : Math.max(questions.lastAnswerMs, lastGivenMs(), lastMs());
+  intake.lastEventMs = intake.lastProgressMs = performance.now();
+  const liveness = guardLiveness(race, {
+    graceS: limits.heartbeatGraceS,
+    lastEventMs: sinceWaiting(() => intake.lastEventMs),
+  });
+  if (limits.stallS === null) return [liveness];
+  const stall = guardStall({
+    stallS: limits.stallS,
+    lastProgressMs: sinceWaiting(() => intake.lastProgressMs),
+    onStall: (stalledForS) => {
+      writer.log.append({
+        type: 'runner_warning',
+        msg: `no progress for ${stalledForS.toFixed(1)} s`,
+        stalled_for_s: stalledForS,
+      });
+      output.store();
+    },
+  });
+  return [liveness, stall];
+}
+
+function beginQuestions(
+  { plan, writer, options, race }: AttemptContext,
+  { input, output }: PreparedAttempt,
+  deadline: DeadlineGuard,
+): void {
+  const { questions, turn } = options;
+  const waitedBeforeMs = questions.waitedMs;
+  questions.begin({
+    deliver(line) {
+      turn?.delivered(line);
+      input?.write(output.answerOf(line));
+    },
+    // A wait for an answer has moved the deadline that the tool got at its start.
+    news: () =>
+      plan.limits.waitingStopsDeadline && questions.waitedMs > waitedBeforeMs
+        ? { deadline_ts: options.deadline().toISOString(), attempt: options.number }
+        : {},
+    onGoingOn: () => deadline.look(),
+    onUnanswered: (actionId, timeoutS) => race.end({ kind: 'unanswered', actionId, timeoutS }),
+    onFailed: (error) =>
+      race.end({
+        kind: 'store-failed',
+        error: storageError(error, 'keep an answer', writer.layout.answers),
+      }),
+  });
+}

@@ -1,0 +1,126 @@
+import type { ProcessTree, Survivor } from '../../process/kill-tree.ts';
+import type { ObservedAttempt } from '../outcome.ts';
+import type { AttemptContext } from './attempt-context.ts';
+import { type Ending, hasEndedItself } from './ending.ts';
+import { after } from './guards/guard.ts';
+import type { PreparedAttempt, SpawnedTool } from './spawn-tool.ts';
+import type { Supervision } from './supervise.ts';
+
+const POLL_MS = 5;
+/** A process that is just exiting gets this long before it counts as left behind. */
+const SETTLE_MS = 60;
+const LEFTOVER_GRACE_MS = 1000;
+
+/** The attempt is over: ends the tool and all that it started, reads the rest of its output, and reports what was seen. */
+export async function windDown(
+  attempt: AttemptContext,
+  { output, resources }: PreparedAttempt,
+  tool: SpawnedTool,
+  supervision: Supervision,
+): Promise<ObservedAttempt> {
+  const { plan, writer, intake, race } = attempt;
+  supervision.stop();
+  const first = race.winner!;
+  if (first.kind !== 'exited') await stopTool(attempt, tool, first);
+  const { exit, left: leftInside, failure } = await tool.exited;
+  const { left: leftOutside, survivors } = await endLeftovers(tool.tree);
+  tool.markGone();
+  await supervision.endQuestions();
+  if (failure !== undefined) throw failure;
+  await output.finish(first.kind === 'exited' ? exit.rc : null);
+  const left = leftInside + leftOutside;
+  if (left > 0)
+    intake.warnOnce(
+      'left',
+      undefined,
+      `the tool ended and left ${left} process(es) running; they were ended`,
+    );
+  // The run of a tool that exited has not ended well when its last output could not be stored.
+  const ending: Ending =
+    hasEndedItself(first) && output.failure !== undefined
+      ? { kind: 'store-failed', error: output.failure }
+      : first;
+  return {
+    ending: await resources.judge(ending, {
+      message: intake.ending,
+      exitCodes: plan.tool.manifest.exit_codes,
+      stderrLog: writer.layout.stderrLog,
+    }),
+    exit: resources.measured(exit),
+    message: intake.ending,
+    protocolProblem: intake.problem,
+    survivors,
+    files: output.files,
+  };
+}
+
+/** Ends what a tool left running when it exited. Returns how many processes that were, and those that could not be killed. */
+export async function endLeftovers(tree: ProcessTree): Promise<{ left: number; survivors: Survivor[] }> {
+  if (await diesOut(tree, SETTLE_MS)) return { left: 0, survivors: [] };
+  const left = tree.members().length;
+  tree.signal('SIGTERM');
+  if (await diesOut(tree, LEFTOVER_GRACE_MS)) return { left, survivors: [] };
+  return { left, survivors: await tree.kill() };
+}
+
+/**
+ * The cancel ladder (contract §3): the cancel file with the reason, a grace, SIGTERM to the whole tree, a grace, SIGKILL to the whole
+ * tree. A forced cancel ends each grace at once.
+ */
+async function stopTool(
+  { plan, options }: AttemptContext,
+  { tree, exited }: SpawnedTool,
+  ending: Ending,
+): Promise<void> {
+  // A tool that uses too much would go on to do so.
+  const graceMs = isWithoutGrace(ending) ? 0 : plan.limits.cancelGraceS * 1000;
+  options.control.reportTool(reasonOf(ending));
+  if (await endsWithin(exited, graceMs, options.forceCancel)) return;
+  tree.signal('SIGTERM');
+  if (await endsWithin(exited, graceMs, options.forceCancel)) return;
+  await tree.kill();
+  await exited;
+}
+
+async function diesOut(tree: ProcessTree, ms: number): Promise<boolean> {
+  const until = performance.now() + ms;
+  for (;;) {
+    if (tree.members().length === 0) return true;
+    if (performance.now() > until) return false;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+async function endsWithin(
+  exited: Promise<unknown>,
+  ms: number,
+  forceCancel: Promise<unknown>,
+): Promise<boolean> {
+  let stopTimer = () => {};
+  const timeUp = new Promise<false>((resolve) => {
+    stopTimer = after(ms, () => resolve(false));
+  });
+  const result = await Promise.race([exited.then(() => true), timeUp, forceCancel.then(() => false)]);
+  stopTimer();
+  return result;
+}
+
+function isWithoutGrace({ kind }: Ending): boolean {
+  return kind === 'store-failed' || kind === 'over-limit';
+}
+
+/** Why the tool is stopped, as its cancel file says. */
+function reasonOf(ending: Ending): string {
+  switch (ending.kind) {
+    case 'cancelled':
+      return ending.reason;
+    case 'silent':
+      return 'heartbeat-missed';
+    case 'unanswered':
+      return 'no-answer';
+    case 'over-limit':
+      return ending.limit;
+    default:
+      return ending.kind;
+  }
+}

@@ -1,0 +1,37 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import type { Approval } from '../../guard/approval-state.ts';
+import { RunGuard } from '../../guard/run-guard.ts';
+import { assertCompatible } from '../../registry/compatibility.ts';
+import type { ToolEntry } from '../../registry/registry.ts';
+import type { RunRequest } from '../run-request.ts';
+import type { PlanServices } from './plan-services.ts';
+
+/** A tool that may run for this caller, within the ceilings of the policy. */
+export interface CheckedTool {
+  tool: ToolEntry;
+  guard: RunGuard;
+  /** The approval that a privileged tool runs by. */
+  approval: Approval | null;
+}
+
+/** Finds the tool of a request. Throws when it is incompatible, denied by the policy, not approved, or lacks a required variable. */
+export async function checkTool(
+  { registry, config, store }: PlanServices,
+  request: RunRequest,
+): Promise<CheckedTool> {
+  const found = request.found ?? (await registry.find(request.tool));
+  assertCompatible(found.manifest);
+  const guard = await RunGuard.open(found, { ...request, config, runsDir: store.root });
+  const { tool, approval } = await guard.authorizeTool();
+  checkEnvironment(tool, request);
+  return { tool, guard, approval };
+}
+
+function checkEnvironment({ manifest, name }: ToolEntry, { env }: RunRequest): void {
+  const missing = manifest.env.require.filter((variable) => env[variable] === undefined);
+  if (missing.length === 0) return;
+  throw new AcorError('E_ENV_MISSING', `tool '${name}' needs ${missing.join(', ')} in the environment`, {
+    hint: `Set it, then run again: export ${missing.map((variable) => `${variable}=…`).join(' ')}`,
+    details: { missing },
+  });
+}

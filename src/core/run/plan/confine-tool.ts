@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
+import { sharedLibraryOf } from '../../registry/command.ts';
+import type { ToolEntry } from '../../registry/registry.ts';
+import { type SdkPaths, sdkPaths } from '../../registry/sdk-paths.ts';
+import { type ChosenBackend, chooseBackend, forgettingWhenBroken } from '../../sandbox/choose.ts';
+import { type GroupPlace, usefulGroups } from '../../sandbox/groups/group-places.ts';
+import type { Confinement, RunFolders, SandboxBackend, SandboxRequest } from '../../sandbox/sandbox.ts';
+import { layoutOf, type RunLayout } from '../../store-files/layout.ts';
+import type { RunRequest } from '../run-request.ts';
+import { heldLimits } from './held-limits.ts';
+import type { PlanServices } from './plan-services.ts';
+import { ownFolders, type ResolvedCall } from './resolve-call.ts';
+
+/** How a tool is confined, and where process groups are made for it. */
+export type ToolConfinement = Confinement & {
+  argv: [string, ...string[]];
+  groups: readonly GroupPlace[];
+  /** Set when a stronger sandbox is not available here. */
+  fallback: { chosen: ChosenBackend; cacheFolder: string } | null;
+};
+
+/** Confines a call in the strongest sandbox of this machine. Throws E_SANDBOX_UNAVAILABLE. */
+export async function confineTool(
+  services: PlanServices,
+  { env }: RunRequest,
+  of: { runId: string; tool: ToolEntry; call: ResolvedCall; resources: ResourceLimits },
+): Promise<ToolConfinement> {
+  const { config, store } = services;
+  const { runId, tool, call, resources } = of;
+  const { command, args, grants } = call;
+  const { level, commands } = tool.manifest.permissions;
+  const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...args];
+  const hidden = ownFolders(services, env);
+  const confinement = await confine(services, tool, {
+    runId,
+    argv,
+    level,
+    runtime: command.runtime,
+    language: tool.language,
+    toolDir: tool.dir,
+    folders: foldersOf(layoutOf(store.root, runId)),
+    libraries: [...librariesOf(sdkPaths(), tool), ...sharedLibraryOf(tool, config)],
+    grants,
+    // The first run of a project makes the store before its tool starts.
+    hidden: hidden.filter((path) => path === store.root || existsSync(path)),
+    commands,
+    path: env['PATH'] ?? '',
+    limits: resources,
+  });
+  return { ...confinement, argv };
+}
+
+async function confine(
+  { config: { config }, store }: PlanServices,
+  tool: ToolEntry,
+  request: Omit<SandboxRequest, 'network'>,
+): Promise<Omit<ToolConfinement, 'argv'>> {
+  const cacheFolder = join(store.root, 'cache');
+  const chosen = await chooseBackend(config.security, cacheFolder);
+  const { backend, probe } = chosen;
+  const network = await networkFor(config, tool, backend);
+  const confined = await backend.confine({ ...request, ...network }, probe);
+  const confinement = forgettingWhenBroken(confined, chosen.forget);
+  // The engine groups the processes of its containers.
+  const groups = backend.name === 'container' ? [] : usefulGroups(backend.tier);
+  const limits = heldLimits(request.limits, {
+    backend: backend.name,
+    places: groups,
+    features: probe.features,
+  });
+  const fallback = chosen.skippedBackends.length > 0 ? { chosen, cacheFolder } : null;
+  return { ...confinement, groups, fallback, isolation: { ...confinement.isolation, limits } };
+}
+
+/** Most tools get no network; some the hosts that their manifest names, and privileged ones all hosts. */
+async function networkFor(
+  config: PlanServices['config']['config'],
+  tool: ToolEntry,
+  backend: SandboxBackend,
+): Promise<Pick<SandboxRequest, 'network' | 'egress'>> {
+  const { level, network } = tool.manifest.permissions;
+  if (level !== 'privileged' && network.egress_allow.length === 0) return { network: 'none' };
+  const { networkOf } = await import('./plan-network.ts');
+  return networkOf({ config }, tool, backend);
+}
+
+function foldersOf(layout: RunLayout): RunFolders {
+  return {
+    writable: [layout.work, layout.artifacts, layout.toolLogs],
+    readable: [layout.toolControl, layout.secrets],
+    work: layout.work,
+  };
+}
+
+/**
+ * What tools may import without an install: the SDKs, in one folder, because each further mount costs a fifth of a millisecond. What
+ * the TypeScript SDK imports is added for the tools that can load it.
+ */
+function librariesOf({ packageRoot }: SdkPaths, { language, manifest }: ToolEntry): string[] {
+  const isShellOrPython = language === 'bash' || language === 'python';
+  const isAlone = isShellOrPython && manifest.permissions.commands.length === 0;
+  const forNode = isAlone ? [] : ['src/tool', 'dist/lib', 'package.json'];
+  return ['sdk', ...forNode].map((path) => join(packageRoot, path));
+}

@@ -1,0 +1,16 @@
+import type { RunRequest } from '../run-request.ts';
+import type { CheckedTool } from './check-tool.ts';
+import type { ToolConfinement } from './confine-tool.ts';
+import type { PlannedLimits } from './limits.ts';
+import type { ResolvedCall } from './resolve-call.ts';
+import type { RunPlan } from './run-plan.ts';
+
+/** Everything decided about a tool's run before it starts. `acor run --dry-run` shows it. */
+export interface ToolPlan extends RunPlan, CheckedTool, ResolvedCall, PlannedLimits {
+  sandboxed: ToolConfinement;
+  callerEnv: RunRequest['env'];
+  baseAllowlist: readonly string[];
+  libraryDir: string;
+  /** Whether another run reads the records of this one while it runs. */
+  isRead: boolean;
+}

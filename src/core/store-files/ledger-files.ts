@@ -1,0 +1,130 @@
+import { closeSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCode } from '../../util/error-code.ts';
+import { parseObject } from '../../util/parse-object.ts';
+import { GENESIS, sha256 } from './ledger-line.ts';
+
+/** `00000007.jsonl` is a sealed segment, `00000001-00000006.jsonl` what is left of several after a compaction. */
+const NAME = /^(\d{8})(?:-(\d{8}))?\.jsonl$/;
+const CHUNK_BYTES = 262_144;
+const TAIL_BYTES = 65_536;
+
+/** A sealed file of the ledger, and the numbers of the segments that it holds. */
+export interface SealedFile {
+  name: string;
+  path: string;
+  first: number;
+  last: number;
+  isCompacted: boolean;
+}
+
+/** A line of a file, without its end. */
+export interface FileLine {
+  text: Buffer;
+  from: number;
+  to: number;
+  hasEnd: boolean;
+}
+
+/** The sealed files of a ledger, the oldest first. One that a compaction has replaced, and was killed before it removed it, is left out. */
+export function sealedFiles(folder: string): SealedFile[] {
+  const files = namesIn(folder).flatMap((name) => {
+    const match = NAME.exec(name);
+    if (match === null) return [];
+    const first = Number(match[1]);
+    const last = Number(match[2] ?? match[1]);
+    return [{ name, path: join(folder, name), first, last, isCompacted: match[2] !== undefined }];
+  });
+  let covered = 0;
+  return files
+    .sort((a, b) => a.first - b.first || b.last - a.last || Number(b.isCompacted) - Number(a.isCompacted))
+    .filter(({ last }) => {
+      const isNew = last > covered;
+      covered = Math.max(covered, last);
+      return isNew;
+    });
+}
+
+/** The name of a sealed file: of one segment, or of those from one to another that were compacted. */
+export function sealedName(first: number, compactedTo?: number): string {
+  const range = compactedTo === undefined ? [first] : [first, compactedTo];
+  return `${range.map((number) => String(number).padStart(8, '0')).join('-')}.jsonl`;
+}
+
+/** The hash that the first line after this file has as that of the line before it. */
+export function hashAtEndOf(file: SealedFile): string {
+  if (file.isCompacted) return String(firstLineOf(file)?.last_sha256);
+  const fd = openSync(file.path, 'r');
+  try {
+    const { line } = lastLine(fd);
+    return line === undefined ? GENESIS : sha256(line);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** When the first line of a file was written, in milliseconds since 1970; of a compacted file, the first one that it replaced. */
+export function beginOf(file: SealedFile): number {
+  const { ts, from_ts = ts } = firstLineOf(file) ?? {};
+  return Date.parse(String(from_ts));
+}
+
+/** The last whole line of a file, and where it ends: what follows is a torn write. */
+export function lastLine(fd: number): { line: string | undefined; end: number } {
+  const size = fstatSync(fd).size;
+  const from = Math.max(0, size - TAIL_BYTES);
+  const tail = Buffer.alloc(size - from);
+  readSync(fd, tail, 0, tail.length, from);
+  const end = tail.lastIndexOf(10) + 1;
+  if (end === 0 && from > 0) throw new Error(`no line ends in its last ${TAIL_BYTES} bytes: it was damaged`);
+  if (end === 0) return { line: undefined, end: 0 };
+  const start = tail.lastIndexOf(10, end - 2) + 1;
+  return { line: tail.toString('utf8', start, end - 1), end: from + end };
+}
+
+/** The lines of a file from an offset on, in bounded memory. */
+export function* linesOf(path: string, from = 0): Generator<FileLine> {
+  const fd = openSync(path, 'r');
+  try {
+    yield* linesOfOpen(fd, from);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The lines of an open file. A last line that has no end may be in the middle of being written: it is read again while it grows. */
+export function* linesOfOpen(fd: number, from = 0): Generator<FileLine> {
+  let rest: Buffer = Buffer.alloc(0);
+  for (let at = from; ; ) {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    const size = readSync(fd, chunk, 0, chunk.length, at + rest.length);
+    if (size === 0) {
+      if (fstatSync(fd).size > at + rest.length) continue;
+      if (rest.length > 0) yield { text: rest, from: at, to: at + rest.length, hasEnd: false };
+      return;
+    }
+    const bytes =
+      rest.length === 0 ? chunk.subarray(0, size) : Buffer.concat([rest, chunk.subarray(0, size)]);
+    let start = 0;
+    for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
+      yield { text: bytes.subarray(start, end), from: at + start, to: at + end + 1, hasEnd: true };
+      start = end + 1;
+    }
+    rest = bytes.subarray(start);
+    at += start;
+  }
+}
+
+function firstLineOf({ path }: SealedFile): Record<string, unknown> | undefined {
+  for (const { text } of linesOf(path)) return parseObject(text.toString('utf8'));
+  return undefined;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}

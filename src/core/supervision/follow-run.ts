@@ -1,0 +1,80 @@
+import type { NextStep } from '../../protocol/next-step.ts';
+import { answerSteps, readQuestion } from '../run/answers/question.ts';
+import { followToEnd } from '../run/follow-to-end.ts';
+import { countLines } from '../store-files/follow.ts';
+import { type AskedQuestion, questionsOf } from '../store-files/open-questions.ts';
+import type { RunStore } from '../store-files/run-store.ts';
+
+/** Why the following of a run stopped: the run is over, it waits for an answer, or the reader or the signal stopped it. */
+export type FollowEnd = 'ended' | 'question' | 'stopped';
+
+/** How questions were put to a person: the run waits for none of them any more, or the person left one open. */
+export type DialogEnd = 'settled' | 'left';
+
+const STATE_MARK = Buffer.from('"type":"runner_state"');
+
+/**
+ * Yields the events of a run of any supervisor as whole lines, from any `seq` on, until the run ends or waits for an answer. `ask`
+ * puts the questions for which it waits to a person; when they are answered, the following goes on.
+ */
+export async function* followRun(
+  store: RunStore,
+  runId: string,
+  {
+    since,
+    signal,
+    atQuestions,
+    ask,
+  }: {
+    since: number;
+    signal?: AbortSignal | undefined;
+    atQuestions: boolean;
+    ask?: (() => Promise<DialogEnd>) | undefined;
+  },
+): AsyncGenerator<Uint8Array, FollowEnd> {
+  for (let seen = since; ; ) {
+    // The events before `seen` may hold the question for which the run waits.
+    const waits = seen > 0 && (await blockingQuestionsOf(store, runId)).length > 0;
+    let state = waits ? 'waiting_ai' : undefined;
+    let isOver = false;
+    const isEnough = () => atQuestions && state === 'waiting_ai';
+    for await (const lines of followToEnd(store, runId, { since: seen, signal, isEnough })) {
+      if (ask !== undefined) seen += countLines(lines);
+      state = stateAfter(lines) ?? state;
+      isOver = state !== undefined && state !== 'running' && state !== 'waiting_ai' && state !== 'queued';
+      yield lines;
+    }
+    if (isOver) return 'ended';
+    if (!isEnough()) return signal?.aborted ? 'stopped' : 'ended';
+    if (ask === undefined) return 'question';
+    if ((await ask()) === 'left') return signal?.aborted ? 'stopped' : 'question';
+  }
+}
+
+/** The questions for which a run waits, in the order in which they were asked. */
+export async function blockingQuestionsOf(store: RunStore, runId: string): Promise<AskedQuestion[]> {
+  const questions = await questionsOf(store.layout(runId).events);
+  return questions.filter(({ asked, isOpen }) => isOpen && asked.blocking === true);
+}
+
+/** The steps that answer the questions for which a run waits. */
+export async function stepsForOpenQuestions(store: RunStore, runId: string): Promise<NextStep[]> {
+  const questions = await blockingQuestionsOf(store, runId);
+  return questions.flatMap(({ asked }) => answerSteps(runId, readQuestion(asked)));
+}
+
+/** The state that a batch of lines leaves the run in, if it changes it. */
+export function stateAfter(lines: Uint8Array): string | undefined {
+  const buffer = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
+  for (
+    let at = buffer.lastIndexOf(STATE_MARK);
+    at !== -1;
+    at = at === 0 ? -1 : buffer.lastIndexOf(STATE_MARK, at - 1)
+  ) {
+    const start = buffer.lastIndexOf(10, at) + 1;
+    const event = JSON.parse(buffer.toString('utf8', start, buffer.indexOf(10, at)));
+    // The words may also stand in an event that wraps another one.
+    if (event.type === 'runner_state') return String(event.to);
+  }
+  return undefined;
+}

@@ -1,0 +1,37 @@
+import { readQuestion } from '../run/answers/question.ts';
+import { questionsOf } from '../store-files/open-questions.ts';
+import type { RunStore } from '../store-files/run-store.ts';
+
+/** A question to which an answer would be accepted now, in the shape of the wire. */
+export interface OpenQuestion {
+  action_id: string;
+  action: string;
+  audience: 'ai' | 'user';
+  /** Whether the run waits for the answer. */
+  blocking: boolean;
+  msg: string | null;
+  context: Record<string, unknown>;
+  options: Record<string, unknown>[] | null;
+  /** JSON Schema of the answer. */
+  schema: Record<string, unknown> | null;
+}
+
+/** The open questions of a run. */
+export async function openQuestionsOf(store: RunStore, runId: string): Promise<OpenQuestion[]> {
+  const questions = await questionsOf(store.layout(runId).events);
+  return questions
+    .filter(({ isOpen }) => isOpen)
+    .map(({ asked }) => {
+      const { actionId, action, audience, blocking, msg, context, options, schema } = readQuestion(asked);
+      return {
+        action_id: actionId,
+        action,
+        audience,
+        blocking,
+        msg: msg ?? null,
+        context: { ...context },
+        options: options?.map((option) => ({ ...option })) ?? null,
+        schema: schema === undefined ? null : { ...schema },
+      };
+    });
+}

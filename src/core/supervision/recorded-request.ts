@@ -1,0 +1,83 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import { showRun } from '../../protocol/next-steps.ts';
+import { holdsRedaction } from '../../protocol/redaction-mark.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import type { PreparedAnswer } from '../run/answers/questions.ts';
+import { stagedBefore } from '../run/attempt/outputs.ts';
+import type { RunRequest } from '../run/run-request.ts';
+import { questionsOf } from '../store-files/open-questions.ts';
+import type { RunStore } from '../store-files/run-store.ts';
+
+/**
+ * The request that runs a recorded run's tool once more, as a new run: same arguments, folder, time limit and answers. Its
+ * outputs stay in its own folder. Throws E_USAGE for a run that was given a secret, which is not kept.
+ */
+export async function recordedRequest(
+  store: RunStore,
+  record: RunRecord,
+  env: RunRequest['env'],
+): Promise<RunRequest> {
+  if (record.kind === 'workflow') {
+    const [file = ''] = record.given_args ?? [];
+    throw new AcorError(
+      'E_USAGE',
+      `run ${record.run_id} is a workflow's: its steps are runs, and each of them can be executed again`,
+      {
+        hint: 'Start the workflow again.',
+        next: [
+          {
+            operation: 'workflow.run',
+            input: { workflow: file },
+            why: 'Start the workflow again from its beginning.',
+          },
+          showRun(record.run_id),
+        ],
+      },
+    );
+  }
+  if (record.given_args === null) {
+    throw new AcorError(
+      'E_USAGE',
+      `run ${record.run_id} was given a secret, which is not kept: it cannot be executed again by itself`,
+      { hint: `Start '${record.tool}' again with its arguments.` },
+    );
+  }
+  return {
+    kind: record.kind,
+    tool: record.tool,
+    args: record.given_args,
+    cwd: record.cwd,
+    env,
+    timeoutS: record.timeout_s,
+    replays: { runId: record.run_id, outputs: stagedBefore(record) },
+    answers: await recordedAnswers(store, record.run_id),
+    ...(record.reads && { reads: record.reads }),
+  };
+}
+
+/** By the id of the question; and by its action, for ids that are made anew, where every such question got the same answer. One that held a secret is not known. */
+async function recordedAnswers(store: RunStore, runId: string): Promise<PreparedAnswer[]> {
+  const byId: PreparedAnswer[] = [];
+  const byAction = new Map<string, PreparedAnswer | 'various'>();
+  for (const { asked, answered } of await questionsOf(store.layout(runId).events)) {
+    if (answered === undefined) continue;
+    const action = String(asked.action);
+    if (holdsRedaction(answered.answer)) {
+      byAction.set(action, 'various');
+      continue;
+    }
+    const given = {
+      answer: answered.answer,
+      by: 'replay',
+      source: 'beforehand' as const,
+      reason: `as it was answered in run ${runId}`,
+    };
+    const other = byAction.get(action);
+    const isSame =
+      other === undefined ||
+      (other !== 'various' && JSON.stringify(other.answer) === JSON.stringify(given.answer));
+    byId.push({ action: String(asked.action_id), ...given });
+    byAction.set(action, isSame ? { action, ...given } : 'various');
+  }
+  return [...byId, ...[...byAction.values()].filter((each) => each !== 'various')];
+}

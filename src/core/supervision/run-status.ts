@@ -1,0 +1,44 @@
+import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
+import { isFinal, type RunState } from '../../protocol/run-state.ts';
+import { recoverIfLost } from '../run/recover-lost-run.ts';
+
+import { type RunSummary, summaryOf } from '../run/run-summary.ts';
+import { summariseLog } from '../store-files/log-summary.ts';
+import type { RunStore } from '../store-files/run-store.ts';
+
+/** The status of a run, for a surface that translates it for its clients. */
+export interface RunStatus {
+  run: string;
+  tool: string;
+  state: RunState;
+  createdAt: string;
+  /** When its last event was written. */
+  updatedAt: string;
+  /** The last progress event. */
+  progress: Readonly<Record<string, unknown>> | undefined;
+  /** How it ended; null until then. */
+  summary: RunSummary | null;
+  /** The row of the error table for the code with which it ended. */
+  codeInfo: ErrorInfo | undefined;
+}
+
+/** Reads the status of a run. Throws E_RUN_NOT_FOUND. */
+export async function statusOf(
+  store: RunStore,
+  runId: string,
+  errorCodes: () => Promise<Readonly<Record<string, ErrorInfo>>>,
+): Promise<RunStatus> {
+  const record = await recoverIfLost(store, store.read(runId));
+  const { tool, state, created_at: createdAt, code } = record;
+  const { lastEvent, progress } = summariseLog(store.layout(runId).events);
+  return {
+    run: runId,
+    tool,
+    state,
+    createdAt,
+    updatedAt: typeof lastEvent?.ts === 'string' ? lastEvent.ts : createdAt,
+    progress,
+    summary: isFinal(state) ? summaryOf(store, runId, record) : null,
+    codeInfo: code === null ? undefined : errorInfo(code, await errorCodes()),
+  };
+}
