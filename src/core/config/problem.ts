@@ -9,7 +9,7 @@ export interface Problem {
   rule: string;
   message: string;
   fix: string;
-  /** What does it, where an operation can; no part of what is shown of the mistake. */
+  /** The operations that fix it, if any; not part of what is shown of the mistake. */
   next?: readonly NextStep[];
 }
 
