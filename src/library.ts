@@ -12,12 +12,15 @@ import { endChildren } from './core/run/end-children.ts';
 import type { KnownRun } from './core/run/known-run.ts';
 import { recoverIfLost } from './core/run/recover-lost-run.ts';
 import type { Run } from './core/run/run.ts';
+import type { RunRequest } from './core/run/run-request.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
 import { startRun } from './core/run/start-run.ts';
 import { requestCancel } from './core/store-files/cancel-request.ts';
 import { readEvents } from './core/store-files/follow.ts';
 import { isLive } from './core/store-files/lost-runs.ts';
+import { commandOf } from './operations/command-forms.ts';
 import type { RunEvent } from './protocol/index.ts';
+import { runName } from './protocol/run-kind.ts';
 import type { RunRecord } from './protocol/run-record.ts';
 import { userName } from './util/user-name.ts';
 
@@ -50,12 +53,22 @@ export interface RunOptions {
   idempotencyKey?: string;
 }
 
+export interface TaskOptions extends RunOptions {
+  /** A file with the plan. */
+  plan?: string;
+  /** Who carries the task out, instead of the configured executor. */
+  executor?: string;
+}
+
 export interface AnswerOptions {
   /** Why; it is recorded with the answer. */
   reason?: string;
   /** Who answers; left out, the user whose process this is. */
   by?: string;
 }
+
+/** What to run. */
+type Call = Pick<RunRequest, 'kind' | 'tool' | 'args'>;
 
 /** ACOR as a library: the project's tools, run under the same limits and kept in the same store as from the command line. */
 export class Acor {
@@ -85,7 +98,44 @@ export class Acor {
    * is thrown (AcorError); every ending of a run that has started, also a failure, is a value.
    */
   run(tool: string, args: readonly string[] = [], options: RunOptions = {}): RunningTool {
-    return new RunningTool(this.#start(tool, args, options), options);
+    const call: Call = { kind: 'tool', tool, args: [...args] };
+    return new RunningTool(
+      this.#start(async () => call, options),
+      options,
+    );
+  }
+
+  /** Runs a workflow of the project, by its name or the path of its file. */
+  workflow(workflow: string, args: readonly string[] = [], options: RunOptions = {}): RunningTool {
+    const call: Call = { kind: 'workflow', tool: runName('workflow', workflow), args: [...args] };
+    return new RunningTool(
+      this.#start(async () => call, options),
+      options,
+    );
+  }
+
+  /** Runs tools at once, each reading the records of the one before it. A stage is a command line: a tool and its arguments. */
+  pipe(stages: readonly string[], options: RunOptions = {}): RunningTool {
+    const call = async () => {
+      const { callsOf, pipeCall } = await import('./core/workflow/pipe/pipe-call.ts');
+      return pipeCall(callsOf(stages));
+    };
+    return new RunningTool(this.#start(call, options), options);
+  }
+
+  /** Gives a task to an agent; the same id continues the conversation. */
+  task(taskId: string, description: string, options: TaskOptions = {}): RunningTool {
+    const { plan, executor } = options;
+    const call = async ({ config, store }: Project) => {
+      const [{ taskCall }, { readTask, refuseWhileLive }] = await Promise.all([
+        import('./core/task/task-call.ts'),
+        import('./core/task/task-record.ts'),
+      ]);
+      refuseWhileLive(store, readTask(store, taskId));
+      const place = { settings: config.config.task, cwd: this.#options.cwd };
+      return taskCall({ taskId, description, plan, executor }, place);
+    };
+    return new RunningTool(this.#start(call, options), options);
   }
 
   /** Asks a run to end, whoever supervises it, and returns its record once it has. */
@@ -126,13 +176,12 @@ export class Acor {
     });
   }
 
-  async #start(tool: string, args: readonly string[], options: RunOptions): Promise<Run | KnownRun> {
+  async #start(callOf: (project: Project) => Promise<Call>, options: RunOptions): Promise<Run | KnownRun> {
     const { cwd, env } = this.#options;
-    const services = await runnerServices(await this.#open(), { env, adoptOrphans: false });
+    const project = await this.#open();
+    const services = await runnerServices(project, { env, adoptOrphans: false });
     const run = await startRun(services, {
-      kind: 'tool',
-      tool,
-      args: [...args],
+      ...(await callOf(project)),
       cwd,
       env,
       ...(options.timeoutS !== undefined && { timeoutS: options.timeoutS }),
@@ -151,7 +200,7 @@ export class Acor {
   /** Each call opens the project again from the cache, so that it sees what has changed. */
   #open(): Promise<Project> {
     const { cwd, env, config: overrides } = this.#options;
-    return this.#projects.open({ cwd, env, overrides });
+    return this.#projects.open({ cwd, env, overrides, commandOf });
   }
 }
 

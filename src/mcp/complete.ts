@@ -18,6 +18,7 @@ export async function complete(
 }
 
 async function completeRun(open: OpenHost, prefix: string): Promise<CompleteResult> {
+  await open.app.authorize({ name: 'run.list', effect: 'reads' }, {});
   const index = await (await open.app.project()).index();
   const { runs, total } = await index.query({ prefix, limit: MAX_VALUES });
   const values = runs.map(({ run_id }) => run_id);
@@ -26,6 +27,6 @@ async function completeRun(open: OpenHost, prefix: string): Promise<CompleteResu
 
 async function valuesFor(open: OpenHost, prompt: string, argument: string): Promise<string[]> {
   if (prompt !== 'explain' || argument !== 'topic') return [];
-  const answer = await open.call('explain', {}, { signal: new AbortController().signal });
+  const answer = await open.call('system.explain', {}, { signal: new AbortController().signal });
   return answer.ok ? (answer.data as { topics: { name: string }[] }).topics.map(({ name }) => name) : [];
 }

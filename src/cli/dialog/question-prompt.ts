@@ -50,7 +50,12 @@ async function ask(
     const { answer } = choices[picked]!;
     if (answer !== 'typed') return answer;
   } else if (question.schema?.type === 'boolean') {
-    const picked = await confirm({ message, signal, output: promptOutput(), initialValue: question.default?.value === true });
+    const picked = await confirm({
+      message,
+      signal,
+      output: promptOutput(),
+      initialValue: question.default?.value === true,
+    });
     return isCancel(picked) ? undefined : { value: picked };
   }
   return typed(question, message, check, signal);

@@ -9,7 +9,7 @@ import type { RunStore } from '../store-files/run-store.ts';
 import { storageError } from '../store-files/storage-error.ts';
 import type { EnteredRun, LedgerChain, LedgerProblem } from './ledger-chain.ts';
 import { readLedger } from './read-ledger.ts';
-import type { VerifyProblem } from './verify.ts';
+import type { VerifyProblem } from './verify-problem.ts';
 
 const END_MARK = '"type":"runner_end"';
 

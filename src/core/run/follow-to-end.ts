@@ -8,10 +8,11 @@ import { settled } from './recover-lost-run.ts';
 
 /** The death of a supervisor wakes no follower: the followers check from time to time, not at each change of the log. */
 const LIVENESS_CHECK_MS = 500;
+const ROUND_MS = 5;
 
 /**
- * Follows the log of a run, whoever supervises it, from any `seq` on and in whole lines, to the event that ends the run. If its
- * supervisor is lost, that end is written first. `isEnough` is asked while nothing comes.
+ * Follows the log of a run, whatever process supervises it, from any `seq` on and in whole lines, to the event that ends the run. When the
+ * supervisor is lost, it first recovers the run. `isEnough` is asked while no event comes.
  */
 export async function* followToEnd(
   store: RunStore,
@@ -35,16 +36,14 @@ export async function* followToEnd(
       yield lines;
     }
     if (signal?.aborted || isEnough()) return;
-    // A store that does not let the end be written has no end to show.
+    // The store cannot be written, so the log gets no end.
     if (isLost(await settled(store, runId))) return;
     const { lastEvent } = summariseLog(store.layout(runId).events);
     if (Number(lastEvent?.seq ?? 0) <= seen) return;
   }
 }
 
-const ROUND_MS = 5;
-
-/** The record of a run that was followed to its end: its supervisor writes it after the log, so that there is a moment in between. */
+/** The record of a run that was followed to its end. Its supervisor writes the record just after the log: this waits for it. */
 export async function endedRecord(store: RunStore, runId: string): Promise<RunRecord> {
   for (;;) {
     const record = await settled(store, runId);

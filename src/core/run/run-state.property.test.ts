@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { SeededRandom } from '../../../test/support/seeded-random.ts';
 import { checkedStates } from '../../../test/support/state-chain.ts';
+import { commandOf } from '../../operations/command-forms.ts';
 import { isFinal, mayFollow, RUN_STATES, type RunState } from '../../protocol/run-state.ts';
 import { newRunId, newSpanId } from '../../util/ids.ts';
 import { verifyRun } from '../audit/verify.ts';
@@ -12,10 +13,9 @@ import { FileRunStore } from '../store-files/file-run-store.ts';
 import type { NewRun, RunWriter } from '../store-files/run-store.ts';
 import { Questions } from './answers/questions.ts';
 import { Intake } from './attempt/intake.ts';
-import { enterState } from './change-state.ts';
 import { type Outcome, stopped } from './outcome.ts';
 import { recoverIfLost } from './recover-lost-run.ts';
-import { UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
+import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 const SEED = Number(process.env.ACOR_TEST_SEED ?? Date.now() % 2 ** 31);
 const LIVES = 100;
@@ -32,7 +32,7 @@ describe(`the states of a run (seed ${SEED})`, () => {
     const random = new SeededRandom(SEED);
     const seen = new Set<string>();
     for (let life = 0; life < LIVES; life++) {
-      const run = new RandomRun(new FileRunStore(join(root, '.runs')), random);
+      const run = new RandomRun(new FileRunStore(join(root, '.runs'), commandOf), random);
       try {
         for (let step = 0; step < STEPS; step++) await run.step();
         await run.die();

@@ -4,7 +4,6 @@ import type { RunLayout } from '../store-files/layout.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
 import { Questions } from './answers/questions.ts';
 import { after } from './attempt/guards/guard.ts';
-import { enterState } from './change-state.ts';
 import { failureOf, type Outcome, stopped } from './outcome.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { backoffMs, nextStep } from './retry.ts';
@@ -12,7 +11,7 @@ import { type AttemptOutcome, notStarted, type RunExecutor } from './run-executo
 import { RunSlot } from './run-slot.ts';
 import { type RunSummary, summarise } from './run-summary.ts';
 import type { RunnerServices, RunWatch } from './services.ts';
-import { UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
+import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 /** The last moment that RFC 3339 can write: a limit may lie beyond it. */
 const LAST_DEADLINE_MS = Date.UTC(9999, 11, 31);

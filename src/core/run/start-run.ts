@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { resumeRun } from '../../protocol/next-steps.ts';
+import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
+import { identify } from '../../util/process-table.ts';
+import { ACOR_VERSION } from '../../util/version.ts';
 import type { KeyedCall } from '../store-files/idempotency-keys.ts';
-import type { RunStore } from '../store-files/run-store.ts';
+import type { NewRun, RunStore } from '../store-files/run-store.ts';
 import type { KnownRun } from './known-run.ts';
-import { newRunRecord } from './new-run.ts';
+import type { RunPlan } from './plan/run-plan.ts';
 import { prepareRun } from './prepare-run.ts';
 import { Run } from './run.ts';
 import type { RunRequest } from './run-request.ts';
@@ -12,8 +16,8 @@ import type { RunnerServices } from './services.ts';
 const MAX_KEY_CHARS = 200;
 
 /**
- * Plans a run and starts it, or finds the one that was started with the same idempotency key. Throws when it cannot begin; from
- * then on, every ending is data.
+ * Plans a run and starts it, or returns the one that was started with the same idempotency key. Throws when it cannot begin; from then
+ * on, every ending is data.
  */
 export async function startRun(services: RunnerServices, request: RunRequest): Promise<Run | KnownRun> {
   if (request.again !== undefined) {
@@ -38,8 +42,8 @@ async function refuseOrphan(store: RunStore, runId: string): Promise<void> {
   const { isLive } = await import('../store-files/lost-runs.ts');
   if (isLive(store.read(runId))) return;
   throw new AcorError('E_RUNNER_LOST', `run ${runId}, of which this one is a part, is not going on`, {
-    hint: `Go on with it: acor resume ${runId}`,
-    next: [`acor resume ${runId}`],
+    hint: 'Resume that run.',
+    next: [resumeRun(runId)],
   });
 }
 
@@ -60,4 +64,44 @@ function keyedCall({ idempotencyKey: key, tool, args, cwd }: RunRequest): KeyedC
       .update(JSON.stringify([tool, args, cwd]))
       .digest('hex'),
   };
+}
+
+/** The record with which a planned run begins. */
+function newRunRecord(plan: RunPlan): NewRun {
+  const { secrets } = plan;
+  const record: NewRun = {
+    run_id: plan.runId,
+    kind: plan.kind,
+    tool: plan.name,
+    tool_version: plan.version,
+    args: plan.shownArgs,
+    given_args: plan.givenArgs,
+    cwd: plan.cwd,
+    state: 'queued',
+    attempt: 1,
+    created_at: new Date().toISOString(),
+    started_at: null,
+    ended_at: null,
+    timeout_s: plan.limits.timeoutS,
+    code: null,
+    message: null,
+    rc: null,
+    signal: null,
+    events: null,
+    duration_s: null,
+    trace_id: plan.traceId,
+    span_id: plan.spanId,
+    idempotent: plan.idempotent,
+    idempotency_key: plan.idempotencyKey,
+    replays: plan.replays,
+    supervisor: identify(process.pid),
+    isolation: plan.isolation,
+    acor_version: ACOR_VERSION,
+    protocol_version: PROTOCOL_VERSION,
+    caller: plan.caller,
+    parent: plan.parent,
+    reads: plan.reads ?? null,
+  };
+  // The first record is written before the writer redacts, and stays as it is while the run is queued.
+  return secrets?.redaction.data(record) ?? record;
 }

@@ -1,19 +1,22 @@
+import type { NextStep } from '../../protocol/next-step.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { mayFollow, type RunState } from '../../protocol/run-state.ts';
+import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
+import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
+import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import { lastStateChange } from '../store-files/log-summary.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
-import { changeState } from './change-state.ts';
 import type { Outcome } from './outcome.ts';
-import type { RunSummary } from './run-summary.ts';
 
 export const UNKNOWN_USAGE: Exit['usage'] = { cpu_s: null, max_rss_bytes: null };
 
 /** What `runner_end` reports besides the outcome; `late` when another process writes it, because the supervisor has died. */
-type Reported = Pick<
-  RunSummary,
-  'rc' | 'signal' | 'duration_s' | 'artifacts' | 'survivors' | 'next' | 'attempt'
-> & { usage: Exit['usage']; late?: true };
+type Reported = Pick<RunnerEnd, 'rc' | 'signal' | 'duration_s' | 'usage' | 'attempt' | 'late'> & {
+  artifacts: readonly MeasuredArtifact[];
+  survivors: readonly Survivor[];
+  next: readonly NextStep[];
+};
 
 /**
  * Writes how a run ended: to the log, which is fsynced, to the ledger, to the record, in this order, so that recovery can do the rest
@@ -85,7 +88,7 @@ function writeOutcome(
   log.flush();
 }
 
-function writeEnd({ log }: RunWriter, { state, code }: Outcome, reported: Reported): void {
+function writeEnd({ log, commandOf }: RunWriter, { state, code }: Outcome, reported: Reported): void {
   const { rc, signal, duration_s, usage, artifacts, survivors, next, attempt, late } = reported;
   log.append({
     type: 'runner_end',
@@ -99,10 +102,31 @@ function writeEnd({ log }: RunWriter, { state, code }: Outcome, reported: Report
     bytes: log.bytes,
     artifacts,
     survivors,
-    next,
+    next: next.map(commandOf),
     attempt,
     ...(late && { late }),
     seal: log.seal(),
   });
   log.flush();
+}
+
+/** Records that a run changes to a state from the one in its record. */
+export function enterState(
+  { log, record }: RunWriter,
+  to: RunState,
+  reason?: string | null,
+  more: Readonly<Record<string, unknown>> = {},
+): void {
+  changeState(log, record.state, to, { ...(reason && { reason }), ...more });
+}
+
+/** Records a change of state, which the table of states must allow. */
+function changeState(
+  log: RunWriter['log'],
+  from: RunState,
+  to: RunState,
+  more: Readonly<Record<string, unknown>>,
+): void {
+  if (!mayFollow(from, to)) throw new Error(`Internal: a run cannot go from ${from} to ${to}`);
+  log.append({ type: 'runner_state', from, to, ...more });
 }

@@ -212,7 +212,7 @@ function overspent(
 }
 
 /** What the turns of a run come to together. */
-export class TurnSums {
+class TurnSums {
   turns = 0;
   readonly metrics: Record<string, number> = {};
   /** Files that the executor says it changed, where nothing else has held them against the disk. */

@@ -22,8 +22,9 @@ export interface OfferedTool {
 /** A schema longer than this is left out: it would crowd out everything else that a model is told. */
 const MAX_SCHEMA_CHARS = 16_384;
 
-/** The tools of the project that can be used, by name. */
+/** The tools of the project that can be used, by name. Throws E_PERMISSION where `tool.list` may not be called. */
 export async function offeredTools(app: AcorApp): Promise<OfferedTool[]> {
+  await app.authorize({ name: 'tool.list', effect: 'reads' }, {});
   const { registry, config } = await app.project();
   const isConfined = config.config.security.isolation !== 'off';
   const tools = (await registry.list()).filter(({ problems }) => problems.length === 0);
@@ -50,7 +51,7 @@ export async function toolsStamp(app: AcorApp, last: ToolsStamp | undefined): Pr
 /** A tool that is offered; undefined when there is none of this name, or it is broken. */
 export async function offeredTool(app: AcorApp, name: string): Promise<ToolEntry | undefined> {
   try {
-    return await app.tool(name);
+    return await describedTool(app, name);
   } catch (error) {
     const code = error instanceof AcorError ? error.code : undefined;
     if (code === 'E_TOOL_NOT_FOUND' || code === 'E_MANIFEST_INVALID') return undefined;
@@ -60,13 +61,19 @@ export async function offeredTool(app: AcorApp, name: string): Promise<ToolEntry
 
 /** The command line of a tool for inputs that are given as an object. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
 export async function wordsForTool(app: AcorApp, name: string, given: Schema): Promise<string[]> {
-  return wordsFor((await app.tool(name)).manifest, given);
+  return wordsFor((await describedTool(app, name)).manifest, given);
 }
 
 /** Why the data of a result is not what the tool's manifest promises; undefined when it is, or nothing is promised. */
 export async function problemOfData(app: AcorApp, name: string, data: unknown): Promise<string | undefined> {
   const schema = (await offeredTool(app, name))?.manifest.output_schema;
   return schema !== undefined && (await isGood(schema)) ? problemBySchema(schema, data) : undefined;
+}
+
+/** A tool, for a caller that may call `tool.describe`. */
+async function describedTool(app: AcorApp, tool: string): Promise<ToolEntry> {
+  await app.authorize({ name: 'tool.describe', effect: 'reads' }, { tool });
+  return app.tool(tool);
 }
 
 async function offer({ name, manifest }: ToolEntry, isConfined: boolean): Promise<OfferedTool> {

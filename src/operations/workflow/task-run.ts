@@ -1,9 +1,8 @@
-import { resolve } from 'node:path';
 import * as z from 'zod';
 import type { RunRequest } from '../../core/run/run-request.ts';
-import { EXECUTOR_NAMES, toolNameOf } from '../../core/task/executors.ts';
+import { EXECUTOR_NAMES } from '../../core/task/executors.ts';
+import { taskCall } from '../../core/task/task-call.ts';
 import { readTask, refuseWhileLive } from '../../core/task/task-record.ts';
-import { AcorError } from '../../protocol/acor-error.ts';
 import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
 import { shownPlan, showPlan } from '../run/show-plan.ts';
@@ -51,13 +50,10 @@ export const taskRun = acorOperation({
     const { caller } = ctx.app;
     const answers = await preparedAnswers(flags.answer, undefined, ctx.cwd);
     const request: RunRequest = {
-      kind: 'task',
-      tool: toolNameOf(flags.executor ?? configuredExecutor(services.config.config.task)),
-      args: [
-        `--task-id=${task_id}`,
-        `--description=${description}`,
-        ...(plan === undefined ? [] : [`--plan=${resolve(ctx.cwd, plan)}`]),
-      ],
+      ...taskCall(
+        { taskId: task_id, description, plan, executor: flags.executor },
+        { settings: services.config.config.task, cwd: ctx.cwd },
+      ),
       cwd: ctx.cwd,
       env: ctx.env,
       ...(flags.timeout !== undefined && { timeoutS: flags.timeout }),
@@ -69,12 +65,3 @@ export const taskRun = acorOperation({
     return runApart(request, { stream: flags.stream, detach: flags.detach, exit_code: 'acor' }, ctx);
   },
 });
-
-function configuredExecutor({ executor }: { executor?: string | object | undefined }): string {
-  if (typeof executor === 'string') return executor;
-  if (executor !== undefined) return 'command';
-  throw new AcorError('E_CONFIG_INVALID', 'nobody is configured to carry out tasks', {
-    hint: `Write task: { executor: codex } in .acor/config.yaml, or say it in the call: --executor ${EXECUTOR_NAMES.join('|')}`,
-    next: ['acor config show'],
-  });
-}

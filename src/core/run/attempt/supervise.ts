@@ -1,10 +1,8 @@
 import { storageError } from '../../store-files/storage-error.ts';
 import type { AttemptContext } from './attempt-context.ts';
-import { type DeadlineGuard, guardDeadline } from './guards/deadline.ts';
+import { type DeadlineGuard, guardDeadline, guardLiveness, guardStall } from './guards/clocks.ts';
 import type { StopGuard } from './guards/guard.ts';
-import { guardLiveness, guardStall } from './guards/silence.ts';
-import type { PreparedAttempt } from './prepare.ts';
-import type { SpawnedTool } from './spawn-tool.ts';
+import type { PreparedAttempt, SpawnedTool } from './spawn-tool.ts';
 
 /** Everything that watches a running tool and may end its attempt. */
 export interface Supervision extends AsyncDisposable {
@@ -23,6 +21,7 @@ export function supervise(
   const { race, options, writer } = attempt;
   const { watchdog, input, output, resources } = prepared;
   const { child, launch, tree, exited } = tool;
+  launch.release();
   race.watchExit(() => launch.hasEnded());
   input?.releaseReadEnd();
   watchdog.watchGroup(child.pid);

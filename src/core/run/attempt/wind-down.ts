@@ -3,8 +3,7 @@ import type { ObservedAttempt } from '../outcome.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { type Ending, hasEndedItself } from './ending.ts';
 import { after } from './guards/guard.ts';
-import type { PreparedAttempt } from './prepare.ts';
-import type { SpawnedTool } from './spawn-tool.ts';
+import type { PreparedAttempt, SpawnedTool } from './spawn-tool.ts';
 import type { Supervision } from './supervise.ts';
 
 const POLL_MS = 5;

@@ -2,12 +2,13 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { RunLayout } from '../../store-files/layout.ts';
 import type { RunWriter } from '../../store-files/run-store.ts';
 
-/** How far a run may be ahead of the one that reads its records, in bytes of its log. */
+/** How far a run may be ahead of the run that reads its records, in bytes of its log. */
 const MAX_LEAD_BYTES = 4 << 20;
+const DIGITS = 16;
 
 /**
- * Whether a tool has to wait for the next one in its pipe. As long as that one has not begun to read it need not: it may be waiting
- * for the very place among the runs of the project that this tool has.
+ * Whether a tool must wait for the next one in its pipe. Until that one has begun to read it need not: the next tool may be waiting for
+ * the queue slot that this tool holds.
  */
 export class BackpressureWindow {
   readonly #writer: RunWriter;
@@ -27,19 +28,17 @@ export class BackpressureWindow {
   }
 }
 
-const DIGITS = 16;
-
-/** Tells the supervisor of a run how many bytes of its log were taken by the one that reads it. */
-export class PaceTeller {
+/** Reports to the supervisor of a run how many bytes of its log the reading run has consumed. */
+export class PaceReport {
   readonly #fd: number;
 
   constructor({ taken }: RunLayout) {
     this.#fd = openSync(taken, 'w', 0o600);
-    this.emit(0);
+    this.report(0);
   }
 
-  emit(bytes: number): void {
-    // Always as long, in one write: whoever reads it finds a whole number.
+  report(bytes: number): void {
+    // Always the same length, in one write, so that the supervisor reads a whole number.
     writeSync(this.#fd, String(bytes).padStart(DIGITS, '0'), 0);
   }
 
@@ -48,8 +47,8 @@ export class PaceTeller {
   }
 }
 
-/** How many bytes were taken; undefined while nobody reads the run's log in this way. */
-export function takenBytes({ taken }: RunLayout): number | undefined {
+/** How many bytes were consumed; undefined while no run reads this log. */
+function takenBytes({ taken }: RunLayout): number | undefined {
   try {
     const text = readFileSync(taken, 'utf8');
     return text.length === DIGITS ? Number(text) : undefined;

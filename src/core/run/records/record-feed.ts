@@ -3,7 +3,7 @@ import { InputPipe } from '../../process/input-pipe.ts';
 import type { RunWriter } from '../../store-files/run-store.ts';
 import { endedRecord, followToEnd } from '../follow-to-end.ts';
 import type { RunnerServices } from '../services.ts';
-import { PaceTeller } from './backpressure.ts';
+import { PaceReport } from './backpressure.ts';
 import type { RecordSource } from './record-reader.ts';
 import { RecordReader } from './record-reader.ts';
 
@@ -70,14 +70,14 @@ export class RecordFeed implements Disposable {
     const { run_id, form } = this.#source;
     const { signal } = this.#stop;
     const reader = new RecordReader(form);
-    const pace = new PaceTeller(store.layout(run_id));
+    const pace = new PaceReport(store.layout(run_id));
     let taken = 0;
     try {
       for await (const lines of followToEnd(store, run_id, { since: 0, signal })) {
         await this.#give(reader.read(lines));
         if (signal.aborted) return;
         taken += lines.length;
-        pace.emit(taken);
+        pace.report(taken);
         this.#isStarved = true;
       }
     } finally {

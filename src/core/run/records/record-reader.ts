@@ -1,6 +1,15 @@
 import { LineReader } from '../../../protocol/jsonl.ts';
 import { parseObject } from '../../../util/parse-object.ts';
 
+/** How the log of a run holds its records: each line of a plain program is one, all other tools send them in messages. */
+export type RecordForm = 'lines' | 'messages';
+
+/** The run whose records another run reads from its standard input. */
+export interface RecordSource {
+  run_id: string;
+  form: RecordForm;
+}
+
 /**
  * Takes the records out of a run's events, each a JSON object on a line of its own. A plain program's line that holds an object
  * is that object, any other line is `{"line": …}`. Other tools hand records on in `log` messages; of one that has handed on none,
@@ -47,13 +56,4 @@ function recordOfLine({ type, msg, cut }: Readonly<Record<string, unknown>>): st
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** How the log of a run holds its records: a plain program's lines each are one, all other tools hand them on in messages. */
-export type RecordForm = 'lines' | 'messages';
-
-/** The run whose records another one reads from its standard input. */
-export interface RecordSource {
-  run_id: string;
-  form: RecordForm;
 }

@@ -1,7 +1,7 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { isFinal } from '../../../protocol/run-state.ts';
 import { type Ending, EndingRace } from '../../run/attempt/ending.ts';
-import { guardDeadline } from '../../run/attempt/guards/deadline.ts';
+import { guardDeadline } from '../../run/attempt/guards/clocks.ts';
 import type { AttemptOptions, AttemptOutcome } from '../../run/run-executor.ts';
 import type { RunSummary } from '../../run/run-summary.ts';
 import { requestCancel } from '../../store-files/cancel-request.ts';

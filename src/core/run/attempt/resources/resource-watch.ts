@@ -7,8 +7,13 @@ import type { RunGroups } from '../../../sandbox/groups/run-groups.ts';
 import { isOkExit } from '../../outcome.ts';
 import type { Ending, EndingRace } from '../ending.ts';
 import { guardDisk } from '../guards/disk.ts';
-import { guardCpu, guardMemory, guardProcesses } from '../guards/usage-limits.ts';
-import { type UsageWatch, watchUsage } from '../guards/watch-usage.ts';
+import {
+  guardCpu,
+  guardMemory,
+  guardProcesses,
+  type UsageWatch,
+  watchUsage,
+} from '../guards/usage-limits.ts';
 import type { LastMessage } from '../intake.ts';
 
 /** Where a tool's last words stand in its output. */

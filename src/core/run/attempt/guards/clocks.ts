@@ -1,7 +1,35 @@
 import type { EndingRace } from '../ending.ts';
 import { after, type StopGuard } from './guard.ts';
 
-/** Ends the attempt when the tool has said nothing at all for too long (E_HEARTBEAT_MISSED). Any event counts as life. */
+/** A guard whose clock may stop: call `look` when it runs again. */
+export interface DeadlineGuard {
+  stop: StopGuard;
+  look(): void;
+}
+
+/** Ends the attempt when the time of the run is up (E_DEADLINE, E_TIMEOUT). While the clock is stopped, the time left may grow. */
+export function guardDeadline(
+  race: EndingRace,
+  options: {
+    leftMs: () => number;
+    standsStill: () => boolean;
+    timeoutS: number;
+    isOutputClosed: () => boolean;
+  },
+): DeadlineGuard {
+  let stop: StopGuard = () => {};
+  const look = () => {
+    stop();
+    if (options.standsStill()) return;
+    const leftMs = options.leftMs();
+    if (leftMs > 0) stop = after(leftMs, look);
+    else race.end({ kind: 'deadline', timeoutS: options.timeoutS, outputClosed: options.isOutputClosed() });
+  };
+  look();
+  return { stop: () => stop(), look };
+}
+
+/** Ends the attempt when the tool has sent no event for too long (E_HEARTBEAT_MISSED). */
 export function guardLiveness(
   race: EndingRace,
   options: { graceS: number; lastEventMs: () => number },
@@ -17,7 +45,7 @@ export function guardLiveness(
   return () => stop();
 }
 
-/** Tells, once per stall, when nothing has moved forward for too long. Only progress counts; nothing is stopped. */
+/** Reports each stall once: no `progress` for too long. It stops nothing. */
 export function guardStall(options: {
   stallS: number;
   lastProgressMs: () => number;

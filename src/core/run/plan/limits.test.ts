@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LEVEL_LIMITS, resolveResources } from './resolve-resources.ts';
+import { LEVEL_LIMITS, resolveResources } from './limits.ts';
 
 const nothing = { level: 'minimal' as const, manifest: {}, config: {}, ceilings: {} };
 
