@@ -1,10 +1,11 @@
-import type { CliApp } from './app.ts';
 import type { LoadedRoute } from './catalog.ts';
+import type { CliApp } from './cli-app.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { type Envelope, type EnvelopeMeta, failure, success } from './envelope.ts';
 import { toFailure, withData } from './failure.ts';
 import { asksForPart, NO_GLOBAL_FLAGS } from './globals.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
+import type { NextStep } from './next-step.ts';
 import type { Answer, OperationResult } from './operation.ts';
 import { parametersOf } from './parameters.ts';
 import { checkSelection, type Selection, select } from './select.ts';
@@ -25,17 +26,17 @@ export interface Call<C> {
 
 /**
  * Calls an operation with an object, as a surface other than the command line does, and returns the envelope that the command
- * line would write without a stream. It never throws, writes nothing and reads no standard input.
+ * line would write without a stream, with its next steps as data. It never throws, writes nothing and reads no standard input.
  */
 export async function callOperation<C>(
   app: CliApp<C>,
   { command, op }: LoadedRoute<C>,
   given: Readonly<Record<string, unknown>>,
   call: Call<C>,
-): Promise<Envelope> {
+): Promise<Envelope<NextStep>> {
   const startedAt = performance.now();
   const invocation = `${app.name} ${command}`;
-  const meta = (next?: readonly string[]): EnvelopeMeta => ({
+  const meta = (next?: readonly NextStep[]): EnvelopeMeta<NextStep> => ({
     tool: op.name,
     elapsed: Math.round((performance.now() - startedAt) * 10) / 10,
     next,

@@ -59,7 +59,9 @@ describe('the library', () => {
       const { state, tool, message } = await acor.task('t', description);
       assert.deepEqual([state, tool], ['completed', 'task:command'], message ?? '');
     }
-    await assert.rejects(async () => new Acor({ cwd: ROOT, env: {} }).task('t', 'Begin'), { code: 'E_CONFIG_INVALID' });
+    await assert.rejects(async () => new Acor({ cwd: ROOT, env: {} }).task('t', 'Begin'), {
+      code: 'E_CONFIG_INVALID',
+    });
   });
 
   for (const runtime of ['node', 'bun']) {
@@ -92,7 +94,10 @@ describe('the library', () => {
     const acor = new Acor({ cwd: project.root });
     const names = async () => (await acor.discover()).map(({ name }) => name);
     assert.deepEqual(await names(), ['counts', 'notes_work', 'turns']);
-    project.write('tools/counts/tool.yaml', `${PLAIN}name: counts\ndescription: Changed.\ncommand: [seq, '4']\n`);
+    project.write(
+      'tools/counts/tool.yaml',
+      `${PLAIN}name: counts\ndescription: Changed.\ncommand: [seq, '4']\n`,
+    );
     assert.equal((await acor.describe('counts')).manifest.description, 'Changed.');
     project.write('others/late/tool.yaml', `${PLAIN}command: [seq, '1']\n`);
     project.write('.acor/config.yaml', `${WITHOUT_SANDBOX}project: { tools_dirs: [others] }\n`);

@@ -1,3 +1,4 @@
+import { commandOf } from '../../operations/command-forms.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TestProject } from '../../../test/support/project.ts';
@@ -9,7 +10,7 @@ describe('the project of a process that serves many requests', () => {
   it('is the same for requests between which nothing has changed, also for those at the same time', async () => {
     using project = new TestProject({ config: CONFIG });
     const cache = new ProjectCache();
-    const place = { cwd: project.root, env: project.environment() };
+    const place = { cwd: project.root, env: project.environment(), commandOf };
     const [first, second] = await Promise.all([cache.open(place), cache.open(place)]);
     assert.equal(second, first);
     assert.equal(await cache.open({ ...place, env: { ...place.env, TRACEPARENT: 'another' } }), first);
@@ -18,7 +19,7 @@ describe('the project of a process that serves many requests', () => {
   it('is another one after a change of the configuration, by file, variable or override', async () => {
     using project = new TestProject({ config: CONFIG });
     const cache = new ProjectCache();
-    const place = { cwd: project.root, env: project.environment() };
+    const place = { cwd: project.root, env: project.environment(), commandOf };
     const timeout = async (given: Parameters<ProjectCache['open']>[0]) =>
       (await cache.open(given)).config.config.environment.timeout_s;
     assert.equal(await timeout(place), 1800);
@@ -32,7 +33,7 @@ describe('the project of a process that serves many requests', () => {
   it('sees tools that have changed, and keeps its registry', async () => {
     using project = new TestProject({ config: CONFIG, tools: ['quick'] });
     const cache = new ProjectCache();
-    const place = { cwd: project.root, env: project.environment() };
+    const place = { cwd: project.root, env: project.environment(), commandOf };
     const { registry } = await cache.open(place);
     assert.deepEqual(
       (await registry.list()).map(({ name }) => name),
@@ -50,7 +51,7 @@ describe('the project of a process that serves many requests', () => {
   it('is opened again after a configuration that is invalid has been corrected', async () => {
     using project = new TestProject({ config: CONFIG });
     const cache = new ProjectCache();
-    const place = { cwd: project.root, env: project.environment() };
+    const place = { cwd: project.root, env: project.environment(), commandOf };
     const first = await cache.open(place);
     project.write('.acor/config.yaml', 'version: 1\nproject: 7\n');
     await assert.rejects(cache.open(place), { code: 'E_CONFIG_INVALID' });

@@ -1,12 +1,13 @@
 import { basename, dirname, join } from 'node:path';
 import type { LoadedConfig } from '../config/load.ts';
 import { registryDirsOf, toolsDirsOf } from '../config/paths.ts';
+import { problemOf } from '../config/problem.ts';
 import { type Candidate, stemOf } from './candidate.ts';
 import type { DiscoveryCache } from './discovery-cache.ts';
 import type { Language } from './languages/language.ts';
 import type { ToolEntry } from './tool-entry.ts';
-import { problemOf } from './tool-problem.ts';
 import type { ToolsFolder } from './tools-folder.ts';
+
 
 /** Finds the tools of a project (contract §6), the broken ones included, by name. Runs nothing. */
 export async function discover(

@@ -9,8 +9,8 @@ import type { RunnerServices } from '../../core/run/services.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
 import { recordedRequest } from '../../core/supervision/recorded-request.ts';
+import { previewReplay } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
 import type { AcorApp } from '../acor-app.ts';
 import type { StartedRun } from '../shapes.ts';
 import { compareArtifacts } from './compare-artifacts.ts';
@@ -111,14 +111,14 @@ function withCommand(
 ): OperationResult<z.output<typeof shownPlan>> {
   if (shown.kind !== 'data') return shown;
   const { token } = shown.data;
-  const force = effects === 'destroys' ? ['--force'] : [];
-  const plan = token === null ? [] : ['--plan', token];
-  return { ...shown, next: [shellCommand(['acor', 'replay', run_id, '--execute', ...force, ...plan])] };
+  const force = effects === 'destroys' ? { force: true } : {};
+  const input = { run: run_id, execute: true, ...force, plan: token };
+  return { ...shown, next: [{ operation: 'run.replay', input, why: 'Execute the run again, as shown.' }] };
 }
 
 function destroys({ run_id, tool }: RunRecord): AppError {
   return new AppError('E_USAGE', `'${tool}' destroys things (effects: destroys), and would do so once more`, {
     hint: 'Look at what it would do with --dry-run; if that is meant, add --force.',
-    next: [`acor replay ${run_id} --execute --dry-run`],
+    next: [previewReplay(run_id)],
   });
 }

@@ -8,9 +8,10 @@ import { summaryOf } from '../../core/run/run-summary.ts';
 import { requestCancel } from '../../core/store-files/cancel-request.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
-import { commandsForOpenQuestions, followRun } from '../../core/supervision/follow-run.ts';
+import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
 import { openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
+import { attachTo, followLogs, waitFor } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import type { StartedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
@@ -42,7 +43,7 @@ export async function showDetached(
 ): Promise<OperationResult<RunSummary | StartedRun>> {
   const { store } = await ctx.app.project();
   if (flags.detach) {
-    const next = [`acor wait ${runId}`, `acor logs ${runId} --follow`];
+    const next = [waitFor(runId), followLogs(runId)];
     return { kind: 'data', data: startedRunOf(store, runId), next };
   }
   // Ctrl-C is a wish of the person at the terminal; the other signals only mean that nobody reads any more.
@@ -78,10 +79,10 @@ export function startedRunOf(store: RunStore, runId: string): StartedRun {
 
 /** The run waits: exit code 2, and the exact commands that answer. The run itself lives on. */
 export async function questionEnd(store: RunStore, runId: string): Promise<StreamEnd<never>> {
-  const next = await commandsForOpenQuestions(store, runId);
+  const next = await stepsForOpenQuestions(store, runId);
   const error = new AppError('E_ACTION_REQUIRED', `run ${runId} waits for an answer`, {
     hint: `Answer it, then: acor attach ${runId}`,
-    next: [...next, `acor attach ${runId}`],
+    next: [...next, attachTo(runId)],
     exit: 2,
     details: { run_id: runId, questions: await openQuestionsOf(store, runId) },
   });
