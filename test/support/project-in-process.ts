@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { terminal } from '../../src/cli/terminal.ts';
 import { runCli } from '../../src/compose/app.ts';
 import { NO_INTERRUPTS } from '../../src/compose/interrupts.ts';
-import { loadRuntime } from '../../src/core/process/runtime.ts';
+import { loadRuntime } from '../../src/core/process/load-runtime.ts';
 import { acorCli } from '../../src/operations/acor-cli.ts';
 import { type Finished, type RunOfTool, readRun, TestProject } from './project.ts';
 

@@ -13,7 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ProcessTree } from '../../src/core/process/kill-tree.ts';
-import { loadRuntime, type Runtime } from '../../src/core/process/runtime.ts';
+import { loadRuntime } from '../../src/core/process/load-runtime.ts';
+import type { Runtime } from '../../src/core/process/runtime.ts';
 import type { EgressNote } from '../../src/core/sandbox/egress/connection-log.ts';
 import { heldValue } from '../../src/core/sandbox/held-value.ts';
 import { canGiveUsers, ROOT } from '../../src/core/sandbox/identity/can-give-users.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { parseObject } from '../../util/parse-object.ts';
 import { type FileLine, linesOf, type SealedFile } from '../store-files/ledger-files.ts';
 import { GENESIS, holdsItsHash, sha256, summariesNamedBy } from '../store-files/ledger-line.ts';
-import type { PlaceProblem } from './verify.ts';
+import type { PlaceProblem } from './verify-problem.ts';
 
 /** An end of a run as the ledger has it: how many events there were, and the hash of their bytes. */
 export interface EnteredRun {

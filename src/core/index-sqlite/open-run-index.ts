@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { errorMessage } from '../../util/error-code.ts';
 import type { RunIndex, RunSource } from '../ports/run-index.ts';
 import { MemoryRunIndex } from '../store-memory/run-index.ts';
+import { openSqlite } from './open-sqlite.ts';
 import { damageWarning, isDamage, SqliteRunIndex } from './run-index.ts';
-import { openSqlite, type Sqlite } from './sqlite.ts';
+import type { Sqlite } from './sqlite.ts';
 import { TABLES_VERSION } from './tables.ts';
 
 /** It is derived: what a crash of the machine takes from it is read again, so no write waits for the disk. */

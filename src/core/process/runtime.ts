@@ -50,9 +50,3 @@ export interface Runtime {
   /** Takes a dead adopted child off the process table. */
   reap(pid: number): void;
 }
-
-/** The runtime that this process runs on. */
-export async function loadRuntime(): Promise<Runtime> {
-  if (process.versions.bun !== undefined) return (await import('./runtime-bun.ts')).bunRuntime;
-  return (await import('./runtime-node.ts')).nodeRuntime;
-}

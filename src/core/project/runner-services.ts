@@ -1,5 +1,5 @@
 import { kindOfName } from '../../protocol/run-kind.ts';
-import { loadRuntime } from '../process/runtime.ts';
+import { loadRuntime } from '../process/load-runtime.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RunnerServices } from '../run/services.ts';
 import type { Project, ProjectPlace } from './open-project.ts';
