@@ -18,6 +18,7 @@ import { startRun } from './core/run/start-run.ts';
 import { requestCancel } from './core/store-files/cancel-request.ts';
 import { readEvents } from './core/store-files/follow.ts';
 import { isLive } from './core/store-files/lost-runs.ts';
+import { commandOf } from './operations/command-forms.ts';
 import type { RunEvent } from './protocol/index.ts';
 import { runName } from './protocol/run-kind.ts';
 import type { RunRecord } from './protocol/run-record.ts';
@@ -199,7 +200,7 @@ export class Acor {
   /** Each call opens the project again from the cache, so that it sees what has changed. */
   #open(): Promise<Project> {
     const { cwd, env, config: overrides } = this.#options;
-    return this.#projects.open({ cwd, env, overrides });
+    return this.#projects.open({ cwd, env, overrides, commandOf });
   }
 }
 

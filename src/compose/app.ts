@@ -1,67 +1,19 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { CliApp, CliIo } from './cli-app.ts';
 import { type FoundCommand, findCommand } from './find-command.ts';
 import { type CommandLine, readFlags } from './flags.ts';
 import type { ForwardedCommand } from './forwarded-command.ts';
 import { asksForPart, type GlobalFlags, globalBehind } from './globals.ts';
 import { readInput } from './input.ts';
-import type { Interrupts } from './interrupts.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
 import type { Operation } from './operation.ts';
 import { type Parameter, parametersOf } from './parameters.ts';
 import { Reply } from './reply.ts';
-import type { Terminal } from './terminal.ts';
 import { safeText } from './terminal-text.ts';
 import { unknownCommand } from './unknown-command.ts';
 import { usageError } from './usage-error.ts';
 import { writeOut } from './write-out.ts';
-
-/** A command and the module behind it, which is loaded only when the command is called. */
-export interface Route<C> {
-  /** The words after the program's name: `run`, `config show`. */
-  command: string;
-  load: () => Promise<Operation<C>>;
-  /** Left out of help, catalog and suggestions. */
-  hidden?: boolean;
-}
-
-/** One row of an application's error table. */
-export interface AppErrorInfo {
-  class: string;
-  retryable: boolean;
-  exit: 0 | 1 | 2;
-  /** What an agent does by default. */
-  action: string;
-  hint: string;
-}
-
-/** A command-line application: its registry of operations, and what they need to work. */
-export interface CliApp<C> {
-  name: string;
-  version: string;
-  summary: string;
-  routes: readonly Route<C>[];
-  errorInfo(code: string): AppErrorInfo | undefined;
-  /** Called once a command, and again only where `--cwd` follows the name of a called program; `io.cwd` is the directory that it names. */
-  openContext(globals: GlobalFlags, io: CliIo): C | Promise<C>;
-  /** What people see and are asked; without it results are rendered in the general way. */
-  terminal?: () => Promise<Terminal>;
-}
-
-/** The process around a command, as values, so that a test can be one. */
-export interface CliIo {
-  stdoutFd: number;
-  stderrFd: number;
-  stdoutIsTTY: boolean;
-  stdinIsTTY: boolean;
-  columns: number | undefined;
-  env: Record<string, string | undefined>;
-  cwd: string;
-  signal: AbortSignal;
-  /** Without it no operation hears of interrupts. */
-  interrupts?: Interrupts;
-  readStdin(): Promise<string>;
-}
 
 /** A context that was opened to look a called program up, and the directory that it was opened for. */
 interface Opened<C> {
@@ -75,7 +27,7 @@ export async function runCli<C>(app: CliApp<C>, argv: string[], io: CliIo): Prom
   try {
     return await answer(app, argv, io, reply).catch((thrown) => reply.thrown(thrown));
   } catch (thrown) {
-    return forceKillCommand(app.name, io, thrown);
+    return reportUnwritable(app.name, io, thrown);
   }
 }
 
@@ -206,7 +158,7 @@ function versionLine<C>(app: CliApp<C>): string {
 }
 
 /** Where not even the answer can be written, stderr is told; where that fails too, the exit code is all that is left. */
-async function forceKillCommand(name: string, io: CliIo, thrown: unknown): Promise<number> {
+async function reportUnwritable(name: string, io: CliIo, thrown: unknown): Promise<number> {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   await writeOut(io.stderrFd, `${name}: the answer could not be written: ${safeText(message)}\n`).catch(
     () => false,

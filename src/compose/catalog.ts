@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { nearest } from '../util/nearest.ts';
-import type { CliApp, Route } from './app.ts';
+import type { CliApp, Route } from './cli-app.ts';
 import { GLOBAL_FLAGS } from './globals.ts';
 import type { Operation, OperationDescription } from './operation.ts';
 import { elementSchemas, fieldNames, mainArrayOf } from './output-shape.ts';

@@ -60,12 +60,7 @@ const app: CliApp<undefined> = {
 function call(run: Operation<undefined>['run'], extra: object = {}) {
   const op = defineOperation<undefined, z.ZodObject, z.ZodType>({ ...described, name: 'thing.do', run });
   const { signal } = new AbortController();
-  return callOperation(
-    app,
-    { command: 'do', op },
-    {},
-    { context: undefined, cwd: '/', env: {}, signal, ...extra },
-  );
+  return callOperation(app, op, {}, { context: undefined, cwd: '/', env: {}, signal, ...extra });
 }
 
 describe('a result of events', () => {
@@ -109,8 +104,9 @@ describe('a result of events', () => {
 
 describe('a call of an operation', () => {
   it('answers data', async () => {
-    const envelope = await call(async () => ({ kind: 'data', data: { a: 1 }, next: ['app go'] }));
-    assert.deepEqual([envelope.ok && envelope.data, envelope.meta.next], [{ a: 1 }, ['app go']]);
+    const next = [{ command: 'app go', why: 'Go on.' }];
+    const envelope = await call(async () => ({ kind: 'data', data: { a: 1 }, next }));
+    assert.deepEqual([envelope.ok && envelope.data, envelope.meta.next], [{ a: 1 }, next]);
   });
 
   it('answers the data of a document, and hands its text on', async () => {

@@ -1,10 +1,11 @@
 export { nearest } from '../util/nearest.ts';
-export { type AppErrorInfo, type CliApp, type CliIo, type Route, runCli } from './app.ts';
+export { runCli } from './app.ts';
 export { AppError, type AppErrorOptions } from './app-error.ts';
 export { type Audience, agentOf, detectAudience } from './audience.ts';
 export { type Call, callOperation } from './call-operation.ts';
 export { buildCatalog, type Catalog, type CatalogEntry, catalogSchema } from './catalog.ts';
 export { renderCatalog } from './catalog-view.ts';
+export type { AppErrorInfo, CliApp, CliIo, Route } from './cli-app.ts';
 export type { Candidate, Completion } from './completion/candidates.ts';
 export { completeLine, type ValuesOf } from './completion/complete-line.ts';
 export { completionScript, SHELLS, type Shell } from './completion/scripts.ts';
@@ -33,6 +34,7 @@ export {
 } from './health-shape.ts';
 export { type Interrupts, NO_INTERRUPTS } from './interrupts.ts';
 export { type KnownFlags, takeKnownFlags } from './known-flags.ts';
+export type { NextStep, OperationStep, ShellStep } from './next-step.ts';
 export {
   type Answer,
   type DataOf,
@@ -54,4 +56,5 @@ export { type Look, styled } from './style.ts';
 export { cellText, renderTable } from './table.ts';
 export type { Place, Presenter, Terminal } from './terminal.ts';
 export { safeData, safeText } from './terminal-text.ts';
+export { type CommandForm, writeCommand } from './write-command.ts';
 export { writeOut } from './write-out.ts';

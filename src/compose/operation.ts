@@ -3,6 +3,7 @@ import type { AppError } from './app-error.ts';
 import type { Audience } from './audience.ts';
 import type { ForwardedCommand } from './forwarded-command.ts';
 import type { Interrupts } from './interrupts.ts';
+import type { NextStep } from './next-step.ts';
 import type { Person } from './person.ts';
 
 /** What calling an operation does to the world. */
@@ -76,8 +77,8 @@ export interface FailureResult<T> {
 interface Facts {
   /** 0 without it; a code that `EXIT` does not have only where the caller asked for another program's own. */
   exit?: number;
-  /** Exact commands that lead on. */
-  next?: string[];
+  /** What leads on. */
+  next?: readonly NextStep[];
   /** About how many tokens the text of the answer is for a language model. */
   tokens?: number;
 }
@@ -105,8 +106,8 @@ export interface EventsResult<T> {
 export interface StreamEnd<T> {
   /** What is answered to a caller that reads no events. Its exit code is also that of the stream. */
   answer: Answer<T>;
-  /** The commands that lead on, where the events themselves do not hold them. */
-  next?: string[];
+  /** What leads on, where the events themselves do not hold it. */
+  next?: readonly NextStep[];
   /** What the answer holds and the events do not, in lines for a reader of the events. */
   notes?: string[];
 }

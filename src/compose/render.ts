@@ -1,6 +1,5 @@
 import { padToWidth } from './display-width.ts';
-import type { EnvelopeMeta } from './envelope.ts';
-import type { Failure } from './failure.ts';
+import type { EnvelopeError, EnvelopeMeta } from './envelope.ts';
 import { mark } from './marks.ts';
 import type { Screen } from './screen.ts';
 import { styled } from './style.ts';
@@ -22,14 +21,14 @@ export function renderAnswer(
 }
 
 /** A failure for a person: code, message, hint and the commands that lead on. */
-export function renderFailure(failure: Failure, screen: Screen): string {
-  const { code, message, hint } = failure.error;
+export function renderFailure(error: EnvelopeError, commands: readonly string[], screen: Screen): string {
+  const { code, message, hint } = error;
   // Wrapped, so that on a narrow screen no word is torn; the commands below stay whole, to be copied.
   const wrap = (text: string) => wrapToWidth(safeText(text), Math.max(8, screen.width - 2)).join('\n  ');
   const head = `${mark('failed', screen)} ${safeLine(code)}`;
   const lines = [`${styled(head, 'red', screen)}${wrap(`${head}: ${message}`).slice(head.length)}`];
   if (hint !== '') lines.push(`  ${wrap(hint)}`);
-  const next = nextLines(failure.next, screen);
+  const next = nextLines(commands, screen);
   if (next !== '') lines.push(next);
   return lines.join('\n') + '\n';
 }

@@ -1,17 +1,19 @@
-import type { CliApp, CliIo } from './app.ts';
 import { type Audience, detectAudience } from './audience.ts';
+import type { CliApp, CliIo } from './cli-app.ts';
 import { type Envelope, type EnvelopeMeta, encodeLine, failure, success } from './envelope.ts';
 import { EXIT } from './exit-codes.ts';
 import { type Failure, toFailure, withData } from './failure.ts';
 import { type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
 import type { Repeatable } from './next-page.ts';
+import type { NextStep } from './next-step.ts';
 import type { Answer, DataResult, EventsResult, Operation, OperationResult } from './operation.ts';
 import type { Person } from './person.ts';
 import { detectScreen, type Screen } from './screen.ts';
 import type { Selected } from './select.ts';
 import type { Presenter, Terminal } from './terminal.ts';
 import { safeLine } from './terminal-text.ts';
+import { writeCommand } from './write-command.ts';
 import { writeLines } from './write-lines.ts';
 import { writeOut } from './write-out.ts';
 
@@ -111,7 +113,7 @@ export class Reply<C> {
 
   async #data(op: Operation<C>, result: DataResult<unknown>): Promise<number> {
     const selected = await this.#select(op, result);
-    const meta = this.#meta([...(await this.#nextPage(op, selected)), ...(result.next ?? [])]);
+    const meta = this.#meta([...(await this.#nextPage(op, selected)), ...this.#commands(result.next)]);
     meta.count = selected.count;
     meta.total = result.total ?? selected.total;
     meta.hasMore = result.hasMore ?? selected.hasMore;
@@ -130,7 +132,7 @@ export class Reply<C> {
     const { answer, next = [], notes = [] } = await result.ended();
     if (typeof shown === 'object') throw shown.error;
     if (shown === 'answer') return this.#answer(op, answer);
-    for (const line of [...notes, ...next]) await this.note(line);
+    for (const line of [...notes, ...this.#commands(next)]) await this.note(line);
     if (answer.kind === 'data') return answer.exit ?? EXIT.done;
     return answer.exit ?? this.#toFailure(answer.error).exit;
   }
@@ -193,13 +195,13 @@ export class Reply<C> {
   async #failure(told: Failure): Promise<number> {
     // Only a person at a terminal is spared the envelope: a piped table has no place for an error.
     if (this.structured || this.audience === 'agent') {
-      await this.#envelope(failure(told.error, this.#meta(told.next)));
+      await this.#envelope(failure(told.error, this.#meta(this.#commands(told.next))));
     } else {
       const [{ renderFailure }, { isatty }] = await Promise.all([import('./render.ts'), import('node:tty')]);
       const { stderrFd } = this.#io;
       // The screen is that of stdout; stderr may be a file for all that.
       const screen = { ...this.screen(), ...(!isatty(stderrFd) && { color: false }) };
-      await writeOut(stderrFd, renderFailure(told, screen));
+      await writeOut(stderrFd, renderFailure(told.error, this.#commands(told.next), screen));
     }
     return told.exit;
   }
@@ -220,7 +222,11 @@ export class Reply<C> {
     await writeOut(this.#io.stdoutFd, renderAnswer(data, meta, this.screen(), presenter?.data));
   }
 
-  #meta(next: readonly string[] | undefined): EnvelopeMeta {
+  #commands(next: readonly NextStep[] = []): string[] {
+    return next.map((step) => writeCommand(this.#app.name, this.#app.routes, step));
+  }
+
+  #meta(next: readonly string[]): EnvelopeMeta {
     const elapsed = Math.round((performance.now() - this.#startedAt) * 10) / 10;
     return { tool: this.tool, elapsed, next };
   }

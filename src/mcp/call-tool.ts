@@ -68,7 +68,7 @@ async function answerCall(called: Called, given: Given): Promise<CallAnswer> {
       return followCall({ ...called, run, waitMs: timeout * 1000, isQuick: false });
     }
     case 'acor_resume':
-      return startAndFollow(called, 'resume', { ...checked(resumeInput, given, tool), detach: true });
+      return startAndFollow(called, 'run.resume', { ...checked(resumeInput, given, tool), detach: true });
     case 'acor_run':
       return runByName(called, given);
     case undefined:
@@ -86,45 +86,45 @@ async function runTool(called: Called, given: Given): Promise<CallAnswer> {
   const input = { tool, args: await wordsForTool(open.app, tool, given), detach: true };
   return startAndFollow(
     called,
-    'run',
+    'run.start',
     input,
     (offered.manifest.timeout_s ?? Number.POSITIVE_INFINITY) <= QUICK_S,
   );
 }
 
 async function runByName(called: Called, given: Given): Promise<CallAnswer> {
-  const { host, open, ctx } = called;
+  const { open, ctx } = called;
   const { arguments: inputs, detach, ...options } = checked(runInput, given, called.tool);
   const args = await wordsForTool(open.app, options.tool, inputs);
   const input = { ...defined(options), args, detach: true };
-  if (!options.dry_run && !detach) return startAndFollow(called, 'run', input);
-  return envelopeResult(host, await open.call('run', input, { signal: ctx.mcpReq.signal }));
+  if (!options.dry_run && !detach) return startAndFollow(called, 'run.start', input);
+  return envelopeResult(await open.call('run.start', input, { signal: ctx.mcpReq.signal }));
 }
 
 /** Every run of this server has a supervisor of its own, so that it outlives the request, the connection and the server. */
 async function startAndFollow(
   called: Called,
-  command: string,
+  operation: 'run.start' | 'run.resume',
   input: Given,
   isQuick = false,
 ): Promise<CallAnswer> {
-  const { host, open } = called;
+  const { open } = called;
   // A run that is being started is started; a cancelled request then cancels it.
-  const started = await open.call(command, input, { signal: new AbortController().signal });
-  if (!started.ok) return envelopeResult(host, started);
+  const started = await open.call(operation, input, { signal: new AbortController().signal });
+  if (!started.ok) return envelopeResult(started);
   const { run_id: run } = started.data as { run_id: string };
   return followCall({ ...called, run, isQuick });
 }
 
-async function answer({ host, open, ctx, tool }: Called, given: Given): Promise<CallAnswer> {
+async function answer({ open, ctx, tool }: Called, given: Given): Promise<CallAnswer> {
   const { run, action_id, choice, value, reason } = checked(answerInput, given, tool);
   if ((choice === undefined) === (value === undefined)) {
     const message = 'an answer is given by one of choice and value';
-    throw usageError([{ parameter: 'choice', message }], 'acor answer');
+    throw usageError([{ parameter: 'choice', message }]);
   }
   const answered = value === undefined ? { choice } : { value: JSON.stringify(value) };
   const input = defined({ run, action_id, ...answered, reason });
-  return envelopeResult(host, await open.call('answer', input, { signal: ctx.mcpReq.signal }));
+  return envelopeResult(await open.call('run.answer', input, { signal: ctx.mcpReq.signal }));
 }
 
 function checked<S extends z.ZodType>(schema: S, given: Given, tool: string): z.output<S> {
@@ -133,8 +133,9 @@ function checked<S extends z.ZodType>(schema: S, given: Given, tool: string): z.
   const problems = result.error.issues.map(({ path, message }) => ({
     parameter: path.join('.'),
     message: `${path.length === 0 ? 'the arguments' : path.join('.')}: ${message}`,
+    fix: `Compare the arguments with the inputSchema of ${tool}.`,
   }));
-  throw usageError(problems, `acor tools (inputSchema of ${tool})`);
+  throw usageError(problems);
 }
 
 function defined(values: Given): Record<string, unknown> {

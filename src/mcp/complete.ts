@@ -27,6 +27,6 @@ async function completeRun(open: OpenHost, prefix: string): Promise<CompleteResu
 
 async function valuesFor(open: OpenHost, prompt: string, argument: string): Promise<string[]> {
   if (prompt !== 'explain' || argument !== 'topic') return [];
-  const answer = await open.call('explain', {}, { signal: new AbortController().signal });
+  const answer = await open.call('system.explain', {}, { signal: new AbortController().signal });
   return answer.ok ? (answer.data as { topics: { name: string }[] }).topics.map(({ name }) => name) : [];
 }

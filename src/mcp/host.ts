@@ -1,10 +1,12 @@
 import { agentOf } from '../compose/audience.ts';
 import { type Call, callOperation } from '../compose/call-operation.ts';
-import type { LoadedRoute } from '../compose/catalog.ts';
 import type { Envelope } from '../compose/envelope.ts';
+import type { NextStep } from '../compose/next-step.ts';
+import type { Operation } from '../compose/operation.ts';
 import { safeLine } from '../compose/terminal-text.ts';
 import { AcorApp } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
+import type { OperationName } from '../operations/command-forms.ts';
 import type { Authorize, Principal } from '../operations/local-principal.ts';
 import { ProjectCache } from '../operations/project-cache.ts';
 
@@ -53,11 +55,9 @@ export class Host {
     return new OpenHost(this, app, env);
   }
 
-  /** An operation by its command. */
-  async route(command: string): Promise<LoadedRoute<AcorApp>> {
-    const route = this.cli.routes.find((each) => each.command === command);
-    if (route === undefined) throw new Error(`there is no command ${command}`);
-    return { command, op: await route.load() };
+  /** An operation by its name. */
+  load(operation: OperationName): Promise<Operation<AcorApp>> {
+    return this.cli.routes.find((each) => each.operation === operation)!.load();
   }
 }
 
@@ -73,14 +73,14 @@ export class OpenHost {
     this.#env = env;
   }
 
-  /** Calls an operation by its command. Never throws: what went wrong is in the envelope. */
+  /** Calls an operation by its name. Never throws: what went wrong is in the envelope. */
   async call(
-    command: string,
+    operation: OperationName,
     input: Readonly<Record<string, unknown>>,
     options: Pick<Call<AcorApp>, 'signal' | 'selection' | 'onEvents'>,
-  ): Promise<Envelope> {
-    const route = await this.#host.route(command);
+  ): Promise<Envelope<NextStep>> {
+    const op = await this.#host.load(operation);
     const call = { context: this.app, cwd: this.app.cwd, env: this.#env, ...options };
-    return callOperation(this.#host.cli, route, input, call);
+    return callOperation(this.#host.cli, op, input, call);
   }
 }

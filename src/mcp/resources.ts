@@ -68,7 +68,7 @@ export async function readResource(
   signal: AbortSignal,
 ): Promise<ReadResourceResult> {
   if (uri === EXPLANATION.uri) {
-    const data = dataOf(await open.call('explain', {}, { signal }), uri) as {
+    const data = dataOf(await open.call('system.explain', {}, { signal }), uri) as {
       sections: { heading: string; text: string }[];
     };
     const text = data.sections.map((section) => `## ${section.heading}\n\n${section.text}`).join('\n\n');
@@ -81,15 +81,17 @@ export async function readResource(
   const [, run, events, since, artifact] = match;
   if (artifact !== undefined) {
     const input = { run, artifact, bytes: MAX_BYTES };
-    return { contents: [artifactContents(uri, dataOf(await open.call('artifact', input, { signal }), uri))] };
+    return {
+      contents: [artifactContents(uri, dataOf(await open.call('run.artifact', input, { signal }), uri))],
+    };
   }
   if (events !== undefined) {
     const input = { run, since: Number(since ?? 0) };
-    const data = dataOf(await open.call('logs', input, { signal }), uri) as { events: unknown[] };
+    const data = dataOf(await open.call('run.logs', input, { signal }), uri) as { events: unknown[] };
     const text = data.events.map((event) => `${JSON.stringify(event)}\n`).join('');
     return { contents: [{ uri, mimeType: 'application/jsonl', text }] };
   }
-  const shown = dataOf(await open.call('show', { run }, { signal }), uri);
+  const shown = dataOf(await open.call('run.show', { run }, { signal }), uri);
   return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(shown) }] };
 }
 
@@ -111,7 +113,7 @@ function artifactContents(uri: string, data: unknown): ReadResourceResult['conte
   return encoding === 'utf8' ? { uri, mimeType, text: content } : { uri, mimeType, blob: content };
 }
 
-function dataOf(envelope: Envelope, uri: string): unknown {
+function dataOf(envelope: Envelope<unknown>, uri: string): unknown {
   if (envelope.ok) return envelope.data;
   const { code, message, hint } = envelope.error;
   if (code === 'E_RUN_NOT_FOUND') throw new ResourceNotFoundError(uri);

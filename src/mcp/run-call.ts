@@ -7,6 +7,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { FailureEnvelope } from '../compose/envelope.ts';
+import type { NextStep } from '../compose/next-step.ts';
 import type { Client } from './client-of.ts';
 import { answerOf, formOf, type OpenQuestion } from './elicitation.ts';
 import type { Host, OpenHost } from './host.ts';
@@ -78,7 +79,7 @@ async function untilAnswered(
       await cancelIfMeant(call);
       return runResult(host, open, run);
     }
-    if (typeof watched.end === 'object') return envelopeResult(host, watched.end);
+    if (typeof watched.end === 'object') return envelopeResult(watched.end);
     if (watched.end === 'ended') return runResult(host, open, run);
     if (watched.end === 'stopped') return canBeTask ? createdTask(open, run) : runResult(host, open, run);
     const questions = await questionsForUser(call);
@@ -98,7 +99,7 @@ async function watch(
     signal: AbortSignal;
     onLifeSign: ((sign: LifeSign) => void) | undefined;
   },
-): Promise<{ end: 'ended' | 'question' | 'stopped' | FailureEnvelope; since: number }> {
+): Promise<{ end: 'ended' | 'question' | 'stopped' | FailureEnvelope<NextStep>; since: number }> {
   const { signal, onLifeSign } = options;
   let { since } = options;
   const onEvents = (lines: Uint8Array) => {
@@ -106,7 +107,7 @@ async function watch(
     if (onLifeSign !== undefined) for (const sign of lifeSignsIn(lines)) onLifeSign(sign);
     return 'more' as const;
   };
-  const answer = await open.call('attach', { run, since }, { signal, onEvents });
+  const answer = await open.call('run.attach', { run, since }, { signal, onEvents });
   if (!answer.ok && answer.error.code === 'E_ACTION_REQUIRED') return { end: 'question', since };
   // How a failed run ended is in the details; without it the run could not be followed at all.
   if (!answer.ok && answer.error.details?.['run_id'] === undefined) return { end: answer, since };
@@ -158,7 +159,7 @@ export async function handIn(
 ): Promise<string | undefined> {
   const value = JSON.stringify(answerOf(question, content));
   const input = { run, action_id: question.action_id, value, by: 'user' };
-  const answered = await open.call('answer', input, { signal: new AbortController().signal });
+  const answered = await open.call('run.answer', input, { signal: new AbortController().signal });
   return answered.ok ? undefined : `${answered.error.message}.`;
 }
 
@@ -184,5 +185,5 @@ async function cancelIfMeant({ open, ctx, run, cancelsByLeaving }: RunCall): Pro
   const isGone = (reason as { code?: unknown } | undefined)?.code === 'CONNECTION_CLOSED';
   if (isGone && !cancelsByLeaving) return;
   const why = typeof reason === 'string' && reason !== '' ? reason : 'cancelled by the MCP client';
-  await open.call('cancel', { run, reason: why }, { signal: new AbortController().signal });
+  await open.call('run.cancel', { run, reason: why }, { signal: new AbortController().signal });
 }

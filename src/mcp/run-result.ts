@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import { type RunStatus, runQuestions, runStatus } from '../operations/run/run-status.ts';
 import { problemOfData } from '../operations/tool/offered-tools.ts';
+import { waitFor } from '../protocol/next-steps.ts';
 import type { Host, OpenHost } from './host.ts';
 import { nextCalls } from './next-calls.ts';
 import { errorResult } from './tool-result.ts';
@@ -20,16 +21,16 @@ export async function runResult(
 ): Promise<CallToolResult> {
   const stand = await runStatus(open.app, runId);
   const about = { run_id: runId, tool: stand.tool, state: stand.state };
-  if (stand.summary === null) return unfinished(host, open, about, note);
+  if (stand.summary === null) return unfinished(open, about, note);
   const { summary } = stand;
   const artifacts = summary.artifacts.map(({ path, size, media_type, sha256 }, index) => {
     return { uri: artifactUri(runId, index + 1, path), path, media_type, size, sha256 };
   });
-  const next = await nextCalls(host, summary.next);
   if (summary.state === 'failed') {
     const ended = { ...about, attempt: summary.attempt, ...(artifacts.length > 0 && { artifacts }) };
-    return errorResult(errorOf(stand), next, ended);
+    return errorResult(errorOf(stand), summary.next, ended);
   }
+  const next = nextCalls(summary.next);
   const answer = {
     ...about,
     ...(summary.result?.data !== undefined && { data: summary.result.data }),
@@ -49,13 +50,12 @@ export async function runResult(
 }
 
 async function unfinished(
-  host: Host,
   open: OpenHost,
   about: { run_id: string; tool: string; state: string },
   note: string | undefined,
 ): Promise<CallToolResult> {
   const { questions, answers } = await runQuestions(open.app, about.run_id);
-  const next = await nextCalls(host, [...answers, `acor wait ${about.run_id}`]);
+  const next = nextCalls([...answers, waitFor(about.run_id)]);
   const answer = { ...about, questions, ...(note !== undefined && { note }), next };
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
 }
@@ -78,7 +78,7 @@ function misfit(host: Host, answer: Record<string, unknown>, problem: string): C
   const error = {
     code,
     message: `the run is completed, but the data of its result does not fit the tool's output_schema: ${problem}`,
-    hint: 'Mend the tool, or output_schema in its manifest. The data is here as it is.',
+    hint: 'Fix the tool, or output_schema in its manifest. The data is here as it is.',
     class: info?.class ?? 'user_error',
     retryable: false,
     action: info?.action ?? '',
@@ -119,7 +119,7 @@ async function inlineBlock(
   const most = isMedia ? INLINE_BYTES.media : isText ? INLINE_BYTES.text : 0;
   if (kind !== 'file' || size === 0 || size > most) return undefined;
   const input = { run: runId, artifact: String(number), bytes: most };
-  const read = await open.call('artifact', input, { signal: new AbortController().signal });
+  const read = await open.call('run.artifact', input, { signal: new AbortController().signal });
   // It may be gone by now; the link then says so.
   if (!read.ok) return undefined;
   const { content, encoding } = read.data as { content: string; encoding: 'utf8' | 'base64' };

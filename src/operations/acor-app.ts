@@ -5,6 +5,7 @@ import type { ProjectServices } from '../core/project/runner-services.ts';
 import type { ToolEntry } from '../core/registry/registry.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
+import { commandOf } from './command-forms.ts';
 import { allowEverything, localPrincipal } from './local-principal.ts';
 import type { Surfaces } from './surfaces.ts';
 
@@ -110,7 +111,7 @@ export class AcorApp {
   }
 
   async #open(): Promise<Project> {
-    const place = { cwd: this.cwd, env: this.env };
+    const place = { cwd: this.cwd, env: this.env, commandOf };
     const { openProject } = await import('../core/project/open-project.ts');
     const project = await (this.#projects?.open(place) ?? openProject(place));
     for (const warning of project.config.warnings) this.#note(`acor: ${warning}`);

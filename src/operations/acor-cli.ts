@@ -1,4 +1,4 @@
-import type { CliApp } from '../compose/app.ts';
+import type { CliApp } from '../compose/cli-app.ts';
 import { safeLine } from '../compose/terminal-text.ts';
 import { writeOut } from '../compose/write-out.ts';
 import type { Authorize } from '../core/ports/principal.ts';

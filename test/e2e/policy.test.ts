@@ -123,7 +123,8 @@ describe('a privileged tool', () => {
   it('cannot be approved by an agent, or without a terminal', async () => {
     const piped = await project.envelope(['approve', 'deploy'], { env, stdin: 'deploy\n' });
     assert.deepEqual([piped.code, piped.error.code], [2, 'E_APPROVAL_REQUIRED']);
-    assert.match(piped.error.hint, /A person must run this at a terminal: acor approve deploy/);
+    assert.match(piped.error.hint, /A person must approve it at a terminal/);
+    assert.deepEqual(piped.meta.next, ['acor approve deploy']);
     for (const extra of [{ CLAUDECODE: '1' }, { AI_AGENT: 'x' }] as Record<string, string>[]) {
       const { text, code } = await atTerminal(['approve', 'deploy'], {
         cwd: project.root,

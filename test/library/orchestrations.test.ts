@@ -46,7 +46,7 @@ describe('the library', () => {
     const { state, result, message } = await acor.pipe(['counts', 'turns']);
     assert.equal(state, 'completed', message ?? '');
     assert.match(JSON.stringify(result?.data), /3.*2.*1/);
-    await assert.rejects(acor.pipe(['counts']), { code: 'E_USAGE' });
+    await assert.rejects(async () => acor.pipe(['counts']), { code: 'E_USAGE' });
   });
 
   it('gives a task to the configured executor, and continues the conversation under its id', async () => {
@@ -59,7 +59,9 @@ describe('the library', () => {
       const { state, tool, message } = await acor.task('t', description);
       assert.deepEqual([state, tool], ['completed', 'task:command'], message ?? '');
     }
-    await assert.rejects(new Acor({ cwd: ROOT, env: {} }).task('t', 'Begin'), { code: 'E_CONFIG_INVALID' });
+    await assert.rejects(async () => new Acor({ cwd: ROOT, env: {} }).task('t', 'Begin'), {
+      code: 'E_CONFIG_INVALID',
+    });
   });
 
   for (const runtime of ['node', 'bun']) {

@@ -7,7 +7,6 @@ import { newRunId } from '../../src/util/ids.ts';
 
 /** So many clones are entered in the ledger at once. */
 const BATCH_RUNS = 2_000;
-const STEP_MS = 1_000;
 const TIME = /"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g;
 
 /** A run that was made by ACOR itself, from which others are cloned. */
@@ -22,7 +21,7 @@ interface Model {
 
 /**
  * Fills a store with clones of the runs that are in it: each has its own id, times, seals and line in the ledger, so that `acor verify`
- * finds nothing wrong. The clones are older than their models. With `isWhole`, they have all files and folders of a run.
+ * finds nothing wrong. They were made just now. With `isWhole`, they have all files and folders of a run.
  */
 export async function cloneRuns(
   runsDir: string,
@@ -33,11 +32,10 @@ export async function cloneRuns(
     .filter((name) => name.startsWith('r-'))
     .map((runId) => modelOf(runsDir, runId));
   const ledger = new Ledger(runsDir);
-  const beginMs = Date.now() - (count + 1) * STEP_MS;
   let entries: Parameters<Ledger['append']> = [];
   for (let index = 0; index < count; index++) {
     const model = models[index % models.length]!;
-    entries.push(cloneOf(model, runsDir, beginMs + index * STEP_MS, options.isWhole === true));
+    entries.push(cloneOf(model, runsDir, options.isWhole === true));
     if (entries.length === BATCH_RUNS || index === count - 1) {
       await ledger.append(...entries);
       entries = [];
@@ -55,12 +53,8 @@ function modelOf(runsDir: string, runId: string): Model {
   return { runId, dir, events: readFileSync(join(dir, 'events.jsonl'), 'utf8'), record, files };
 }
 
-function cloneOf(
-  model: Model,
-  runsDir: string,
-  createdMs: number,
-  isWhole: boolean,
-): Parameters<Ledger['append']>[0] {
+function cloneOf(model: Model, runsDir: string, isWhole: boolean): Parameters<Ledger['append']>[0] {
+  const createdMs = Date.now();
   const runId = newRunId(createdMs);
   const dir = join(runsDir, runId);
   const shiftMs = createdMs - Date.parse(String(model.record.created_at));

@@ -20,7 +20,7 @@ function unsealed(record: RunRecord, { events, sealedEvents, tornBytes }: Checke
     tornBytes === 0
       ? ''
       : ` The ${tornBytes} bytes of a last line without an end were never acknowledged and do not count.`;
-  return `The run was cut short: its supervisor is gone. ${rest}${torn} The next look at the run ends it and seals what is there: acor show ${record.run_id}`;
+  return `The run was cut short: its supervisor is gone. ${rest}${torn} Showing the run ends it and seals what is there.`;
 }
 
 /** Whoever ends a run for a supervisor that died can only seal what it finds. */

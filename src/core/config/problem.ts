@@ -1,5 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-
+import type { NextStep } from '../../protocol/next-step.ts';
 /** A mistake in a file that a person wrote: where, which rule, and what puts it right. Lines and columns count from 1; 0 means the whole file. */
 export interface Problem {
   file: string;
@@ -8,6 +8,13 @@ export interface Problem {
   rule: string;
   message: string;
   fix: string;
+  /** The operations that fix it, if any; not part of what is shown of the mistake. */
+  next?: readonly NextStep[];
+}
+
+/** What is shown of a mistake. */
+export function withoutNext<T extends { next?: unknown }>({ next: _, ...shown }: T): Omit<T, 'next'> {
+  return shown;
 }
 
 /** `file:line:column: message`, as compilers write it. */
@@ -27,6 +34,12 @@ export function refuse(problems: readonly Problem[]): void {
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
   throw new AcorError('E_CONFIG_INVALID', `${problemText(first)}${more}`, {
     hint: first.fix,
-    details: { problems },
+    ...(first.next !== undefined && { next: first.next }),
+    details: { problems: problems.map(withoutNext) },
   });
+}
+
+/** A problem of a file or folder as a whole. */
+export function problemOf(file: string, rule: string, message: string, fix: string): Problem {
+  return { file, line: 0, column: 0, rule, message, fix };
 }

@@ -32,13 +32,15 @@ export class SqliteRunIndex implements RunIndex {
 
   query(query: RunQuery): Promise<FoundRuns> {
     return this.#upToDate(async () => {
-      const { where, values } = whereOf(query);
-      const rows = this.#rowsThere(query);
-      const isAll = query.limit === undefined && query.offset === undefined;
-      const total = isAll
-        ? rows.length
-        : this.#sqlite.all(`SELECT count(*) AS count FROM runs ${where}`, ...values)[0]!.count;
-      return { runs: rows.map(runOf), total: Number(total) };
+      for (;;) {
+        const { rows, total } = this.#find(query);
+        const gone = rows.filter(({ run_id }) => !this.#source.has(String(run_id)));
+        if (gone.length === 0) return { runs: rows.map(runOf), total };
+        // Their folders were removed by hand.
+        this.#inTransaction(() => {
+          for (const { run_id } of gone) this.#sqlite.run('DELETE FROM runs WHERE run_id = ?', run_id!);
+        });
+      }
     });
   }
 
@@ -75,19 +77,27 @@ export class SqliteRunIndex implements RunIndex {
     this.#sqlite.close();
   }
 
-  /** The rows of a query. Runs whose folders were removed by hand leave the index when they are found. */
-  #rowsThere(query: RunQuery): SqlRow[] {
+  #find(query: RunQuery): { rows: SqlRow[]; total: number } {
     const { where, values } = whereOf(query);
-    const order = query.order === 'oldest' ? 'ASC' : 'DESC';
-    const found = `SELECT * FROM runs ${where} ORDER BY run_id ${order} LIMIT ? OFFSET ?`;
-    for (;;) {
-      const rows = this.#sqlite.all(found, ...values, query.limit ?? ALL, query.offset ?? 0);
-      const gone = rows.filter(({ run_id }) => !this.#source.has(String(run_id)));
-      if (gone.length === 0) return rows;
-      this.#inTransaction(() => {
-        for (const { run_id } of gone) this.#sqlite.run('DELETE FROM runs WHERE run_id = ?', run_id!);
-      });
+    const order = `ORDER BY run_id ${query.order === 'oldest' ? 'ASC' : 'DESC'}`;
+    const [limit, offset] = [query.limit ?? ALL, query.offset ?? 0];
+    if (query.text !== undefined) {
+      // No index serves these: one pass finds and counts them.
+      const ids = this.#sqlite.all(`SELECT run_id FROM runs ${where} ${order}`, ...values);
+      const page = ids.slice(offset, query.limit === undefined ? undefined : offset + query.limit);
+      const rows = page.flatMap(({ run_id }) =>
+        this.#sqlite.all('SELECT * FROM runs WHERE run_id = ?', run_id!),
+      );
+      return { rows, total: ids.length };
     }
+    const rows = this.#sqlite.all(
+      `SELECT * FROM runs ${where} ${order} LIMIT ? OFFSET ?`,
+      ...values,
+      limit,
+      offset,
+    );
+    const count = () => this.#sqlite.all(`SELECT count(*) AS count FROM runs ${where}`, ...values)[0]!.count;
+    return { rows, total: limit === ALL && offset === 0 ? rows.length : Number(count()) };
   }
 
   /** One at a time in this process; a database that turns out to be damaged is made again, once. */

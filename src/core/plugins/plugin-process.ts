@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import type { NextStep } from '../../protocol/next-step.ts';
 import { forgetCompanion, registerCompanion } from '../process/kill-tree.ts';
 import { hostCommand } from './host-command.ts';
 import type { Answer, PluginOutline, Question } from './messages.ts';
@@ -28,7 +29,7 @@ export interface PluginFailure {
   /** E_APPROVAL_REQUIRED for a plugin without an approval. */
   code?: string;
   text: string;
-  next?: string[];
+  next?: NextStep[];
 }
 
 /** The process of one plugin. What goes wrong in there, even an exit or an endless loop, goes wrong for that plugin alone. */

@@ -1,5 +1,6 @@
+import type { NextStep } from '../../protocol/next-step.ts';
+import { approve } from '../../protocol/next-steps.ts';
 import { newSpanId } from '../../util/ids.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { whyNotApproved } from '../guard/approval-state.ts';
 import { loadRuntime } from '../process/load-runtime.ts';
@@ -51,9 +52,9 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     return new Plugins(config, env, await findPlugins(config, env));
   }
 
-  /** The commands by which a person approves the plugins that have no approval. */
-  get next(): string[] {
-    return this.found.flatMap((plugin) => (isUnapproved(plugin) ? [approveCommand(plugin)] : []));
+  /** The approvals that a person has not given yet. */
+  get next(): NextStep[] {
+    return this.found.flatMap((plugin) => (isUnapproved(plugin) ? [approvalOf(plugin)] : []));
   }
 
   /** Whether the process of a plugin that ran has ended. */
@@ -141,7 +142,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
       plugin: plugin.name,
       code: 'E_APPROVAL_REQUIRED',
       text: `the plugin '${plugin.name}' does not run: ${why}`,
-      next: [approveCommand(plugin)],
+      next: [approvalOf(plugin)],
     });
   }
 
@@ -159,6 +160,6 @@ function isUnapproved({ approval }: FoundPlugin): boolean {
   return approval.state === 'missing' || approval.state === 'stale';
 }
 
-function approveCommand({ name }: FoundPlugin): string {
-  return shellCommand(['acor', 'approve', approvalName(name)]);
+function approvalOf({ name }: FoundPlugin): NextStep {
+  return approve(approvalName(name));
 }

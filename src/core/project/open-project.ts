@@ -1,3 +1,4 @@
+import type { CommandOf } from '../../protocol/next-step.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { runsDirOf } from '../config/paths.ts';
 import type { Plugins } from '../plugins/plugins.ts';
@@ -25,18 +26,23 @@ export interface ProjectPlace {
   env: Readonly<Record<string, string | undefined>>;
   /** Configuration by dotted key; it wins over every file. */
   overrides?: Readonly<Record<string, unknown>> | undefined;
+  /** Writes a next step as the exact command that does it, for `runner_end` and the record. */
+  commandOf: CommandOf;
 }
 
 /**
  * Opens a project. Returns `last` instead while configuration and plugins are the same: what its registry has read stays in memory, and
  * each look at the tools still checks their files. Throws E_CONFIG_INVALID.
  */
-export async function openProject({ cwd, env, overrides }: ProjectPlace, last?: Project): Promise<Project> {
+export async function openProject(
+  { cwd, env, overrides, commandOf }: ProjectPlace,
+  last?: Project,
+): Promise<Project> {
   const config = await loadConfig({ cwd, env, ...(overrides && { overrides }) });
   const plugins = await pluginsOf(config, env);
   if (last !== undefined && isUnchanged(last, config, plugins)) return last;
   const runsDir = runsDirOf(config);
-  const store = new FileRunStore(runsDir);
+  const store = new FileRunStore(runsDir, commandOf);
   let index: Promise<RunIndex> | undefined;
   return {
     config,

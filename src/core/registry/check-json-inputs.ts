@@ -29,7 +29,7 @@ export async function checkJsonInputs(
       input: name,
       rule: keyword,
       message: `'${name}${instancePath.replaceAll('/', '.')}' ${message}`,
-      fix: `Compare it with input_schema.properties.${name}: acor describe ${tool.name}`,
+      fix: `Compare it with input_schema.properties.${name} of the tool.`,
     }));
   });
   const [first, ...others] = problems;

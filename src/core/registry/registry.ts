@@ -2,8 +2,9 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { ErrorInfo } from '../../protocol/error-codes.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
+import { describeTool, LIST_TOOLS } from '../../protocol/next-steps.ts';
 import { nearestWords } from '../../util/nearest.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { registryDirsOf, runsDirOf, toolsDirsOf } from '../config/paths.ts';
@@ -25,7 +26,7 @@ export interface RegistryPlugins {
   /** The tools that are offered, and those that are hidden, with the plugin that hides each. */
   adjust(tools: readonly ToolEntry[]): Promise<{ tools: ToolEntry[]; hidden: ReadonlyMap<string, string> }>;
   /** What a person would do to have plugins run that do not yet. */
-  readonly next: readonly string[];
+  readonly next: readonly NextStep[];
 }
 
 /** The tools of a project. Each question looks at the files anew, so that a change is seen at once. */
@@ -124,16 +125,12 @@ export class Registry {
         : nearest.length > 0
           ? `Did you mean ${nearest.map((each) => `'${each}'`).join(' or ')}?`
           : tools.length > 0
-            ? 'See the tools there are: acor list'
+            ? 'List the tools of the project.'
             : `No tools were found in ${folders.join(', ')}. A tool is a folder with a cli.* or main.*, or an executable file.`;
     return new AcorError('E_TOOL_NOT_FOUND', `there is no tool called '${name}'`, {
       hint,
       details: { tool: name, nearest, tools_dirs: folders },
-      next: [
-        ...nearest.map((each) => shellCommand(['acor', 'describe', each])),
-        ...(this.#plugins?.next ?? []),
-        'acor list',
-      ],
+      next: [...nearest.map(describeTool), ...(this.#plugins?.next ?? []), LIST_TOOLS],
     });
   }
 }

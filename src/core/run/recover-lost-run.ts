@@ -10,6 +10,7 @@ import { isLost } from '../store-files/lost-runs.ts';
 import type { RunStore, RunWriter } from '../store-files/run-store.ts';
 import { clearSecrets } from '../store-files/secrets-folder.ts';
 import { type Outcome, stopped } from './outcome.ts';
+import { stepsAfter } from './steps-after.ts';
 import { UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 const ROUND_MS = 5;
@@ -122,7 +123,7 @@ async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
     usage: UNKNOWN_USAGE,
     artifacts: outcome.state === 'completed' ? recordedArtifacts(layout.events) : [],
     survivors: remainsOf(record.run_id).map((pid) => ({ pid, command: commandOf(record, pid) })),
-    next: outcome.state === 'completed' ? [] : [`acor resume ${record.run_id}`, `acor logs ${record.run_id}`],
+    next: stepsAfter({ ...record, ...outcome, late: true }),
     attempt: record.attempt,
     late: true,
   } as const;

@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { attachTo, readLogs, showRun } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { identify } from '../../util/process-table.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
@@ -79,13 +80,13 @@ function checkState({ run_id, state }: RunRecord, { from }: Rerun): void {
   if (state === 'failed' || state === 'cancelled' || (state === 'completed' && from !== undefined)) return;
   if (state === 'completed') {
     throw new AcorError('E_USAGE', `run ${run_id} is completed; there is nothing left to do`, {
-      hint: `See what it made: acor show ${run_id}`,
-      next: [`acor show ${run_id}`],
+      hint: 'See what it made.',
+      next: [showRun(run_id)],
     });
   }
   throw new AcorError('E_USAGE', `run ${run_id} is still going (${state})`, {
-    hint: `Follow it: acor attach ${run_id}`,
-    next: [`acor attach ${run_id}`],
+    hint: 'Follow the run.',
+    next: [attachTo(run_id)],
   });
 }
 
@@ -95,7 +96,7 @@ function outcomeUnknown({ run_id, tool, code, signal }: RunRecord): AcorError {
     `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent: nobody can say what it had done by then`,
     {
       hint: 'Look at what the tool changed. If doing it again is harmless, add --force, or set idempotent: true in its manifest.',
-      next: [`acor logs ${run_id}`],
+      next: [readLogs(run_id)],
     },
   );
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { SeededRandom } from '../../../test/support/seeded-random.ts';
 import { checkedStates } from '../../../test/support/state-chain.ts';
+import { commandOf } from '../../operations/command-forms.ts';
 import { isFinal, mayFollow, RUN_STATES, type RunState } from '../../protocol/run-state.ts';
 import { newRunId, newSpanId } from '../../util/ids.ts';
 import { verifyRun } from '../audit/verify.ts';
@@ -31,7 +32,7 @@ describe(`the states of a run (seed ${SEED})`, () => {
     const random = new SeededRandom(SEED);
     const seen = new Set<string>();
     for (let life = 0; life < LIVES; life++) {
-      const run = new RandomRun(new FileRunStore(join(root, '.runs')), random);
+      const run = new RandomRun(new FileRunStore(join(root, '.runs'), commandOf), random);
       try {
         for (let step = 0; step < STEPS; step++) await run.step();
         await run.die();

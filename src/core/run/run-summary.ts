@@ -1,4 +1,5 @@
 import { errorInfo } from '../../protocol/error-codes.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
 import type { Survivor } from '../process/kill-tree.ts';
@@ -8,6 +9,7 @@ import { summariseLog } from '../store-files/log-summary.ts';
 import type { RunStore } from '../store-files/run-store.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { AttemptOutcome } from './run-executor.ts';
+import { recordedSteps, stepsAfter } from './steps-after.ts';
 
 /** How a run ended, as every surface shows it. `summarise` makes it of a run's own supervisor, `summaryOf` of the store. */
 export interface RunSummary {
@@ -27,13 +29,13 @@ export interface RunSummary {
   survivors: Survivor[];
   /** The tool's last message, if that is a result. */
   result: Record<string, unknown> | null;
-  next: string[];
+  next: NextStep[];
   dir: string;
 }
 
 /** The summary of a run that this process supervised. The number of events is known once the end is written. */
 export function summarise(
-  { runId, name }: RunPlan,
+  { runId, name, kind }: RunPlan,
   layout: RunLayout,
   { outcome, exit, survivors, result, artifacts }: AttemptOutcome,
   { attempt, durationS }: { attempt: number; durationS: number },
@@ -55,7 +57,7 @@ export function summarise(
     artifacts: failed ? [] : artifacts,
     survivors,
     result,
-    next: failed ? [...(outcome.retryable ? [`acor resume ${runId}`] : []), `acor logs ${runId}`] : [],
+    next: stepsAfter({ run_id: runId, kind, ...outcome }),
     dir: layout.dir,
   };
 }
@@ -85,7 +87,7 @@ export function summaryOf(store: RunStore, runId: string, record: RunRecord = st
     artifacts: (end?.artifacts ?? []) as MeasuredArtifact[],
     survivors: (end?.survivors ?? []) as RunSummary['survivors'],
     result: ending?.type === 'result' ? { ...ending } : null,
-    next: (end?.next ?? []) as string[],
+    next: recordedSteps(store, record, end),
     dir: layout.dir,
   };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { resumeRun } from '../../protocol/next-steps.ts';
 import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import { identify } from '../../util/process-table.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
@@ -41,8 +42,8 @@ async function refuseOrphan(store: RunStore, runId: string): Promise<void> {
   const { isLive } = await import('../store-files/lost-runs.ts');
   if (isLive(store.read(runId))) return;
   throw new AcorError('E_RUNNER_LOST', `run ${runId}, of which this one is a part, is not going on`, {
-    hint: `Go on with it: acor resume ${runId}`,
-    next: [`acor resume ${runId}`],
+    hint: 'Resume that run.',
+    next: [resumeRun(runId)],
   });
 }
 

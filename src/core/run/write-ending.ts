@@ -1,3 +1,4 @@
+import type { NextStep } from '../../protocol/next-step.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { mayFollow, type RunState } from '../../protocol/run-state.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
@@ -14,7 +15,7 @@ export const UNKNOWN_USAGE: Exit['usage'] = { cpu_s: null, max_rss_bytes: null }
 type Reported = Pick<RunnerEnd, 'rc' | 'signal' | 'duration_s' | 'usage' | 'attempt' | 'late'> & {
   artifacts: readonly MeasuredArtifact[];
   survivors: readonly Survivor[];
-  next: readonly string[];
+  next: readonly NextStep[];
 };
 
 /**
@@ -87,7 +88,7 @@ function writeOutcome(
   log.flush();
 }
 
-function writeEnd({ log }: RunWriter, { state, code }: Outcome, reported: Reported): void {
+function writeEnd({ log, commandOf }: RunWriter, { state, code }: Outcome, reported: Reported): void {
   const { rc, signal, duration_s, usage, artifacts, survivors, next, attempt, late } = reported;
   log.append({
     type: 'runner_end',
@@ -101,7 +102,7 @@ function writeEnd({ log }: RunWriter, { state, code }: Outcome, reported: Report
     bytes: log.bytes,
     artifacts,
     survivors,
-    next,
+    next: next.map(commandOf),
     attempt,
     ...(late && { late }),
     seal: log.seal(),

@@ -1,4 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../protocol/next-steps.ts';
 import type { ContainerSettings } from './backends/engine.ts';
 import { ProbeCache } from './probe-cache.ts';
 import type { Confinement, SandboxBackend, SandboxProbe } from './sandbox.ts';
@@ -107,14 +108,14 @@ function unavailable({ isolation }: SandboxPolicy, found: ChosenBackend['skipped
   const [first] = found;
   const tried = found.map(({ backend, probe }) => `${backend.name}: ${probe.detail}`).join('; ');
   const why = tried || `none of this strength is for ${process.platform}`;
-  const fix = first?.probe.fix ?? 'See: acor health';
+  const fix = first?.probe.fix ?? 'See what this machine offers';
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
     `security.isolation is '${isolation}', and there is no such sandbox here (${why})`,
     {
       hint: `${fix}. To run tools that you trust without a sandbox, set security.isolation: 'off' in .acor/config.yaml.`,
       details: { tried: found.map(({ backend, probe }) => ({ backend: backend.name, ...probe })) },
-      next: ['acor health'],
+      next: [SEE_HEALTH],
     },
   );
 }

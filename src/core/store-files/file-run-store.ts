@@ -8,8 +8,10 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import type { CommandOf } from '../../protocol/next-step.ts';
+import { followLogs } from '../../protocol/next-steps.ts';
 import { RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run-id.ts';
 import { kindOfName } from '../../protocol/run-kind.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
@@ -34,9 +36,12 @@ const RESERVE_BYTES = 16_384;
 export class FileRunStore implements RunStore {
   readonly root: string;
   readonly #keys: IdempotencyKeys;
+  readonly commandOf: CommandOf;
 
-  constructor(root: string) {
+  /** `commandOf` renders the next steps that events hold. */
+  constructor(root: string, commandOf: CommandOf) {
     this.root = root;
+    this.commandOf = commandOf;
     this.#keys = new IdempotencyKeys(root, (runId) => existsSync(this.layout(runId).metadata));
   }
 
@@ -130,7 +135,7 @@ export class FileRunStore implements RunStore {
   #open(layout: RunLayout, epoch: number, recordOf: () => RunRecord): RunWriter {
     claimEpoch(layout, epoch);
     try {
-      return new FileRunWriter(layout, { ...recordOf(), epoch }, new Ledger(this.root));
+      return new FileRunWriter(layout, { ...recordOf(), epoch }, new Ledger(this.root), this.commandOf);
     } catch (error) {
       // Nobody else could take the run over as long as this process lives.
       removeIfPossible(epochPath(layout, epoch));
@@ -152,14 +157,16 @@ export class FileRunStore implements RunStore {
 
 class FileRunWriter implements RunWriter {
   readonly layout: RunLayout;
+  readonly commandOf: CommandOf;
   readonly log: EventLog;
   readonly #ledger: Ledger;
   readonly #successor: string;
   #record: RunRecord;
   #redact: RedactLine = (line) => line;
 
-  constructor(layout: RunLayout, record: RunRecord, ledger: Ledger) {
+  constructor(layout: RunLayout, record: RunRecord, ledger: Ledger, commandOf: CommandOf) {
     this.layout = layout;
+    this.commandOf = commandOf;
     this.#record = record;
     this.#ledger = ledger;
     this.#successor = epochPath(layout, record.epoch + 1);
@@ -252,7 +259,8 @@ function nextEpoch(layout: RunLayout, recorded: number): number {
 
 function held(layout: RunLayout): AcorError {
   return new AcorError('E_STORAGE', `another supervisor already holds this run: ${layout.dir}`, {
-    hint: 'Follow it with: acor logs --follow',
+    hint: 'Follow its events.',
+    next: [followLogs(basename(layout.dir))],
   });
 }
 

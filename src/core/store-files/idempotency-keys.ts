@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { showRun } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
@@ -31,7 +32,7 @@ export class IdempotencyKeys {
     throw new AcorError(
       'E_USAGE',
       `the idempotency key '${key}' belongs to another call: run ${claim.run_id} was started with it, with another tool or other arguments`,
-      { hint: 'Use a new key for a new call.', next: [`acor show ${claim.run_id}`] },
+      { hint: 'Use a new key for a new call.', next: [showRun(claim.run_id)] },
     );
   }
 

@@ -53,11 +53,12 @@ describe('a ledger of several segments', () => {
     const ledger = emptyLedger();
     const lines = Array.from({ length: 40 }, () => newRunId());
     for (const run_id of lines) await ledger.append({ type: 'run', run_id, events: 1, events_sha256: 'x' });
-    const later = readLedger(ledger, [Date.now() + 3_600_000]);
+    const later = readLedger(ledger, { timesMs: [Date.now() + 3_600_000] });
     assert.ok(later.runs.size < lines.length);
     assert.ok(later.runs.has(lines.at(-1)!));
     assert.deepEqual(later.problems, []);
-    assert.ok(readLedger(ledger, [Date.now()]).runs.size > later.runs.size);
+    assert.ok(readLedger(ledger, { timesMs: [Date.now()] }).runs.size > later.runs.size);
+    for (const runId of lines) assert.ok(readLedger(ledger, { runId }).runs.has(runId));
   });
 
   it('takes up the chain when it was killed after a segment was sealed', async () => {

@@ -27,8 +27,8 @@ import {
 import { GENESIS, type LedgerEntry, ledgerLine, sha256 } from './ledger-line.ts';
 import { storageError } from './storage-error.ts';
 
-/** A segment of this size is sealed: about 2,600 runs, read in a millisecond or two. */
-const SEGMENT_BYTES = 1_048_576;
+/** A segment of this size is sealed: about 650 runs, checked in a few milliseconds. */
+const SEGMENT_BYTES = 262_144;
 const READ_ROUNDS = 10;
 /** A clock that was set back by more than this may hide an entry, so that the end of the run is entered a second time. */
 const CLOCK_SLACK_MS = 3_600_000;

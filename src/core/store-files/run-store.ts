@@ -1,3 +1,4 @@
+import type { CommandOf } from '../../protocol/next-step.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
 import type { EventLog, RedactLine } from './event-log.ts';
@@ -9,6 +10,8 @@ export type NewRun = Omit<RunRecord, 'version' | 'epoch'>;
 
 /** The right to write one run, held by one supervisor at a time. */
 export interface RunWriter {
+  /** How the event log holds next steps: as exact commands. */
+  readonly commandOf: CommandOf;
   readonly layout: RunLayout;
   readonly epoch: number;
   readonly record: RunRecord;
@@ -32,6 +35,8 @@ export interface RunWriter {
  */
 export interface RunStore {
   readonly root: string;
+  /** How event logs hold next steps: as exact commands. */
+  readonly commandOf: CommandOf;
   /** Makes the place of a new run and opens it for writing at epoch 1. */
   create(run: NewRun): RunWriter;
   /**

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { commandOf } from '../../operations/command-forms.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { newRunId } from '../../util/ids.ts';
 import { identify } from '../../util/process-table.ts';
@@ -14,7 +15,7 @@ describe('taking a run over', () => {
   let store: FileRunStore;
   before(() => {
     root = mkdtempSync(join(tmpdir(), 'acor-take-over-'));
-    store = new FileRunStore(root);
+    store = new FileRunStore(root, commandOf);
   });
   after(() => rmSync(root, { recursive: true, force: true }));
 
@@ -35,7 +36,7 @@ describe('taking a run over', () => {
     const writer = store.create(newRun());
     const { run_id } = writer.record;
     writer.close();
-    const late = new FileRunStore(root);
+    const late = new FileRunStore(root, commandOf);
     const stale = late.read(run_id);
     store.takeOver(run_id).update({ state: 'running' });
     // The quicker one has died: its claim stands for nobody.

@@ -1,4 +1,5 @@
-import { answerCommands, readQuestion } from '../run/answers/question.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
+import { answerSteps, readQuestion } from '../run/answers/question.ts';
 import { followToEnd } from '../run/follow-to-end.ts';
 import { countLines } from '../store-files/follow.ts';
 import { type AskedQuestion, questionsOf } from '../store-files/open-questions.ts';
@@ -56,10 +57,10 @@ export async function blockingQuestionsOf(store: RunStore, runId: string): Promi
   return questions.filter(({ asked, isOpen }) => isOpen && asked.blocking === true);
 }
 
-/** The commands that answer the questions for which a run waits. */
-export async function commandsForOpenQuestions(store: RunStore, runId: string): Promise<string[]> {
+/** The steps that answer the questions for which a run waits. */
+export async function stepsForOpenQuestions(store: RunStore, runId: string): Promise<NextStep[]> {
   const questions = await blockingQuestionsOf(store, runId);
-  return questions.flatMap(({ asked }) => answerCommands(runId, readQuestion(asked)));
+  return questions.flatMap(({ asked }) => answerSteps(runId, readQuestion(asked)));
 }
 
 /** The state that a batch of lines leaves the run in, if it changes it. */

@@ -1,11 +1,12 @@
+import type { PreparedAnswer } from '../../core/run/answers/questions.ts';
+import { stagedBefore } from '../../core/run/attempt/outputs.ts';
+import { questionsOf } from '../../core/store-files/open-questions.ts';
+import type { RunStore } from '../../core/store-files/run-store.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { showRun } from '../../protocol/next-steps.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import type { PreparedAnswer } from '../run/answers/questions.ts';
-import { stagedBefore } from '../run/attempt/outputs.ts';
 import type { RunRequest } from '../run/run-request.ts';
-import { questionsOf } from '../store-files/open-questions.ts';
-import type { RunStore } from '../store-files/run-store.ts';
 
 /**
  * The request that runs a recorded run's tool once more, as a new run: same arguments, folder, time limit and answers. Its
@@ -22,8 +23,15 @@ export async function recordedRequest(
       'E_USAGE',
       `run ${record.run_id} is a workflow's: its steps are runs, and each of them can be executed again`,
       {
-        hint: `Run the workflow anew: acor workflow run ${file}`,
-        next: [`acor show ${record.run_id}`],
+        hint: 'Start the workflow again.',
+        next: [
+          {
+            operation: 'workflow.run',
+            input: { workflow: file },
+            why: 'Start the workflow again from its beginning.',
+          },
+          showRun(record.run_id),
+        ],
       },
     );
   }
@@ -31,7 +39,7 @@ export async function recordedRequest(
     throw new AcorError(
       'E_USAGE',
       `run ${record.run_id} was given a secret, which is not kept: it cannot be executed again by itself`,
-      { hint: `Start it anew with its arguments: acor run ${record.tool} …` },
+      { hint: `Start '${record.tool}' again with its arguments.` },
     );
   }
   return {

@@ -2,6 +2,8 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { AcorError } from '../../protocol/acor-error.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
+import { SEE_HEALTH } from '../../protocol/next-steps.ts';
 import { readLines } from '../../util/read-lines.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
 import type { RunRequest } from '../run/run-request.ts';
@@ -19,7 +21,7 @@ export type SupervisorReply =
         message: string;
         hint?: string;
         details?: Record<string, unknown>;
-        next?: string[];
+        next?: readonly NextStep[];
       };
     };
 
@@ -120,7 +122,7 @@ function ownCommand(): string[] {
 
 function lost(why: string): AcorError {
   return new AcorError('E_SPAWN_FAILED', `the supervisor of the run could not be started: ${why}`, {
-    hint: 'See: acor health',
-    next: ['acor health'],
+    hint: 'See what this machine offers.',
+    next: [SEE_HEALTH],
   });
 }

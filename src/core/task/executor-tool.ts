@@ -47,7 +47,7 @@ export async function executorTool(name: string, config: LoadedConfig, env: Env)
   const login = executor.login === null ? null : join(userHome(env), executor.login);
   const file = manifestFile.parse({
     version: '1.0.0',
-    description: `Carries out a task with ${executor.name} (acor task).`,
+    description: `Carries out a task with ${executor.name}.`,
     command: [...TURN_COMMAND],
     adapter: executor.adapter,
     inputs: [
@@ -113,7 +113,7 @@ export async function programOf(
       {
         hint: isPath
           ? `Put it there, and make it executable: chmod +x '${found}'`
-          : `Install ${first}, or choose another executor: acor task … --executor NAME`,
+          : `Install ${first}, or choose another one with --executor.`,
         details: { runtime: first },
       },
     );

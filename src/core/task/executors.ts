@@ -1,5 +1,6 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Config } from '../../protocol/config-file.ts';
+import { SEE_CONFIG } from '../../protocol/next-steps.ts';
 import { runName, withoutKind } from '../../protocol/run-kind.ts';
 
 /** What an executor is asked to do in one turn. */
@@ -184,7 +185,7 @@ export function executorOf(tool: string, { executor }: TaskSettings): Executor {
     if (typeof executor === 'object') return ownExecutor(executor);
     throw new AcorError('E_CONFIG_INVALID', 'no command is configured as the executor of tasks', {
       hint: "Write in .acor/config.yaml: task: { executor: { command: ['./agent'], adapter: markers } }",
-      next: ['acor config show'],
+      next: [SEE_CONFIG],
     });
   }
   if (Object.hasOwn(NAMED, name)) return NAMED[name]!;

@@ -37,7 +37,7 @@ function openaiOf(...places: string[]): { entry: string; folder: string } {
     "the executor 'responses' needs the package openai, which is not there",
     {
       hint: 'Install it in the project: npm install openai@7',
-      next: ['npm install openai@7'],
+      next: [{ command: 'npm install openai@7', why: 'Install the package.' }],
       details: { runtime: 'openai' },
     },
   );

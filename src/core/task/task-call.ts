@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { SEE_CONFIG } from '../../protocol/next-steps.ts';
 import type { RunRequest } from '../run/run-request.ts';
 import { EXECUTOR_NAMES, type TaskSettings, toolNameOf } from './executors.ts';
 
@@ -35,6 +36,6 @@ function configuredExecutor({ executor }: TaskSettings): string {
   if (executor !== undefined) return 'command';
   throw new AcorError('E_CONFIG_INVALID', 'no executor of tasks is configured', {
     hint: `Write task: { executor: codex } in .acor/config.yaml, or name one in the call: --executor ${EXECUTOR_NAMES.join('|')}`,
-    next: ['acor config show'],
+    next: [SEE_CONFIG],
   });
 }

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { attachTo, cancelRun } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
@@ -45,8 +46,8 @@ export function refuseWhileLive(store: RunStore, { task_id, run_id }: TaskRecord
   const other = recordOf(store, run_id);
   if (other === undefined || !isLive(other)) return;
   throw new AcorError('E_USAGE', `task '${task_id}' is going on already, as run ${run_id} (${other.state})`, {
-    hint: `Follow it: acor attach ${run_id}; or end it: acor cancel ${run_id}`,
-    next: [`acor attach ${run_id}`, `acor cancel ${run_id}`],
+    hint: 'Follow that run, or cancel it.',
+    next: [attachTo(run_id), cancelRun(run_id)],
     details: { run_id },
   });
 }

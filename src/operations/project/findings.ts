@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import type { Finding } from '../../core/authoring/validation/finding.ts';
+import { withoutNext } from '../../core/config/problem.ts';
+import { fixText } from '../fix-text.ts';
 
 /** What is wrong with a file. */
 export const findingShape = z.object({
@@ -14,7 +16,12 @@ export const findingShape = z.object({
 
 export type FindingData = z.output<typeof findingShape>;
 
+/** A finding as data shows it: its fix ends with the commands that do it. */
+export function shownFinding(finding: Finding): FindingData {
+  return { ...withoutNext(finding), fix: fixText(finding) };
+}
+
 /** Where a finding is. */
-export function placed({ file, line, col }: Finding): string {
+export function placed({ file, line, col }: Pick<Finding, 'file' | 'line' | 'col'>): string {
   return line > 0 ? `${file}:${line}:${col}` : file;
 }

@@ -1,6 +1,7 @@
 import { isAbsolute, relative } from 'node:path';
 import * as z from 'zod';
 import type { PlannedFile } from '../../core/authoring/scaffold/planned-file.ts';
+import { fixText } from '../fix-text.ts';
 
 /** One file in the answer of what writes a project's files. */
 export const plannedFile = z.object({
@@ -14,13 +15,13 @@ export const plannedFile = z.object({
 export type ShownFile = z.output<typeof plannedFile>;
 
 /** A planned file as it is told: without its text. */
-export function shownFile({ path, action, why, by_hand, lines }: PlannedFile, root: string): ShownFile {
+export function shownFile({ path, action, why, by_hand, next, lines }: PlannedFile, root: string): ShownFile {
   const fromRoot = relative(root, path);
   return {
     path: fromRoot.startsWith('..') || isAbsolute(fromRoot) ? path : fromRoot || '.',
     action,
     ...(why !== undefined && { why }),
-    ...(by_hand !== undefined && { by_hand }),
+    ...(by_hand !== undefined && { by_hand: fixText({ fix: by_hand, ...(next && { next }) }) }),
     ...(lines !== undefined && { lines }),
   };
 }

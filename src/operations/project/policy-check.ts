@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { approve } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { standingOf, standingShape } from '../tool/policy-status.ts';
 
@@ -41,7 +42,7 @@ export const policyCheck = acorOperation({
       kind: 'data',
       data: { tool: tool.name, level: tool.manifest.permissions.level, ...standing },
       exit: standing.allowed && isApproved ? 0 : 2,
-      ...(standing.allowed && !isApproved && { next: [`acor approve ${tool.name}`] }),
+      ...(standing.allowed && !isApproved && { next: [approve(tool.name)] }),
     };
   },
 });

@@ -6,6 +6,7 @@ import { renewFiles } from '../../core/authoring/validation/fixes/fix-files.ts';
 import { openSubject } from '../../core/authoring/validation/subject.ts';
 import { findProject } from '../../core/config/find.ts';
 import { sdkPaths } from '../../core/registry/sdk-paths.ts';
+import { UPGRADE, UPGRADE_CONFIG, VALIDATE } from '../../protocol/next-steps.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import { acorOperation } from '../define.ts';
@@ -81,10 +82,7 @@ export const projectUpgrade = acorOperation({
         dry_run: dryRun,
         acor: { version: ACOR_VERSION, update_with: selfUpdate() },
       },
-      next:
-        changes.length > 0
-          ? [dryRun ? `acor upgrade${input.config ? ' --config' : ''}` : 'acor validate']
-          : [],
+      next: changes.length > 0 ? [dryRun ? (input.config ? UPGRADE_CONFIG : UPGRADE) : VALIDATE] : [],
     };
   },
 });

@@ -5,9 +5,9 @@ import { mendFiles } from '../../core/authoring/validation/fixes/fix-files.ts';
 import { RULES } from '../../core/authoring/validation/rules.ts';
 import { openSubject } from '../../core/authoring/validation/subject.ts';
 import { validate } from '../../core/authoring/validation/validate.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
 import { acorOperation } from '../define.ts';
-import { findingShape, placed } from './findings.ts';
+import { findingShape, placed, shownFinding } from './findings.ts';
 
 const output = z.object({
   findings: z.array(findingShape),
@@ -52,13 +52,14 @@ export const projectValidate = acorOperation({
     let subject = await openSubject(input.targets, surroundings);
     const fixed = input.fix ? await mendFiles(subject, { dryRun: input.dry_run }) : [];
     if (fixed.length > 0 && !input.dry_run) subject = await openSubject(input.targets, surroundings);
-    const findings = await validate(subject, {
+    const found = await validate(subject, {
       strict: input.strict,
       versions: input.check_versions,
       selftest: input.selftest,
       services: () => ctx.app.services(),
       onInterrupt: (listener) => ctx.interrupts.listen(listener),
     });
+    const findings = found.map(shownFinding);
     const errors = findings.filter(({ severity }) => severity === 'error');
     const data = {
       findings,
@@ -69,20 +70,23 @@ export const projectValidate = acorOperation({
       dry_run: input.dry_run,
     };
     const mendable = !input.fix && findings.some(({ rule }) => RULES[rule]?.fixed !== undefined);
-    const fixing = mendable
-      ? [shellCommand(['acor', 'validate', ...input.targets, '--fix', '--dry-run'])]
-      : [];
+    const fixing = mendable ? [previewFixes(input.targets)] : [];
     const [first] = errors;
     if (first === undefined) return { kind: 'data', data, next: fixing };
     return { kind: 'failure', error: refusal(errors, first, fixing, subject.workflowFiles), data };
   },
 });
 
+function previewFixes(targets: readonly string[]): NextStep {
+  const input = { targets, fix: true, dry_run: true };
+  return { operation: 'project.validate', input, why: 'See what would be fixed.' };
+}
+
 /** The code of the files that are wrong: one that keeps a single tool from running, or one that keeps all from it. */
 function refusal(
   errors: readonly Finding[],
   first: Finding,
-  next: string[],
+  next: readonly NextStep[],
   workflowFiles: readonly string[],
 ): AppError {
   const isOfTool = (finding: Finding) =>

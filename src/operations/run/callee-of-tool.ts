@@ -13,7 +13,7 @@ export async function calleeOfTool(name: string, app: AcorApp): Promise<Forwarde
   return {
     name,
     summary: manifest.description ?? '',
-    usage: usageLine(name, inputs),
+    usage: `acor run ${usageLine(name, inputs)}`,
     examples: manifest.examples.map(({ args }) => shellCommand(['acor', 'run', name, ...args])),
     inputs: inputs?.map(calleeInput) ?? null,
   };

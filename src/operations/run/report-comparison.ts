@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Answer, StreamEnd } from '../../compose/operation.ts';
+import { listArtifacts } from '../../protocol/next-steps.ts';
 import { type ArtifactComparison, artifactComparison } from './compare-artifacts.ts';
 
 /** What `acor replay --execute` answers: the new run, the recorded one, and how their artifacts compare. */
@@ -17,7 +18,7 @@ export type Replayed = z.output<typeof replayed>;
 export function comparisonEnd(answer: Answer<unknown>, data: Replayed): StreamEnd<Replayed> {
   const notes = linesOf(data).map((line) => `acor: ${line}`);
   if (answer.kind === 'failure') return { answer: { ...answer, data }, notes };
-  const next = data.same ? [] : [`acor artifacts ${data.replays}`, `acor artifacts ${data.run_id}`];
+  const next = data.same ? [] : [data.replays, data.run_id].map(listArtifacts);
   return { answer: { kind: 'data', data, exit: answer.exit || (data.same ? 0 : 1), next }, notes };
 }
 

@@ -5,9 +5,11 @@ import type { RerunMode, RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { resumeRun } from '../../protocol/next-steps.ts';
 import { runName } from '../../protocol/run-kind.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
+import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { answers, runSummary, startedRun, stream } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
@@ -113,13 +115,13 @@ export async function continueRun(
 /** What the others of its pipe have made of its records cannot be taken back: the pipe goes on as a whole. */
 function refuseStage({ run_id, parent }: RunRecord, store: RunStore): void {
   if (parent === null || !isStage(parent.run_id, store)) return;
-  const next = `acor resume ${parent.run_id}`;
+  const step = resumeRun(parent.run_id);
   throw new AppError(
     'E_USAGE',
     `run ${run_id} is a stage of pipe ${parent.run_id}, which goes on as a whole`,
     {
-      hint: `Go on with the pipe: ${next}`,
-      next: [next],
+      hint: `Go on with the pipe: ${commandOf(step)}`,
+      next: [step],
     },
   );
 }

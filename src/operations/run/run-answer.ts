@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import * as z from 'zod';
 import { findOpenQuestion, submitAnswer } from '../../core/run/answers/submit-answer.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { waitFor } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import { acorOperation } from '../define.ts';
 
@@ -49,7 +50,7 @@ export const runAnswer = acorOperation({
     return {
       kind: 'data',
       data: { run_id: run, action_id, action, answer: value, by },
-      next: [`acor wait ${run}`],
+      next: [waitFor(run)],
     };
   },
 });

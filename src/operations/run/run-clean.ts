@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { shortenLedger } from '../../core/audit/shorten-ledger.ts';
 import { removeRuns, selectRemovable } from '../../core/store-files/retention.ts';
+import { PREVIEW_CLEAN } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const DAY_MS = 86_400_000;
@@ -29,7 +30,7 @@ export const runClean = acorOperation({
     if (input.keep === undefined && input.older_than === undefined) {
       throw new AppError('E_USAGE', 'clean needs to be told what may go', {
         hint: 'Give --keep N, --older-than DAYS, or both. --dry-run shows what would go.',
-        next: ['acor clean --keep 20 --dry-run'],
+        next: [PREVIEW_CLEAN],
       });
     }
     const { store } = await ctx.app.project();

@@ -3,16 +3,16 @@ import { eventsResult } from '../../compose/events-result.ts';
 import type { OperationContext, OperationResult, StreamEnd } from '../../compose/operation.ts';
 import { recoverIfLost, settled } from '../../core/run/recover-lost-run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
-import type { RunSummary } from '../../core/run/run-summary.ts';
 import { summaryOf } from '../../core/run/run-summary.ts';
 import { requestCancel } from '../../core/store-files/cancel-request.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
-import { commandsForOpenQuestions, followRun } from '../../core/supervision/follow-run.ts';
+import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
 import { openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
+import { attachTo, followLogs, waitFor } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
-import type { StartedRun } from '../shapes.ts';
+import type { EndedRun, StartedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
 import { answerOf } from './run-result.ts';
@@ -23,7 +23,7 @@ export async function runApart(
   request: RunRequest,
   flags: ShownAs,
   ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<RunSummary | StartedRun>> {
+): Promise<OperationResult<EndedRun | StartedRun>> {
   const { store } = await ctx.app.project();
   const { readStdin, ...given } = request;
   // How a lost run ended is not what its next attempt shows.
@@ -39,10 +39,10 @@ export async function showDetached(
   since: number,
   flags: ShownAs,
   ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<RunSummary | StartedRun>> {
+): Promise<OperationResult<EndedRun | StartedRun>> {
   const { store } = await ctx.app.project();
   if (flags.detach) {
-    const next = [`acor wait ${runId}`, `acor logs ${runId} --follow`];
+    const next = [waitFor(runId), followLogs(runId)];
     return { kind: 'data', data: startedRunOf(store, runId), next };
   }
   // Ctrl-C is a wish of the person at the terminal; the other signals only mean that nobody reads any more.
@@ -58,7 +58,7 @@ export async function showDetached(
     stream: flags.stream,
     about: () => runAbout(runId, ctx, { asks: ask !== undefined, cancels: true }),
     left: 'stopped',
-    end: async (how): Promise<StreamEnd<RunSummary | StartedRun>> => {
+    end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {
       stopListening();
       if (how === 'question') return questionEnd(store, runId);
       if (how === 'stopped') {
@@ -78,10 +78,10 @@ export function startedRunOf(store: RunStore, runId: string): StartedRun {
 
 /** The run waits: exit code 2, and the exact commands that answer. The run itself lives on. */
 export async function questionEnd(store: RunStore, runId: string): Promise<StreamEnd<never>> {
-  const next = await commandsForOpenQuestions(store, runId);
+  const next = await stepsForOpenQuestions(store, runId);
   const error = new AppError('E_ACTION_REQUIRED', `run ${runId} waits for an answer`, {
     hint: `Answer it, then: acor attach ${runId}`,
-    next: [...next, `acor attach ${runId}`],
+    next: [...next, attachTo(runId)],
     exit: 2,
     details: { run_id: runId, questions: await openQuestionsOf(store, runId) },
   });

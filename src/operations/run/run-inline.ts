@@ -1,11 +1,11 @@
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
 import { Run } from '../../core/run/run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
-import type { RunSummary } from '../../core/run/run-summary.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import { startRun } from '../../core/run/start-run.ts';
 import type { AcorApp } from '../acor-app.ts';
-import type { StartedRun } from '../shapes.ts';
+import { commandOf } from '../command-forms.ts';
+import type { EndedRun, StartedRun } from '../shapes.ts';
 import { answerOf } from './run-result.ts';
 import type { ShownAs } from './run-start.ts';
 
@@ -15,7 +15,7 @@ export async function runHere(
   request: RunRequest,
   flags: ShownAs,
   ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<RunSummary | StartedRun>> {
+): Promise<OperationResult<EndedRun | StartedRun>> {
   const run = await startRun(services, request);
   if (!(run instanceof Run)) {
     ctx.note(`acor: run ${run.runId} was started with this idempotency key; no second one is`);
@@ -64,7 +64,7 @@ async function* untilLeft(
 /** The events, with a dialog for each question. Once the person leaves one open, the run waits for an answer from another shell. */
 async function* withDialog(run: Run, ctx: OperationContext<AcorApp>): AsyncGenerator<Uint8Array> {
   const { runId } = run;
-  const [{ askAtTerminal }, { commandsForOpenQuestions, stateAfter }] = await Promise.all([
+  const [{ askAtTerminal }, { stepsForOpenQuestions, stateAfter }] = await Promise.all([
     import('./ask-at-terminal.ts'),
     import('../../core/supervision/follow-run.ts'),
   ]);
@@ -75,6 +75,6 @@ async function* withDialog(run: Run, ctx: OperationContext<AcorApp>): AsyncGener
     ask = undefined;
     const { store } = await ctx.app.project();
     ctx.person?.say(`acor: run ${runId} waits for an answer from another shell; Ctrl-C cancels it`);
-    for (const command of await commandsForOpenQuestions(store, runId)) ctx.person?.say(`  ${command}`);
+    for (const step of await stepsForOpenQuestions(store, runId)) ctx.person?.say(`  ${commandOf(step)}`);
   }
 }

@@ -3,6 +3,7 @@ import type { Page } from '../../compose/operation.ts';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
 import { blockingQuestionsOf } from '../../core/supervision/follow-run.ts';
+import { attachTo, showRun } from '../../protocol/next-steps.ts';
 import { RUN_KINDS } from '../../protocol/run-kind.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
@@ -66,13 +67,13 @@ export const runList = acorOperation({
     }
     if (index.warning !== undefined) ctx.note(index.warning);
     // At a terminal attach puts the question in a dialog; show has the commands that answer it.
-    const verb = ctx.person !== null ? 'attach' : 'show';
+    const onwards = ctx.person !== null ? attachTo : showRun;
     const waiting = runs.filter(({ question }) => question !== null).slice(0, MAX_NEXT);
     return {
       kind: 'data',
       data: { runs },
       ...(isCut(ctx.page) && { total: found.total }),
-      next: waiting.map(({ run_id }) => `acor ${verb} ${run_id}`),
+      next: waiting.map(({ run_id }) => onwards(run_id)),
     };
   },
 });

@@ -4,6 +4,7 @@ import type { EventsResult, OperationContext, StreamEnd } from '../../compose/op
 import { followToEnd } from '../../core/run/follow-to-end.ts';
 import { eventsIn, followEvents, readEvents } from '../../core/store-files/follow.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
@@ -73,14 +74,17 @@ export const runLogs = acorOperation({
       events.push(event);
       lastSeq = Number(event.seq);
     }
-    const types = input.type.map((type) => ` --type ${type}`).join('');
     return {
       kind: 'data',
       data: { run_id: input.run, events, last_seq: lastSeq },
-      ...(hasMore && { hasMore, next: [`acor logs ${input.run} --since ${lastSeq}${types}`] }),
+      ...(hasMore && { hasMore, next: [nextEvents(input.run, lastSeq, input.type)] }),
     };
   },
 });
+
+function nextEvents(run: string, since: number, type: readonly string[]): NextStep {
+  return { operation: 'run.logs', input: { run, since, type }, why: 'Read the next events.' };
+}
 
 /** The events as they are stored; a view of them filters by itself, since others of them show how far the run is. */
 function logEvents(

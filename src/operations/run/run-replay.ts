@@ -4,6 +4,7 @@ import { eventsResult } from '../../compose/events-result.ts';
 import type { OperationResult, StreamEnd } from '../../compose/operation.ts';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
+import { attachTo, previewReplay } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
@@ -107,13 +108,16 @@ function checkFlags({ run, speed, at_once, execute, stream, dry_run, plan, force
 function unfit(message: string, run: string): AppError {
   return new AppError('E_USAGE', message, {
     hint: 'Give the one or the other: without --execute nothing is run, only told.',
-    next: [`acor replay ${run} --at-once`, `acor replay ${run} --execute --dry-run`],
+    next: [
+      { operation: 'run.replay', input: { run, at_once: true }, why: 'See the recording at once.' },
+      previewReplay(run),
+    ],
   });
 }
 
 function stillGoing({ run_id, state }: RunRecord): AppError {
   return new AppError('E_USAGE', `run ${run_id} is still going (${state}): there is no whole recording yet`, {
     hint: `Follow it: acor attach ${run_id}`,
-    next: [`acor attach ${run_id}`],
+    next: [attachTo(run_id)],
   });
 }

@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
+import { recordedSteps } from '../../core/run/steps-after.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
-import { commandsForOpenQuestions } from '../../core/supervision/follow-run.ts';
+import { stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
 import { openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { cancelRun, followLogs } from '../../protocol/next-steps.ts';
 import { runRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
@@ -55,12 +57,8 @@ export const runShow = acorOperation({
       usage: (end?.usage as Record<string, unknown> | undefined) ?? null,
     };
     const next = isFinal(record.state)
-      ? ((end?.next as string[] | undefined) ?? [])
-      : [
-          ...(await commandsForOpenQuestions(store, input.run)),
-          `acor logs ${input.run} --follow`,
-          `acor cancel ${input.run}`,
-        ];
+      ? recordedSteps(store, record, end)
+      : [...(await stepsForOpenQuestions(store, input.run)), followLogs(input.run), cancelRun(input.run)];
     return { kind: 'data', data, next };
   },
 });

@@ -7,6 +7,7 @@ import type { RunRequest } from '../../core/run/run-request.ts';
 import type { SupervisorReply, SupervisorRequest } from '../../core/supervision/start-supervisor.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { readLines } from '../../util/read-lines.ts';
+import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 
 /**
@@ -63,7 +64,7 @@ async function superviseOne(
   ]);
   let run: Awaited<ReturnType<typeof startRun>>;
   try {
-    const project = await projects.open({ cwd: request.cwd, env: request.env });
+    const project = await projects.open({ cwd: request.cwd, env: request.env, commandOf });
     const services = await runnerServices(project, { env: request.env, adoptOrphans: true });
     run = await startRun(services, request);
   } catch (error) {
@@ -75,7 +76,7 @@ async function superviseOne(
         message,
         ...(hint && { hint }),
         ...(details && { details }),
-        ...(next && { next: [...next] }),
+        ...(next && { next }),
       },
     });
     return 1;

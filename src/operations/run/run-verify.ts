@@ -3,6 +3,7 @@ import { AppError } from '../../compose/app-error.ts';
 import { verifyAll, verifyRun } from '../../core/audit/verify.ts';
 import { verifyLedger, verifyRunInLedger } from '../../core/audit/verify-ledger.ts';
 import { isLost } from '../../core/store-files/lost-runs.ts';
+import { showRun } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const problemShape = z.object({
@@ -55,7 +56,7 @@ export const runVerify = acorOperation({
     const data = { ok, runs, ledger };
     if (ok) {
       const cutShort = runs.filter(({ run_id, sealed }) => !sealed && isLost(store.read(run_id)));
-      const next = cutShort.map(({ run_id }) => `acor show ${run_id}`);
+      const next = cutShort.map(({ run_id }) => showRun(run_id));
       return { kind: 'data', data, ...(next.length > 0 && { next }) };
     }
     const problems = [...runs.flatMap((run) => run.problems), ...ledger];

@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
+import { recordedSteps } from '../../core/run/steps-after.ts';
 import { summariseLog } from '../../core/store-files/log-summary.ts';
-import { commandsForOpenQuestions, followRun } from '../../core/supervision/follow-run.ts';
+import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
 import { openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { waitFor } from '../../protocol/next-steps.ts';
 import { drain } from '../../util/drain.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape, openQuestion } from '../shapes.ts';
@@ -63,9 +65,9 @@ export const runWait = acorOperation({
       artifacts: (ended?.artifacts as z.output<typeof artifactShape>[] | undefined) ?? [],
     };
     if (waited === 'question')
-      return { kind: 'data', data, exit: 2, next: await commandsForOpenQuestions(store, input.run) };
-    if (waited === 'timeout') return { kind: 'data', data, next: [`acor wait ${input.run}`] };
-    const next = (ended?.next as string[] | undefined) ?? [];
+      return { kind: 'data', data, exit: 2, next: await stepsForOpenQuestions(store, input.run) };
+    if (waited === 'timeout') return { kind: 'data', data, next: [waitFor(input.run)] };
+    const next = recordedSteps(store, record, ended);
     return { kind: 'data', data, exit: record.state === 'completed' ? 0 : 1, next };
   },
 });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
+import { SEE_CONFIG } from '../../protocol/next-steps.ts';
 import { nearest } from '../../util/nearest.ts';
 import { acorOperation } from '../define.ts';
 
@@ -50,6 +51,6 @@ function unknownKey(key: string, known: readonly string[]): AppError {
   const near = nearest(key, known);
   return new AppError('E_USAGE', `there is no setting '${key}'`, {
     hint: near === undefined ? 'List them all with: acor config show' : `Did you mean ${near}?`,
-    next: ['acor config show'],
+    next: [SEE_CONFIG],
   });
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { explainStep } from '../../protocol/next-steps.ts';
 import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import { estimateTokens } from '../../util/estimate-tokens.ts';
 import { acorOperation } from '../define.ts';
@@ -86,7 +87,7 @@ function otherVersion(version: number): AcorError {
     `this ACOR speaks version ${PROTOCOL_VERSION} of the protocol, not ${version}`,
     {
       hint: `Give --protocol-version ${PROTOCOL_VERSION}, or leave it out.`,
-      next: [`acor explain --protocol-version ${PROTOCOL_VERSION}`],
+      next: [explainStep({ protocol_version: PROTOCOL_VERSION })],
     },
   );
 }

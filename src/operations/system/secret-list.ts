@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SecretStore } from '../../core/secrets/secret-store.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { storeSecret } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { askedSecrets } from '../run/asked-secrets.ts';
 
@@ -39,7 +39,7 @@ export const secretList = acorOperation({
       lines.push({ name, stored: false, size: null, mode: null, changed_at: null, tools });
     }
     lines.sort((a, b) => (a.name < b.name ? -1 : 1));
-    const next = missing.map(([name]) => `${shellCommand(['acor', 'secret', 'set', name])} --file FILE`);
+    const next = missing.map(([name]) => storeSecret(name));
     return { kind: 'data', data: { secrets: lines }, ...(next.length > 0 && { next }) };
   },
 });

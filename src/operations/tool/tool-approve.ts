@@ -8,6 +8,7 @@ import { RunGuard } from '../../core/guard/run-guard.ts';
 import { digestOf } from '../../core/guard/tool-digest.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { LIST_TOOLS, runTool } from '../../protocol/next-steps.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { approvePlugin, listedPlugin } from '../project/approve-plugin.ts';
@@ -50,7 +51,7 @@ export const toolApprove = acorOperation({
     if (input.tool === undefined) {
       throw new AcorError('E_USAGE', 'which tool?', {
         hint: 'Name it: acor approve <tool>',
-        next: ['acor list'],
+        next: [LIST_TOOLS],
       });
     }
     const { tool } = input;
@@ -78,7 +79,7 @@ async function approved(
     const { level } = tool.manifest.permissions;
     throw new AcorError('E_USAGE', `tool '${tool.name}' is of the level ${level}, and needs no approval`, {
       hint: `Run it: acor run ${tool.name}`,
-      next: [`acor run ${tool.name}`],
+      next: [runTool(tool.name)],
     });
   }
   if (state.state === 'valid') return validLine(tool.name, state.approval);
@@ -94,7 +95,7 @@ function revoked(store: ApprovalStore, root: string, tool: string): ApprovalLine
   if (!store.remove(root, tool)) {
     throw new AcorError('E_USAGE', `no person has approved '${tool}' in ${root}`, {
       hint: 'See what is approved: acor approve --list. What a policy file approves is taken back there.',
-      next: ['acor approve --list'],
+      next: [{ operation: 'tool.approve', input: { list: true }, why: 'List the approvals.' }],
     });
   }
   const { digest = '', by = '', at = '' } = found ?? {};

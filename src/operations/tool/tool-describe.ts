@@ -51,7 +51,7 @@ export const toolDescribe = acorOperation({
       idempotent: manifest.idempotent,
       effects: manifest.effects ?? null,
       actions: manifest.actions,
-      usage: usageLine(tool.name, inputsOf(manifest)),
+      usage: `acor run ${usageLine(tool.name, inputsOf(manifest))}`,
       examples: manifest.examples,
     };
     return { kind: 'data', data };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { problemText } from '../../core/config/problem.ts';
+import { describeTool } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { reportPlugins } from '../project/report-plugins.ts';
 
@@ -61,10 +62,7 @@ export const toolList = acorOperation({
     return {
       kind: 'data',
       data: { tools },
-      next: [
-        ...broken.map(({ name }) => `acor describe ${name}`).slice(0, 3),
-        ...reportPlugins(project, ctx),
-      ],
+      next: [...broken.slice(0, 3).map(({ name }) => describeTool(name)), ...reportPlugins(project, ctx)],
     };
   },
 });

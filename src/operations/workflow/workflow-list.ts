@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { workflowFiles, workflowFolders, workflowNameOf } from '../../core/workflow/file/find-workflow.ts';
+import { CHECK_WORKFLOWS } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const line = z.object({
@@ -47,7 +48,7 @@ export const workflowList = acorOperation({
     const shown = workflows.filter(({ name, description }) =>
       `${name}\n${description}`.toLowerCase().includes(wanted),
     );
-    const next = shown.some(({ problem }) => problem !== null) ? ['acor workflow validate'] : [];
+    const next = shown.some(({ problem }) => problem !== null) ? [CHECK_WORKFLOWS] : [];
     return { kind: 'data', data: { workflows: shown }, next };
   },
 });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
+import { resumeRun } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { againInput, againOutput, continueRun } from '../run/run-again.ts';
 
@@ -35,7 +36,7 @@ export const workflowResume = acorOperation({
     if (kind === 'workflow') return continueRun('resume', given, ctx);
     throw new AppError('E_USAGE', `run ${given.run} is no workflow, but a run of the tool '${tool}'`, {
       hint: `Go on with it: acor resume ${given.run}`,
-      next: [`acor resume ${given.run}`],
+      next: [resumeRun(given.run)],
     });
   },
 });

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { checkWorkflows } from '../../core/authoring/validation/checkers/workflows.ts';
 import { type Finding, inOrder } from '../../core/authoring/validation/finding.ts';
-import { grantRoots } from '../../core/registry/grant-roots.ts';
+import { grantRoots } from '../../core/registry/path-grants.ts';
 import { findWorkflow, workflowFiles } from '../../core/workflow/file/find-workflow.ts';
 import { acorOperation } from '../define.ts';
-import { findingShape, placed } from '../project/findings.ts';
+import { findingShape, placed, shownFinding } from '../project/findings.ts';
 
 const output = z.object({
   findings: z.array(findingShape),
@@ -40,7 +40,7 @@ export const workflowValidate = acorOperation({
       input.workflows.length === 0
         ? workflowFiles(config)
         : [...new Set(input.workflows.map((wanted) => findWorkflow(wanted, places)))];
-    const found = inOrder(await checkWorkflows(files, { config, cwd }));
+    const found = inOrder(await checkWorkflows(files, { config, cwd })).map(shownFinding);
     const findings = input.strict ? found.map((each): Finding => ({ ...each, severity: 'error' })) : found;
     const errors = findings.filter(({ severity }) => severity === 'error');
     const warnings = findings.length - errors.length;

@@ -31,9 +31,9 @@ export function readRecord(root: string): AgentsRecord {
   }
   const path = recordPath(root);
   throw new AcorError('E_CONFIG_INVALID', `${path} is not as ACOR wrote it`, {
-    hint: 'Remove it, then run acor init --agents again: files that are as they should be are known again.',
+    hint: 'Remove it, then write the files with init --agents again: files that are as they should be are recognised.',
     details: { file: path },
-    next: [shellCommand(['rm', path])],
+    next: [{ command: shellCommand(['rm', path]), why: 'Remove it.' }],
   });
 }
 

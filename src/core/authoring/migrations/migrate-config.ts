@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { configFile } from '../../../protocol/config-file.ts';
+import { SEE_VERSIONS } from '../../../protocol/next-steps.ts';
 import { unifiedDiff } from '../../../util/unified-diff.ts';
 import { ACOR_VERSION } from '../../../util/version.ts';
 import { checkFile } from '../../config/check-file.ts';
@@ -71,7 +72,7 @@ function stepsFrom(version: number, file: string): Migration[] {
       {
         hint: `Use a later ACOR; a file is never taken back to an older version.`,
         details: { version, supported: CONFIG_VERSION },
-        next: ['acor version --detailed'],
+        next: [SEE_VERSIONS],
       },
     );
   }

@@ -1,4 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { NextStep } from '../../../protocol/next-step.ts';
 import type { Problem } from '../../config/problem.ts';
 import { RULES, type Severity } from './rules.ts';
 
@@ -13,11 +14,14 @@ export interface Finding {
   message: string;
   /** What puts it right. */
   fix: string;
+  /** The operations that do it, if any. */
+  next?: readonly NextStep[];
 }
 
 /** A mistake that the readers of files tell of, with the severity of its rule. */
-export function findingOf({ file, line, column, rule, message, fix }: Problem): Finding {
-  return { file, line, col: column, severity: RULES[rule]?.severity ?? 'error', rule, message, fix };
+export function findingOf({ file, line, column, rule, message, fix, next }: Problem): Finding {
+  const severity = RULES[rule]?.severity ?? 'error';
+  return { file, line, col: column, severity, rule, message, fix, ...(next && { next }) };
 }
 
 /** In the order of their places, each once. */

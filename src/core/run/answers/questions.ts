@@ -9,7 +9,7 @@ import type { RunWriter } from '../../store-files/run-store.ts';
 import { after, type StopGuard } from '../attempt/guards/guard.ts';
 import { enterState } from '../write-ending.ts';
 import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
-import { type Answer, answerCommands, type Question, readQuestion } from './question.ts';
+import { type Answer, answerSteps, type Question, readQuestion } from './question.ts';
 
 /** An answer that is known before the question: from the caller, or from a rule of the configuration. */
 export interface PreparedAnswer {
@@ -240,7 +240,9 @@ export class Questions {
     }
     if (state === to || (state !== 'running' && state !== 'waiting_ai')) return;
     const more =
-      asked === undefined ? {} : { action_id: asked.actionId, next: answerCommands(run_id, asked) };
+      asked === undefined
+        ? {}
+        : { action_id: asked.actionId, next: answerSteps(run_id, asked).map(this.#writer.commandOf) };
     enterState(this.#writer, to, asked?.action, more);
     // A process that follows the log may read the record next.
     this.#writer.update({ state: to });

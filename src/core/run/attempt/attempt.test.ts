@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { processesOf, TestProject, until } from '../../../../test/support/project.ts';
+import { commandOf } from '../../../operations/command-forms.ts';
 import { loadAdapter } from '../../adapters/index.ts';
 import { loadConfig } from '../../config/load.ts';
 import { loadRuntime } from '../../process/load-runtime.ts';
@@ -33,7 +34,7 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
     services = {
       config,
       registry: Registry.open(config, undefined),
-      store: new FileRunStore(project.runsDir),
+      store: new FileRunStore(project.runsDir, commandOf),
       queue: new FileRunQueue(project.runsDir),
       runtime: await loadRuntime(),
       adoptsOrphans: false,

@@ -89,7 +89,9 @@ class ToolExecutor implements RunExecutor {
     if (fallback === null) return;
     const { reportFallback } = await import('../../sandbox/report-fallback.ts');
     const news = reportFallback(fallback.chosen, fallback.cacheFolder);
-    if (news !== undefined) this.#warn(undefined, news.msg, { hint: news.hint });
+    if (news === undefined) return;
+    const next = news.next.map(this.#writer.commandOf);
+    this.#warn(undefined, news.msg, { hint: news.hint, ...(next.length > 0 && { next }) });
   }
 
   /** A completed attempt counts only when its artifacts exist as the tool says, and its outputs are in place. */

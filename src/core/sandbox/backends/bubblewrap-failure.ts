@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 
 /** What a word of bubblewrap means, and the exact thing to do about it. */
 interface Explanation {
@@ -34,7 +35,7 @@ export function explain(words: string): Explanation {
   if (/namespace failed|No permissions|uid map|Operation not permitted/.test(words)) {
     return { means: 'namespaces may not be made here, as in most containers', fix: IN_CONTAINER };
   }
-  return { means: 'bubblewrap could not set the sandbox up', fix: 'acor health' };
+  return { means: 'bubblewrap could not set the sandbox up', fix: 'See what this machine offers' };
 }
 
 /** The error of a run whose sandbox could not be set up. The run is refused: never is anything weaker tried. */
@@ -43,7 +44,7 @@ export function launchFailed(words: string): AcorError {
   const said = words === '' ? '' : `: ${words.split('\n').at(-1)}`;
   return new AcorError('E_SANDBOX_UNAVAILABLE', `the sandbox could not be set up, ${means}${said}`, {
     hint: fix,
-    next: ['acor health'],
+    next: [SEE_HEALTH],
   });
 }
 

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import { writeFully } from '../../../util/atomic-write.ts';
 import { newSpanId } from '../../../util/ids.ts';
 import type { Exit } from '../../process/runtime.ts';
@@ -208,11 +209,14 @@ function noMachine(): AcorError {
     'a container gives no tool the whole machine, as level privileged asks for',
     {
       hint: 'Ask for no more than standard in permissions.level, or take security.container out of the configuration.',
-      next: ['acor health'],
+      next: [SEE_HEALTH],
     },
   );
 }
 
 function unavailable(message: string): AcorError {
-  return new AcorError('E_SANDBOX_UNAVAILABLE', message, { hint: 'See: acor health', next: ['acor health'] });
+  return new AcorError('E_SANDBOX_UNAVAILABLE', message, {
+    hint: 'See what this machine offers.',
+    next: [SEE_HEALTH],
+  });
 }

@@ -1,6 +1,7 @@
 import { chownSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import { enforcedBy } from '../enforced.ts';
 import { canGiveUsers, ROOT } from '../identity/can-give-users.ts';
 import { isRunUser } from '../identity/run-user-range.ts';
@@ -137,7 +138,7 @@ function rulesOf(profile: Profile): LandlockRules {
 function noNetwork(): AcorError {
   return new AcorError('E_SANDBOX_UNAVAILABLE', 'without namespaces a tool can have no network', {
     hint: `Have bubblewrap: ${installCommand('bubblewrap')}`,
-    next: ['acor health'],
+    next: [SEE_HEALTH],
   });
 }
 
@@ -146,7 +147,7 @@ function launchFailed(words: string): AcorError {
   return new AcorError('E_SANDBOX_UNAVAILABLE', `the sandbox could not be entered: ${words}`, {
     hint: isBlocked
       ? 'As root, tools run as an ordinary user, who cannot enter the folders above the project: chmod o+x them, or install bubblewrap.'
-      : 'See: acor health',
-    next: ['acor health'],
+      : 'See what this machine offers.',
+    next: [SEE_HEALTH],
   });
 }

@@ -1,4 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import { shellCommand } from '../../../util/shell-quote.ts';
 import { BY_THE_RUNNER } from '../enforced.ts';
 import { allowedPaths } from '../profile/allowed-paths.ts';
@@ -126,7 +127,7 @@ function otherHosts(): AcorError {
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
     'under seatbelt all tools that one process of ACOR starts have the same hosts, and this tool asks for others',
-    { hint: 'Run it by a process of its own: acor run', next: ['acor health'] },
+    { hint: 'Run it in a process of its own.', next: [SEE_HEALTH] },
   );
 }
 
@@ -136,7 +137,7 @@ function notWrapped(): AcorError {
     'the package @anthropic-ai/sandbox-runtime has put no sandbox around the tool',
     {
       hint: 'Install the version that this one was written for: 0.0.83',
-      next: ['acor health'],
+      next: [SEE_HEALTH],
     },
   );
 }

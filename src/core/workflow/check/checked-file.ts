@@ -29,12 +29,12 @@ export type Check = (file: CheckedFile, surroundings: Surroundings) => Problem[]
 export function problemAt(
   { workflow, places }: CheckedFile,
   { path, others = [] }: { path: KeyPath; others?: readonly KeyPath[] },
-  { rule, message, fix }: Pick<Problem, 'rule' | 'message' | 'fix'>,
+  { rule, message, fix, next }: Pick<Problem, 'rule' | 'message' | 'fix' | 'next'>,
 ): Problem {
   const holder = places.placeOf(path.slice(0, -1));
   const found = [path, ...others].map((each) => places.placeOf(each));
   const at = found.find(({ line, column }) => line !== holder.line || column !== holder.column) ?? holder;
-  return { file: workflow.file, ...at, rule, message, fix };
+  return { file: workflow.file, ...at, rule, message, fix, ...(next && { next }) };
 }
 
 export function allSteps({ steps, finally: last }: Workflow): Step[] {

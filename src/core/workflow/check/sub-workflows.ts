@@ -1,4 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
+import { LIST_WORKFLOWS } from '../../../protocol/next-steps.ts';
 import { MOST_NESTED_WORKFLOWS } from '../../../protocol/workflow-file.ts';
 import type { Problem } from '../../config/problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
@@ -82,12 +83,13 @@ export async function checkSubWorkflows(
 function whyNoFile(
   path: string,
   { roots }: Surroundings,
-): Pick<Problem, 'rule' | 'message' | 'fix'> | undefined {
+): Pick<Problem, 'rule' | 'message' | 'fix' | 'next'> | undefined {
   if (!existsSync(path)) {
     return {
       rule: 'no-workflow-file',
       message: `there is no workflow at ${path}`,
-      fix: 'Write the name of a workflow (acor workflow list), or a path from the folder of this file.',
+      fix: 'Write a path from the folder of this file, or the name of a workflow from the list.',
+      next: [LIST_WORKFLOWS],
     };
   }
   const real = realpathSync(path);

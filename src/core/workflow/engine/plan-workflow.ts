@@ -1,4 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { resumeWorkflow } from '../../../protocol/next-steps.ts';
 import { runName, withoutKind } from '../../../protocol/run-kind.ts';
 import { nearestWords } from '../../../util/nearest.ts';
 import { refuseArguments } from '../../registry/argument-problem.ts';
@@ -60,7 +61,7 @@ function valuesOf(workflow: Workflow, args: readonly string[], request: RunReque
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
   const flags = specs.map(({ name, required }) => (required ? `--${name} …` : `[--${name} …]`));
-  refuseArguments(workflow.name, problems, `acor workflow run ${[workflow.file, ...flags].join(' ')}`);
+  refuseArguments(workflow.name, problems, [workflow.file, ...flags].join(' '));
   const given = Object.fromEntries(read.map(({ spec, values }) => [spec.name, values[0]?.value ?? null]));
   return { ...Object.fromEntries(specs.map(({ name }) => [name, null])), ...given };
 }
@@ -72,7 +73,7 @@ function refuseWhatCannotRun({ inputs, file }: Workflow): void {
     'E_WORKFLOW_INVALID',
     `${file}: the input '${secret.name}' is secret, but what a workflow is given is kept, so that it can be resumed`,
     {
-      hint: "Name the secret under 'secrets' in the manifest of the tool that needs it: acor secret set NAME",
+      hint: "Name the secret under 'secrets' in the manifest of the tool that needs it, and store it.",
     },
   );
 }
@@ -89,7 +90,14 @@ function refuseChanged(
   throw new AcorError('E_USAGE', `${file} is not what it was when run ${runId} began: it has been changed`, {
     hint: 'Put it back, start it anew, or add --force: steps that are done stay done, by their names.',
     details: { was: before, is: version },
-    next: [`acor workflow run ${file}`, `acor workflow resume ${runId} --force`],
+    next: [
+      {
+        operation: 'workflow.run',
+        input: { workflow: file },
+        why: 'Start the workflow again from its beginning.',
+      },
+      resumeWorkflow(runId, { force: true }),
+    ],
   });
 }
 

@@ -158,8 +158,7 @@ export class WorkflowExecutor implements RunExecutor {
             .join(', ')})`
         : '';
     const msg = `'${taskId}' failed: ${message}${others}`;
-    const { run_id } = this.#writer.record;
-    const hint = `Mend what failed, then go on with it: acor workflow resume ${run_id}`;
+    const hint = 'Fix what failed, then resume the workflow.';
     const told = { code, msg, hint, retryable: false, failed: this.#named(engine, failed) };
     emit(engine, { type: 'error', ...told });
     return { state: 'failed', code, message: msg, hint, retryable: false, byRunner: false };

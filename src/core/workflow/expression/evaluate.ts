@@ -35,7 +35,7 @@ export function evaluationError(
   { message }: CelProblem,
 ): AcorError {
   return new AcorError('E_WORKFLOW_INVALID', `${placeText({ file, ...at })}: \${${source}}: ${message}`, {
-    hint: 'Check what the step before it gives (acor show), or ask first: has(…) ? … : …',
+    hint: 'Check what the step before it gives, or ask first: has(…) ? … : …',
     details: { expression: source },
   });
 }

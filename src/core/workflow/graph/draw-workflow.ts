@@ -40,6 +40,12 @@ async function statesOf({ name }: Workflow, { id, store }: { id: string; store: 
     return stepStates(readEvents(store.layout(id).events, { wait: false }));
   throw new AcorError('E_USAGE', `the run ${id} is one of '${tool}', not of the workflow '${name}'`, {
     hint: 'Name a run of this workflow.',
-    next: [`acor runs --tool ${runName('workflow', name)}`],
+    next: [
+      {
+        operation: 'run.list',
+        input: { tool: runName('workflow', name) },
+        why: 'List the runs of the workflow.',
+      },
+    ],
   });
 }

@@ -31,7 +31,7 @@ export function callsOf(lines: readonly string[]): string[][] {
       'E_USAGE',
       `a pipe has at least ${LEAST_STAGES} tools, and this one ${lines.length}`,
       {
-        hint: 'Give each tool with its arguments as one word: acor pipe "producer --n 5" "consumer"',
+        hint: 'Give each tool with its arguments as one word, such as: "producer --n 5" "consumer"',
       },
     );
   }

@@ -54,7 +54,7 @@ async function planStage(services: RunnerServices, request: RunRequest, { taskId
     throw new AcorError(code, `stage ${taskId} of the pipe: ${message}`, {
       ...(hint && { hint }),
       ...(details && { details: { ...details } }),
-      ...(next && { next: [...next] }),
+      ...(next && { next }),
     });
   }
 }
@@ -81,7 +81,7 @@ function holdsSecret(): AcorError {
     'E_USAGE',
     'an argument of the pipe is a secret, but what a pipe is given is kept, so that it can be resumed',
     {
-      hint: "Name the secret under 'secrets' in the manifest of the tool that needs it: acor secret set NAME",
+      hint: "Name the secret under 'secrets' in the manifest of the tool that needs it, and store it.",
     },
   );
 }

@@ -1,4 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { readLogs, resumeRun } from '../../../protocol/next-steps.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import { followToEnd } from '../../run/follow-to-end.ts';
 import { settled } from '../../run/recover-lost-run.ts';
@@ -58,7 +59,7 @@ function outcomeUnknown({ run_id, tool, code, signal, parent }: RunRecord): Acor
     `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent: nobody can say what it had done by then`,
     {
       hint: 'Look at what the tool changed. If doing it again is harmless, add --force, or set idempotent: true in its manifest.',
-      next: [`acor logs ${run_id}`, `acor resume ${pipe} --force`],
+      next: [readLogs(run_id), resumeRun(pipe, { force: true })],
     },
   );
 }
