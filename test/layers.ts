@@ -324,16 +324,4 @@ export const KNOWN_CYCLES: readonly (readonly string[])[] = [
     'operations/system/explain/topics.ts',
     'operations/tool/tool-catalog.ts',
   ],
-  [
-    'operations/project/approve-plugin.ts',
-    'operations/tool/give-approval.ts',
-    'operations/tool/tool-approve.ts',
-  ],
-  [
-    'operations/run/run-detached.ts',
-    'operations/run/run-inline.ts',
-    'operations/run/run-result.ts',
-    'operations/run/run-start.ts',
-  ],
-  ['operations/system/version-details.ts', 'operations/system/version.ts'],
 ];

@@ -6,8 +6,8 @@ import { identify } from '../../util/process-table.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
 import { clearSecrets } from '../store-files/secrets-folder.ts';
 import { stagedBefore } from './attempt/outputs.ts';
+import { endedRecord } from './follow-to-end.ts';
 import { prepareRun } from './prepare-run.ts';
-import { settled } from './recover-lost-run.ts';
 import { wasStoppedMidway } from './retry.ts';
 import { Run } from './run.ts';
 import type { PreparedRun } from './run-executor.ts';
@@ -17,7 +17,8 @@ import { enterState } from './write-ending.ts';
 
 /** Begins the next attempt of a run that failed, was cancelled, or lost its supervisor, with the same id, workspace and answers. */
 export async function reopenRun(services: RunnerServices, request: RunRequest, again: Rerun): Promise<Run> {
-  const record = await settled(services.store, again.runId);
+  // A caller that has followed the run to its end may be here before its supervisor has written the record.
+  const record = await endedRecord(services.store, again.runId);
   const mayTake = (now: RunRecord) => checkState(now, again);
   mayTake(record);
   const { replays } = record;

@@ -15,8 +15,8 @@ import type { AcorApp } from '../acor-app.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
+import type { ShownAs } from './run-result.ts';
 import { answerOf } from './run-result.ts';
-import type { ShownAs } from './run-start.ts';
 
 /** Runs a tool under a supervisor of its own, and follows it, unless the caller wants to go on at once. */
 export async function runApart(

@@ -6,8 +6,8 @@ import { startRun } from '../../core/run/start-run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
+import type { ShownAs } from './run-result.ts';
 import { answerOf } from './run-result.ts';
-import type { ShownAs } from './run-start.ts';
 
 /** Runs a tool under this very process. The run goes on whether or not its events are read. */
 export async function runHere(
