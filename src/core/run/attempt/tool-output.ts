@@ -44,9 +44,10 @@ export class ToolOutput implements Disposable {
     this.#race = race;
     this.#intake = intake;
     this.#limit = new OutputLimit(race, plan.limits.maxOutputBytes);
-    this.#adapter = this.#makeAdapter(attempt, input);
+    const adapter = this.#makeAdapter(attempt, input);
+    this.#adapter = adapter;
     this.#stdoutLines = new LineReader(
-      (bytes, start, end, cut) => this.#adapter.line(bytes, start, end, cut),
+      (bytes, start, end, cut) => adapter.line(bytes, start, end, cut),
       MAX_LINE_BYTES,
       { keepsEmpty: kind.keepsEmptyLines ?? false },
     );
