@@ -1,7 +1,7 @@
-import { commandOf } from '../../operations/command-forms.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TestProject } from '../../../test/support/project.ts';
+import { commandOf } from '../../operations/command-forms.ts';
 import { ProjectCache } from './project-cache.ts';
 
 const CONFIG = 'version: 1\nproject: { name: test }\n';

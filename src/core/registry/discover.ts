@@ -8,7 +8,6 @@ import type { Language } from './languages/language.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import type { ToolsFolder } from './tools-folder.ts';
 
-
 /** Finds the tools of a project (contract §6), the broken ones included, by name. Runs nothing. */
 export async function discover(
   config: LoadedConfig,

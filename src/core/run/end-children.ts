@@ -8,8 +8,8 @@ import { recoverIfLost } from './recover-lost-run.ts';
 const ROUND_MS = 5;
 
 /**
- * Ends what a run has begun and nobody looks after any more, and what that has begun, and waits until it is gone: the children of a
- * workflow live on when its supervisor is killed.
+ * Cancels the live children of a run, and theirs, and waits until they have ended: the children of a workflow outlive a supervisor that
+ * was killed.
  */
 export async function endChildren(
   store: RunStore,
@@ -32,7 +32,7 @@ export async function endChildren(
   await Promise.all(ends);
 }
 
-/** Between the end in the log and the record of it there is a moment. */
+/** The record of an end is written just after the log. */
 async function untilRecorded(store: RunStore, runId: string, signal?: AbortSignal): Promise<void> {
   while (!signal?.aborted && isLive(store.read(runId)))
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));

@@ -7,7 +7,7 @@ import { recoverIfLost } from './recover-lost-run.ts';
 import type { RunSummary } from './run-summary.ts';
 import { summaryOf } from './run-summary.ts';
 
-/** A run that was asked for with a key that has a run already: that one, whoever supervises it, and whether it has ended or not. */
+/** The run that an earlier call with the same idempotency key started, live or ended, whatever process supervises it. */
 export class KnownRun {
   readonly runId: string;
   readonly layout: RunLayout;
@@ -20,7 +20,7 @@ export class KnownRun {
     this.layout = store.layout(runId);
   }
 
-  /** Settles when the run is over. Its log is only followed for those who ask. */
+  /** Settles when the run is over. The log is followed only when this is read. */
   get ended(): Promise<RunSummary> {
     this.#ended ??= this.#untilEnded();
     return this.#ended;

@@ -6,8 +6,8 @@ import { identify } from '../../util/process-table.ts';
 import type { RunWriter } from '../store-files/run-store.ts';
 import { clearSecrets } from '../store-files/secrets-folder.ts';
 import { stagedBefore } from './attempt/outputs.ts';
+import { endedRecord } from './follow-to-end.ts';
 import { prepareRun } from './prepare-run.ts';
-import { settled } from './recover-lost-run.ts';
 import { wasStoppedMidway } from './retry.ts';
 import { Run } from './run.ts';
 import type { PreparedRun } from './run-executor.ts';
@@ -15,9 +15,10 @@ import type { Rerun, RerunMode, RunRequest } from './run-request.ts';
 import type { RunnerServices } from './services.ts';
 import { enterState } from './write-ending.ts';
 
-/** Begins the next attempt of a run that has failed, was cancelled, or lost its supervisor: same id, same workspace, same answers. */
+/** Begins the next attempt of a run that failed, was cancelled, or lost its supervisor, with the same id, workspace and answers. */
 export async function reopenRun(services: RunnerServices, request: RunRequest, again: Rerun): Promise<Run> {
-  const record = await settled(services.store, again.runId);
+  // A caller that has followed the run to its end may be here before its supervisor has written the record.
+  const record = await endedRecord(services.store, again.runId);
   const mayTake = (now: RunRecord) => checkState(now, again);
   mayTake(record);
   const { replays } = record;
@@ -30,10 +31,10 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
     ...(replays !== null && { replays: { runId: replays, outputs: stagedBefore(record) } }),
   });
   if (!plan.idempotent && wasStoppedMidway(record) && !again.force) throw outcomeUnknown(record);
-  // Somebody else may have been quicker, and be at work or done already.
+  // Another process may have reopened the run meanwhile.
   const writer = services.store.takeOver(again.runId, mayTake);
   try {
-    if (again.mode === 'resume') await giveBackAnswers(writer);
+    if (again.mode === 'resume') await restoreFiledAnswers(writer);
     reopen(writer, again.mode, reopening);
   } catch (error) {
     writer.close();
@@ -46,7 +47,7 @@ type Reopening = NonNullable<PreparedRun['again']>;
 
 const NOTHING_ELSE: Reopening = { told: {}, change: {} };
 
-async function giveBackAnswers({ layout }: RunWriter): Promise<void> {
+async function restoreFiledAnswers({ layout }: RunWriter): Promise<void> {
   const { restoreAnswers } = await import('../store-files/restore-answers.ts');
   await restoreAnswers(layout);
 }
