@@ -49,7 +49,7 @@ export async function removeRuns(store: RunStore, runIds: readonly string[]): Pr
       const claimed = runIds.slice(at, at + size).flatMap((runId) => claim(store, runId) ?? []);
       if (claimed.length === 0) continue;
       await ledger.append(...claimed.map(({ run_id }) => ({ type: 'cleaned' as const, run_id })));
-      for (const { run_id } of claimed) renameSync(store.layout(run_id).dir, join(trash, run_id));
+      for (const { run_id } of claimed) moveIfThere(store.layout(run_id).dir, join(trash, run_id));
       for (const { run_id, idempotency_key: key } of claimed) if (key) await store.forgetKey(key, run_id);
       await deleteFolders(trash);
       removed.push(...claimed.map(({ run_id }) => run_id));
@@ -94,6 +94,15 @@ function isHeld(path: string): boolean {
     return isRunning(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
     return false;
+  }
+}
+
+/** A folder that was removed by hand meanwhile is gone as well. */
+function moveIfThere(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
   }
 }
 
