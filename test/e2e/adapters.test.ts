@@ -309,7 +309,7 @@ describe('the stream of claude', () => {
           'Which more?': 'A, B',
         }),
       },
-      { subtype: 'error', request_id: 'ask-5', error: "acor does not answer 'hook_callback'" },
+      { subtype: 'error', request_id: 'ask-5', error: "ACOR does not answer 'hook_callback'" },
     ]);
     // Its input was closed, so it could end by itself.
     assert.deepEqual(
