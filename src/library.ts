@@ -4,6 +4,7 @@ import { loadAdapter } from './core/adapters/index.ts';
 import { type LoadedConfig, loadConfig } from './core/config/load.ts';
 import type { Plugins } from './core/plugins/plugins.ts';
 import type { RunQueue } from './core/ports/run-queue.ts';
+import type { RunStore } from './core/ports/run-store.ts';
 import { loadRuntime } from './core/process/runtime.ts';
 import { Registry, type ToolEntry } from './core/registry/registry.ts';
 import { jsonAnswer } from './core/run/answers/check-answer.ts';
@@ -11,18 +12,18 @@ import type { Question } from './core/run/answers/question.ts';
 import type { PreparedAnswer } from './core/run/answers/questions.ts';
 import { findOpenQuestion, submitAnswer } from './core/run/answers/submit-answer.ts';
 import { endChildren } from './core/run/end-children.ts';
+import { followToEnd } from './core/run/follow-to-end.ts';
 import type { KnownRun } from './core/run/known-run.ts';
-import { recoverIfLost } from './core/run/recover-lost-run.ts';
+import { isLive } from './core/run/liveness.ts';
+import { recoverRun } from './core/run/recover-lost-run.ts';
 import type { Run } from './core/run/run.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
 import { WORKFLOW_PREFIX } from './core/run/services.ts';
 import { startRun } from './core/run/start-run.ts';
-import { requestCancel } from './core/store-files/cancel-request.ts';
+import { Workspaces } from './core/run/workspace.ts';
 import { FileRunQueue } from './core/store-files/file-run-queue.ts';
 import { FileRunStore } from './core/store-files/file-run-store.ts';
-import { readEvents } from './core/store-files/follow.ts';
-import { isLive } from './core/store-files/lost-runs.ts';
-import type { RunStore } from './core/store-files/run-store.ts';
+import { eventsIn } from './core/store-files/follow.ts';
 import type { RunEvent } from './protocol/index.ts';
 import type { RunRecord } from './protocol/run-record.ts';
 import { userName } from './util/user-name.ts';
@@ -72,6 +73,7 @@ export class Acor {
         registry: Registry;
         store: RunStore;
         queue: RunQueue;
+        workspaces: Workspaces;
         plugins: Plugins | undefined;
       }>
     | undefined;
@@ -105,14 +107,13 @@ export class Acor {
   /** Asks a run to end, whoever supervises it, and returns its record once it has. */
   async cancel(runId: string, reason = 'cancelled'): Promise<RunRecord> {
     const { store } = await this.#open();
-    if (isLive(store.read(runId))) {
-      requestCancel(store.layout(runId), reason);
-      const isAbandoned = () => !isLive(store.read(runId));
-      for await (const _ of readEvents(store.layout(runId).events, { wait: true, isAbandoned }));
+    if (await isLive(store, runId)) {
+      await store.control.requestCancel(runId, reason);
+      for await (const _ of followToEnd(store, runId, { since: 0, recovers: true }));
     }
     // Those of a workflow that was killed live on until somebody goes on with it.
-    if (store.read(runId).tool.startsWith(WORKFLOW_PREFIX)) await endChildren(store, runId, reason);
-    return recoverIfLost(store, store.read(runId));
+    if ((await store.read(runId)).tool.startsWith(WORKFLOW_PREFIX)) await endChildren(store, runId, reason);
+    return recoverRun(store, runId);
   }
 
   /**
@@ -157,7 +158,7 @@ export class Acor {
         ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
       },
     );
-    const cancel = () => run.cancel(String(options.signal?.reason ?? 'aborted'));
+    const cancel = () => void run.cancel(String(options.signal?.reason ?? 'aborted'));
     if (options.signal?.aborted) cancel();
     options.signal?.addEventListener('abort', cancel, { once: true });
     void run.ended.catch(() => {}).then(() => options.signal?.removeEventListener('abort', cancel));
@@ -183,6 +184,7 @@ export class Acor {
       registry: Registry.open(config, plugins),
       store: new FileRunStore(runsDir),
       queue: new FileRunQueue(runsDir),
+      workspaces: new Workspaces(runsDir),
     };
   }
 }
@@ -221,7 +223,7 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
   }
 
   async cancel(reason = 'cancelled'): Promise<void> {
-    (await this.#started).cancel(reason);
+    await (await this.#started).cancel(reason);
   }
 
   // biome-ignore lint/suspicious/noThenProperty: awaiting a run is how its ending is had
@@ -242,8 +244,7 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
     const run = await this.#started;
-    const { ended } = run;
-    for await (const event of readEvents(run.layout.events, { wait: true, ended })) yield event as RunEvent;
+    for await (const lines of run.follow()) for (const event of eventsIn(lines)) yield event as RunEvent;
   }
 
   async #emit(onEvent: (event: RunEvent) => void): Promise<void> {

@@ -142,6 +142,13 @@ export const LAYERS: readonly Layer[] = [
     note: 'the only writer of the runs folder',
   },
   {
+    folder: 'core/store-memory',
+    folders: ['protocol', 'util', 'core/ports', 'core/store-files'],
+    packages: [],
+    node: true,
+    note: 'runs within one process; seals and questions are those of the files',
+  },
+  {
     folder: 'core/audit',
     folders: ['protocol', 'util', 'core/ports', 'core/store-files'],
     packages: [],

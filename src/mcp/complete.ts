@@ -21,5 +21,6 @@ async function valuesFor(open: OpenHost, ref: string, argument: string): Promise
     return answer.ok ? (answer.data as { topics: { name: string }[] }).topics.map(({ name }) => name) : [];
   }
   if (!ref.startsWith('acor://runs/') || argument !== 'run') return [];
-  return (await open.app.project()).store.list().reverse();
+  const { store } = await open.app.project();
+  return (await store.list()).reverse();
 }

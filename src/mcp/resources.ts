@@ -46,18 +46,25 @@ export async function listResources(
 ): Promise<{ resources: Resource[]; nextCursor?: string }> {
   const { store } = await open.app.project();
   // Ids sort by time, so that a page stays the same whatever is started meanwhile.
-  const older = store.list().filter((id) => cursor === undefined || id < cursor);
+  const older = (await store.list()).filter((id) => cursor === undefined || id < cursor);
   const page = older.reverse().slice(0, PAGE_RUNS);
-  const runs = page.map((id) => ({ uri: `acor://runs/${id}`, name: id, ...told(id), mimeType: JSON_TYPE }));
+  const runs = await Promise.all(
+    page.map(async (id) => ({
+      uri: `acor://runs/${id}`,
+      name: id,
+      ...(await told(id)),
+      mimeType: JSON_TYPE,
+    })),
+  );
   const last = page.at(-1);
   return {
     resources: [...(cursor === undefined ? [EXPLANATION] : []), ...runs],
     ...(last !== undefined && older.length > PAGE_RUNS && { nextCursor: last }),
   };
 
-  function told(id: string): { description?: string } {
+  async function told(id: string): Promise<{ description?: string }> {
     try {
-      const { tool, state, created_at } = store.read(id);
+      const { tool, state, created_at } = await store.read(id);
       return { description: `${tool}: ${state}, ${created_at}` };
     } catch {
       // A folder that holds no readable run.

@@ -7,7 +7,8 @@ import type { Registry } from '../core/registry/registry.ts';
 import type { PreparedRun } from '../core/run/plan/prepared-run.ts';
 import type { RunRequest } from '../core/run/run-request.ts';
 import { PIPE_PREFIX, type RunnerServices } from '../core/run/services.ts';
-import type { RunStore } from '../core/store-files/run-store.ts';
+import type { Workspaces } from '../core/run/workspace.ts';
+import type { FileRunStore } from '../core/store-files/file-run-store.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import type { Surfaces } from './surfaces.ts';
 
@@ -15,8 +16,9 @@ import type { Surfaces } from './surfaces.ts';
 export interface Project {
   config: LoadedConfig;
   registry: Registry;
-  store: RunStore;
+  store: FileRunStore;
   queue: RunQueue;
+  workspaces: Workspaces;
   plugins: Plugins | undefined;
 }
 
@@ -77,7 +79,15 @@ export class AcorApp {
       planWorkflow: (services, request) => planWorkflow(services, project.registry, request),
       conversationalExecutor: async (plan) => {
         const { TaskExecutor } = await import('../core/task/task-executor.ts');
-        return (work, writer) => new TaskExecutor({ config, store: project.store, plan, work, writer });
+        return (work, writer) =>
+          new TaskExecutor({
+            config,
+            store: project.store,
+            runsDir: project.workspaces.root,
+            plan,
+            work,
+            writer,
+          });
       },
     };
   }
@@ -94,12 +104,14 @@ export class AcorApp {
   }
 
   async #open(): Promise<Project> {
-    const [{ loadConfig }, { Registry }, { FileRunStore }, { FileRunQueue }] = await Promise.all([
-      import('../core/config/load.ts'),
-      import('../core/registry/registry.ts'),
-      import('../core/store-files/file-run-store.ts'),
-      import('../core/store-files/file-run-queue.ts'),
-    ]);
+    const [{ loadConfig }, { Registry }, { FileRunStore }, { FileRunQueue }, { Workspaces }] =
+      await Promise.all([
+        import('../core/config/load.ts'),
+        import('../core/registry/registry.ts'),
+        import('../core/store-files/file-run-store.ts'),
+        import('../core/store-files/file-run-queue.ts'),
+        import('../core/run/workspace.ts'),
+      ]);
     const config = await loadConfig({ cwd: this.cwd, env: this.env });
     for (const warning of config.warnings) this.#note(`acor: ${warning}`);
     const plugins = await this.pluginsOf(config);
@@ -108,6 +120,7 @@ export class AcorApp {
       config,
       registry: Registry.open(config, plugins),
       store: new FileRunStore(runsDir),
+      workspaces: new Workspaces(runsDir),
       queue: new FileRunQueue(runsDir),
       plugins,
     };

@@ -50,6 +50,12 @@ export const clocks = {
   last_progress_at: z.string().nullable().describe('When a run that is going on last told of progress.'),
 };
 
+export const lost = z
+  .literal(true)
+  .describe(
+    'Its supervisor is gone, and no process has recovered it yet: acor resume, or acor health --fix.',
+  );
+
 /** A run in a list. */
 export const runLine = z.lazy(() =>
   z.object({
@@ -63,5 +69,6 @@ export const runLine = z.lazy(() =>
     created_at: z.string(),
     duration_s: z.number().nullable(),
     ...clocks,
+    lost: lost.optional(),
   }),
 );

@@ -92,7 +92,7 @@ describe('a store that is full', needsMounts, () => {
     }
     project.shell(`mount -o remount,${SPACE} .runs`);
     if (runId !== undefined) {
-      const recordOf = () => new FileRunStore(project.runsDir).read(runId);
+      const recordOf = () => new FileRunStore(project.runsDir).readNow(runId);
       const isGone = () => !isRunning(recordOf().supervisor);
       await until(isGone);
       if (!isFinal(recordOf().state)) await project.acor(['show', runId]);

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import type { OperationContext } from '../../compose/operation.ts';
 import type { Screen } from '../../compose/screen.ts';
+import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
 import { countLines } from '../../core/store-files/follow.ts';
-import type { RunStore } from '../../core/store-files/run-store.ts';
 import {
   commandsForOpenQuestions,
   type FollowEnd,
@@ -68,7 +68,12 @@ export async function followForPerson(
   };
   try {
     for (;;) {
-      const end = await followRun(store, runId, { since: seen, signal, atQuestions: true }, show);
+      const end = await followRun(
+        store,
+        runId,
+        { since: seen, signal, atQuestions: true, recovers: cancels },
+        show,
+      );
       if (end !== 'question' || !asks) return end;
       if ((await putQuestions(view, runId, ctx, signal)) === 'left')
         return signal.aborted ? 'stopped' : 'question';
@@ -93,7 +98,7 @@ export async function openView(
 }
 
 /** How much of a run's log is there already. */
-export function logBytes(store: RunStore, runId: string): number {
+export function logBytes(store: FileRunStore, runId: string): number {
   return statSync(store.layout(runId).events, { throwIfNoEntry: false })?.size ?? 0;
 }
 

@@ -1,18 +1,17 @@
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { isFinal } from '../../protocol/run-state.ts';
-import { summariseLog } from '../store-files/log-summary.ts';
-import { isLost } from '../store-files/lost-runs.ts';
-import type { RunStore } from '../store-files/run-store.ts';
-import { settled } from './recover-lost-run.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import { livenessOf } from './liveness.ts';
+import { endInLog } from './read-run.ts';
+import { recoverRun } from './recover-lost-run.ts';
 
 const ROUND_MS = 5;
 
-/** The record of a run that was followed to its end: its supervisor writes it after the log, so that there is a moment in between. */
+/** The record of a run that was followed to its end. Its supervisor writes the record after the log; a lost run is recovered. */
 export async function endedRecord(store: RunStore, runId: string): Promise<RunRecord> {
   for (;;) {
-    const record = await settled(store, runId);
-    const isComing = !isFinal(record.state) && !isLost(record);
-    if (!isComing || summariseLog(store.layout(runId).events).end === undefined) return record;
+    const { record, liveness } = await livenessOf(store, runId);
+    if (liveness === 'lost') return recoverRun(store, runId);
+    if (liveness === 'ended' || (await endInLog(store, runId)) === undefined) return record;
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
   }
 }

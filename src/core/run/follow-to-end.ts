@@ -1,31 +1,39 @@
-import { countLines, followEvents } from '../store-files/follow.ts';
-import { summariseLog } from '../store-files/log-summary.ts';
-import { isLive, isLost } from '../store-files/lost-runs.ts';
-import type { RunStore } from '../store-files/run-store.ts';
-import { settled } from './recover-lost-run.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import { countLines } from '../store-files/follow.ts';
+import { isLive, livenessOf } from './liveness.ts';
+import { eventCount } from './log-summary.ts';
 
-/**
- * Follows the log of a run, whoever supervises it, from any `seq` on and in whole lines, to the event that ends the run. If its
- * supervisor is lost, that end is written first. `isEnough` is asked while nothing comes.
- */
+export interface FollowToEnd {
+  /** Only events after this `seq`. */
+  since: number;
+  signal?: AbortSignal | undefined;
+  /** Asked while no events come: true when the follower has seen what it wanted. */
+  isEnough?: () => boolean;
+  /** A run that loses its supervisor is recovered, so that the log has an end. Left out for readers, which write nothing. */
+  recovers?: boolean;
+}
+
+/** Follows the log of a run, whoever supervises it, in whole lines to the event that ends the run, or until the run is lost. */
 export async function* followToEnd(
   store: RunStore,
   runId: string,
-  options: { since: number; signal?: AbortSignal | undefined; isEnough?: () => boolean },
+  { since, signal, isEnough = () => false, recovers = false }: FollowToEnd,
 ): AsyncGenerator<Uint8Array> {
-  const { signal, isEnough = () => false } = options;
-  const isAbandoned = () => isEnough() || !isLive(store.read(runId));
+  const isAbandoned = async () => isEnough() || !(await isLive(store, runId));
   const follow = { wait: true, isAbandoned, ...(signal && { signal }) };
-  let seen = options.since;
+  let seen = since;
   for (;;) {
-    for await (const lines of followEvents(store.layout(runId).events, { ...follow, since: seen })) {
+    for await (const lines of store.follow(runId, { ...follow, since: seen })) {
       seen += countLines(lines);
       yield lines;
     }
     if (signal?.aborted || isEnough()) return;
-    // A store that does not let the end be written has no end to show.
-    if (isLost(await settled(store, runId))) return;
-    const { lastEvent } = summariseLog(store.layout(runId).events);
-    if (Number(lastEvent?.seq ?? 0) <= seen) return;
+    if ((await livenessOf(store, runId)).liveness === 'lost') {
+      if (!recovers) return;
+      const { recoverRun } = await import('./recover-lost-run.ts');
+      // A store that cannot be written has no end to show.
+      if ((await recoverRun(store, runId)).lost) return;
+    }
+    if ((await eventCount(store, runId)) <= seen) return;
   }
 }

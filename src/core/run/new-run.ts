@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import { identify } from '../../util/process-table.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
-import type { NewRun } from '../store-files/run-store.ts';
+import type { NewRun } from '../ports/run-store.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 
 /** The record with which a planned run begins. */

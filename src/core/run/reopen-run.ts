@@ -1,22 +1,24 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { identify } from '../../util/process-table.ts';
-import type { RunWriter } from '../store-files/run-store.ts';
-import { clearSecrets } from '../store-files/secrets-folder.ts';
+import type { RunStore, RunWriter } from '../ports/run-store.ts';
+import { removeCancelFile } from './attempt/cancel-file.ts';
 import { stagedBefore } from './attempt/outputs.ts';
 import type { PreparedRun } from './plan/prepared-run.ts';
-import { settled } from './recover-lost-run.ts';
+import { recoverRun } from './recover-lost-run.ts';
 import { Run } from './run.ts';
 import type { Rerun, RerunMode, RunRequest } from './run-request.ts';
+import { clearSecrets } from './secrets/secrets-folder.ts';
 import type { RunnerServices } from './services.ts';
 import { planned } from './start-run.ts';
 import { wasStoppedMidway } from './stopped-midway.ts';
+import { prepareWorkspace } from './workspace.ts';
 import { enterState } from './write-ending.ts';
 
 /** Begins the next attempt of a run that has failed, was cancelled, or lost its supervisor: same id, same workspace, same answers. */
 export async function reopenRun(services: RunnerServices, request: RunRequest, again: Rerun): Promise<Run> {
-  const record = await settled(services.store, again.runId);
+  const record = await recoverRun(services.store, again.runId);
   const mayTake = (now: RunRecord) => checkState(now, again);
   mayTake(record);
   const { replays } = record;
@@ -30,9 +32,11 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
   });
   if (!plan.idempotent && wasStoppedMidway(record) && !again.force) throw outcomeUnknown(record);
   // Somebody else may have been quicker, and be at work or done already.
-  const writer = services.store.takeOver(again.runId, mayTake);
+  const writer = await services.store.takeOver(again.runId, mayTake);
   try {
-    if (again.mode === 'resume') await giveBackAnswers(writer);
+    await services.store.control.reset(again.runId);
+    prepareWorkspace(writer.layout);
+    if (again.mode === 'resume') await giveBackAnswers(services.store, writer);
     reopen(writer, again.mode, reopening);
   } catch (error) {
     writer.close();
@@ -45,20 +49,19 @@ type Reopening = NonNullable<PreparedRun['again']>;
 
 const NOTHING_ELSE: Reopening = { told: {}, change: {} };
 
-async function giveBackAnswers({ layout }: RunWriter): Promise<void> {
-  const { restoreAnswers } = await import('../store-files/restore-answers.ts');
-  await restoreAnswers(layout);
+async function giveBackAnswers(store: RunStore, { layout, record }: RunWriter): Promise<void> {
+  const { restoreAnswers } = await import('./answers/restore-answers.ts');
+  await restoreAnswers(store, record.run_id, layout);
 }
 
 function reopen(writer: RunWriter, mode: RerunMode, { told, change }: Reopening = NOTHING_ELSE): void {
   const { layout, record } = writer;
-  for (const path of [layout.cancelRequest, layout.cancelFile, layout.forceCancelFile])
-    rmSync(path, { force: true });
+  removeCancelFile(layout);
   clearSecrets(layout);
   if (mode === 'retry') {
     for (const path of [layout.checkpoints, layout.staging, layout.answers])
       rmSync(path, { recursive: true, force: true });
-    for (const path of [layout.checkpoints, layout.answers]) mkdirSync(path, { recursive: true });
+    prepareWorkspace(layout);
   }
   enterState(writer, 'queued', mode, told);
   writer.update({

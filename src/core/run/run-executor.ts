@@ -1,7 +1,7 @@
+import type { ControlListener } from '../ports/control-channel.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
-import type { ControlFolder } from '../store-files/control-folder.ts';
 import type { Questions } from './answers/questions.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -25,7 +25,7 @@ export interface AttemptOptions {
   cancelled: Promise<string>;
   forceCancel: Promise<void>;
   questions: Questions;
-  control: ControlFolder;
+  control: ControlListener;
   /** Given when a program is gone after its questions, and hears the answers as the next one. */
   turn?: TurnHooks;
 }

@@ -1,7 +1,7 @@
 import type { FinalState } from '../../protocol/run-state.ts';
+import type { RunWorkspace } from '../ports/run-workspace.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
-import type { RunLayout } from '../store-files/layout.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { AttemptOutcome } from './run-executor.ts';
 
@@ -32,7 +32,7 @@ export type FinalAttempt = AttemptOutcome & { number: number };
 /** What a supervisor says of its own run. The number of events is known once the end is written. */
 export function summarise(
   { runId, name }: RunPlan,
-  layout: RunLayout,
+  layout: RunWorkspace,
   { outcome, exit, survivors, result, artifacts, number }: FinalAttempt,
   durationS: number,
 ): RunSummary {

@@ -1,8 +1,7 @@
-import { ControlFolder } from '../store-files/control-folder.ts';
-import { followEvents } from '../store-files/follow.ts';
-import type { RunLayout } from '../store-files/layout.ts';
-import type { RunWriter } from '../store-files/run-store.ts';
+import type { ControlListener } from '../ports/control-channel.ts';
+import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { Questions } from './answers/questions.ts';
+import { removeCancelFile } from './attempt/cancel-file.ts';
 import { after } from './attempt/guards/guard.ts';
 import { failureOf, type Outcome, stopped } from './outcome.ts';
 import type { RunPlan } from './plan/run-plan.ts';
@@ -11,6 +10,7 @@ import { type AttemptOutcome, notStarted, type RunExecutor } from './run-executo
 import { RunSlot } from './run-slot.ts';
 import { type FinalAttempt, type RunSummary, summarise } from './run-summary.ts';
 import type { RunnerServices, RunWatch } from './services.ts';
+import { tidyWorkspace } from './workspace.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 /** The last moment that RFC 3339 can write: a limit may be given that lies beyond it. */
@@ -19,9 +19,9 @@ const LAST_DEADLINE_MS = Date.UTC(9999, 11, 31);
 /** A run that this process supervises. */
 export class Run {
   readonly runId: string;
-  readonly layout: RunLayout;
   /** Settles when the run is over, its ending is on disk, and nothing of it is alive. */
   readonly ended: Promise<RunSummary>;
+  readonly #store: RunStore;
   readonly #plan: RunPlan;
   readonly #writer: RunWriter;
   readonly #work: RunExecutor;
@@ -37,7 +37,7 @@ export class Run {
   #forceCancelNow!: () => void;
   readonly #forceCancel: Promise<void>;
   readonly #questions: Questions;
-  readonly #control: ControlFolder;
+  readonly #control: ControlListener;
   #isOver = false;
 
   private constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, work: RunExecutor) {
@@ -49,7 +49,7 @@ export class Run {
     this.#since = plan.again === null ? 0 : writer.log.events - 1;
     plan.secrets?.guard(writer);
     this.runId = plan.runId;
-    this.layout = writer.layout;
+    this.#store = services.store;
     this.#questions = new Questions(writer, plan);
     this.#cancelled = new Promise((resolve) => {
       this.#cancel = resolve;
@@ -59,7 +59,7 @@ export class Run {
     });
     this.#watch = services.plugins?.watch(writer);
     this.#turn = new RunSlot(services, plan, writer, this.#cancelled);
-    this.#control = new ControlFolder(writer.layout, {
+    this.#control = services.store.control.listen(this.runId, {
       onCancel: (reason) => this.#cancel(reason),
       onForceCancel: () => this.#forceCancelNow(),
       onAnswer: (posted) => this.#questions.take(posted),
@@ -73,16 +73,16 @@ export class Run {
   }
 
   /** Asks the run to end: by the ladder, or at once. */
-  cancel(reason: string, options: { now?: boolean } = {}): void {
+  async cancel(reason: string, options: { force?: boolean } = {}): Promise<void> {
     this.#cancel(reason);
-    if (options.now) this.#forceCancelNow();
+    if (options.force) this.#forceCancelNow();
   }
 
   /** The stored events as bytes of whole lines, from the first one of this supervisor to the end. */
   follow(signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     // A log that a tool has cut short never shows its end.
     const isAbandoned = () => this.#isOver;
-    return followEvents(this.layout.events, {
+    return this.#store.follow(this.runId, {
       since: this.#since,
       wait: true,
       isAbandoned,
@@ -100,8 +100,8 @@ export class Run {
       await this.#work.conclude(tried).catch(() => undefined);
       const { outcome, exit } = tried;
       const durationS = Math.round(performance.now() - this.#begunMs) / 1000;
-      const told = summarise(this.#plan, this.layout, tried, durationS);
-      const summary = this.#plan.secrets?.conclude(this.layout, told) ?? told;
+      const told = summarise(this.#plan, this.#writer.layout, tried, durationS);
+      const summary = this.#plan.secrets?.conclude(this.#writer.layout, told) ?? told;
       await this.#watch?.beforeEnd();
       summary.events = await writeEnding(this.#writer, outcome, {
         ...summary,
@@ -113,9 +113,16 @@ export class Run {
     } finally {
       this.#isOver = true;
       this.#control.close();
+      await this.#tidy();
       this.#writer.close();
       await this.#turn.end({ completed });
     }
+  }
+
+  /** The run has ended, whatever cannot be removed. */
+  async #tidy(): Promise<void> {
+    await this.#store.control.reset(this.runId).catch(() => {});
+    tidyWorkspace(this.#writer.layout);
   }
 
   #announce(): void {
@@ -152,7 +159,7 @@ export class Run {
       this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
       this.#writer.log.flush();
     } catch (error) {
-      return { ...notStarted(failureOf(error, this.layout.dir)), number };
+      return { ...notStarted(failureOf(error, this.#writer.layout.dir)), number };
     }
     return this.#tryUntilDone();
   }
@@ -185,7 +192,7 @@ export class Run {
   }
 
   #tryOnce(number: number): Promise<AttemptOutcome> {
-    this.#control.takeBack();
+    removeCancelFile(this.#writer.layout);
     return this.#work.attempt({
       number,
       leftMs: () => this.#leftMs(),

@@ -1,6 +1,6 @@
 import type { RunQueue } from '../ports/run-queue.ts';
+import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import type { Runtime } from '../process/runtime.ts';
-import type { RunWriter } from '../store-files/run-store.ts';
 import type { AdapterKind } from './attempt/adapter.ts';
 import type { PlanServices } from './plan/plan-services.ts';
 import type { PreparedRun } from './plan/prepared-run.ts';
@@ -11,6 +11,7 @@ import type { RunRequest } from './run-request.ts';
 /** What the runner works with. */
 export interface RunnerServices extends PlanServices {
   plugins?: RunPlugins | undefined;
+  store: RunStore;
   queue: RunQueue;
   runtime: Runtime;
   /** Orphans of a tool become children of this process (the command line asks for it; a library does not change its host). */

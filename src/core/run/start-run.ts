@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { KeyedCall } from '../store-files/idempotency-keys.ts';
-import type { RunStore } from '../store-files/run-store.ts';
+import type { KeyedCall, RunStore } from '../ports/run-store.ts';
 import { executorFor } from './attempt/tool-executor.ts';
 import type { KnownRun } from './known-run.ts';
 import { newRunRecord } from './new-run.ts';
@@ -11,6 +10,7 @@ import type { PreparedRun } from './plan/prepared-run.ts';
 import { Run } from './run.ts';
 import type { RunRequest } from './run-request.ts';
 import { isOrchestration, type RunnerServices } from './services.ts';
+import { prepareWorkspace } from './workspace.ts';
 
 const MAX_KEY_CHARS = 200;
 
@@ -19,6 +19,7 @@ const MAX_KEY_CHARS = 200;
  * then on, every ending is data.
  */
 export async function startRun(services: RunnerServices, request: RunRequest): Promise<Run | KnownRun> {
+  await recoverOthers(services.store);
   if (request.again !== undefined) {
     const { reopenRun } = await import('./reopen-run.ts');
     return reopenRun(services, request, request.again);
@@ -26,14 +27,23 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   const { store } = services;
   const keyed = keyedCall(request);
   // What the first call needed may be gone by now: a known run is returned before anything is checked.
-  const known = keyed && store.runOfKey(keyed);
+  const known = keyed && (await store.runOfKey(keyed));
   if (known !== undefined) return knownRun(store, known);
   const { plan, createExecutor } = await planned(services, request);
   if (request.parent !== undefined) await refuseOrphan(store, request.parent.run_id);
   const record = newRunRecord(plan);
-  const made = keyed === undefined ? store.create(record) : await store.createOnce(record, keyed);
+  const made = await (keyed === undefined ? store.create(record) : store.createOnce(record, keyed));
   if (typeof made === 'string') return knownRun(store, made);
+  prepareWorkspace(made.layout);
   return Run.begin(services, plan, made, createExecutor(made));
+}
+
+/** A process that starts or supervises runs ends those that have lost their supervisor; mostly there are none. */
+async function recoverOthers(store: RunStore): Promise<void> {
+  const leases = await store.leases.list();
+  if (!leases.some(({ state }) => state === 'lost')) return;
+  const { recoverLostRuns } = await import('./recover-lost-run.ts');
+  await recoverLostRuns(store);
 }
 
 /** Plans what was asked for: the run of a tool, a workflow or a pipe. */
@@ -49,8 +59,8 @@ export async function planned(services: RunnerServices, request: RunRequest): Pr
 
 /** A child that was asked for just before its workflow was lost: whoever goes on with that asks again. */
 async function refuseOrphan(store: RunStore, runId: string): Promise<void> {
-  const { isLive } = await import('../store-files/lost-runs.ts');
-  if (isLive(store.read(runId))) return;
+  const { isLive } = await import('./liveness.ts');
+  if (await isLive(store, runId)) return;
   throw new AcorError('E_RUNNER_LOST', `run ${runId}, of which this one is a part, is not going on`, {
     hint: `Go on with it: acor resume ${runId}`,
     next: [`acor resume ${runId}`],

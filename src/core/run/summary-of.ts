@@ -1,15 +1,15 @@
 import { errorInfo } from '../../protocol/error-codes.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
+import type { RunStore } from '../ports/run-store.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
-import { summariseLog } from '../store-files/log-summary.ts';
-import type { RunStore } from '../store-files/run-store.ts';
+import { summariseLog } from './log-summary.ts';
 import type { RunSummary } from './run-summary.ts';
 
-/** How a run ended, read from the store: for a run that another process supervised. `record` is it with the truth about its supervisor. */
-export function summaryOf(store: RunStore, runId: string, record: RunRecord = store.read(runId)): RunSummary {
+/** How a run ended, read from the store: for a run that another process supervised. `record` is the run as `readRun` reports it. */
+export async function summaryOf(store: RunStore, runId: string, record: RunRecord): Promise<RunSummary> {
   const layout = store.layout(runId);
-  const { end, ending, failure, denial } = summariseLog(layout.events);
+  const { end, ending, failure, denial } = await summariseLog(store, runId);
   const told = failure ?? (ending?.type === 'error' ? ending : undefined);
   const code = (end?.code ?? record.code) as string | null;
   return {

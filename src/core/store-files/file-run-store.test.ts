@@ -1,11 +1,56 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
+import { after, describe, it } from 'node:test';
+import { controlChannelContract } from '../../../test/contracts/control-channel.ts';
+import { leaseContract } from '../../../test/contracts/lease.ts';
+import { newRun } from '../../../test/contracts/new-run.ts';
 import { runStoreContract } from '../../../test/contracts/run-store.ts';
+import { loseRun } from '../../../test/support/lose-run.ts';
+import { FileLeases } from './file-leases.ts';
 import { FileRunStore } from './file-run-store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'acor-store-'));
 after(() => rmSync(root, { recursive: true, force: true }));
+const runsDir = join(root, '.runs');
+const open = () => new FileRunStore(runsDir);
+const lose = (runId: string) => loseRun(runsDir, runId);
 
-runStoreContract('files', () => new FileRunStore(join(root, '.runs')));
+runStoreContract('files', { open, lose });
+leaseContract('files', { open: () => new FileLeases(runsDir), lose });
+controlChannelContract('files', open);
+
+describe('the files of a run', () => {
+  it('are its record and nothing of its lease once it has ended', async () => {
+    const run = newRun();
+    const writer = await open().create(run);
+    writer.update({ state: 'completed' });
+    writer.close();
+    assert.deepEqual(readdirSync(join(runsDir, run.run_id)).sort(), ['events.jsonl', 'metadata.json']);
+    assert.deepEqual(
+      readdirSync(join(runsDir, 'leases')).filter((name) => name.startsWith(run.run_id)),
+      [],
+    );
+  });
+
+  it('of its questions are made anew from the log when they are missing', async () => {
+    const run = newRun();
+    const writer = await open().create(run);
+    const { questions } = open().layout(run.run_id);
+    writer.log.append({ type: 'log' });
+    writer.log.flush();
+    assert.equal(existsSync(questions), false);
+    writer.log.append({ type: 'action_required', action_id: 'a-1' });
+    writer.log.append({ type: 'action_answered', action_id: 'a-1' });
+    writer.log.flush();
+    const before = await open().questionEvents(run.run_id);
+    assert.equal(before.length, 2);
+    rmSync(questions);
+    assert.deepEqual(await open().questionEvents(run.run_id), before);
+    writer.close();
+    (await open().takeOver(run.run_id)).close();
+    assert.equal(existsSync(questions), true);
+    assert.deepEqual(await open().questionEvents(run.run_id), before);
+  });
+});

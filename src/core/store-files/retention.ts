@@ -1,10 +1,7 @@
-import { rmSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { Ledger } from './ledger.ts';
-import { isLive } from './lost-runs.ts';
-import type { RunStore } from './run-store.ts';
-import { storageError } from './storage-error.ts';
+import { isFinal } from '../../protocol/run-state.ts';
+import type { RunStore } from '../ports/run-store.ts';
 
 export interface RetentionRule {
   /** Keep this many of the newest runs. */
@@ -14,48 +11,53 @@ export interface RetentionRule {
 }
 
 /** The runs that a rule would remove, oldest first. A live run is never among them. */
-export function selectRemovable(store: RunStore, rule: RetentionRule, nowMs: number = Date.now()): string[] {
-  const ids = store.list();
+export async function selectRemovable(
+  store: RunStore,
+  rule: RetentionRule,
+  nowMs: number = Date.now(),
+): Promise<string[]> {
+  const ids = await store.list();
   const old = rule.keep === undefined ? ids : ids.slice(0, Math.max(0, ids.length - rule.keep));
-  return old.filter((runId) => {
-    const record = readOrUndefined(store, runId);
-    if (record === undefined) return false;
-    if (isLive(record) || isPartOfLive(store, record)) return false;
-    const endedMs = Date.parse(record.ended_at ?? record.created_at);
-    return rule.olderThanMs === undefined || nowMs - endedMs > rule.olderThanMs;
-  });
+  const removable: string[] = [];
+  for (const runId of old) if (await isRemovable(store, runId, rule, nowMs)) removable.push(runId);
+  return removable;
 }
 
-/** A workflow that goes on reads what its steps gave where they left it. */
-function isPartOfLive(store: RunStore, { parent }: RunRecord): boolean {
+async function isRemovable(
+  store: RunStore,
+  runId: string,
+  { olderThanMs }: RetentionRule,
+  nowMs: number,
+): Promise<boolean> {
+  const record = await readOrUndefined(store, runId);
+  if (record === undefined) return false;
+  if ((await isLive(store, record)) || (await isPartOfLive(store, record))) return false;
+  const endedMs = Date.parse(record.ended_at ?? record.created_at);
+  return olderThanMs === undefined || nowMs - endedMs > olderThanMs;
+}
+
+/** A live workflow reads the results of its steps from their folders. */
+async function isPartOfLive(store: RunStore, { parent }: RunRecord): Promise<boolean> {
   // Absent in records of earlier builds.
-  const whole = parent ? readOrUndefined(store, parent.run_id) : undefined;
-  return whole !== undefined && isLive(whole);
+  const whole = parent ? await readOrUndefined(store, parent.run_id) : undefined;
+  return whole !== undefined && isLive(store, whole);
 }
 
-/** Removes a run's folder; the ledger keeps its line and says that it was cleaned. */
+/** Removes a run that is over; the ledger keeps its line and says that it was cleaned. */
 export async function removeRun(store: RunStore, runId: string): Promise<void> {
-  const { dir } = store.layout(runId);
-  const record = store.read(runId);
-  if (isLive(record)) {
+  if (await isLive(store, await store.read(runId))) {
     throw new AcorError('E_USAGE', `run ${runId} is still going`, {
       hint: `Cancel it first: acor cancel ${runId}`,
       next: [`acor cancel ${runId}`],
     });
   }
-  await new Ledger(store.root).append({ type: 'cleaned', run_id: runId });
-  if (record.idempotency_key) store.forgetKey(record.idempotency_key);
-  try {
-    rmSync(dir, { recursive: true, force: true });
-  } catch (error) {
-    throw storageError(error, 'remove the run', dir);
-  }
+  await store.remove(runId);
 }
 
-function readOrUndefined(store: RunStore, runId: string): RunRecord | undefined {
-  try {
-    return store.read(runId);
-  } catch {
-    return undefined;
-  }
+async function isLive(store: RunStore, { run_id, state }: RunRecord): Promise<boolean> {
+  return !isFinal(state) && (await store.leases.inspect(run_id)) === 'live';
+}
+
+function readOrUndefined(store: RunStore, runId: string): Promise<RunRecord | undefined> {
+  return store.read(runId).catch(() => undefined);
 }

@@ -3,12 +3,12 @@ import { promptFor } from '../../cli/dialog/question-prompt.ts';
 import { safeLine } from '../../compose/terminal-text.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { userName } from '../../util/user-name.ts';
+import type { RunStore } from '../ports/run-store.ts';
 import { checkOfAnswers } from '../run/answers/check-answer.ts';
 import { type Question, readQuestion } from '../run/answers/question.ts';
 import { submitAnswer } from '../run/answers/submit-answer.ts';
-import { readEvents } from '../store-files/follow.ts';
-import { isLive } from '../store-files/lost-runs.ts';
-import type { RunStore } from '../store-files/run-store.ts';
+import { isLive } from '../run/liveness.ts';
+import { readEvents } from '../run/read-events.ts';
 import { blockingQuestionsOf } from './follow-run.ts';
 
 /** How a dialog ended: the run waits for nothing any more, or the person has left its question open. */
@@ -26,7 +26,7 @@ export async function putOpenQuestions(
   runId: string,
   signal: AbortSignal,
 ): Promise<DialogEnd> {
-  while (isLive(store.read(runId))) {
+  while (await isLive(store, runId)) {
     const [first] = await blockingQuestionsOf(store, runId);
     if (first === undefined) return 'settled';
     const question = readQuestion(first.asked);
@@ -88,9 +88,9 @@ async function untilClosed(
   askedAt: number,
   signal: AbortSignal,
 ): Promise<Closed | undefined> {
-  const isAbandoned = () => !isLive(store.read(runId));
+  const isAbandoned = async () => !(await isLive(store, runId));
   const options = { since: askedAt, wait: true, signal, isAbandoned };
-  for await (const { type, action_id, to } of readEvents(store.layout(runId).events, options)) {
+  for await (const { type, action_id, to } of readEvents(store, runId, options)) {
     if (type === 'action_answered' && action_id === actionId) return 'answered';
     if (type === 'runner_state' && to !== 'waiting_ai') return 'gone';
   }

@@ -1,7 +1,7 @@
+import type { RunStore } from '../ports/run-store.ts';
+import { type AskedQuestion, questionsOf } from '../run/answers/open-questions.ts';
 import { answerCommands, readQuestion } from '../run/answers/question.ts';
 import { followToEnd } from '../run/follow-to-end.ts';
-import { type AskedQuestion, questionsOf } from '../store-files/open-questions.ts';
-import type { RunStore } from '../store-files/run-store.ts';
 
 /** Why the following of a run stopped: it is over, it waits for an answer, or whoever followed had enough. */
 export type FollowEnd = 'ended' | 'question' | 'stopped';
@@ -15,7 +15,7 @@ const STATE_MARK = Buffer.from('"type":"runner_state"');
 export async function followRun(
   store: RunStore,
   runId: string,
-  options: { since: number; signal?: AbortSignal; atQuestions: boolean },
+  options: { since: number; signal?: AbortSignal; atQuestions: boolean; recovers?: boolean },
   show: (lines: Uint8Array) => Promise<'written' | 'closed'>,
 ): Promise<FollowEnd> {
   // What is left out may hold the question for which the run waits.
@@ -35,7 +35,7 @@ export async function followRun(
 
 /** The questions for which a run stands still, in the order in which they were asked. */
 export async function blockingQuestionsOf(store: RunStore, runId: string): Promise<AskedQuestion[]> {
-  const questions = await questionsOf(store.layout(runId).events);
+  const questions = await questionsOf(store, runId);
   return questions.filter(({ asked, isOpen }) => isOpen && asked.blocking === true);
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import type { RunStore } from '../ports/run-store.ts';
+import { questionsOf } from '../run/answers/open-questions.ts';
 import { readQuestion } from '../run/answers/question.ts';
-import { questionsOf } from '../store-files/open-questions.ts';
-import type { RunStore } from '../store-files/run-store.ts';
 
 /** A question that an answer would be taken for now, as operations tell of it. */
 export const openQuestion = z.object({
@@ -20,7 +20,7 @@ export async function openQuestionsOf(
   store: RunStore,
   runId: string,
 ): Promise<z.output<typeof openQuestion>[]> {
-  const questions = await questionsOf(store.layout(runId).events);
+  const questions = await questionsOf(store, runId);
   return questions
     .filter(({ isOpen }) => isOpen)
     .map(({ asked }) => {

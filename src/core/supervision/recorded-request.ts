@@ -1,12 +1,12 @@
 import { AppError } from '../../compose/app-error.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import { questionsOf } from '../run/answers/open-questions.ts';
 import type { PreparedAnswer } from '../run/answers/questions.ts';
 import { stagedBefore } from '../run/attempt/outputs.ts';
 import type { RunRequest } from '../run/run-request.ts';
 import { WORKFLOW_PREFIX } from '../run/services.ts';
-import { questionsOf } from '../store-files/open-questions.ts';
-import type { RunStore } from '../store-files/run-store.ts';
 
 /**
  * The request that runs a recorded run's tool once more, as a new run: same arguments, folder, time limit and answers. Its
@@ -51,7 +51,7 @@ export async function recordedRequest(
 async function recordedAnswers(store: RunStore, runId: string): Promise<PreparedAnswer[]> {
   const byId: PreparedAnswer[] = [];
   const byAction = new Map<string, PreparedAnswer | 'various'>();
-  for (const { asked, answered } of await questionsOf(store.layout(runId).events)) {
+  for (const { asked, answered } of await questionsOf(store, runId)) {
     if (answered === undefined) continue;
     const action = String(asked.action);
     if (holdsRedaction(answered.answer)) {

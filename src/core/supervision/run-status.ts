@@ -1,11 +1,11 @@
 import type { AcorApp } from '../../operations/acor-app.ts';
 import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import { isFinal, type RunState } from '../../protocol/run-state.ts';
-import { recoverIfLost } from '../run/recover-lost-run.ts';
+import { summariseLog } from '../run/log-summary.ts';
+import { readRun } from '../run/read-run.ts';
 import type { RunSummary } from '../run/run-summary.ts';
 import { summaryOf } from '../run/summary-of.ts';
 import { countLines, eventsIn } from '../store-files/follow.ts';
-import { summariseLog } from '../store-files/log-summary.ts';
 import { type FollowEnd, followRun } from './follow-run.ts';
 
 /** A sign of life of a run; what the tool did not tell is undefined. */
@@ -25,11 +25,16 @@ export async function watchRun(
   const { store } = await app.project();
   const { onLifeSign, ...follow } = options;
   let { since } = options;
-  const end = await followRun(store, runId, { ...follow, atQuestions: true }, async (lines) => {
-    since += countLines(lines);
-    if (onLifeSign !== undefined) for (const sign of lifeSignsIn(lines)) onLifeSign(sign);
-    return 'written';
-  });
+  const end = await followRun(
+    store,
+    runId,
+    { ...follow, atQuestions: true, recovers: true },
+    async (lines) => {
+      since += countLines(lines);
+      if (onLifeSign !== undefined) for (const sign of lifeSignsIn(lines)) onLifeSign(sign);
+      return 'written';
+    },
+  );
   return { end, since };
 }
 
@@ -51,9 +56,9 @@ export interface RunStatus {
 /** Reads where a run stands. Throws E_RUN_NOT_FOUND. */
 export async function statusOf(app: AcorApp, runId: string): Promise<RunStatus> {
   const { store, registry } = await app.project();
-  const record = await recoverIfLost(store, store.read(runId));
+  const record = await readRun(store, runId);
   const { tool, state, created_at: createdAt, code } = record;
-  const { lastEvent, progress } = summariseLog(store.layout(runId).events);
+  const { lastEvent, progress } = await summariseLog(store, runId);
   return {
     run: runId,
     tool,
@@ -61,7 +66,7 @@ export async function statusOf(app: AcorApp, runId: string): Promise<RunStatus> 
     createdAt,
     updatedAt: typeof lastEvent?.ts === 'string' ? lastEvent.ts : createdAt,
     progress: progress && lifeSign(progress),
-    summary: isFinal(state) ? summaryOf(store, runId, record) : null,
+    summary: isFinal(state) ? await summaryOf(store, runId, record) : null,
     codeInfo: code === null ? undefined : errorInfo(code, await registry.errorCodes()),
   };
 }

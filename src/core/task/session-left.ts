@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunLayout } from '../store-files/layout.ts';
+import type { RunWorkspace } from '../ports/run-workspace.ts';
 
 const MAX_BYTES = 65_536;
 const MAX_ID_CHARS = 256;
@@ -9,7 +9,7 @@ const MAX_ID_CHARS = 256;
  * The id of the conversation that an executor has left as the checkpoint `session`; undefined when there is none. The file lies where the
  * executor could write: no link is followed, and what comes of it is a text of one line.
  */
-export function sessionLeftIn({ checkpoints }: RunLayout): string | undefined {
+export function sessionLeftIn({ checkpoints }: RunWorkspace): string | undefined {
   let fd: number | undefined;
   try {
     fd = openSync(

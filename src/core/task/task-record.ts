@@ -1,12 +1,11 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { RunRecord } from '../../protocol/run-record.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
-import { isLive } from '../store-files/lost-runs.ts';
-import type { RunStore } from '../store-files/run-store.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import { livenessOf } from '../run/liveness.ts';
 
 /** What is kept of a task from one run to the next, in `.runs/tasks/<id>.json`. */
 export interface TaskRecord {
@@ -20,11 +19,11 @@ export interface TaskRecord {
 }
 
 /** Reads what is kept of a task; one that nobody has begun has nothing. */
-export function readTask(store: RunStore, taskId: string): TaskRecord {
+export function readTask(runsDir: string, taskId: string): TaskRecord {
   const none: TaskRecord = { task_id: taskId, sessions: {}, run_id: null, turns: 0 };
   let text: string;
   try {
-    text = readFileSync(fileOf(store, taskId), 'utf8');
+    text = readFileSync(fileOf(runsDir, taskId), 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return none;
     throw error;
@@ -33,17 +32,23 @@ export function readTask(store: RunStore, taskId: string): TaskRecord {
     return { ...none, ...(JSON.parse(text) as TaskRecord) };
   } catch {
     throw new AcorError('E_STORAGE', `what is kept of the task '${taskId}' cannot be read`, {
-      hint: `Remove it; the next run begins a new conversation: rm '${fileOf(store, taskId)}'`,
+      hint: `Remove it; the next run begins a new conversation: rm '${fileOf(runsDir, taskId)}'`,
     });
   }
 }
 
-/** Refuses a second run of a task while one is going on: a conversation has one turn at a time. */
-export function refuseWhileLive(store: RunStore, { task_id, run_id }: TaskRecord, own?: string): void {
+/** Refuses a second run of a task while one is live: a conversation has one turn at a time. */
+export async function refuseWhileLive(
+  store: RunStore,
+  { task_id, run_id }: TaskRecord,
+  own?: string,
+): Promise<void> {
   if (run_id === null || run_id === own) return;
-  const other = recordOf(store, run_id);
-  if (other === undefined || !isLive(other)) return;
-  throw new AcorError('E_USAGE', `task '${task_id}' is going on already, as run ${run_id} (${other.state})`, {
+  // A run that was cleaned away is over.
+  const other = await livenessOf(store, run_id).catch(() => undefined);
+  if (other?.liveness !== 'live') return;
+  const { state } = other.record;
+  throw new AcorError('E_USAGE', `task '${task_id}' is going on already, as run ${run_id} (${state})`, {
     hint: `Follow it: acor attach ${run_id}; or end it: acor cancel ${run_id}`,
     next: [`acor attach ${run_id}`, `acor cancel ${run_id}`],
     details: { run_id },
@@ -52,28 +57,19 @@ export function refuseWhileLive(store: RunStore, { task_id, run_id }: TaskRecord
 
 /** Changes what is kept of a task; one process at a time. */
 export function changeTask(
-  store: RunStore,
+  runsDir: string,
   taskId: string,
-  change: (record: TaskRecord) => TaskRecord,
+  change: (record: TaskRecord) => TaskRecord | Promise<TaskRecord>,
 ): Promise<TaskRecord> {
-  const file = fileOf(store, taskId);
-  mkdirSync(join(store.root, 'tasks'), { recursive: true });
-  return withFileLock(`${file}.lock`, () => {
-    const changed = change(readTask(store, taskId));
+  const file = fileOf(runsDir, taskId);
+  mkdirSync(join(runsDir, 'tasks'), { recursive: true });
+  return withFileLock(`${file}.lock`, async () => {
+    const changed = await change(readTask(runsDir, taskId));
     writeAtomic(file, `${JSON.stringify(changed)}\n`, { durable: true, mode: 0o600 });
     return changed;
   });
 }
 
-/** A run that was cleaned away is over. */
-function recordOf(store: RunStore, runId: string): RunRecord | undefined {
-  try {
-    return store.read(runId);
-  } catch {
-    return undefined;
-  }
-}
-
-function fileOf(store: RunStore, taskId: string): string {
-  return join(store.root, 'tasks', `${taskId}.json`);
+function fileOf(runsDir: string, taskId: string): string {
+  return join(runsDir, 'tasks', `${taskId}.json`);
 }

@@ -1,9 +1,9 @@
+import type { RunWriter } from '../ports/run-store.ts';
 import { type Question, readQuestion } from '../run/answers/question.ts';
 import { after } from '../run/attempt/guards/guard.ts';
 import { type Outcome, stopped } from '../run/outcome.ts';
 import type { RunLimits } from '../run/plan/run-plan.ts';
 import type { AttemptOptions, TurnHooks } from '../run/run-executor.ts';
-import type { RunWriter } from '../store-files/run-store.ts';
 
 /** An answer in the words in which an agent is told it. */
 export interface GivenAnswer {

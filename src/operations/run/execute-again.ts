@@ -2,12 +2,12 @@ import { relative } from 'node:path';
 import type * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
+import { summariseLog } from '../../core/run/log-summary.ts';
 import type { ToolPlan } from '../../core/run/plan/tool-plan.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
-import { summariseLog } from '../../core/store-files/log-summary.ts';
 import { recordedRequest } from '../../core/supervision/recorded-request.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
@@ -52,7 +52,7 @@ export async function executeAgain(
   if (summary === undefined || !isSummary(summary)) return uncompared(result, record, ctx);
   const before = {
     runId: record.run_id,
-    artifacts: (summariseLog(services.store.layout(record.run_id).events).end?.artifacts ??
+    artifacts: ((await summariseLog(services.store, record.run_id)).end?.artifacts ??
       []) as MeasuredArtifact[],
   };
   const artifacts = compareArtifacts(

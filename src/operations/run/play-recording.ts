@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { followEvents } from '../../core/store-files/follow.ts';
+import type { RunStore } from '../../core/ports/run-store.ts';
 import { atRecordedPace } from './recorded-pace.ts';
 
 /** The longest delay that a timer takes. */
@@ -10,12 +10,13 @@ export type Pace = { speed: number; endMs: number } | 'at-once';
 
 /** Shows the stored events of a run that is over, byte for byte, until nobody looks any more. */
 export async function playRecording(
-  eventsPath: string,
+  store: RunStore,
+  runId: string,
   pace: Pace,
   signal: AbortSignal,
   show: (lines: Uint8Array) => Promise<'written' | 'closed'>,
 ): Promise<void> {
-  const recorded = followEvents(eventsPath, { wait: false, signal });
+  const recorded = store.follow(runId, { wait: false, signal });
   const begunMs = performance.now();
   for await (const { dueMs, lines } of pace === 'at-once'
     ? atOnce(recorded)

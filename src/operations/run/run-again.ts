@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../../compose/operation.ts';
+import type { RunStore } from '../../core/ports/run-store.ts';
 import type { RerunMode, RunRequest } from '../../core/run/run-request.ts';
 import { PIPE_PREFIX, WORKFLOW_PREFIX } from '../../core/run/services.ts';
-import type { RunStore } from '../../core/store-files/run-store.ts';
 import type { WorkflowServices } from '../../core/workflow/engine/plan-workflow.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
@@ -73,7 +73,7 @@ export async function continueRun(
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<z.output<typeof againOutput>>> {
   const services = await ctx.app.services();
-  const record = services.store.read(given.run);
+  const record = await services.store.read(given.run);
   if (record.given_args === null) {
     throw new AppError(
       'E_USAGE',
@@ -83,7 +83,7 @@ export async function continueRun(
       },
     );
   }
-  refuseStage(record, services.store);
+  await refuseStage(record, services.store);
   const caller = callerOf(ctx.env);
   const answers = await preparedAnswers(given.answer, given.answers, ctx.cwd);
   const isWorkflow = record.tool.startsWith(WORKFLOW_PREFIX);
@@ -114,9 +114,10 @@ export async function continueRun(
 }
 
 /** What the others of its pipe have made of its records cannot be taken back: the pipe goes on as a whole. */
-function refuseStage({ run_id, parent }: RunRecord, store: RunStore): void {
-  if (parent === null || !store.list().includes(parent.run_id)) return;
-  if (!store.read(parent.run_id).tool.startsWith(PIPE_PREFIX)) return;
+async function refuseStage({ run_id, parent }: RunRecord, store: RunStore): Promise<void> {
+  // The pipe may have been removed since.
+  const pipe = parent === null ? undefined : await store.read(parent.run_id).catch(() => undefined);
+  if (parent === null || !pipe?.tool.startsWith(PIPE_PREFIX)) return;
   const next = `acor resume ${parent.run_id}`;
   throw new AppError(
     'E_USAGE',

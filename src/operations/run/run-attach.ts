@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { OperationContext } from '../../compose/operation.ts';
 import { writeEvents } from '../../compose/write-lines.ts';
-import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
+import { readRun } from '../../core/run/read-run.ts';
 import { commandsForOpenQuestions, type FollowEnd, followRun } from '../../core/supervision/follow-run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
@@ -23,7 +23,7 @@ export const runAttach = acorOperation({
   streams: 'Protocol events, one JSON object a line. Exit code 2 when the run waits for an answer.',
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    await recoverIfLost(store, store.read(input.run));
+    await store.read(input.run);
     const end = await follow(input.run, input.since, ctx);
     if (end === 'question') {
       for (const command of await commandsForOpenQuestions(store, input.run)) ctx.note(command);
@@ -33,7 +33,8 @@ export const runAttach = acorOperation({
       ctx.note(`acor: run ${input.run} goes on. Pick it up again with: acor attach ${input.run}`);
       return { kind: 'streamed', exit: EXIT_INTERRUPTED };
     }
-    const { state } = await recoverIfLost(store, store.read(input.run));
+    const { state, lost, message } = await readRun(store, input.run);
+    if (lost) ctx.note(`acor: ${message}. Go on with: acor resume ${input.run}`);
     return { kind: 'streamed', exit: state === 'failed' || state === 'cancelled' ? 1 : 0 };
   },
 });

@@ -32,11 +32,11 @@ export const runClean = acorOperation({
       });
     }
     const { store } = await ctx.app.project();
-    const removable = selectRemovable(store, {
+    const removable = await selectRemovable(store, {
       ...(input.keep !== undefined && { keep: input.keep }),
       ...(input.older_than !== undefined && { olderThanMs: input.older_than * DAY_MS }),
     });
-    const kept = store.list().length - removable.length;
+    const kept = (await store.list()).length - removable.length;
     if (!input.dry_run) for (const runId of removable) await removeRun(store, runId);
     return { kind: 'data', data: { removed: removable, dry_run: input.dry_run, kept } };
   },

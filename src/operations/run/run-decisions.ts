@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { tableOf } from '../../cli/present/views.ts';
 import { cellText } from '../../compose/table.ts';
 import { agoWords } from '../../compose/time-words.ts';
-import { questionsOf } from '../../core/store-files/open-questions.ts';
+import { questionsOf } from '../../core/run/answers/open-questions.ts';
 import { acorOperation } from '../define.ts';
 
 const decision = z.object({
@@ -39,9 +39,9 @@ export const runDecisions = acorOperation({
   async run(input, ctx) {
     const { store } = await ctx.app.project();
     const decisions: z.output<typeof decision>[] = [];
-    for (const runId of input.run === undefined ? store.list() : [input.run]) {
-      const { tool } = store.read(runId);
-      for (const { asked, answered, isOpen, askedBy } of await questionsOf(store.layout(runId).events)) {
+    for (const runId of input.run === undefined ? await store.list() : [input.run]) {
+      const { tool } = await store.read(runId);
+      for (const { asked, answered, isOpen, askedBy } of await questionsOf(store, runId)) {
         // Among all runs, a child's question is told once, as the child's.
         if ((input.open && !isOpen) || (input.run === undefined && askedBy !== undefined)) continue;
         decisions.push({

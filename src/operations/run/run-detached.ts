@@ -1,13 +1,11 @@
 import { AppError } from '../../compose/app-error.ts';
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
 import { writeEvents } from '../../compose/write-lines.ts';
-import { recoverIfLost, settled } from '../../core/run/recover-lost-run.ts';
+import { eventCount } from '../../core/run/log-summary.ts';
+import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
 import { summaryOf } from '../../core/run/summary-of.ts';
-import { requestCancel } from '../../core/store-files/cancel-request.ts';
-import { summariseLog } from '../../core/store-files/log-summary.ts';
-import type { RunStore } from '../../core/store-files/run-store.ts';
 import { commandsForOpenQuestions, type FollowEnd, followRun } from '../../core/supervision/follow-run.ts';
 import { openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
@@ -27,8 +25,8 @@ export async function runApart(
   const { store } = await ctx.app.project();
   const { readStdin, ...given } = request;
   // How a lost run ended is not what its next attempt shows.
-  if (request.again !== undefined) await settled(store, request.again.runId);
-  const since = request.again === undefined ? 0 : eventsOf(store, request.again.runId);
+  if (request.again !== undefined) await recoverRun(store, request.again.runId);
+  const since = request.again === undefined ? 0 : await eventCount(store, request.again.runId);
   const runId = await startSupervisor({ ...given, ...(readStdin && { stdin: readStdin() }) });
   return showDetached(runId, since, flags, ctx);
 }
@@ -43,15 +41,15 @@ export async function showDetached(
   const { store } = await ctx.app.project();
   const layout = store.layout(runId);
   if (flags.detach) {
-    const { state } = store.read(runId);
+    const { state } = await store.read(runId);
     const next = [`acor wait ${runId}`, `acor logs ${runId} --follow`];
     return { kind: 'data', data: { run_id: runId, state, dir: layout.dir }, next };
   }
   // Ctrl-C is a wish of the person who sits there; the other signals only mean that nobody looks any more.
   const stop = new AbortController();
   const stopListening = ctx.app.interrupts.listen((signal, count) => {
-    if (signal === 'SIGINT') requestCancel(layout, `interrupted by ${signal}`, { now: count > 1 });
-    else stop.abort();
+    if (signal !== 'SIGINT') stop.abort();
+    else void store.control.requestCancel(runId, `interrupted by ${signal}`, { force: count > 1 });
   });
   try {
     const end = await follow(runId, since, flags, ctx, stop.signal);
@@ -60,16 +58,11 @@ export async function showDetached(
       ctx.note(`acor: run ${runId} goes on. Pick it up again with: acor attach ${runId}`);
       return { kind: 'streamed', exit: 0 };
     }
-    const record = await recoverIfLost(store, store.read(runId));
-    return resultOf(summaryOf(store, runId, record), flags, ctx);
+    const record = await recoverRun(store, runId);
+    return resultOf(await summaryOf(store, runId, record), flags, ctx);
   } finally {
     stopListening();
   }
-}
-
-/** How many events a run has so far. */
-function eventsOf(store: RunStore, runId: string): number {
-  return Number(summariseLog(store.layout(runId).events).lastEvent?.seq ?? 0);
 }
 
 async function follow(
@@ -85,7 +78,7 @@ async function follow(
   }
   const { store } = await ctx.app.project();
   const show = async (lines: Uint8Array) => (flags.stream ? writeEvents(ctx.stdoutFd, lines) : 'written');
-  return followRun(store, runId, { since, signal, atQuestions: true }, show);
+  return followRun(store, runId, { since, signal, atQuestions: true, recovers: true }, show);
 }
 
 /** The run stands still: exit code 2, and the exact commands that answer. The run itself lives on. */

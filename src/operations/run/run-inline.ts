@@ -23,7 +23,7 @@ export async function runHere(
     return showDetached(run.runId, 0, flags, ctx);
   }
   const stopListening = ctx.app.interrupts.listen((signal, count) =>
-    run.cancel(`interrupted by ${signal}`, { now: count > 1 }),
+    run.cancel(`interrupted by ${signal}`, { force: count > 1 }),
   );
   try {
     // A showing that fails, as on a full disk behind stdout, must not take the run with it.

@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { runsView } from '../../cli/present/runs.ts';
-import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
-import type { RunStore } from '../../core/store-files/run-store.ts';
+import type { RunStore } from '../../core/ports/run-store.ts';
+import { readRun } from '../../core/run/read-run.ts';
 import { blockingQuestionsOf } from '../../core/supervision/follow-run.ts';
-import type { RunRecord } from '../../protocol/run-record.ts';
 import { acorOperation } from '../define.ts';
 import { runLine } from '../shapes.ts';
 import { clocksOf } from './run-clocks.ts';
@@ -31,15 +30,16 @@ export const runList = acorOperation({
   async run(input, ctx) {
     const { store } = await ctx.app.project();
     const runs: z.output<typeof runLine>[] = [];
-    for (const runId of store.list().reverse()) {
-      const record = await readSettled(store, runId);
+    for (const runId of (await store.list()).reverse()) {
+      // A folder that holds no readable run is not a run.
+      const record = await readRun(store, runId).catch(() => undefined);
       if (record === undefined) continue;
       if (input.tool !== undefined && record.tool !== input.tool) continue;
       if (input.state !== undefined && record.state !== input.state) continue;
-      const { run_id, tool, state, code, message, attempt, created_at, duration_s } = record;
+      const { run_id, tool, state, code, message, attempt, created_at, duration_s, lost } = record;
       const question = state === 'waiting_ai' ? await questionOf(store, runId) : null;
-      const times = { created_at, duration_s, ...clocksOf(store, record) };
-      runs.push({ run_id, tool, state, code, message, question, attempt, ...times });
+      const times = { created_at, duration_s, ...(await clocksOf(store, record)) };
+      runs.push({ run_id, tool, state, code, message, question, attempt, ...times, ...(lost && { lost }) });
     }
     // At a terminal attach puts the question in a dialog; show has the commands that answer it.
     const verb = ctx.interactive ? 'attach' : 'show';
@@ -48,17 +48,6 @@ export const runList = acorOperation({
   },
   render: ({ runs }, screen) => runsView(runs, screen, Date.now()),
 });
-
-/** A run's record with the truth about its supervisor; undefined for a folder that holds no readable run. */
-async function readSettled(store: RunStore, runId: string): Promise<RunRecord | undefined> {
-  let record: RunRecord;
-  try {
-    record = store.read(runId);
-  } catch {
-    return undefined;
-  }
-  return recoverIfLost(store, record);
-}
 
 /** What a run stands still for; null when its log cannot say. */
 async function questionOf(store: RunStore, runId: string): Promise<string | null> {

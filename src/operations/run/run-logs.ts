@@ -1,8 +1,12 @@
 import * as z from 'zod';
 import { eventAsText } from '../../cli/present/event-text.ts';
+import type { OperationContext } from '../../compose/operation.ts';
 import { writeEvents } from '../../compose/write-lines.ts';
 import { followToEnd } from '../../core/run/follow-to-end.ts';
-import { eventsIn, followEvents, readEvents } from '../../core/store-files/follow.ts';
+import { readEvents } from '../../core/run/read-events.ts';
+import { readRun } from '../../core/run/read-run.ts';
+import { eventsIn } from '../../core/store-files/follow.ts';
+import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 
 /** One answer holds at most so many events; `next` leads on. */
@@ -39,8 +43,7 @@ export const runLogs = acorOperation({
   streams: 'With --follow: protocol events, one JSON object a line; the last line is runner_end.',
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    store.read(input.run);
-    const { events: path } = store.layout(input.run);
+    await store.read(input.run);
     const asText = input.format === 'text' || ctx.screen !== null;
     const wanted = (event: Readonly<Record<string, unknown>>) =>
       input.type.length === 0 || input.type.includes(String(event.type));
@@ -56,17 +59,18 @@ export const runLogs = acorOperation({
       const asGiven = !asText && input.type.length === 0;
       const batches = input.follow
         ? followToEnd(store, input.run, { since: input.since, signal: ctx.signal })
-        : followEvents(path, { since: input.since, wait: false, signal: ctx.signal });
+        : store.follow(input.run, { since: input.since, wait: false, signal: ctx.signal });
       for await (const lines of batches) {
         const shown = asGiven ? lines : Buffer.from(eventsIn(lines).filter(wanted).flatMap(lineOf).join(''));
         if ((await writeEvents(ctx.stdoutFd, shown)) === 'closed') break;
       }
+      if (input.follow) await noteIfLost(input.run, ctx);
       return { kind: 'streamed', exit: 0 };
     }
     const events: Record<string, unknown>[] = [];
     let lastSeq = input.since;
     let hasMore = false;
-    for await (const event of readEvents(path, { since: input.since, wait: false })) {
+    for await (const event of readEvents(store, input.run, { since: input.since, wait: false })) {
       if (input.type.length > 0 && !input.type.includes(String(event.type))) {
         lastSeq = Number(event.seq);
         continue;
@@ -75,7 +79,7 @@ export const runLogs = acorOperation({
         hasMore = true;
         break;
       }
-      events.push(event);
+      events.push({ ...event });
       lastSeq = Number(event.seq);
     }
     const types = input.type.map((type) => ` --type ${type}`).join('');
@@ -86,3 +90,10 @@ export const runLogs = acorOperation({
     };
   },
 });
+
+/** The log of a lost run has no end yet, and a reader does not write one. */
+async function noteIfLost(runId: string, ctx: OperationContext<AcorApp>): Promise<void> {
+  const { store } = await ctx.app.project();
+  const { lost, message } = await readRun(store, runId);
+  if (lost) ctx.note(`acor: ${message}. Go on with: acor resume ${runId}`);
+}

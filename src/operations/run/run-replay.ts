@@ -2,8 +2,9 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { OperationContext } from '../../compose/operation.ts';
 import { writeEvents } from '../../compose/write-lines.ts';
-import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
-import { summariseLog } from '../../core/store-files/log-summary.ts';
+import type { RunStore } from '../../core/ports/run-store.ts';
+import { summariseLog } from '../../core/run/log-summary.ts';
+import { readRun } from '../../core/run/read-run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import type { AcorApp } from '../acor-app.ts';
@@ -59,16 +60,16 @@ export const runReplay = acorOperation({
   async run(given, ctx) {
     checkFlags(given);
     const { store } = await ctx.app.project();
-    const record = await recoverIfLost(store, store.read(given.run));
+    const record = await readRun(store, given.run);
     if (!isFinal(record.state)) throw stillGoing(record);
     if (given.execute) {
       const { executeAgain } = await import('./execute-again.ts');
       return executeAgain(record, given, ctx);
     }
-    const { events } = store.layout(given.run);
-    const endMs = Date.parse(String(summariseLog(events).end?.ts ?? record.ended_at));
+    const { end } = await summariseLog(store, given.run);
+    const endMs = Date.parse(String(end?.ts ?? record.ended_at));
     const pace = given.at_once ? 'at-once' : { speed: given.speed ?? 1, endMs };
-    if ((await play({ runId: given.run, path: events, endMs }, pace, ctx)) === 'interrupted')
+    if ((await play({ store, runId: given.run, endMs }, pace, ctx)) === 'interrupted')
       return { kind: 'streamed', exit: EXIT_INTERRUPTED };
     return { kind: 'streamed', exit: record.state === 'completed' ? 0 : 1 };
   },
@@ -76,12 +77,12 @@ export const runReplay = acorOperation({
 
 /** Shows a recording to an agent as it is, and to a person as a run is shown that goes on. */
 async function play(
-  { runId, path, endMs }: { runId: string; path: string; endMs: number },
+  { store, runId, endMs }: { store: RunStore; runId: string; endMs: number },
   pace: Pace,
   ctx: OperationContext<AcorApp>,
 ): Promise<'played' | 'interrupted'> {
   if (ctx.screen === null) {
-    await playRecording(path, pace, ctx.signal, (lines) => writeEvents(ctx.stdoutFd, lines));
+    await playRecording(store, runId, pace, ctx.signal, (lines) => writeEvents(ctx.stdoutFd, lines));
     return 'played';
   }
   const { openView } = await import('../../cli/live/show-run.ts');
@@ -90,7 +91,7 @@ async function play(
   // The screen is left in order.
   const stopListening = ctx.app.interrupts.listen(() => stop.abort());
   try {
-    await playRecording(path, pace, stop.signal, (lines) => view.show(lines));
+    await playRecording(store, runId, pace, stop.signal, (lines) => view.show(lines));
     return stop.signal.aborted ? 'interrupted' : 'played';
   } finally {
     stopListening();

@@ -1,17 +1,18 @@
 import * as z from 'zod';
 import { runShownView } from '../../cli/present/shown-run.ts';
-import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
-import { summariseLog } from '../../core/store-files/log-summary.ts';
+import { summariseLog } from '../../core/run/log-summary.ts';
+import { readRun } from '../../core/run/read-run.ts';
 import { commandsForOpenQuestions } from '../../core/supervision/follow-run.ts';
 import { openQuestion, openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { runRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
-import { artifactShape, clocks, survivorShape } from '../shapes.ts';
+import { artifactShape, clocks, lost, survivorShape } from '../shapes.ts';
 import { clocksOf } from './run-clocks.ts';
 
 export const shownRun = runRecord.extend({
   dir: z.string(),
+  lost: lost.optional(),
   last_event_at: z.string().nullable(),
   ...clocks,
   progress: z
@@ -38,15 +39,14 @@ export const runShow = acorOperation({
   example: 'acor show r-0123456789abcdef',
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    const record = await recoverIfLost(store, store.read(input.run));
-    const layout = store.layout(input.run);
-    const log = summariseLog(layout.events);
+    const record = await readRun(store, input.run);
+    const log = await summariseLog(store, input.run);
     const { end, ending, progress, lastEvent } = log;
     const data = {
       ...record,
-      dir: layout.dir,
+      dir: store.layout(input.run).dir,
       last_event_at: (lastEvent?.ts as string | undefined) ?? null,
-      ...clocksOf(store, record, log),
+      ...(await clocksOf(store, record, log)),
       progress: progress === undefined ? null : pickProgress(progress),
       questions: isFinal(record.state) ? [] : await openQuestionsOf(store, input.run),
       result: ending?.type === 'result' ? ending : null,
@@ -56,7 +56,7 @@ export const runShow = acorOperation({
       usage: (end?.usage as Record<string, unknown> | undefined) ?? null,
     };
     const next = isFinal(record.state)
-      ? ((end?.next as string[] | undefined) ?? [])
+      ? ((end?.next as string[] | undefined) ?? nextOfLost(record))
       : [
           ...(await commandsForOpenQuestions(store, input.run)),
           `acor logs ${input.run} --follow`,
@@ -73,4 +73,8 @@ function pickProgress({ step, pct, msg }: Readonly<Record<string, unknown>>) {
     pct: typeof pct === 'number' ? pct : null,
     msg: typeof msg === 'string' ? msg : null,
   };
+}
+
+function nextOfLost({ run_id, lost }: { run_id: string; lost?: true }): string[] {
+  return lost ? [`acor resume ${run_id}`, `acor logs ${run_id}`] : [];
 }

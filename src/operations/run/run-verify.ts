@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { verifyAll, verifyRun } from '../../core/audit/verify.ts';
 import { verifyLedger, verifyRunInLedger } from '../../core/audit/verify-ledger.ts';
-import { isLost } from '../../core/store-files/lost-runs.ts';
+import { livenessOf } from '../../core/run/liveness.ts';
 import { acorOperation } from '../define.ts';
 
 const problemShape = z.object({
@@ -54,8 +54,9 @@ export const runVerify = acorOperation({
     const ok = ledger.length === 0 && runs.every((run) => run.ok);
     const data = { ok, runs, ledger };
     if (ok) {
-      const cutShort = runs.filter(({ run_id, sealed }) => !sealed && isLost(store.read(run_id)));
-      const next = cutShort.map(({ run_id }) => `acor show ${run_id}`);
+      const next: string[] = [];
+      for (const { run_id } of runs.filter(({ sealed }) => !sealed))
+        if ((await livenessOf(store, run_id)).liveness === 'lost') next.push(`acor resume ${run_id}`);
       return { kind: 'data', data, ...(next.length > 0 && { next }) };
     }
     const problems = [...runs.flatMap((run) => run.problems), ...ledger];

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
-import { summariseLog } from '../../core/store-files/log-summary.ts';
+import { eventCount, summariseLog } from '../../core/run/log-summary.ts';
+import { readRun } from '../../core/run/read-run.ts';
 import { commandsForOpenQuestions, followRun } from '../../core/supervision/follow-run.ts';
 import { openQuestion, openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { acorOperation } from '../define.ts';
@@ -42,15 +42,17 @@ export const runWait = acorOperation({
   example: 'acor wait r-0123456789abcdef --timeout 540',
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    await recoverIfLost(store, store.read(input.run));
+    await store.read(input.run);
     const limit =
       input.timeout === undefined
         ? ctx.signal
         : AbortSignal.any([ctx.signal, AbortSignal.timeout(input.timeout * 1000)]);
-    const options = { since: 0, signal: limit, atQuestions: input.until === 'question' };
+    // Only what comes from now on is waited for: the state so far is in the record and in the questions.
+    const since = await eventCount(store, input.run);
+    const options = { since, signal: limit, atQuestions: input.until === 'question' };
     const end = await followRun(store, input.run, options, async () => 'written');
-    const record = await recoverIfLost(store, store.read(input.run));
-    const { ending, end: ended } = summariseLog(store.layout(input.run).events);
+    const record = await readRun(store, input.run);
+    const { ending, end: ended } = await summariseLog(store, input.run);
     const waited = end === 'stopped' ? ('timeout' as const) : end;
     const data = {
       run_id: input.run,
@@ -64,7 +66,7 @@ export const runWait = acorOperation({
     if (waited === 'question')
       return { kind: 'data', data, exit: 2, next: await commandsForOpenQuestions(store, input.run) };
     if (waited === 'timeout') return { kind: 'data', data, next: [`acor wait ${input.run}`] };
-    const next = (ended?.next as string[] | undefined) ?? [];
+    const next = (ended?.next as string[] | undefined) ?? (record.lost ? [`acor resume ${input.run}`] : []);
     return { kind: 'data', data, exit: record.state === 'completed' ? 0 : 1, next };
   },
 });

@@ -11,6 +11,7 @@ import { FileRunQueue } from '../../store-files/file-run-queue.ts';
 import { FileRunStore } from '../../store-files/file-run-store.ts';
 import type { RunnerServices } from '../services.ts';
 import { startRun } from '../start-run.ts';
+import { Workspaces } from '../workspace.ts';
 import type { AdapterKind } from './adapter.ts';
 
 const TOOL = `#!/bin/sh
@@ -34,6 +35,7 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
       registry: Registry.open(config, undefined),
       store: new FileRunStore(project.runsDir),
       queue: new FileRunQueue(project.runsDir),
+      workspaces: new Workspaces(project.runsDir),
       runtime: await loadRuntime(),
       adoptsOrphans: false,
       loadAdapter,
@@ -46,7 +48,7 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
   async function endOf(faulty: RunnerServices) {
     const request = { tool: 'leaves', args: [], cwd: project.root, env: process.env };
     const run = await startRun(faulty, request);
-    return { ...(await run.ended), layout: run.layout };
+    return { ...(await run.ended), layout: services.workspaces.of(run.runId) };
   }
 
   async function assertNothingIsLeft(faulty: RunnerServices, message: RegExp): Promise<void> {
@@ -57,7 +59,7 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
     assert.deepEqual(survivors, []);
     assert.deepEqual(processesOf(run_id), []);
     await until(() => watchdogsOf(run_id).length === 0);
-    const streams = readdirSync(layout.control).filter((name) => /^std/.test(name));
+    const streams = existsSync(layout.control) ? readdirSync(layout.control) : [];
     assert.deepEqual(streams, []);
     assert.equal(existsSync(layout.ownershipRecord), false);
     await until(() => openFiles().length <= before.length);

@@ -1,6 +1,6 @@
 import { unreachable } from '../../../util/unreachable.ts';
+import type { RunWriter } from '../../ports/run-store.ts';
 import type { EgressNote } from '../../sandbox/egress/connection-log.ts';
-import type { RunWriter } from '../../store-files/run-store.ts';
 
 /** Keeps what a tool's connections came to in the log of its run. */
 export function recordEgress({ log }: RunWriter, note: EgressNote): void {

@@ -55,10 +55,10 @@ export async function openInput({
 }
 
 export async function openOutput(attempt: AttemptContext, input: ToolInput | undefined): Promise<ToolOutput> {
-  const { plan, writer } = attempt;
+  const { plan, writer, options } = attempt;
   if (!plan.isRead) return new ToolOutput(attempt, input, undefined);
   const { BackpressureWindow } = await import('../records/backpressure-window.ts');
-  return new ToolOutput(attempt, input, new BackpressureWindow(writer));
+  return new ToolOutput(attempt, input, new BackpressureWindow(writer.log, options.control));
 }
 
 export function prepareResources({ services, plan }: AttemptContext): Promise<ResourceWatch> {

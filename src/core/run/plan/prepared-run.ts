@@ -1,5 +1,5 @@
 import type { RunRecord } from '../../../protocol/run-record.ts';
-import type { RunWriter } from '../../store-files/run-store.ts';
+import type { RunWriter } from '../../ports/run-store.ts';
 import type { RunExecutor } from '../run-executor.ts';
 import type { RunPlan } from './run-plan.ts';
 

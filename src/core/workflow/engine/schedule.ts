@@ -67,7 +67,7 @@ async function stepOutcome(engine: Engine, results: StepResults, step: Step): Pr
   if (skipped.length > 0 && (step.when === undefined || reads(step.when, skipped)))
     return skip(engine, step, `'${skipped[0]}' was skipped`);
   try {
-    if (step.when !== undefined && !isTrue(step.when, step, results))
+    if (step.when !== undefined && !(await isTrue(step.when, step, results)))
       return skip(engine, step, 'its condition does not hold');
   } catch (error) {
     const { code, message } = recordedFailure(error);
@@ -98,8 +98,9 @@ function skip(engine: Engine, { name }: Step, why: string): StepOutcome {
   return { end: NOTHING_DONE, fatal: undefined };
 }
 
-function isTrue(when: Template, { name }: Step, results: StepResults): boolean {
-  const value = evaluate(when, results.scope());
+async function isTrue(when: Template, { name }: Step, results: StepResults): Promise<boolean> {
+  const scopeOf = await results.scopeFor(expressionsIn(when));
+  const value = evaluate(when, scopeOf());
   if (typeof value === 'boolean') return value;
   throw new AcorError(
     'E_WORKFLOW_INVALID',

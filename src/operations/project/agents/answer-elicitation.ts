@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { safeLine } from '../../../compose/terminal-text.ts';
+import type { RunStore } from '../../../core/ports/run-store.ts';
 import { problemOfAnswer } from '../../../core/run/answers/check-answer.ts';
+import { questionsOf } from '../../../core/run/answers/open-questions.ts';
 import { type Question, readQuestion } from '../../../core/run/answers/question.ts';
-import { questionsOf } from '../../../core/store-files/open-questions.ts';
-import type { RunStore } from '../../../core/store-files/run-store.ts';
 import type { AcorApp } from '../../acor-app.ts';
 import type { HookAnswer, HookInput } from './hook-input.ts';
 import { newestRuns } from './newest-runs.ts';
@@ -40,9 +40,9 @@ export async function answerElicitation(input: HookInput, app: AcorApp): Promise
 
 async function openQuestions(store: RunStore): Promise<{ tool: string; question: Question }[]> {
   const open = [];
-  for (const { run_id, tool, state } of newestRuns(store)) {
+  for (const { run_id, tool, state } of await newestRuns(store)) {
     if (state !== 'waiting_ai') continue;
-    for (const { asked, isOpen } of await questionsOf(store.layout(run_id).events))
+    for (const { asked, isOpen } of await questionsOf(store, run_id))
       if (isOpen) open.push({ tool, question: readQuestion(asked) });
   }
   return open;

@@ -1,6 +1,6 @@
 import { agoWords } from '../../../compose/time-words.ts';
-import { questionsOf } from '../../../core/store-files/open-questions.ts';
-import type { RunStore } from '../../../core/store-files/run-store.ts';
+import type { RunStore } from '../../../core/ports/run-store.ts';
+import { questionsOf } from '../../../core/run/answers/open-questions.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import type { AcorApp } from '../../acor-app.ts';
 import { gatherFacts } from '../../system/explain/facts.ts';
@@ -15,7 +15,7 @@ const LATELY_MS = 24 * 3_600_000;
 /** What an agent is told as its session begins: the tools that there are now, what waits for an answer, what failed lately. */
 export async function sessionStart({ hook_event_name }: HookInput, app: AcorApp): Promise<HookAnswer> {
   const facts = await gatherFacts(app, false);
-  const runs = facts.project === undefined ? [] : newestRuns(facts.project.store);
+  const runs = facts.project === undefined ? [] : await newestRuns(facts.project.store);
   if (facts.tools.length === 0 && facts.trouble === undefined && runs.length === 0) return undefined;
   const tools = toolsSection(facts);
   const store = facts.project?.store;
@@ -43,7 +43,7 @@ async function waiting(runs: readonly RunRecord[], store: RunStore): Promise<str
   const lines = [];
   for (const { run_id, tool, state } of runs) {
     if (state !== 'waiting_ai') continue;
-    const questions = await questionsOf(store.layout(run_id).events);
+    const questions = await questionsOf(store, run_id);
     for (const { asked, isOpen } of questions) {
       const whose = asked.audience === 'user' ? ', for the user' : '';
       if (isOpen) lines.push(`- ${run_id} ${tool}: ${strangerText(String(asked.action), 60)}${whose}`);

@@ -1,42 +1,42 @@
-import { holdsRedaction } from '../../protocol/redaction-mark.ts';
+import { holdsRedaction } from '../../../protocol/redaction-mark.ts';
+import type { ReadEvent, RunStore } from '../../ports/run-store.ts';
+import { isOrchestration } from '../services.ts';
 import { type ChildQuestion, isOfTask, readChildQuestion } from './child-question.ts';
-import { readEvents } from './follow.ts';
-
-type Event = Readonly<Record<string, unknown>>;
 
 /** A question of a run, and its answer if it has one. */
 export interface AskedQuestion {
-  asked: Event;
-  answered: Event | undefined;
+  asked: ReadEvent;
+  answered: ReadEvent | undefined;
   /** Whether an answer would be taken now. */
   isOpen: boolean;
   /** Which child has asked; left out for the run itself. */
   askedBy?: ChildQuestion['askedBy'];
 }
 
-/** The questions of a run so far, in the order in which they were asked first. */
-export async function questionsOf(eventsPath: string): Promise<AskedQuestion[]> {
+/** The questions of a run so far, in the order in which they were asked first. Throws E_RUN_NOT_FOUND. */
+export async function questionsOf(store: RunStore, runId: string): Promise<AskedQuestion[]> {
+  const { tool } = await store.read(runId);
+  return questionsIn(await store.questionEvents(runId), isOrchestration(tool));
+}
+
+/** The questions that follow from the events which concern questions. Only an orchestrator's tasks are runs, and may ask. */
+export function questionsIn(events: readonly ReadEvent[], asksForTasks: boolean): AskedQuestion[] {
   const questions = new Map<string, AskedQuestion>();
   /** The ids whose answer a tool finds on file. */
   const filed = new Set<string>();
-  // Of the tasks that a tool tells of, only the tool knows.
-  let isWorkflow = false;
-  for await (const event of readEvents(eventsPath, { wait: false })) {
+  for (const event of events) {
     const id = String(event.action_id);
     const known = questions.get(id);
     switch (event.type) {
-      case 'runner_start':
-        isWorkflow = /^(workflow|pipe):/.test(String(event.tool));
-        break;
       case 'task_action_required': {
-        const child = isWorkflow ? readChildQuestion(event) : undefined;
+        const child = asksForTasks ? readChildQuestion(event) : undefined;
         if (child === undefined) break;
         const asked = { ...child.asked, action_id: child.actionId };
         questions.set(child.actionId, { asked, answered: undefined, isOpen: true, askedBy: child.askedBy });
         break;
       }
       case 'task_done':
-        if (isWorkflow) closeThose(questions, (_, id) => isOfTask(id, String(event.task_id)));
+        if (asksForTasks) closeThose(questions, (_, id) => isOfTask(id, String(event.task_id)));
         break;
       case 'action_required':
         questions.set(id, {
