@@ -7,15 +7,11 @@ export function noteOn(record: RunRecord, log: CheckedLog, isLive: boolean): str
   const notes = log.ends
     .filter(({ event, number }) => event.late === true && number <= log.sealedEvents)
     .map(({ number }) => lateSeal(firstAfterEndBefore(log, number), number));
-  if (!isFinal(record.state)) notes.push(unsealed(record, log, isLive));
+  if (!isFinal(record.state)) notes.push(unsealed(log, isLive));
   return notes.length === 0 ? null : notes.join(' ');
 }
 
-function unsealed(
-  record: RunRecord,
-  { events, sealedEvents, tornBytes }: CheckedLog,
-  isLive: boolean,
-): string {
+function unsealed({ events, sealedEvents, tornBytes }: CheckedLog, isLive: boolean): string {
   const sealed = sealedEvents === 0 ? 'No event is sealed yet' : `It is verified up to event ${sealedEvents}`;
   const rest = `${sealed}; of the ${events - sealedEvents} after that only the order was checked.`;
   if (isLive) return `The run is going on. ${rest}`;
@@ -23,7 +19,7 @@ function unsealed(
     tornBytes === 0
       ? ''
       : ` The ${tornBytes} bytes of a last line without an end were never acknowledged and do not count.`;
-  return `The run was cut short: its supervisor is gone. ${rest}${torn} Recovering the run ends it and seals what is there: acor resume ${record.run_id}, or acor health --fix`;
+  return `The run was cut short: its supervisor is gone. ${rest}${torn} Recovering the run ends it and seals what is there: acor health --fix`;
 }
 
 /** Whoever ends a run for a supervisor that died can only seal what it finds. */

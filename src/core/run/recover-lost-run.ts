@@ -21,12 +21,17 @@ const RECOVERY_ROUND_MS = 20;
 
 /**
  * Recovers every run whose supervisor is gone: it ends as E_RUNNER_LOST. Done by a process that starts, resumes or supervises runs, and by
- * `acor health --fix`; the cost is that of the live runs. Returns the ids of the runs that were recovered.
+ * `acor health --fix`; the cost is that of the live runs. `withoutLease` looks through all runs for those whose lease was removed. Returns the ids of the runs that were recovered.
  */
-export async function recoverLostRuns(store: RunStore): Promise<string[]> {
-  const lost = (await store.leases.list()).filter(({ state }) => state === 'lost');
+export async function recoverLostRuns(
+  store: RunStore,
+  { withoutLease = false }: { withoutLease?: boolean } = {},
+): Promise<string[]> {
+  const held = await store.leases.list();
+  const lost = held.filter(({ state }) => state === 'lost').map(({ runId }) => runId);
+  if (withoutLease) lost.push(...(await runsWithoutLease(store, new Set(held.map(({ runId }) => runId)))));
   const recovered = await Promise.all(
-    lost.map(async ({ runId }) => {
+    lost.map(async (runId) => {
       try {
         return (await recoverRun(store, runId)).lost ? [] : [runId];
       } catch (error) {
@@ -37,6 +42,16 @@ export async function recoverLostRuns(store: RunStore): Promise<string[]> {
     }),
   );
   return recovered.flat();
+}
+
+async function runsWithoutLease(store: RunStore, held: ReadonlySet<string>): Promise<string[]> {
+  const found: string[] = [];
+  for (const runId of await store.list()) {
+    if (held.has(runId)) continue;
+    const run = await livenessOf(store, runId).catch(() => undefined);
+    if (run?.liveness === 'lost') found.push(runId);
+  }
+  return found;
 }
 
 /**

@@ -10,7 +10,7 @@ import { type AttemptOutcome, notStarted, type RunExecutor } from './run-executo
 import { RunSlot } from './run-slot.ts';
 import { type FinalAttempt, type RunSummary, summarise } from './run-summary.ts';
 import type { RunnerServices, RunWatch } from './services.ts';
-import { tidyWorkspace } from './workspace.ts';
+import { prepareWorkspace, tidyWorkspace } from './workspace.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 /** The last moment that RFC 3339 can write: a limit may be given that lies beyond it. */
@@ -155,6 +155,7 @@ export class Run {
     try {
       if (!(await this.#turn.take())) return { ...notStarted(await this.#cancellation()), number };
       this.#begunMs = performance.now();
+      prepareWorkspace(this.#writer.layout);
       enterState(this.#writer, 'running');
       this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
       this.#writer.log.flush();

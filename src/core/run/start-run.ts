@@ -10,7 +10,6 @@ import type { PreparedRun } from './plan/prepared-run.ts';
 import { Run } from './run.ts';
 import type { RunRequest } from './run-request.ts';
 import { isOrchestration, type RunnerServices } from './services.ts';
-import { prepareWorkspace } from './workspace.ts';
 
 const MAX_KEY_CHARS = 200;
 
@@ -34,7 +33,6 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   const record = newRunRecord(plan);
   const made = await (keyed === undefined ? store.create(record) : store.createOnce(record, keyed));
   if (typeof made === 'string') return knownRun(store, made);
-  prepareWorkspace(made.layout);
   return Run.begin(services, plan, made, createExecutor(made));
 }
 

@@ -17,6 +17,8 @@ export class FileRunWriter implements RunWriter {
   readonly #lease: FileLease;
   readonly #ledger: Ledger;
   #record: RunRecord;
+  /** Whether the stored record says so. */
+  #hasEnded = false;
   #redact: RedactLine = (line) => line;
 
   constructor(layout: RunLayout, record: RunRecord, lease: FileLease, ledger: Ledger) {
@@ -56,6 +58,7 @@ export class FileRunWriter implements RunWriter {
       this.#record = { ...this.#record, ...change };
       const line = this.#redact(Buffer.from(`${JSON.stringify(this.#record)}\n`));
       writeAtomic(this.layout.metadata, line.toString('utf8'), options);
+      this.#hasEnded = isFinal(this.#record.state);
     } catch (error) {
       throw storageError(error, 'write the record of the run', this.layout.metadata);
     }
@@ -91,7 +94,7 @@ export class FileRunWriter implements RunWriter {
 
   close(): void {
     this.log.close();
-    if (isFinal(this.#record.state) || !existsSync(this.layout.dir)) this.#lease.release();
+    if (this.#hasEnded || !existsSync(this.layout.dir)) this.#lease.release();
     else this.#lease.abandon();
   }
 }

@@ -54,9 +54,10 @@ export const runVerify = acorOperation({
     const ok = ledger.length === 0 && runs.every((run) => run.ok);
     const data = { ok, runs, ledger };
     if (ok) {
-      const next: string[] = [];
-      for (const { run_id } of runs.filter(({ sealed }) => !sealed))
-        if ((await livenessOf(store, run_id)).liveness === 'lost') next.push(`acor resume ${run_id}`);
+      const unsealed = await Promise.all(
+        runs.filter(({ sealed }) => !sealed).map(({ run_id }) => livenessOf(store, run_id)),
+      );
+      const next = unsealed.some(({ liveness }) => liveness === 'lost') ? ['acor health --fix'] : [];
       return { kind: 'data', data, ...(next.length > 0 && { next }) };
     }
     const problems = [...runs.flatMap((run) => run.problems), ...ledger];

@@ -48,7 +48,7 @@ function checkSpace(root: string): HealthCheck {
 
 async function checkLostRuns(store: RunStore, fix: boolean): Promise<HealthCheck> {
   const name = 'store.lost_runs';
-  const recovered = fix ? await recoverLostRuns(store) : [];
+  const recovered = fix ? await recoverLostRuns(store, { withoutLease: true }) : [];
   const lost = (await store.leases.list()).filter(({ state }) => state === 'lost').map(({ runId }) => runId);
   if (lost.length > 0)
     return {
