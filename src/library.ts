@@ -158,7 +158,8 @@ export class Acor {
         ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
       },
     );
-    const cancel = () => void run.cancel(String(options.signal?.reason ?? 'aborted'));
+    // A run that cannot be asked to end goes on, and its end says how it ended.
+    const cancel = () => void run.cancel(String(options.signal?.reason ?? 'aborted')).catch(() => {});
     if (options.signal?.aborted) cancel();
     options.signal?.addEventListener('abort', cancel, { once: true });
     void run.ended.catch(() => {}).then(() => options.signal?.removeEventListener('abort', cancel));

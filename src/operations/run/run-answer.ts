@@ -39,8 +39,9 @@ export const runAnswer = acorOperation({
   moreExamples: [`acor answer r-0123456789abcdef --value '{"batch_size":50}'`],
   async run(given, ctx) {
     const { run, action_id: actionId, reason } = given;
-    // A project that is broken, or a run that is none, is told of before an answer that is.
-    (await ctx.app.project()).store.read(run);
+    // A broken project and an unknown run are reported before an answer that is not valid.
+    const { store } = await ctx.app.project();
+    await store.read(run);
     const value = answerGiven(given, ctx.cwd);
     const by = given.by ?? callerOf(ctx.env) ?? userName();
     const answer = { run, actionId, value, by, source: 'command' as const, reason };

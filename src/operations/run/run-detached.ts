@@ -10,6 +10,7 @@ import { commandsForOpenQuestions, type FollowEnd, followRun } from '../../core/
 import { openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
 import type { RunState } from '../../protocol/run-state.ts';
+import { errorMessage } from '../../util/error-code.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { resultOf } from './run-result.ts';
 import type { ShownAs } from './run-start.ts';
@@ -48,8 +49,11 @@ export async function showDetached(
   // Ctrl-C is a wish of the person who sits there; the other signals only mean that nobody looks any more.
   const stop = new AbortController();
   const stopListening = ctx.app.interrupts.listen((signal, count) => {
-    if (signal !== 'SIGINT') stop.abort();
-    else void store.control.requestCancel(runId, `interrupted by ${signal}`, { force: count > 1 });
+    if (signal === 'SIGINT')
+      store.control
+        .requestCancel(runId, `interrupted by ${signal}`, { force: count > 1 })
+        .catch((error) => ctx.note(`acor: ${errorMessage(error)}`));
+    else stop.abort();
   });
   try {
     const end = await follow(runId, since, flags, ctx, stop.signal);
