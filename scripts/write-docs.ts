@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { RULES } from '../src/core/authoring/validation/rules.ts';
+import { fixText } from '../src/operations/fix-text.ts';
 import { ERROR_CODES, type ErrorInfo } from '../src/protocol/error-codes.ts';
 import { isFinal, RUN_STATES, type RunState } from '../src/protocol/run-state.ts';
 
@@ -54,7 +55,7 @@ function errorTable(): string {
       row.retryable ? 'yes' : 'no',
       String(row.exit),
       row.action,
-      row.hint,
+      fixText({ fix: row.hint, ...(row.next && { next: row.next }) }),
     ]),
   );
 }

@@ -1,8 +1,9 @@
 import type { ToolEntry } from './core/registry/tool-entry.ts';
 import { inputSchemaOf, type ObjectSchema, wordsFor } from './core/registry/tool-schema.ts';
-import { answerCommands, type Question } from './core/run/answers/question.ts';
+import { answerSteps, type Question } from './core/run/answers/question.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
-import type { RunningTool, RunOptions } from './library.ts';
+import { commandOf } from './operations/command-forms.ts';
+import type { NextStep } from './protocol/next-step.ts';
 
 /** A tool of the project as TypeScript agent frameworks take one: a name, a JSON Schema, and what carries a call out. */
 export interface FunctionTool {
@@ -36,7 +37,11 @@ export interface FunctionResult {
 /** What the tools are made with. */
 export interface FunctionToolDoor {
   tools: readonly ToolEntry[];
-  run(tool: string, args: readonly string[], options: RunOptions): RunningTool;
+  run(
+    tool: string,
+    args: readonly string[],
+    options: { onQuestion: (question: Question) => unknown; signal?: AbortSignal },
+  ): PromiseLike<RunSummary> & { readonly runId: Promise<string> };
   answer(runId: string, question: string, value: unknown): Promise<void>;
 }
 
@@ -139,7 +144,7 @@ function waiting(runId: string, question: Question): FunctionResult {
     state: 'waiting_ai',
     run_id: runId,
     question: { action_id: actionId, action, msg, context, options, schema },
-    next: [`${ANSWER}(run_id, action_id, answer)`, ...answerCommands(runId, question)],
+    next: [`${ANSWER}(run_id, action_id, answer)`, ...answerSteps(runId, question).map(commandOf)],
   };
 }
 
@@ -171,16 +176,16 @@ async function told(work: () => Promise<FunctionResult>): Promise<FunctionResult
       code = 'E_UNKNOWN',
       message,
       hint = '',
-      next: commands,
+      next = [],
     } = error as Error & {
       code?: string;
       hint?: string;
-      next?: string[];
+      next?: NextStep[];
     };
     return {
       state: 'refused',
       error: { code, message, hint, retryable: false },
-      ...(commands && commands.length > 0 && { next: [...commands] }),
+      ...(next.length > 0 && { next: next.map(commandOf) }),
     };
   }
 }

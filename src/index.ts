@@ -12,9 +12,17 @@ export type { Problem, ToolEntry } from './core/registry/registry.ts';
 export type { Question, QuestionOption } from './core/run/answers/question.ts';
 export type { RunSummary } from './core/run/run-summary.ts';
 export type { MeasuredArtifact } from './core/store-files/artifacts.ts';
-export { Acor, type AcorOptions, type AnswerOptions, type RunningTool, type RunOptions } from './library.ts';
+export {
+  Acor,
+  type AcorOptions,
+  type AnswerOptions,
+  type RunningTool,
+  type RunOptions,
+  type TaskOptions,
+} from './library.ts';
 export { AcorError } from './protocol/acor-error.ts';
 export type { RunEvent } from './protocol/index.ts';
 export type { Manifest } from './protocol/manifest.ts';
+export type { NextStep, OperationStep, ShellStep } from './protocol/next-step.ts';
 export type { RunRecord } from './protocol/run-record.ts';
 export { ACOR_VERSION } from './util/version.ts';

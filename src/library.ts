@@ -1,12 +1,9 @@
 import { resolve } from 'node:path';
 import type { FunctionTool } from './agent-tools.ts';
-import { loadAdapter } from './core/adapters/index.ts';
-import { type LoadedConfig, loadConfig } from './core/config/load.ts';
-import type { Plugins } from './core/plugins/plugins.ts';
-import type { RunQueue } from './core/ports/run-queue.ts';
-import type { RunStore } from './core/ports/run-store.ts';
-import { loadRuntime } from './core/process/runtime.ts';
-import { Registry, type ToolEntry } from './core/registry/registry.ts';
+import type { Project } from './core/project/open-project.ts';
+import { ProjectCache } from './core/project/project-cache.ts';
+import { runnerServices } from './core/project/runner-services.ts';
+import type { ToolEntry } from './core/registry/registry.ts';
 import { jsonAnswer } from './core/run/answers/check-answer.ts';
 import type { Question } from './core/run/answers/question.ts';
 import type { PreparedAnswer } from './core/run/answers/questions.ts';
@@ -15,16 +12,16 @@ import { endChildren } from './core/run/end-children.ts';
 import { followToEnd } from './core/run/follow-to-end.ts';
 import type { KnownRun } from './core/run/known-run.ts';
 import { isLive } from './core/run/liveness.ts';
+import { eventCount } from './core/run/log-summary.ts';
 import { recoverRun } from './core/run/recover-lost-run.ts';
 import type { Run } from './core/run/run.ts';
+import type { RunRequest } from './core/run/run-request.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
-import { WORKFLOW_PREFIX } from './core/run/services.ts';
 import { startRun } from './core/run/start-run.ts';
-import { Workspaces } from './core/run/workspace.ts';
-import { FileRunQueue } from './core/store-files/file-run-queue.ts';
-import { FileRunStore } from './core/store-files/file-run-store.ts';
 import { eventsIn } from './core/store-files/follow.ts';
+import { commandOf } from './operations/command-forms.ts';
 import type { RunEvent } from './protocol/index.ts';
+import { runName } from './protocol/run-kind.ts';
 import type { RunRecord } from './protocol/run-record.ts';
 import { userName } from './util/user-name.ts';
 
@@ -57,6 +54,13 @@ export interface RunOptions {
   idempotencyKey?: string;
 }
 
+export interface TaskOptions extends RunOptions {
+  /** A file with the plan. */
+  plan?: string;
+  /** Who carries the task out, instead of the configured executor. */
+  executor?: string;
+}
+
 export interface AnswerOptions {
   /** Why; it is recorded with the answer. */
   reason?: string;
@@ -64,19 +68,13 @@ export interface AnswerOptions {
   by?: string;
 }
 
+/** What to run. */
+type Call = Pick<RunRequest, 'kind' | 'tool' | 'args'>;
+
 /** ACOR as a library: the project's tools, run under the same limits and kept in the same store as from the command line. */
 export class Acor {
   readonly #options: Required<Pick<AcorOptions, 'cwd' | 'env'>> & AcorOptions;
-  #project:
-    | Promise<{
-        config: LoadedConfig;
-        registry: Registry;
-        store: RunStore;
-        queue: RunQueue;
-        workspaces: Workspaces;
-        plugins: Plugins | undefined;
-      }>
-    | undefined;
+  readonly #projects = new ProjectCache();
 
   constructor(options: AcorOptions = {}) {
     this.#options = {
@@ -101,18 +99,56 @@ export class Acor {
    * is thrown (AcorError); every ending of a run that has started, also a failure, is a value.
    */
   run(tool: string, args: readonly string[] = [], options: RunOptions = {}): RunningTool {
-    return new RunningTool(this.#start(tool, args, options), options);
+    const call: Call = { kind: 'tool', tool, args: [...args] };
+    return new RunningTool(
+      this.#start(async () => call, options),
+      options,
+    );
+  }
+
+  /** Runs a workflow of the project, by its name or the path of its file. */
+  workflow(workflow: string, args: readonly string[] = [], options: RunOptions = {}): RunningTool {
+    const call: Call = { kind: 'workflow', tool: runName('workflow', workflow), args: [...args] };
+    return new RunningTool(
+      this.#start(async () => call, options),
+      options,
+    );
+  }
+
+  /** Runs tools at once, each reading the records of the one before it. A stage is a command line: a tool and its arguments. */
+  pipe(stages: readonly string[], options: RunOptions = {}): RunningTool {
+    const call = async () => {
+      const { callsOf, pipeCall } = await import('./core/workflow/pipe/pipe-call.ts');
+      return pipeCall(callsOf(stages));
+    };
+    return new RunningTool(this.#start(call, options), options);
+  }
+
+  /** Gives a task to an agent; the same id continues the conversation. */
+  task(taskId: string, description: string, options: TaskOptions = {}): RunningTool {
+    const { plan, executor } = options;
+    const call = async ({ config, store, workspaces }: Project) => {
+      const [{ taskCall }, { readTask, refuseWhileLive }] = await Promise.all([
+        import('./core/task/task-call.ts'),
+        import('./core/task/task-record.ts'),
+      ]);
+      await refuseWhileLive(store, readTask(workspaces.root, taskId));
+      const place = { settings: config.config.task, cwd: this.#options.cwd };
+      return taskCall({ taskId, description, plan, executor }, place);
+    };
+    return new RunningTool(this.#start(call, options), options);
   }
 
   /** Asks a run to end, whoever supervises it, and returns its record once it has. */
   async cancel(runId: string, reason = 'cancelled'): Promise<RunRecord> {
     const { store } = await this.#open();
     if (await isLive(store, runId)) {
+      const since = await eventCount(store, runId);
       await store.control.requestCancel(runId, reason);
-      for await (const _ of followToEnd(store, runId, { since: 0, recovers: true }));
+      for await (const _ of followToEnd(store, runId, { since, recovers: true }));
     }
     // Those of a workflow that was killed live on until somebody goes on with it.
-    if ((await store.read(runId)).tool.startsWith(WORKFLOW_PREFIX)) await endChildren(store, runId, reason);
+    if ((await store.read(runId)).kind === 'workflow') await endChildren(store, runId, reason);
     return recoverRun(store, runId);
   }
 
@@ -141,23 +177,20 @@ export class Acor {
     });
   }
 
-  async #start(tool: string, args: readonly string[], options: RunOptions): Promise<Run | KnownRun> {
-    const project = await this.#open();
+  async #start(callOf: (project: Project) => Promise<Call>, options: RunOptions): Promise<Run | KnownRun> {
     const { cwd, env } = this.#options;
-    const run = await startRun(
-      { ...project, runtime: await loadRuntime(), adoptsOrphans: false, loadAdapter },
-      {
-        tool,
-        args: [...args],
-        cwd,
-        env,
-        ...(options.timeoutS !== undefined && { timeoutS: options.timeoutS }),
-        ...(options.retries !== undefined && { retries: options.retries }),
-        answers: preparedAnswers(options.answers),
-        ...(options.onQuestion !== undefined && { onQuestion: options.onQuestion }),
-        ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
-      },
-    );
+    const project = await this.#open();
+    const services = await runnerServices(project, { env, adoptOrphans: false });
+    const run = await startRun(services, {
+      ...(await callOf(project)),
+      cwd,
+      env,
+      ...(options.timeoutS !== undefined && { timeoutS: options.timeoutS }),
+      ...(options.retries !== undefined && { retries: options.retries }),
+      answers: preparedAnswers(options.answers),
+      ...(options.onQuestion !== undefined && { onQuestion: options.onQuestion }),
+      ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
+    });
     // A run that cannot be asked to end goes on, and its end says how it ended.
     const cancel = () => void run.cancel(String(options.signal?.reason ?? 'aborted')).catch(() => {});
     if (options.signal?.aborted) cancel();
@@ -166,27 +199,10 @@ export class Acor {
     return run;
   }
 
-  #open() {
-    this.#project ??= this.#load();
-    return this.#project;
-  }
-
-  async #load() {
+  /** Each call opens the project again from the cache, so that it sees what has changed. */
+  #open(): Promise<Project> {
     const { cwd, env, config: overrides } = this.#options;
-    const config = await loadConfig({ cwd, env, ...(overrides && { overrides }) });
-    const plugins =
-      config.config.plugins.length === 0
-        ? undefined
-        : await (await import('./core/plugins/plugins.ts')).Plugins.open(config, env);
-    const runsDir = resolve(config.root, config.config.project.runs_dir);
-    return {
-      config,
-      plugins,
-      registry: Registry.open(config, plugins),
-      store: new FileRunStore(runsDir),
-      queue: new FileRunQueue(runsDir),
-      workspaces: new Workspaces(runsDir),
-    };
+    return this.#projects.open({ cwd, env, overrides, commandOf });
   }
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix, sep } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { BUN_FILES, COMPOSITION_ROOTS, LAYERS, type Layer, LOADERS } from './layers.ts';
+import { BUN_FILES, COMPOSITION_ROOTS, KNOWN_CYCLES, LAYERS, type Layer, LOADERS } from './layers.ts';
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url));
 const LEAST_FILES = 100;
@@ -22,12 +22,46 @@ describe('the layers', () => {
     assert.ok(files >= LEAST_FILES && imports > 2 * LEAST_FILES, `${files} files, ${imports} imports read`);
   });
 
-  it('form a picture without a circle: each names only layers below it', () => {
+  it('form a picture without a cycle: each names only layers below it', () => {
     for (const [index, layer] of LAYERS.entries()) {
       const below = LAYERS.slice(0, index).map(({ folder }) => folder);
       for (const folder of [...layer.folders, ...(layer.typesOnly ?? [])]) {
         assert.ok(below.includes(folder), `${layer.folder} names ${folder}`);
       }
+    }
+  });
+
+  it('hold no cycle of files, by values or by types, but those that are named', () => {
+    const cycles = cyclesOf(importGraph(SRC));
+    const isNamed = (cycle: readonly string[]) =>
+      KNOWN_CYCLES.some((known) => cycle.every((file) => known.includes(file)));
+    assert.deepEqual(
+      cycles.filter((cycle) => !isNamed(cycle)),
+      [],
+      'Fix: move what both files need, often a type, into a file of its own below them.',
+    );
+    for (const known of KNOWN_CYCLES) {
+      const stands = cycles.some((cycle) => known.includes(cycle[0]!));
+      assert.ok(stands, `this cycle is gone. Fix: remove it from KNOWN_CYCLES in test/layers.ts: ${known}`);
+    }
+  });
+
+  it('are checked for cycles of types and of late imports as well', () => {
+    const graph = new Map([
+      ['a.ts', ['b.ts', 'd.ts']],
+      ['b.ts', ['c.ts']],
+      ['c.ts', ['a.ts']],
+      ['d.ts', ['e.ts']],
+      ['e.ts', []],
+    ]);
+    assert.deepEqual(cyclesOf(graph), [['a.ts', 'b.ts', 'c.ts']]);
+    const copy = mkdtempSync(join(tmpdir(), 'acor-layers-'));
+    try {
+      writeFileSync(join(copy, 'a.ts'), "import type { B } from './b.ts';\n");
+      writeFileSync(join(copy, 'b.ts'), "const a = await import('./a.ts');\n");
+      assert.deepEqual(cyclesOf(importGraph(copy)), [['a.ts', 'b.ts']]);
+    } finally {
+      rmSync(copy, { recursive: true });
     }
   });
 
@@ -204,6 +238,43 @@ function checkTree(root: string): { files: number; imports: number; violations: 
     );
   });
   return { files: files.length, imports, violations };
+}
+
+/** The files that each source file imports, also by type and late. */
+function importGraph(root: string): Map<string, string[]> {
+  const files = sourceFiles(root);
+  const known = new Set(files);
+  return new Map(
+    files.map((file) => {
+      const found = readImports(readFileSync(join(root, file), 'utf8'));
+      const targets = found.map(({ specifier }) =>
+        posix.normalize(posix.join(posix.dirname(file), specifier)),
+      );
+      return [file, targets.filter((target) => known.has(target))];
+    }),
+  );
+}
+
+/** The sets of files that reach each other (Tarjan's strongly connected components of more than one file), each sorted. */
+function cyclesOf(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const stack: string[] = [];
+  const cycles: string[][] = [];
+  const visit = (file: string): void => {
+    order.set(file, order.size);
+    lowest.set(file, order.get(file)!);
+    stack.push(file);
+    for (const target of graph.get(file) ?? []) {
+      if (!order.has(target)) visit(target);
+      if (stack.includes(target)) lowest.set(file, Math.min(lowest.get(file)!, lowest.get(target)!));
+    }
+    if (lowest.get(file) !== order.get(file)) return;
+    const cycle = stack.splice(stack.indexOf(file)).sort();
+    if (cycle.length > 1) cycles.push(cycle);
+  };
+  for (const file of graph.keys()) if (!order.has(file)) visit(file);
+  return cycles;
 }
 
 /** What the check says of a tree that differs from this one in a single added line. */

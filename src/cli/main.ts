@@ -3,7 +3,7 @@ import { fstatSync } from 'node:fs';
 import { runCli } from '../compose/app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
 import type { Surfaces } from '../operations/surfaces.ts';
-import { Interrupts } from './dialog/interrupts.ts';
+import { ProcessInterrupts } from './dialog/interrupts.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** What a shell expects of a program that a signal ended: 128 and the signal's number. */
@@ -13,7 +13,7 @@ const SURFACES: Surfaces = {
   mcp: async (request) => (await import('../mcp/serve-mcp.ts')).serveMcp(request),
 };
 
-const interrupts = new Interrupts();
+const interrupts = new ProcessInterrupts();
 const aborted = new AbortController();
 for (const signal of SIGNALS) {
   process.on(signal, () => {
@@ -26,7 +26,11 @@ for (const signal of SIGNALS) {
 process.on('SIGPIPE', () => {});
 
 const [stdinIsTTY, stdoutIsTTY] = await Promise.all([isTerminal(0), isTerminal(1)]);
-const exitCode = await runCli(acorCli(interrupts, SURFACES), process.argv.slice(2), {
+const acor = {
+  ...acorCli({ surfaces: SURFACES }),
+  terminal: async () => (await import('./terminal.ts')).terminal(),
+};
+const exitCode = await runCli(acor, process.argv.slice(2), {
   stdoutFd: 1,
   stderrFd: 2,
   stdoutIsTTY,
@@ -35,6 +39,7 @@ const exitCode = await runCli(acorCli(interrupts, SURFACES), process.argv.slice(
   env: process.env,
   cwd: process.cwd(),
   signal: aborted.signal,
+  interrupts,
   readStdin: async () => (await import('node:stream/consumers')).text(process.stdin),
 });
 process.exit(exitCode);

@@ -1,3 +1,5 @@
+import type { NextStep } from './next-step.ts';
+
 /** What an AppError carries beside its code and message. */
 export interface AppErrorOptions {
   /** The exact fix; without it the hint of the code's row is shown. */
@@ -5,8 +7,8 @@ export interface AppErrorOptions {
   /** 1 failed, 2 something must be provided first; without it the exit of the code's row. */
   exit?: 1 | 2 | undefined;
   details?: Readonly<Record<string, unknown>> | undefined;
-  /** Exact commands that put it right or lead on. */
-  next?: readonly string[] | undefined;
+  /** What puts it right or leads on; without it, and without a hint, that of the code's row. */
+  next?: readonly NextStep[] | undefined;
   cause?: unknown;
 }
 
@@ -16,7 +18,7 @@ export class AppError extends Error {
   readonly hint: string | undefined;
   readonly exit: 1 | 2 | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  readonly next: readonly string[] | undefined;
+  readonly next: readonly NextStep[] | undefined;
 
   constructor(code: string, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });

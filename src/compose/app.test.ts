@@ -270,26 +270,20 @@ describe('a command', () => {
   it('is told who reads, and may ask only where a person sits at both ends', async () => {
     const seen = async (io: Parameters<typeof runNotes>[1], argv = ['context']) => {
       const { stdout } = await runNotes(argv, io);
-      return ['audience', 'structured', 'interactive', 'hasScreen'].map(
+      return ['audience', 'structured', 'hasPerson'].map(
         (key) => new RegExp(`${key}\\W+(\\w+)`).exec(stdout)?.[1],
       );
     };
     const plain = { NO_COLOR: '1' };
-    assert.deepEqual(await seen({}), ['agent', 'true', 'false', 'false']);
-    assert.deepEqual(await seen({ ...terminal, env: plain }), ['person', 'false', 'true', 'true']);
+    assert.deepEqual(await seen({}), ['agent', 'true', 'false']);
+    assert.deepEqual(await seen({ ...terminal, env: plain }), ['person', 'false', 'true']);
     assert.deepEqual(await seen({ ...terminal, stdinIsTTY: false, env: plain }), [
       'person',
       'false',
       'false',
-      'true',
     ]);
-    assert.deepEqual(await seen({ ...terminal, env: { CI: 'true', ...plain } }), [
-      'person',
-      'false',
-      'true',
-      'true',
-    ]);
-    assert.deepEqual(await seen(terminal, ['context', '--json']), ['agent', 'true', 'false', 'false']);
+    assert.deepEqual(await seen({ ...terminal, env: { CI: 'true', ...plain } }), ['person', 'false', 'true']);
+    assert.deepEqual(await seen(terminal, ['context', '--json']), ['agent', 'true', 'false']);
   });
 
   it('writes its notes to stderr only', async () => {

@@ -1,60 +1,24 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { CliApp, CliIo } from './cli-app.ts';
 import { type FoundCommand, findCommand } from './find-command.ts';
 import { type CommandLine, readFlags } from './flags.ts';
 import type { ForwardedCommand } from './forwarded-command.ts';
-import { type GlobalFlags, globalBehind } from './globals.ts';
+import { asksForPart, type GlobalFlags, globalBehind } from './globals.ts';
 import { readInput } from './input.ts';
+import { NO_INTERRUPTS } from './interrupts.ts';
 import type { Operation } from './operation.ts';
 import { type Parameter, parametersOf } from './parameters.ts';
 import { Reply } from './reply.ts';
-import { checkSelection } from './select.ts';
 import { safeText } from './terminal-text.ts';
 import { unknownCommand } from './unknown-command.ts';
 import { usageError } from './usage-error.ts';
 import { writeOut } from './write-out.ts';
 
-/** A command and the module behind it, which is loaded only when the command is called. */
-export interface Route<C> {
-  /** The words after the program's name: `run`, `config show`. */
-  command: string;
-  load: () => Promise<Operation<C>>;
-  /** Left out of help, catalog and suggestions. */
-  hidden?: boolean;
-}
-
-/** One row of an application's error table. */
-export interface AppErrorInfo {
-  class: string;
-  retryable: boolean;
-  exit: 0 | 1 | 2;
-  /** What an agent does by default. */
-  action: string;
-  hint: string;
-}
-
-/** A command-line application: its registry of operations, and what they need to work. */
-export interface CliApp<C> {
-  name: string;
-  version: string;
-  summary: string;
-  routes: readonly Route<C>[];
-  errorInfo(code: string): AppErrorInfo | undefined;
-  /** Called once the command line is known to be right; `io.cwd` is the directory that `--cwd` names. */
-  openContext(globals: GlobalFlags, io: CliIo): C | Promise<C>;
-}
-
-/** The process around a command, as values, so that a test can be one. */
-export interface CliIo {
-  stdoutFd: number;
-  stderrFd: number;
-  stdoutIsTTY: boolean;
-  stdinIsTTY: boolean;
-  columns: number | undefined;
-  env: Record<string, string | undefined>;
+/** A context that was opened to look a called program up, and the directory that it was opened for. */
+interface Opened<C> {
   cwd: string;
-  signal: AbortSignal;
-  readStdin(): Promise<string>;
+  context: C;
 }
 
 /** Runs one command line and returns its exit code; it never throws and never exits the process. */
@@ -63,7 +27,7 @@ export async function runCli<C>(app: CliApp<C>, argv: string[], io: CliIo): Prom
   try {
     return await answer(app, argv, io, reply).catch((thrown) => reply.thrown(thrown));
   } catch (thrown) {
-    return forceKillCommand(app.name, io, thrown);
+    return reportUnwritable(app.name, io, thrown);
   }
 }
 
@@ -75,7 +39,7 @@ async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply
   reply.tool = op.name;
   const parameters = parametersOf(op);
   const line = readFlags(parameters, found.args, op);
-  const { callee, refusal } = await settleGlobals(app, op, line, io);
+  const { callee, refusal, opened } = await settleGlobals(app, op, line, io);
   reply.globals = line.globals;
   reply.repeatable = { words: [app.name, ...found.words], args: found.args, line };
   if (line.globals.help) {
@@ -90,7 +54,7 @@ async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply
   }
   if (line.globals.version) return reply.text(versionLine(app));
   reply.format = formatOf(parameters, line);
-  return perform(app, op, parameters, line, io, reply);
+  return perform(app, op, parameters, line, io, reply, opened);
 }
 
 /**
@@ -102,15 +66,17 @@ async function settleGlobals<C>(
   op: Operation<C>,
   line: CommandLine,
   io: CliIo,
-): Promise<{ callee?: ForwardedCommand; refusal?: unknown }> {
+): Promise<{ callee?: ForwardedCommand; refusal?: unknown; opened?: Opened<C> }> {
   const name = line.given.get(op.positionals?.[0] ?? '')?.[0];
   if (op.callee === undefined || line.passthrough === undefined || typeof name !== 'string') return {};
   const end = line.passthrough.indexOf('--');
   const mine = end === -1 ? line.passthrough : line.passthrough.slice(0, end);
   if (!line.globals.help && !mine.some((arg) => globalBehind(arg) !== undefined)) return {};
+  const cwd = resolve(io.cwd, line.globals.cwd ?? '');
+  let opened: Opened<C> | undefined;
   const find = async () => {
-    const cwd = resolve(io.cwd, line.globals.cwd ?? '');
-    return op.callee?.(name, await app.openContext(line.globals, { ...io, cwd }));
+    opened = { cwd, context: await app.openContext(line.globals, { ...io, cwd }) };
+    return op.callee?.(name, opened.context);
   };
   const found = await find().then(
     (callee) => (callee === undefined ? {} : { callee }),
@@ -118,7 +84,7 @@ async function settleGlobals<C>(
   );
   const { takeGlobals } = await import('./forwarded-globals.ts');
   takeGlobals(line, 'callee' in found ? found.callee : undefined);
-  return found;
+  return { ...found, ...(opened && { opened }) };
 }
 
 async function perform<C>(
@@ -128,26 +94,30 @@ async function perform<C>(
   line: CommandLine,
   io: CliIo,
   reply: Reply<C>,
+  opened: Opened<C> | undefined,
 ): Promise<number> {
   const cwd = await directoryOf(line.globals, io, reply.invocation);
   const { invocation, audience, structured } = reply;
   const input = await readInput(op, parameters, line, { cwd, readStdin: io.readStdin, invocation });
-  checkSelection(op, line.globals, invocation);
-  const context = await app.openContext(line.globals, { ...io, cwd });
+  if (asksForPart(line.globals)) {
+    const { checkSelection } = await import('./select.ts');
+    checkSelection(op, line.globals, invocation);
+  }
+  const context = opened?.cwd === cwd ? opened.context : await app.openContext(line.globals, { ...io, cwd });
   const result = await op.run(input, {
     app: context,
     signal: io.signal,
     audience,
-    screen: structured ? null : reply.screen(),
     structured,
-    interactive: audience === 'person' && io.stdinIsTTY && io.stdoutIsTTY,
+    person: await reply.person(),
+    interrupts: io.interrupts ?? NO_INTERRUPTS,
+    page: line.globals,
     cwd,
     env: io.env,
-    stdoutFd: io.stdoutFd,
     readStdin: io.readStdin,
     note: (text) => void reply.note(text).catch(() => undefined),
   });
-  return reply.result(op, result);
+  return reply.result(op, result, cwd);
 }
 
 async function answerWithoutCommand<C>(
@@ -188,7 +158,7 @@ function versionLine<C>(app: CliApp<C>): string {
 }
 
 /** Where not even the answer can be written, stderr is told; where that fails too, the exit code is all that is left. */
-async function forceKillCommand(name: string, io: CliIo, thrown: unknown): Promise<number> {
+async function reportUnwritable(name: string, io: CliIo, thrown: unknown): Promise<number> {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   await writeOut(io.stderrFd, `${name}: the answer could not be written: ${safeText(message)}\n`).catch(
     () => false,

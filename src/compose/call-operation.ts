@@ -1,10 +1,12 @@
-import type { CliApp } from './app.ts';
-import { AppError } from './app-error.ts';
 import type { LoadedRoute } from './catalog.ts';
+import type { CliApp } from './cli-app.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { type Envelope, type EnvelopeMeta, failure, success } from './envelope.ts';
 import { toFailure, withData } from './failure.ts';
-import { NO_GLOBAL_FLAGS } from './globals.ts';
+import { asksForPart, NO_GLOBAL_FLAGS } from './globals.ts';
+import { NO_INTERRUPTS } from './interrupts.ts';
+import type { NextStep } from './next-step.ts';
+import type { Answer, OperationResult } from './operation.ts';
 import { parametersOf } from './parameters.ts';
 import { checkSelection, type Selection, select } from './select.ts';
 import { usageError } from './usage-error.ts';
@@ -16,21 +18,25 @@ export interface Call<C> {
   env: Record<string, string | undefined>;
   signal: AbortSignal;
   selection?: Partial<Selection>;
+  /** Gets the events of an operation that has some: chunks of whole JSON lines. `enough` stops the reading, not the work. */
+  onEvents?: (lines: Uint8Array) => Promise<'more' | 'enough'> | 'more' | 'enough';
+  /** Gets the text of an operation whose product is one. */
+  onDocument?: (text: string) => void;
 }
 
 /**
  * Calls an operation with an object, as a surface other than the command line does, and returns the envelope that the command
- * line would write. It never throws, writes nothing and reads no standard input.
+ * line would write without a stream, with its next steps as data. It never throws, writes nothing and reads no standard input.
  */
 export async function callOperation<C>(
   app: CliApp<C>,
   { command, op }: LoadedRoute<C>,
   given: Readonly<Record<string, unknown>>,
   call: Call<C>,
-): Promise<Envelope> {
+): Promise<Envelope<NextStep>> {
   const startedAt = performance.now();
   const invocation = `${app.name} ${command}`;
-  const meta = (next?: readonly string[]): EnvelopeMeta => ({
+  const meta = (next?: readonly NextStep[]): EnvelopeMeta<NextStep> => ({
     tool: op.name,
     elapsed: Math.round((performance.now() - startedAt) * 10) / 10,
     next,
@@ -42,39 +48,49 @@ export async function callOperation<C>(
   try {
     const selection = { ...NO_GLOBAL_FLAGS, ...call.selection };
     const input = await checked({ command, op }, given, invocation);
-    checkSelection(op, selection, invocation);
+    if (asksForPart(selection)) checkSelection(op, selection, invocation);
     const result = await op.run(input, {
       app: call.context,
       signal: call.signal,
       audience: 'agent',
-      screen: null,
       structured: true,
-      interactive: false,
+      person: null,
+      interrupts: NO_INTERRUPTS,
+      page: selection,
       cwd: call.cwd,
       env: call.env,
-      stdoutFd: -1,
       readStdin: async () => '',
       note: () => {},
     });
-    switch (result.kind) {
-      case 'failure':
-        return failed(result.error, result.data);
-      case 'streamed':
-        return failed(new AppError('E_USAGE', `${invocation} streams, and nobody reads a stream here`));
-      case 'data': {
-        const selected = select(op, result.data, selection, invocation);
-        const { count, total, hasMore } = selected;
-        return success(selected.data, {
-          ...meta(result.next),
-          count,
-          total: result.total ?? total,
-          hasMore: result.hasMore ?? hasMore,
-          tokens: result.tokens,
-        });
-      }
-    }
+    const answer = await answerOf(result, call);
+    if (answer.kind === 'failure') return failed(answer.error, answer.data);
+    const selected = select(op, answer, selection, invocation);
+    const { count, total, hasMore } = selected;
+    return success(selected.data, {
+      ...meta(answer.next),
+      count,
+      total: answer.total ?? total,
+      hasMore: answer.hasMore ?? hasMore,
+      tokens: answer.tokens,
+    });
   } catch (thrown) {
     return failed(thrown);
+  }
+}
+
+async function answerOf(result: OperationResult<unknown>, call: Call<unknown>): Promise<Answer<unknown>> {
+  switch (result.kind) {
+    case 'data':
+    case 'failure':
+      return result;
+    case 'document':
+      call.onDocument?.(result.document);
+      return { ...result, kind: 'data' };
+    case 'events': {
+      if (call.onEvents !== undefined)
+        for await (const lines of result.events) if ((await call.onEvents(lines)) === 'enough') break;
+      return (await result.ended()).answer;
+    }
   }
 }
 

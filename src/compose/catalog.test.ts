@@ -7,7 +7,7 @@ import { callNotes, runNotes } from './fixtures/run-notes.ts';
 describe('the catalog', () => {
   it('has just these fields for each operation, in this order', async () => {
     const { tools } = (await buildCatalog(notesApp())) as Catalog;
-    assert.equal(tools.length, 8);
+    assert.equal(tools.length, 9);
     for (const tool of tools) {
       assert.deepEqual(Object.keys(tool), [
         'name',
@@ -34,13 +34,14 @@ describe('the catalog', () => {
       'note.add',
       'note.list',
       'note.remove',
+      'note.watch',
       'system.bytes',
       'system.context',
       'system.tools',
       'tool.exec',
     ]);
     assert.deepEqual((await callNotes(['tools'])).envelope.data, first.envelope.data);
-    assert.equal(first.envelope.meta.count, 8);
+    assert.equal(first.envelope.meta.count, 9);
   });
 
   it('tells the global flags', async () => {
@@ -133,7 +134,7 @@ describe('the catalog', () => {
   it('can be cut down to what an agent wants to know', async () => {
     const { envelope } = await callNotes(['tools', '--fields', 'name,command', '--limit', '1']);
     assert.deepEqual(envelope.data, { tools: [{ name: 'archive.page', command: 'notes archive page' }] });
-    assert.deepEqual([envelope.meta.total, envelope.meta.hasMore], [8, true]);
+    assert.deepEqual([envelope.meta.total, envelope.meta.hasMore], [9, true]);
   });
 
   it('is a list of commands for a person', async () => {

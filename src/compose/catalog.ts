@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { CliApp, Route } from './app.ts';
+import { nearest } from '../util/nearest.ts';
+import type { CliApp, Route } from './cli-app.ts';
 import { GLOBAL_FLAGS } from './globals.ts';
 import type { Operation, OperationDescription } from './operation.ts';
 import { elementSchemas, fieldNames, mainArrayOf } from './output-shape.ts';
 import { type Parameter, parametersOf, typeName } from './parameters.ts';
-import { nearest } from './suggest.ts';
 import { didYouMean, usageError } from './usage-error.ts';
 
 /** One operation as the catalog shows it (seed 004). */

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
+import { nearest } from '../util/nearest.ts';
 import { label, type Parameter } from './parameters.ts';
-import { nearest } from './suggest.ts';
 import { didYouMean, type UsageProblem } from './usage-error.ts';
 
 /** Given to a check, so that an issue has a message only where the schema's author wrote one: the others get their words here. */

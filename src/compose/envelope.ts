@@ -1,5 +1,5 @@
-/** What surrounds an answer. */
-export interface EnvelopeMeta {
+/** What surrounds an answer. On the wire its next steps are exact commands; `N` is what they are before a surface has rendered them. */
+export interface EnvelopeMeta<N = string> {
   /** The operation's dotted name; the program's when no operation was found. */
   tool: string;
   /** In milliseconds. */
@@ -11,8 +11,8 @@ export interface EnvelopeMeta {
   hasMore?: boolean | undefined;
   /** About how many tokens the text of the answer is. */
   tokens?: number | undefined;
-  /** Exact commands that lead on. */
-  next?: readonly string[] | undefined;
+  /** What leads on. */
+  next?: readonly N[] | undefined;
 }
 
 /** An error as the envelope carries it. */
@@ -26,17 +26,17 @@ export interface EnvelopeError {
   details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-export type SuccessEnvelope<T = unknown> = { ok: true; data: T; meta: EnvelopeMeta };
-export type FailureEnvelope = { ok: false; error: EnvelopeError; meta: EnvelopeMeta };
-export type Envelope = SuccessEnvelope | FailureEnvelope;
+export type SuccessEnvelope<T = unknown, N = string> = { ok: true; data: T; meta: EnvelopeMeta<N> };
+export type FailureEnvelope<N = string> = { ok: false; error: EnvelopeError; meta: EnvelopeMeta<N> };
+export type Envelope<N = string> = SuccessEnvelope<unknown, N> | FailureEnvelope<N>;
 
 /** The envelope of an answer; its keys and their order never change. */
-export function success<T>(data: T, meta: EnvelopeMeta): SuccessEnvelope<T | null> {
+export function success<T, N>(data: T, meta: EnvelopeMeta<N>): SuccessEnvelope<T | null, N> {
   return { ok: true, data: data ?? null, meta: orderedMeta(meta) };
 }
 
 /** The envelope of an error; its keys and their order never change. */
-export function failure(error: EnvelopeError, meta: EnvelopeMeta): FailureEnvelope {
+export function failure<N>(error: EnvelopeError, meta: EnvelopeMeta<N>): FailureEnvelope<N> {
   const { code, message, hint, class: errorClass, retryable, action, details } = error;
   const body = { code, message, hint, class: errorClass, retryable, action };
   return { ok: false, error: details === undefined ? body : { ...body, details }, meta: orderedMeta(meta) };
@@ -61,8 +61,8 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-function orderedMeta(meta: EnvelopeMeta): EnvelopeMeta {
-  const ordered: EnvelopeMeta = { tool: meta.tool, elapsed: meta.elapsed };
+function orderedMeta<N>(meta: EnvelopeMeta<N>): EnvelopeMeta<N> {
+  const ordered: EnvelopeMeta<N> = { tool: meta.tool, elapsed: meta.elapsed };
   if (meta.count !== undefined) ordered.count = meta.count;
   if (meta.total !== undefined) ordered.total = meta.total;
   if (meta.hasMore !== undefined) ordered.hasMore = meta.hasMore;

@@ -1,13 +1,14 @@
-import type { CliApp } from './app.ts';
 import { AppError } from './app-error.ts';
+import type { CliApp } from './cli-app.ts';
 import type { EnvelopeError } from './envelope.ts';
 import { EXIT } from './exit-codes.ts';
+import type { NextStep } from './next-step.ts';
 
-/** A failure, ready to be told: the body of its envelope, its exit code and the commands that lead on. */
+/** A failure before it is rendered: the body of its envelope, its exit code and what leads on. */
 export interface Failure {
   error: EnvelopeError;
   exit: number;
-  next: readonly string[] | undefined;
+  next: readonly NextStep[] | undefined;
 }
 
 type ErrorTable = Pick<CliApp<never>, 'name' | 'errorInfo'>;
@@ -67,6 +68,7 @@ function coded(error: Coded, app: ErrorTable): Failure {
       details: error.details,
     },
     exit: error.exit ?? (info?.exit === EXIT.blocked ? EXIT.blocked : EXIT.failed),
-    next: error.next,
+    // A row's next steps belong to its hint.
+    next: error.next ?? (error.hint === undefined ? info?.next : undefined),
   };
 }

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
+import { nearest } from '../util/nearest.ts';
 import { GLOBAL_FLAGS, type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
 import type { OperationDescription } from './operation.ts';
 import { label, type Parameter } from './parameters.ts';
-import { nearest } from './suggest.ts';
 import { didYouMean, type UsageProblem } from './usage-error.ts';
 
 /** What a command line says, before the schema has judged it. */

@@ -41,6 +41,11 @@ export const GLOBAL_FLAGS: readonly GlobalFlag[] = [
   { name: 'version', type: 'boolean', description: 'Show the version.' },
 ];
 
+/** Whether only a part of the answer is asked for. */
+export function asksForPart({ fields, limit, offset }: GlobalFlags): boolean {
+  return fields !== undefined || limit !== undefined || offset !== undefined;
+}
+
 /** Global flags when none is given. */
 export const NO_GLOBAL_FLAGS: GlobalFlags = {
   json: false,

@@ -1,6 +1,6 @@
 import { wrapAnsi } from 'fast-wrap-ansi';
-import type { CliApp } from './app.ts';
 import { categoryOf, loadAll } from './catalog.ts';
+import type { CliApp } from './cli-app.ts';
 import { displayWidth, padToWidth } from './display-width.ts';
 import type { CalleeInput, ForwardedCommand } from './forwarded-command.ts';
 import { defaultText, globalRows, helpWords, type Row } from './help-words.ts';

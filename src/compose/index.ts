@@ -1,8 +1,11 @@
-export { type AppErrorInfo, type CliApp, type CliIo, type Route, runCli } from './app.ts';
+export { nearest } from '../util/nearest.ts';
+export { runCli } from './app.ts';
 export { AppError, type AppErrorOptions } from './app-error.ts';
 export { type Audience, agentOf, detectAudience } from './audience.ts';
+export { type Call, callOperation } from './call-operation.ts';
 export { buildCatalog, type Catalog, type CatalogEntry, catalogSchema } from './catalog.ts';
 export { renderCatalog } from './catalog-view.ts';
+export type { AppErrorInfo, CliApp, CliIo, Route } from './cli-app.ts';
 export type { Candidate, Completion } from './completion/candidates.ts';
 export { completeLine, type ValuesOf } from './completion/complete-line.ts';
 export { completionScript, SHELLS, type Shell } from './completion/scripts.ts';
@@ -17,6 +20,7 @@ export {
   type SuccessEnvelope,
   success,
 } from './envelope.ts';
+export { eventsResult } from './events-result.ts';
 export { EXIT, type ExitCode } from './exit-codes.ts';
 export type { CalleeInput, ForwardedCommand } from './forwarded-command.ts';
 export { GLOBAL_FLAGS, type GlobalFlag, type GlobalFlags } from './globals.ts';
@@ -28,18 +32,29 @@ export {
   healthReport,
   overall,
 } from './health-shape.ts';
+export { type Interrupts, NO_INTERRUPTS } from './interrupts.ts';
 export { type KnownFlags, takeKnownFlags } from './known-flags.ts';
+export type { NextStep, OperationStep, ShellStep } from './next-step.ts';
 export {
+  type Answer,
+  type DataOf,
+  type DataResult,
+  type DocumentResult,
   defineOperation,
   type Effect,
+  type EventsResult,
+  type FailureResult,
   type Operation,
   type OperationContext,
   type OperationDescription,
   type OperationResult,
+  type StreamEnd,
 } from './operation.ts';
+export type { Person, ProgramQuestion } from './person.ts';
 export { detectScreen, type Screen } from './screen.ts';
 export { type Look, styled } from './style.ts';
-export { nearest } from './suggest.ts';
 export { cellText, renderTable } from './table.ts';
+export type { Place, Presenter, Terminal } from './terminal.ts';
 export { safeData, safeText } from './terminal-text.ts';
+export { type CommandForm, writeCommand } from './write-command.ts';
 export { writeOut } from './write-out.ts';

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type * as z from 'zod';
+import { nearest } from '../util/nearest.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import type { CommandLine } from './flags.ts';
 import type { OperationDescription } from './operation.ts';
 import type { Parameter } from './parameters.ts';
 import { readValue } from './read-value.ts';
-import { nearest } from './suggest.ts';
 import { didYouMean, type UsageProblem, usageError } from './usage-error.ts';
 
 /** Where an input comes from beside the flags. */

@@ -23,8 +23,22 @@ export interface Parameter {
   schema: z.core.$ZodType;
 }
 
-/** The parameters of an operation: positionals first, in their order, then as declared. */
-export function parametersOf(op: OperationDescription): Parameter[] {
+const derived = new WeakMap<OperationDescription, readonly Parameter[]>();
+
+/**
+ * The parameters of an operation: positionals first, in their order, then as declared. They are derived once per operation: a
+ * command that passes arguments through needs them twice, and a server needs them for each call.
+ */
+export function parametersOf(op: OperationDescription): readonly Parameter[] {
+  let parameters = derived.get(op);
+  if (parameters === undefined) {
+    parameters = deriveParameters(op);
+    derived.set(op, parameters);
+  }
+  return parameters;
+}
+
+function deriveParameters(op: OperationDescription): Parameter[] {
   const positionals = [...(op.positionals ?? []), ...(op.passthrough === undefined ? [] : [op.passthrough])];
   const all = Object.entries(op.input.shape).map(([key, field]) =>
     parameter(key, field, positionals.includes(key)),

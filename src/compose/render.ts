@@ -1,6 +1,5 @@
 import { padToWidth } from './display-width.ts';
-import type { EnvelopeMeta } from './envelope.ts';
-import type { Failure } from './failure.ts';
+import type { EnvelopeError, EnvelopeMeta } from './envelope.ts';
 import { mark } from './marks.ts';
 import type { Screen } from './screen.ts';
 import { styled } from './style.ts';
@@ -8,28 +7,28 @@ import { cellText, renderTable } from './table.ts';
 import { safeData, safeLine, safeText } from './terminal-text.ts';
 import { wrapToWidth } from './wrap-to-width.ts';
 
-/** An answer for a person, drawn by the operation's own `render` or else in the general way; ends in a newline. */
+/** An answer for a person, drawn by the operation's own presenter or else in the general way; ends in a newline. */
 export function renderAnswer(
   data: unknown,
   meta: EnvelopeMeta,
   screen: Screen,
-  render: ((data: unknown, screen: Screen) => string) | undefined,
+  render: ((data: never, screen: Screen) => string) | undefined,
 ): string {
   const safe = safeData(data);
-  const body = render === undefined ? renderValue(safe, screen) : render(safe, screen);
+  const body = render === undefined ? renderValue(safe, screen) : render(safe as never, screen);
   const parts = [body.trimEnd(), moreNote(meta, screen), nextLines(meta.next, screen)];
   return parts.filter((part) => part !== '').join('\n') + '\n';
 }
 
 /** A failure for a person: code, message, hint and the commands that lead on. */
-export function renderFailure(failure: Failure, screen: Screen): string {
-  const { code, message, hint } = failure.error;
+export function renderFailure(error: EnvelopeError, commands: readonly string[], screen: Screen): string {
+  const { code, message, hint } = error;
   // Wrapped, so that on a narrow screen no word is torn; the commands below stay whole, to be copied.
   const wrap = (text: string) => wrapToWidth(safeText(text), Math.max(8, screen.width - 2)).join('\n  ');
   const head = `${mark('failed', screen)} ${safeLine(code)}`;
   const lines = [`${styled(head, 'red', screen)}${wrap(`${head}: ${message}`).slice(head.length)}`];
   if (hint !== '') lines.push(`  ${wrap(hint)}`);
-  const next = nextLines(failure.next, screen);
+  const next = nextLines(commands, screen);
   if (next !== '') lines.push(next);
   return lines.join('\n') + '\n';
 }

@@ -1,14 +1,20 @@
-import type { CliApp, CliIo } from './app.ts';
 import { type Audience, detectAudience } from './audience.ts';
+import type { CliApp, CliIo } from './cli-app.ts';
 import { type Envelope, type EnvelopeMeta, encodeLine, failure, success } from './envelope.ts';
 import { EXIT } from './exit-codes.ts';
 import { type Failure, toFailure, withData } from './failure.ts';
 import { type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
+import { NO_INTERRUPTS } from './interrupts.ts';
 import type { Repeatable } from './next-page.ts';
-import type { Operation, OperationResult } from './operation.ts';
+import type { NextStep } from './next-step.ts';
+import type { Answer, DataResult, EventsResult, Operation, OperationResult } from './operation.ts';
+import type { Person } from './person.ts';
 import { detectScreen, type Screen } from './screen.ts';
-import { type Selected, select } from './select.ts';
+import type { Selected } from './select.ts';
+import type { Presenter, Terminal } from './terminal.ts';
 import { safeLine } from './terminal-text.ts';
+import { writeCommand } from './write-command.ts';
+import { writeLines } from './write-lines.ts';
 import { writeOut } from './write-out.ts';
 
 /** How one command line is answered: who reads, in which form, and on which descriptor. */
@@ -16,6 +22,7 @@ export class Reply<C> {
   readonly #app: CliApp<C>;
   readonly #io: CliIo;
   readonly #startedAt = performance.now();
+  #terminal: Promise<Terminal | undefined> | undefined;
   /** `meta.tool`: the program until the operation is known. */
   tool: string;
   /** The program and its command, for hints. */
@@ -68,30 +75,26 @@ export class Reply<C> {
     return writeOut(this.#io.stderrFd, `${safeLine(line)}\n`);
   }
 
-  /** Answers with an operation's result; the exit code is returned. */
-  async result(op: Operation<C>, result: OperationResult<unknown>): Promise<number> {
+  /** The person to be asked: only where one sits at both stdin and stdout. */
+  async person(): Promise<Person | null> {
+    const { stdinIsTTY, stdoutIsTTY } = this.#io;
+    if (this.audience !== 'person' || !stdinIsTTY || !stdoutIsTTY) return null;
+    const terminal = await this.#loadTerminal();
+    return terminal?.person(this.screen(), (line) => void this.note(line).catch(() => undefined)) ?? null;
+  }
+
+  /** Shows an operation's result; the exit code is returned. */
+  async result(op: Operation<C>, result: OperationResult<unknown>, cwd: string): Promise<number> {
     switch (result.kind) {
-      case 'streamed':
-        return result.exit;
-      case 'failure': {
-        const told = withData(this.#toFailure(result.error), result.data);
-        return this.#failure(result.exit === undefined ? told : { ...told, exit: result.exit });
-      }
-      case 'data': {
-        if (result.document !== undefined && !this.globals.json && !this.globals.toon) {
-          await this.text(result.document);
-          return result.exit ?? EXIT.done;
-        }
-        const selected = await this.#select(op, result.data);
-        const meta = this.#meta([...(await this.#nextPage(op, selected)), ...(result.next ?? [])]);
-        meta.count = selected.count;
-        meta.total = result.total ?? selected.total;
-        meta.hasMore = result.hasMore ?? selected.hasMore;
-        meta.tokens = result.tokens;
-        if (this.structured) await this.#envelope(success(selected.data, meta));
-        else await this.#rendering(op, selected.data, meta);
+      case 'events':
+        return this.#events(op, result, cwd);
+      case 'document':
+        if (this.globals.json || this.globals.toon) return this.#answer(op, { ...result, kind: 'data' });
+        await this.text(result.document);
         return result.exit ?? EXIT.done;
-      }
+      case 'data':
+      case 'failure':
+        return this.#answer(op, result);
     }
   }
 
@@ -100,14 +103,77 @@ export class Reply<C> {
     return this.#failure(this.#toFailure(thrown));
   }
 
+  async #answer(op: Operation<C>, answer: Answer<unknown>): Promise<number> {
+    if (answer.kind === 'data') return this.#data(op, answer);
+    const { error, data, exit } = answer;
+    const failure = withData(this.#toFailure(error), data);
+    if (!this.structured && data !== undefined) await this.#failureData(op, data);
+    return this.#failure(exit === undefined ? failure : { ...failure, exit });
+  }
+
+  async #data(op: Operation<C>, result: DataResult<unknown>): Promise<number> {
+    const selected = await this.#select(op, result);
+    const meta = this.#meta([...(await this.#nextPage(op, selected)), ...this.#commands(result.next)]);
+    meta.count = selected.count;
+    meta.total = result.total ?? selected.total;
+    meta.hasMore = result.hasMore ?? selected.hasMore;
+    meta.tokens = result.tokens;
+    if (this.structured) await this.#envelope(success(selected.data, meta));
+    else await this.#rendering(op, selected.data, meta);
+    return result.exit ?? EXIT.done;
+  }
+
+  async #events(op: Operation<C>, result: EventsResult<unknown>, cwd: string): Promise<number> {
+    const presenter = this.structured ? undefined : await this.#presenter(op);
+    if (presenter?.events === undefined && !result.stream)
+      return this.#answer(op, (await result.ended()).answer);
+    const shown = await this.#showEvents(result, presenter, cwd).catch((error: unknown) => ({ error }));
+    // A view that fails, as on a full disk behind stdout, must not end the process before the work is done.
+    const { answer, next = [], notes = [] } = await result.ended();
+    if (typeof shown === 'object') throw shown.error;
+    if (shown === 'answer') return this.#answer(op, answer);
+    for (const line of [...notes, ...this.#commands(next)]) await this.note(line);
+    if (answer.kind === 'data') return answer.exit ?? EXIT.done;
+    return answer.exit ?? this.#toFailure(answer.error).exit;
+  }
+
+  async #showEvents(
+    result: EventsResult<unknown>,
+    presenter: Presenter | undefined,
+    cwd: string,
+  ): Promise<'shown' | 'answer'> {
+    const { stdoutFd, signal, interrupts = NO_INTERRUPTS } = this.#io;
+    if (presenter?.events !== undefined)
+      return presenter.events(result, { screen: this.screen(), stdoutFd, signal, cwd, interrupts });
+    for await (const lines of result.events) if ((await writeLines(stdoutFd, lines)) === 'closed') break;
+    return 'shown';
+  }
+
+  async #presenter(op: Operation<C>): Promise<Presenter | undefined> {
+    return (await this.#loadTerminal())?.presenter(op.name);
+  }
+
+  #loadTerminal(): Promise<Terminal | undefined> {
+    this.#terminal ??= this.#app.terminal?.() ?? Promise.resolve(undefined);
+    return this.#terminal;
+  }
+
+  /** What a person sees of a failure's data; an envelope has it in its details. */
+  async #failureData(op: Operation<C>, data: unknown): Promise<void> {
+    const presenter = await this.#presenter(op);
+    const screen = { ...this.screen(), color: false };
+    for (const line of presenter?.failure?.(data as never, screen) ?? []) await this.note(line);
+  }
+
   // What an operation has done cannot be taken back, so its answer is not withheld for a field it does not have.
-  async #select(op: Operation<C>, data: unknown): Promise<Selected> {
+  async #select(op: Operation<C>, result: DataResult<unknown>): Promise<Selected> {
+    const { select } = await import('./select.ts');
     try {
-      return select(op, data, this.globals, this.invocation);
+      return select(op, result, this.globals, this.invocation);
     } catch (error) {
       if (op.effect === 'reads') throw error;
       await this.note(`The whole answer is shown: ${error instanceof Error ? error.message : String(error)}`);
-      return { data, count: undefined, total: undefined, hasMore: undefined };
+      return { data: result.data, count: undefined, total: undefined, hasMore: undefined };
     }
   }
 
@@ -129,13 +195,13 @@ export class Reply<C> {
   async #failure(told: Failure): Promise<number> {
     // Only a person at a terminal is spared the envelope: a piped table has no place for an error.
     if (this.structured || this.audience === 'agent') {
-      await this.#envelope(failure(told.error, this.#meta(told.next)));
+      await this.#envelope(failure(told.error, this.#meta(this.#commands(told.next))));
     } else {
       const [{ renderFailure }, { isatty }] = await Promise.all([import('./render.ts'), import('node:tty')]);
       const { stderrFd } = this.#io;
       // The screen is that of stdout; stderr may be a file for all that.
       const screen = { ...this.screen(), ...(!isatty(stderrFd) && { color: false }) };
-      await writeOut(stderrFd, renderFailure(told, screen));
+      await writeOut(stderrFd, renderFailure(told.error, this.#commands(told.next), screen));
     }
     return told.exit;
   }
@@ -151,12 +217,16 @@ export class Reply<C> {
 
   async #rendering(op: Operation<C>, data: unknown, meta: EnvelopeMeta): Promise<void> {
     const { renderAnswer } = await import('./render.ts');
-    // The operation's own rendering counts on all of its fields.
-    const render = this.globals.fields === undefined ? op.render?.bind(op) : undefined;
-    await writeOut(this.#io.stdoutFd, renderAnswer(data, meta, this.screen(), render));
+    // A rendering of its own counts on all fields.
+    const presenter = this.globals.fields === undefined ? await this.#presenter(op) : undefined;
+    await writeOut(this.#io.stdoutFd, renderAnswer(data, meta, this.screen(), presenter?.data));
   }
 
-  #meta(next: readonly string[] | undefined): EnvelopeMeta {
+  #commands(next: readonly NextStep[] = []): string[] {
+    return next.map((step) => writeCommand(this.#app.name, this.#app.routes, step));
+  }
+
+  #meta(next: readonly string[]): EnvelopeMeta {
     const elapsed = Math.round((performance.now() - this.#startedAt) * 10) / 10;
     return { tool: this.tool, elapsed, next };
   }

@@ -25,7 +25,7 @@ const data = { folder: 'f', items };
 
 function chosen(selection: Partial<Selection>, from: unknown = data, by: Parameters<typeof select>[0] = op) {
   checkSelection(by, { ...none, ...selection }, 'app list');
-  return select(by, from, { ...none, ...selection }, 'app list');
+  return select(by, { data: from }, { ...none, ...selection }, 'app list');
 }
 
 function refusal(selection: Partial<Selection>, from: unknown = data, by: Parameters<typeof select>[0] = op) {

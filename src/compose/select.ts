@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { nearest } from '../util/nearest.ts';
 import type { GlobalFlags } from './globals.ts';
 import type { OperationDescription } from './operation.ts';
 import {
@@ -9,7 +10,6 @@ import {
   mainArrayIn,
   mainArrayOf,
 } from './output-shape.ts';
-import { nearest } from './suggest.ts';
 import { didYouMean, type UsageProblem, usageError } from './usage-error.ts';
 
 /** Which part of an answer is asked for. */
@@ -41,8 +41,16 @@ export function checkSelection(op: Answering, selection: Selection, invocation: 
   if (problems.length > 0) throw usageError(problems, invocation);
 }
 
-/** Applies a selection to an answer. A field that neither the schema nor the data has is an E_USAGE. */
-export function select(op: Answering, data: unknown, selection: Selection, invocation: string): Selected {
+/**
+ * Applies a selection to an answer. A field that neither the schema nor the data has is an E_USAGE. With `total`, the list is the page
+ * already.
+ */
+export function select(
+  op: Answering,
+  { data, total }: { data: unknown; total?: number },
+  selection: Selection,
+  invocation: string,
+): Selected {
   const told = mainArrayOf(op);
   const main = told === 'unknown' ? mainArrayIn(data) : told;
   const list = listIn(data, main);
@@ -54,14 +62,15 @@ export function select(op: Answering, data: unknown, selection: Selection, invoc
     return { data: keep(op, data, undefined, selection, invocation), ...NO_COUNTS };
   }
   const start = selection.offset ?? 0;
-  const end = selection.limit === undefined ? list.length : start + selection.limit;
-  const page = list.slice(start, end);
+  const length = total ?? list.length;
+  const end = selection.limit === undefined ? length : start + selection.limit;
+  const page = total === undefined ? list.slice(start, end) : list;
   const whole = main.key === null ? page : { ...(data as object), [main.key]: page };
   return {
     data: keep(op, whole, main, selection, invocation),
     count: page.length,
-    total: isCut ? list.length : undefined,
-    hasMore: isCut ? end < list.length : undefined,
+    total: isCut ? length : undefined,
+    hasMore: isCut ? end < length : undefined,
   };
 }
 

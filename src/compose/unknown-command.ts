@@ -1,9 +1,9 @@
-import type { CliApp } from './app.ts';
+import { nearest } from '../util/nearest.ts';
 import { AppError } from './app-error.ts';
+import type { CliApp } from './cli-app.ts';
 import { EXIT } from './exit-codes.ts';
 import type { FoundCommand } from './find-command.ts';
 import type { CommandLine } from './flags.ts';
-import { nearest } from './suggest.ts';
 import { usageError } from './usage-error.ts';
 
 /** The E_USAGE for a command line whose words are no command, or only the beginning of one. */
@@ -35,9 +35,11 @@ export function unknownCommand(
     hint: hints.join(' '),
     exit: EXIT.failed,
     next: [
-      ...(guess === undefined ? [] : [`${app.name} ${guess} --help`]),
-      `${app.name} tools`,
-      `${app.name} --help`,
+      ...(guess === undefined
+        ? []
+        : [{ command: `${app.name} ${guess} --help`, why: 'Show how the command is called.' }]),
+      { command: `${app.name} tools`, why: 'List the commands as data.' },
+      { command: `${app.name} --help`, why: 'List the commands.' },
     ],
   });
 }

@@ -26,7 +26,7 @@ export function usageError(
     hint: [...fixes, `See: ${help}`].join(' '),
     exit: EXIT.failed,
     details: { problems },
-    next: [help],
+    next: [{ command: help, why: 'Show how the command is called.' }],
   });
 }
 

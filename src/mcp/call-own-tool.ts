@@ -16,15 +16,15 @@ export async function callOwnTool(
   const hidden = own.without.filter((key) => key in given);
   if (hidden.length > 0) {
     const message = `${own.name} has no ${hidden.join(', ')}`;
-    return thrownResult(host, usageError([{ parameter: hidden[0]!, message }], `acor ${own.command}`));
+    return thrownResult(host, usageError([{ parameter: hidden[0]!, message }], own.name));
   }
   const { limit, offset, ...input } = given;
   const page = own.pages === undefined ? undefined : z.object(PAGE).safeParse({ limit, offset });
   if (page?.success === false) {
     const message = 'limit and offset must be whole numbers that are not negative';
-    return thrownResult(host, usageError([{ parameter: 'limit', message }], `acor ${own.command}`));
+    return thrownResult(host, usageError([{ parameter: 'limit', message }], own.name));
   }
   const asked = page === undefined ? given : input;
   const selection = page?.data ?? {};
-  return envelopeResult(host, await open.call(own.command, asked, { signal, selection }));
+  return envelopeResult(await open.call(own.operation, asked, { signal, selection }));
 }

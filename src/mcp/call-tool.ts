@@ -8,8 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import { usageError } from '../compose/usage-error.ts';
-import { answerQuestion } from '../operations/run/answer-question.ts';
-import { offeredTools, wordsForTool } from '../operations/tool/offered-tools.ts';
+import { offeredTool, wordsForTool } from '../operations/tool/offered-tools.ts';
 import { callOwnTool } from './call-own-tool.ts';
 import { clientOf } from './client-of.ts';
 import type { Host } from './host.ts';
@@ -66,11 +65,10 @@ async function answerCall(called: Called, given: Given): Promise<CallAnswer> {
       return answer(called, given);
     case 'acor_wait': {
       const { run, timeout = WAIT_S } = checked(waitInput, given, tool);
-      await open.app.project().then(({ store }) => store.read(run));
       return followCall({ ...called, run, waitMs: timeout * 1000, isQuick: false });
     }
     case 'acor_resume':
-      return startAndFollow(called, 'resume', { ...checked(resumeInput, given, tool), detach: true });
+      return startAndFollow(called, 'run.resume', { ...checked(resumeInput, given, tool), detach: true });
     case 'acor_run':
       return runByName(called, given);
     case undefined:
@@ -80,53 +78,53 @@ async function answerCall(called: Called, given: Given): Promise<CallAnswer> {
 
 async function runTool(called: Called, given: Given): Promise<CallAnswer> {
   const { open, tool } = called;
-  const offered = (await offeredTools(open.app)).find(({ name }) => name === tool);
+  const offered = await offeredTool(open.app, tool);
   if (offered === undefined) {
     const message = `there is no tool called ${JSON.stringify(tool.slice(0, 100))}`;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
   }
   const input = { tool, args: await wordsForTool(open.app, tool, given), detach: true };
-  return startAndFollow(called, 'run', input, (offered.timeoutS ?? Number.POSITIVE_INFINITY) <= QUICK_S);
+  return startAndFollow(
+    called,
+    'run.start',
+    input,
+    (offered.manifest.timeout_s ?? Number.POSITIVE_INFINITY) <= QUICK_S,
+  );
 }
 
 async function runByName(called: Called, given: Given): Promise<CallAnswer> {
-  const { host, open, ctx } = called;
+  const { open, ctx } = called;
   const { arguments: inputs, detach, ...options } = checked(runInput, given, called.tool);
   const args = await wordsForTool(open.app, options.tool, inputs);
   const input = { ...defined(options), args, detach: true };
-  if (!options.dry_run && !detach) return startAndFollow(called, 'run', input);
-  return envelopeResult(host, await open.call('run', input, { signal: ctx.mcpReq.signal }));
+  if (!options.dry_run && !detach) return startAndFollow(called, 'run.start', input);
+  return envelopeResult(await open.call('run.start', input, { signal: ctx.mcpReq.signal }));
 }
 
 /** Every run of this server has a supervisor of its own, so that it outlives the request, the connection and the server. */
 async function startAndFollow(
   called: Called,
-  command: string,
+  operation: 'run.start' | 'run.resume',
   input: Given,
   isQuick = false,
 ): Promise<CallAnswer> {
-  const { host, open } = called;
+  const { open } = called;
   // A run that is being started is started; a cancelled request then cancels it.
-  const started = await open.call(command, input, { signal: new AbortController().signal });
-  if (!started.ok) return envelopeResult(host, started);
+  const started = await open.call(operation, input, { signal: new AbortController().signal });
+  if (!started.ok) return envelopeResult(started);
   const { run_id: run } = started.data as { run_id: string };
   return followCall({ ...called, run, isQuick });
 }
 
-async function answer({ host, open, ctx, tool }: Called, given: Given): Promise<CallAnswer> {
-  const { run, action_id: actionId, choice, value, reason } = checked(answerInput, given, tool);
+async function answer({ open, ctx, tool }: Called, given: Given): Promise<CallAnswer> {
+  const { run, action_id, choice, value, reason } = checked(answerInput, given, tool);
   if ((choice === undefined) === (value === undefined)) {
     const message = 'an answer is given by one of choice and value';
     throw usageError([{ parameter: 'choice', message }], 'acor answer');
   }
-  const by = open.by;
-  const chosen = { run, actionId, value: choice ?? value, by, source: 'mcp' as const, reason };
-  const data = await answerQuestion(open.app, chosen, ctx.mcpReq.signal);
-  return envelopeResult(host, {
-    ok: true,
-    data,
-    meta: { tool: 'run.answer', elapsed: 0, next: [`acor wait ${run}`] },
-  });
+  const answered = value === undefined ? { choice } : { value: JSON.stringify(value) };
+  const input = defined({ run, action_id, ...answered, reason });
+  return envelopeResult(await open.call('run.answer', input, { signal: ctx.mcpReq.signal }));
 }
 
 function checked<S extends z.ZodType>(schema: S, given: Given, tool: string): z.output<S> {

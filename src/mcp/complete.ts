@@ -9,18 +9,24 @@ export async function complete(
   open: OpenHost,
   { ref, argument }: CompleteRequest['params'],
 ): Promise<CompleteResult> {
-  const known = await valuesFor(open, ref.type === 'ref/prompt' ? ref.name : ref.uri, argument.name);
+  if (ref.type === 'ref/resource' && ref.uri.startsWith('acor://runs/') && argument.name === 'run')
+    return completeRun(open, argument.value);
+  const known = ref.type === 'ref/prompt' ? await valuesFor(open, ref.name, argument.name) : [];
   const fitting = known.filter((each) => each.startsWith(argument.value));
   const values = fitting.slice(0, MAX_VALUES);
   return { completion: { values, total: fitting.length, hasMore: fitting.length > values.length } };
 }
 
-async function valuesFor(open: OpenHost, ref: string, argument: string): Promise<string[]> {
-  if (ref === 'explain' && argument === 'topic') {
-    const answer = await open.call('explain', {}, { signal: new AbortController().signal });
-    return answer.ok ? (answer.data as { topics: { name: string }[] }).topics.map(({ name }) => name) : [];
-  }
-  if (!ref.startsWith('acor://runs/') || argument !== 'run') return [];
-  const { store } = await open.app.project();
-  return (await store.list()).reverse();
+async function completeRun(open: OpenHost, prefix: string): Promise<CompleteResult> {
+  await open.app.authorize({ name: 'run.list', effect: 'reads' }, {});
+  const index = await (await open.app.project()).index();
+  const { runs, total } = await index.query({ prefix, limit: MAX_VALUES });
+  const values = runs.map(({ run_id }) => run_id);
+  return { completion: { values, total, hasMore: total > values.length } };
+}
+
+async function valuesFor(open: OpenHost, prompt: string, argument: string): Promise<string[]> {
+  if (prompt !== 'explain' || argument !== 'topic') return [];
+  const answer = await open.call('system.explain', {}, { signal: new AbortController().signal });
+  return answer.ok ? (answer.data as { topics: { name: string }[] }).topics.map(({ name }) => name) : [];
 }

@@ -1,11 +1,14 @@
-import { Interrupts } from '../cli/dialog/interrupts.ts';
-import { callOperation } from '../compose/call-operation.ts';
+import { agentOf } from '../compose/audience.ts';
+import { type Call, callOperation } from '../compose/call-operation.ts';
 import type { LoadedRoute } from '../compose/catalog.ts';
 import type { Envelope } from '../compose/envelope.ts';
-import type { Selection } from '../compose/select.ts';
+import type { NextStep } from '../compose/next-step.ts';
 import { safeLine } from '../compose/terminal-text.ts';
 import { AcorApp } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
+import type { OperationName } from '../operations/command-forms.ts';
+import type { Authorize, Principal } from '../operations/local-principal.ts';
+import { ProjectCache } from '../operations/project-cache.ts';
 
 /** Who calls: what the client says of itself, and the trace that its call belongs to. */
 export interface Caller {
@@ -15,15 +18,22 @@ export interface Caller {
 
 const MAX_NAME_CHARS = 100;
 
-/** The project behind a server. It is opened anew for each request, so that a change of its files counts at once. */
+/** The project behind a server. Each request opens it again from the cache, which checks its files: a change counts at once. */
 export class Host {
-  readonly cli = acorCli(new Interrupts());
+  readonly cli = acorCli();
+  readonly #projects = new ProjectCache();
   readonly #cwd: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #authorize: Authorize | undefined;
 
-  constructor(options: { cwd: string; env: Readonly<Record<string, string | undefined>> }) {
+  constructor(options: {
+    cwd: string;
+    env: Readonly<Record<string, string | undefined>>;
+    authorize?: Authorize;
+  }) {
     this.#cwd = options.cwd;
     this.#env = options.env;
+    this.#authorize = options.authorize;
   }
 
   /** The project for one request of a caller. */
@@ -33,22 +43,28 @@ export class Host {
       ...(name !== undefined && { AI_AGENT: safeLine(name).slice(0, MAX_NAME_CHARS) }),
       ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
     };
-    return new OpenHost(this, new AcorApp({ cwd: this.#cwd, env, interrupts: new Interrupts() }), env);
+    const principal: Principal = { kind: 'agent', name: agentOf(env) ?? 'mcp client' };
+    const app = new AcorApp({
+      cwd: this.#cwd,
+      env,
+      principal,
+      surface: 'mcp',
+      authorize: this.#authorize,
+      projects: this.#projects,
+    });
+    return new OpenHost(this, app, env);
   }
 
-  /** An operation by its command. */
-  async route(command: string): Promise<LoadedRoute<AcorApp>> {
-    const route = this.cli.routes.find((each) => each.command === command);
-    if (route === undefined) throw new Error(`there is no command ${command}`);
-    return { command, op: await route.load() };
+  /** An operation by its name. */
+  async route(operation: OperationName): Promise<LoadedRoute<AcorApp>> {
+    const route = this.cli.routes.find((each) => each.operation === operation)!;
+    return { command: route.command, op: await route.load() };
   }
 }
 
 /** The project as one request of one caller sees it. */
 export class OpenHost {
   readonly app: AcorApp;
-  /** By which name answers of this caller are recorded. */
-  readonly by: string;
   readonly #host: Host;
   readonly #env: Record<string, string | undefined>;
 
@@ -56,16 +72,15 @@ export class OpenHost {
     this.#host = host;
     this.app = app;
     this.#env = env;
-    this.by = env['AI_AGENT'] ?? 'mcp client';
   }
 
-  /** Calls an operation by its command. Never throws: what went wrong is in the envelope. */
+  /** Calls an operation by its name. Never throws: what went wrong is in the envelope. */
   async call(
-    command: string,
+    operation: OperationName,
     input: Readonly<Record<string, unknown>>,
-    options: { signal: AbortSignal; selection?: Partial<Selection> },
-  ): Promise<Envelope> {
-    const route = await this.#host.route(command);
+    options: Pick<Call<AcorApp>, 'signal' | 'selection' | 'onEvents'>,
+  ): Promise<Envelope<NextStep>> {
+    const route = await this.#host.route(operation);
     const call = { context: this.app, cwd: this.app.cwd, env: this.#env, ...options };
     return callOperation(this.#host.cli, route, input, call);
   }

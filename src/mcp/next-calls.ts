@@ -1,60 +1,61 @@
-import { findCommand } from '../compose/find-command.ts';
-import { readFlags } from '../compose/flags.ts';
-import { readInput } from '../compose/input.ts';
-import { parametersOf } from '../compose/parameters.ts';
-import type { Host } from './host.ts';
+import type { NextStep, OperationStep } from '../compose/next-step.ts';
 import { OWN_TOOLS } from './own-tools.ts';
 import { RUN_TOOLS } from './run-tools.ts';
 
-/** What leads on: a call of a tool of this server, or a command for whoever has a shell. */
+/** What leads on: a call of a tool of this server, or a command for an agent that has a shell. */
 export type NextCall = { tool: string; arguments: Record<string, unknown> } | { command: string };
 
-/** Following and attaching print a stream; waiting is what an agent is served with here. */
-const INSTEAD: Readonly<Record<string, string>> = { attach: 'wait' };
+/** Attaching prints a stream; here waiting serves the same purpose. */
+const INSTEAD: Readonly<Record<string, string>> = { 'run.attach': 'run.wait' };
 
-/** The commands of an answer as calls of this server's tools, where it has the tool. */
-export function nextCalls(host: Host, commands: readonly string[]): Promise<NextCall[]> {
-  return Promise.all(commands.map((command) => nextCall(host, command)));
+/** The next steps as calls of this server's tools. An operation that is not among them is not offered. */
+export function nextCalls(steps: readonly NextStep[]): NextCall[] {
+  return steps.flatMap((step) => nextCall(step) ?? []);
 }
 
-async function nextCall(host: Host, command: string): Promise<NextCall> {
-  const [program, ...argv] = wordsOf(command);
-  const found = findCommand(host.cli.routes, argv);
-  const name = found.words.join(' ');
-  const own = [...OWN_TOOLS, ...RUN_TOOLS].find((each) => each.command === (INSTEAD[name] ?? name));
-  if (program !== host.cli.name || own === undefined) return { command };
-  try {
-    const { op } = await host.route(own.command);
-    const parameters = parametersOf(op);
-    const sources = { cwd: '/', readStdin: async () => '', invocation: command };
-    const line = readFlags(parameters, found.args, op);
-    const input = await readInput(op, parameters, line, sources);
-    const given = Object.entries(input).filter(([key]) => line.given.has(key) && !own.without.includes(key));
-    return {
-      tool: own.name,
-      arguments: Object.fromEntries(given.map(([key, value]) => [key, asArgument(key, value)])),
-    };
-  } catch {
-    return { command };
+/** The step as a call; undefined for an operation that this server does not have as a tool. */
+export function nextCall(step: NextStep): NextCall | undefined {
+  if ('command' in step) return { command: step.command };
+  const operation = INSTEAD[step.operation] ?? step.operation;
+  const own = OWN_TOOLS.find((each) => each.operation === operation);
+  if (own !== undefined) return { tool: own.name, arguments: argumentsOf(step, own.without) };
+  const tool = RUN_TOOLS.find((each) => each.operation === operation);
+  if (tool === undefined) return undefined;
+  const given = argumentsOf(step, tool.without);
+  switch (tool.name) {
+    case 'acor_answer':
+      return { tool: tool.name, arguments: withAnswer(given) };
+    case 'acor_run':
+      return runCall(given, step.input['args']);
+    case 'acor_resume':
+    case 'acor_wait':
+      return { tool: tool.name, arguments: given };
   }
 }
 
-/** An answer is JSON on a command line, and itself here. */
-function asArgument(key: string, value: unknown): unknown {
-  if (key !== 'value' || typeof value !== 'string') return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
-}
-
-/** The words of a command line as `shellCommand` writes it. */
-function wordsOf(command: string): string[] {
-  return [...command.matchAll(/(?:'[^']*'|\\.|[^\s'\\])+/g)].map(([word]) =>
-    word.replaceAll(
-      /'([^']*)'|\\(.)/g,
-      (_, quoted: string | undefined, escaped: string | undefined) => quoted ?? escaped ?? '',
-    ),
+function argumentsOf({ input }: OperationStep, without: readonly string[]): Record<string, unknown> {
+  const given = Object.entries(input).filter(
+    ([key, value]) => value !== undefined && value !== null && !without.includes(key),
   );
+  return Object.fromEntries(given);
+}
+
+/** The operation takes an answer as JSON, the tool as the value itself. */
+function withAnswer(given: Record<string, unknown>): Record<string, unknown> {
+  const { value, ...rest } = given;
+  if (typeof value !== 'string') return given;
+  try {
+    return { ...rest, value: JSON.parse(value) };
+  } catch {
+    return given;
+  }
+}
+
+/** The operation takes the words of a command line, the tool the inputs; words of another form than those of `wordsForTool` are not offered. */
+function runCall(given: Record<string, unknown>, words: unknown): NextCall | undefined {
+  const [form, ...rest] = Array.isArray(words) ? words : [];
+  if (form === undefined) return { tool: 'acor_run', arguments: given };
+  if (form === '--') return { tool: 'acor_run', arguments: { ...given, arguments: { args: rest } } };
+  if (form !== '--input-json') return undefined;
+  return { tool: 'acor_run', arguments: { ...given, arguments: JSON.parse(String(rest[0])) } };
 }

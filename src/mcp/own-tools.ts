@@ -2,12 +2,13 @@ import type { Tool } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import type { Operation } from '../compose/operation.ts';
 import type { AcorApp } from '../operations/acor-app.ts';
+import type { OperationName } from '../operations/command-forms.ts';
 import type { Host } from './host.ts';
 
 /** An operation of ACOR that this server has as a tool. */
 export interface OwnTool {
   name: string;
-  command: string;
+  operation: OperationName;
   /** Parameters that make no sense here: streams, forms for people. */
   without: readonly string[];
   /** Its list may be long, and is cut. */
@@ -17,19 +18,19 @@ export interface OwnTool {
 }
 
 export const OWN_TOOLS: readonly OwnTool[] = [
-  { name: 'acor_artifact_read', command: 'artifact', without: [] },
+  { name: 'acor_artifact_read', operation: 'run.artifact', without: [] },
   {
     name: 'acor_cancel',
-    command: 'cancel',
+    operation: 'run.cancel',
     without: ['dry_run'],
   },
-  { name: 'acor_describe', command: 'describe', without: [], onlyForMany: true },
-  { name: 'acor_explain', command: 'explain', without: ['format', 'protocol_version'] },
-  { name: 'acor_health', command: 'health', without: ['format'] },
-  { name: 'acor_logs', command: 'logs', without: ['follow', 'format'], pages: true },
-  { name: 'acor_runs', command: 'runs', without: [], pages: true },
-  { name: 'acor_search', command: 'list', without: ['format'], onlyForMany: true, pages: true },
-  { name: 'acor_show', command: 'show', without: [] },
+  { name: 'acor_describe', operation: 'tool.describe', without: [], onlyForMany: true },
+  { name: 'acor_explain', operation: 'system.explain', without: ['format', 'protocol_version'] },
+  { name: 'acor_health', operation: 'system.health', without: ['format'] },
+  { name: 'acor_logs', operation: 'run.logs', without: ['follow', 'format'], pages: true },
+  { name: 'acor_runs', operation: 'run.list', without: [], pages: true },
+  { name: 'acor_search', operation: 'tool.list', without: ['format'], onlyForMany: true, pages: true },
+  { name: 'acor_show', operation: 'run.show', without: [] },
 ];
 
 const LIST_LIMIT = 50;
@@ -42,7 +43,7 @@ export const PAGE = {
 
 /** How an operation is shown by `tools/list`; made from the registry alone. What it answers, `acor tools` tells: models have little room. */
 export async function ownDefinition(host: Host, own: OwnTool): Promise<Tool> {
-  const { op } = await host.route(own.command);
+  const { op } = await host.route(own.operation);
   return {
     name: own.name,
     description: op.summary,

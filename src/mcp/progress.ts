@@ -1,10 +1,18 @@
-import type { LifeSign } from '../core/supervision/run-status.ts';
+import { LineReader } from '../protocol/jsonl.ts';
 import { boundedText } from './bounded-text.ts';
 
 const PER_SECOND = 4;
 const BURST = 10;
 const LEAST_STEP = 0.001;
 const MAX_MESSAGE_CHARS = 300;
+
+/** A sign of life of a run: what the tool did not say is undefined. */
+export interface LifeSign {
+  pct: number | undefined;
+  msg: string | undefined;
+}
+
+const MARKS = [Buffer.from('"progress"'), Buffer.from('"heartbeat"')];
 
 /** What goes into a progress notification beside its token. */
 export interface Progress {
@@ -50,4 +58,26 @@ export class ProgressTeller {
     this.#tokens--;
     return true;
   }
+}
+
+/** The signs of life in a batch of events. */
+export function lifeSignsIn(lines: Uint8Array): LifeSign[] {
+  const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
+  // Most batches of a busy tool hold no such event, and need not be parsed.
+  if (!MARKS.some((mark) => bytes.includes(mark))) return [];
+  const signs: LifeSign[] = [];
+  const reader = new LineReader((_, start, end) => {
+    const event = JSON.parse(bytes.toString('utf8', start, end));
+    if (event.type === 'progress' || event.type === 'heartbeat') signs.push(lifeSign(event));
+  }, lines.length);
+  reader.push(bytes);
+  return signs;
+}
+
+/** What an event of progress or a heartbeat says. */
+export function lifeSign({ pct, msg, step }: Readonly<Record<string, unknown>>): LifeSign {
+  return {
+    pct: typeof pct === 'number' ? pct : undefined,
+    msg: typeof msg === 'string' ? msg : typeof step === 'string' ? step : undefined,
+  };
 }

@@ -25,7 +25,7 @@ export async function getPrompt(
 ): Promise<GetPromptResult> {
   if (name !== 'explain')
     throw new ProtocolError(-32602, `there is no prompt called ${JSON.stringify(name)}`);
-  const envelope = await open.call('explain', topic === undefined ? {} : { topic }, { signal });
+  const envelope = await open.call('system.explain', topic === undefined ? {} : { topic }, { signal });
   if (!envelope.ok) throw new ProtocolError(-32602, `${envelope.error.message}. ${envelope.error.hint}`);
   const { sections } = envelope.data as { sections: { heading: string; text: string }[] };
   const text = sections.map((section) => `## ${section.heading}\n\n${section.text}`).join('\n\n');

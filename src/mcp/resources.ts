@@ -44,33 +44,21 @@ export async function listResources(
   open: OpenHost,
   cursor: string | undefined,
 ): Promise<{ resources: Resource[]; nextCursor?: string }> {
-  const { store } = await open.app.project();
+  await open.app.authorize({ name: 'run.list', effect: 'reads' }, {});
+  const index = await (await open.app.project()).index();
   // Ids sort by time, so that a page stays the same whatever is started meanwhile.
-  const older = (await store.list()).filter((id) => cursor === undefined || id < cursor);
-  const page = older.reverse().slice(0, PAGE_RUNS);
-  const runs = await Promise.all(
-    page.map(async (id) => ({
-      uri: `acor://runs/${id}`,
-      name: id,
-      ...(await told(id)),
-      mimeType: JSON_TYPE,
-    })),
-  );
-  const last = page.at(-1);
+  const { runs, total } = await index.query({ before: cursor, limit: PAGE_RUNS });
+  const resources = runs.map(({ run_id, tool, state, created_at }) => ({
+    uri: `acor://runs/${run_id}`,
+    name: run_id,
+    description: `${tool}: ${state}, ${created_at}`,
+    mimeType: JSON_TYPE,
+  }));
+  const last = runs.at(-1);
   return {
-    resources: [...(cursor === undefined ? [EXPLANATION] : []), ...runs],
-    ...(last !== undefined && older.length > PAGE_RUNS && { nextCursor: last }),
+    resources: [...(cursor === undefined ? [EXPLANATION] : []), ...resources],
+    ...(last !== undefined && total > runs.length && { nextCursor: last.run_id }),
   };
-
-  async function told(id: string): Promise<{ description?: string }> {
-    try {
-      const { tool, state, created_at } = await store.read(id);
-      return { description: `${tool}: ${state}, ${created_at}` };
-    } catch {
-      // A folder that holds no readable run.
-      return {};
-    }
-  }
 }
 
 /** Reads a resource. What is not there is an error of the protocol, with the address. */
@@ -80,7 +68,7 @@ export async function readResource(
   signal: AbortSignal,
 ): Promise<ReadResourceResult> {
   if (uri === EXPLANATION.uri) {
-    const data = dataOf(await open.call('explain', {}, { signal }), uri) as {
+    const data = dataOf(await open.call('system.explain', {}, { signal }), uri) as {
       sections: { heading: string; text: string }[];
     };
     const text = data.sections.map((section) => `## ${section.heading}\n\n${section.text}`).join('\n\n');
@@ -93,15 +81,17 @@ export async function readResource(
   const [, run, events, since, artifact] = match;
   if (artifact !== undefined) {
     const input = { run, artifact, bytes: MAX_BYTES };
-    return { contents: [artifactContents(uri, dataOf(await open.call('artifact', input, { signal }), uri))] };
+    return {
+      contents: [artifactContents(uri, dataOf(await open.call('run.artifact', input, { signal }), uri))],
+    };
   }
   if (events !== undefined) {
     const input = { run, since: Number(since ?? 0) };
-    const data = dataOf(await open.call('logs', input, { signal }), uri) as { events: unknown[] };
+    const data = dataOf(await open.call('run.logs', input, { signal }), uri) as { events: unknown[] };
     const text = data.events.map((event) => `${JSON.stringify(event)}\n`).join('');
     return { contents: [{ uri, mimeType: 'application/jsonl', text }] };
   }
-  const shown = dataOf(await open.call('show', { run }, { signal }), uri);
+  const shown = dataOf(await open.call('run.show', { run }, { signal }), uri);
   return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(shown) }] };
 }
 
@@ -123,7 +113,7 @@ function artifactContents(uri: string, data: unknown): ReadResourceResult['conte
   return encoding === 'utf8' ? { uri, mimeType, text: content } : { uri, mimeType, blob: content };
 }
 
-function dataOf(envelope: Envelope, uri: string): unknown {
+function dataOf(envelope: Envelope<unknown>, uri: string): unknown {
   if (envelope.ok) return envelope.data;
   const { code, message, hint } = envelope.error;
   if (code === 'E_RUN_NOT_FOUND') throw new ResourceNotFoundError(uri);

@@ -6,14 +6,15 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { type LifeSign, watchRun } from '../core/supervision/run-status.ts';
-import { answerQuestion } from '../operations/run/answer-question.ts';
+import type { FailureEnvelope } from '../compose/envelope.ts';
+import type { NextStep } from '../compose/next-step.ts';
 import type { Client } from './client-of.ts';
 import { answerOf, formOf, type OpenQuestion } from './elicitation.ts';
 import type { Host, OpenHost } from './host.ts';
-import { ProgressTeller } from './progress.ts';
+import { type LifeSign, lifeSignsIn, ProgressTeller } from './progress.ts';
 import { runResult } from './run-result.ts';
 import { blockingQuestions, type CreatedTask, createdTask } from './task.ts';
+import { envelopeResult } from './tool-result.ts';
 
 /** What goes to a client with questions and comes back with their answers: which run asks, and what. */
 export interface AskedState {
@@ -45,6 +46,8 @@ export type CallAnswer = CallToolResult | InputRequiredResult | CreatedTask;
 /** What ends within this time is answered at once also to a client that takes tasks. */
 const TASK_AFTER_MS = 500;
 
+const LF = 10;
+
 const DECLINED =
   'The question was put to the user, who did not answer it. The run still waits: ask the user, then call acor_answer, or acor_cancel.';
 
@@ -70,12 +73,13 @@ async function untilAnswered(
   const told = new Set<string>();
   let since = 0;
   for (;;) {
-    const watched = await watchRun(open.app, run, { since, signal: limit, onLifeSign });
+    const watched = await watch(open, run, { since, signal: limit, onLifeSign });
     since = watched.since;
     if (signal.aborted) {
       await cancelIfMeant(call);
       return runResult(host, open, run);
     }
+    if (typeof watched.end === 'object') return envelopeResult(watched.end);
     if (watched.end === 'ended') return runResult(host, open, run);
     if (watched.end === 'stopped') return canBeTask ? createdTask(open, run) : runResult(host, open, run);
     const questions = await questionsForUser(call);
@@ -86,7 +90,31 @@ async function untilAnswered(
   }
 }
 
-/** The questions for which the run stands still, if a form of this client can answer them all. */
+/** Follows the events of a run until it ends, waits for an answer, or `signal` stops it; why it cannot be followed is an envelope. */
+async function watch(
+  open: OpenHost,
+  run: string,
+  options: {
+    since: number;
+    signal: AbortSignal;
+    onLifeSign: ((sign: LifeSign) => void) | undefined;
+  },
+): Promise<{ end: 'ended' | 'question' | 'stopped' | FailureEnvelope<NextStep>; since: number }> {
+  const { signal, onLifeSign } = options;
+  let { since } = options;
+  const onEvents = (lines: Uint8Array) => {
+    for (let at = lines.indexOf(LF); at !== -1; at = lines.indexOf(LF, at + 1)) since++;
+    if (onLifeSign !== undefined) for (const sign of lifeSignsIn(lines)) onLifeSign(sign);
+    return 'more' as const;
+  };
+  const answer = await open.call('run.attach', { run, since }, { signal, onEvents });
+  if (!answer.ok && answer.error.code === 'E_ACTION_REQUIRED') return { end: 'question', since };
+  // How a failed run ended is in the details; without it the run could not be followed at all.
+  if (!answer.ok && answer.error.details?.['run_id'] === undefined) return { end: answer, since };
+  return { end: signal.aborted ? 'stopped' : 'ended', since };
+}
+
+/** The questions for which the run waits, if a form of this client can answer them all. */
 async function questionsForUser({ open, client, run }: RunCall): Promise<OpenQuestion[]> {
   const questions = await blockingQuestions(open, run);
   const areForUser = questions.every(({ audience }) => audience === 'user');
@@ -129,14 +157,10 @@ export async function handIn(
   question: OpenQuestion,
   content: Readonly<Record<string, unknown>>,
 ): Promise<string | undefined> {
-  const value = answerOf(question, content);
-  const answer = { run, actionId: question.action_id, value, by: 'user', source: 'mcp' as const };
-  try {
-    await answerQuestion(open.app, answer);
-    return undefined;
-  } catch (error) {
-    return `${(error as Error).message}.`;
-  }
+  const value = JSON.stringify(answerOf(question, content));
+  const input = { run, action_id: question.action_id, value, by: 'user' };
+  const answered = await open.call('run.answer', input, { signal: new AbortController().signal });
+  return answered.ok ? undefined : `${answered.error.message}.`;
 }
 
 /** Tells a client the progress of its call, if it wants to know. `sent` settles when all of it is on its way. */
@@ -161,5 +185,5 @@ async function cancelIfMeant({ open, ctx, run, cancelsByLeaving }: RunCall): Pro
   const isGone = (reason as { code?: unknown } | undefined)?.code === 'CONNECTION_CLOSED';
   if (isGone && !cancelsByLeaving) return;
   const why = typeof reason === 'string' && reason !== '' ? reason : 'cancelled by the MCP client';
-  await open.call('cancel', { run, reason: why }, { signal: new AbortController().signal });
+  await open.call('run.cancel', { run, reason: why }, { signal: new AbortController().signal });
 }

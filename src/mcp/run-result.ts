@@ -1,9 +1,8 @@
+import { basename } from 'node:path';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
-import { commandsForOpenQuestions } from '../core/supervision/follow-run.ts';
-import { openQuestionsOf } from '../core/supervision/open-question.ts';
-import { type RunStatus, statusOf } from '../core/supervision/run-status.ts';
+import { type RunStatus, runQuestions, runStatus } from '../operations/run/run-status.ts';
 import { problemOfData } from '../operations/tool/offered-tools.ts';
-import { type Artifact, artifactUri } from './artifact-uri.ts';
+import { waitFor } from '../protocol/next-steps.ts';
 import type { Host, OpenHost } from './host.ts';
 import { nextCalls } from './next-calls.ts';
 import { errorResult } from './tool-result.ts';
@@ -20,18 +19,18 @@ export async function runResult(
   runId: string,
   note?: string,
 ): Promise<CallToolResult> {
-  const stand = await statusOf(open.app, runId);
+  const stand = await runStatus(open.app, runId);
   const about = { run_id: runId, tool: stand.tool, state: stand.state };
-  if (stand.summary === null) return unfinished(host, open, about, note);
+  if (stand.summary === null) return unfinished(open, about, note);
   const { summary } = stand;
   const artifacts = summary.artifacts.map(({ path, size, media_type, sha256 }, index) => {
     return { uri: artifactUri(runId, index + 1, path), path, media_type, size, sha256 };
   });
-  const next = await nextCalls(host, summary.next);
   if (summary.state === 'failed') {
     const ended = { ...about, attempt: summary.attempt, ...(artifacts.length > 0 && { artifacts }) };
-    return errorResult(errorOf(stand), next, ended);
+    return errorResult(errorOf(stand), summary.next, ended);
   }
+  const next = nextCalls(summary.next);
   const answer = {
     ...about,
     ...(summary.result?.data !== undefined && { data: summary.result.data }),
@@ -51,15 +50,12 @@ export async function runResult(
 }
 
 async function unfinished(
-  host: Host,
   open: OpenHost,
   about: { run_id: string; tool: string; state: string },
   note: string | undefined,
 ): Promise<CallToolResult> {
-  const { store } = await open.app.project();
-  const questions = await openQuestionsOf(store, about.run_id);
-  const answers = await commandsForOpenQuestions(store, about.run_id);
-  const next = await nextCalls(host, [...answers, `acor wait ${about.run_id}`]);
+  const { questions, answers } = await runQuestions(open.app, about.run_id);
+  const next = nextCalls([...answers, waitFor(about.run_id)]);
   const answer = { ...about, questions, ...(note !== undefined && { note }), next };
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
 }
@@ -82,7 +78,7 @@ function misfit(host: Host, answer: Record<string, unknown>, problem: string): C
   const error = {
     code,
     message: `the run is completed, but the data of its result does not fit the tool's output_schema: ${problem}`,
-    hint: 'Mend the tool, or output_schema in its manifest. The data is here as it is.',
+    hint: 'Fix the tool, or output_schema in its manifest. The data is here as it is.',
     class: info?.class ?? 'user_error',
     retryable: false,
     action: info?.action ?? '',
@@ -123,7 +119,7 @@ async function inlineBlock(
   const most = isMedia ? INLINE_BYTES.media : isText ? INLINE_BYTES.text : 0;
   if (kind !== 'file' || size === 0 || size > most) return undefined;
   const input = { run: runId, artifact: String(number), bytes: most };
-  const read = await open.call('artifact', input, { signal: new AbortController().signal });
+  const read = await open.call('run.artifact', input, { signal: new AbortController().signal });
   // It may be gone by now; the link then says so.
   if (!read.ok) return undefined;
   const { content, encoding } = read.data as { content: string; encoding: 'utf8' | 'base64' };
@@ -132,4 +128,18 @@ async function inlineBlock(
     return { type: family === 'audio' ? 'audio' : 'image', data, mimeType };
   }
   return encoding === 'utf8' ? { type: 'resource', resource: { uri, mimeType, text: content } } : undefined;
+}
+
+/** An artifact as the runner measured it. */
+interface Artifact {
+  path: string;
+  kind: 'file' | 'directory';
+  size: number;
+  sha256: string;
+  media_type: string;
+}
+
+/** The address of an artifact: its number in the list of its run, from 1 on, and its name for people. */
+function artifactUri(runId: string, number: number, path: string): string {
+  return `acor://runs/${runId}/artifacts/${number}/${encodeURIComponent(basename(path))}`;
 }

@@ -1,12 +1,13 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import type { OperationName } from '../operations/command-forms.ts';
 import { jsonSchemaOf } from './own-tools.ts';
 import { runSchema } from './tool-definition.ts';
 
 /** A tool of this server that starts, follows or answers a run, whatever its tool is. */
 export interface RunTool {
   name: 'acor_run' | 'acor_wait' | 'acor_resume' | 'acor_answer';
-  command: string;
+  operation: OperationName;
   without: readonly string[];
   description: string;
   input: z.ZodObject;
@@ -66,7 +67,7 @@ export const answerInput = z.strictObject({
 export const RUN_TOOLS: readonly RunTool[] = [
   {
     name: 'acor_answer',
-    command: 'answer',
+    operation: 'run.answer',
     without: ['file', 'by'],
     description: 'Answer a question of a run that waits (state waiting_ai); then call acor_wait.',
     input: answerInput,
@@ -74,7 +75,7 @@ export const RUN_TOOLS: readonly RunTool[] = [
   },
   {
     name: 'acor_resume',
-    command: 'resume',
+    operation: 'run.resume',
     without: ['stream', 'detach', 'answer', 'answers'],
     description: 'Go on with a run that failed, was cancelled or lost its supervisor, from its checkpoints.',
     input: resumeInput,
@@ -82,7 +83,7 @@ export const RUN_TOOLS: readonly RunTool[] = [
   },
   {
     name: 'acor_run',
-    command: 'run',
+    operation: 'run.start',
     without: ['args', 'stream', 'exit_code', 'answer', 'answers'],
     description:
       'Run any tool of this project by its name, with options: dry run, deadline, retries, idempotency key, detached.',
@@ -91,7 +92,7 @@ export const RUN_TOOLS: readonly RunTool[] = [
   },
   {
     name: 'acor_wait',
-    command: 'wait',
+    operation: 'run.wait',
     without: ['until'],
     description:
       'Wait until a run ends or asks something, and get its result as if its tool had just been called.',

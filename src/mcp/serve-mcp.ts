@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { createRequestStateCodec } from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { McpRequest } from '../operations/surfaces.ts';
 import { Host } from './host.ts';
-import type { Shared } from './mcp-server.ts';
+import { mcpServer, type Shared } from './mcp-server.ts';
 import type { AskedState } from './run-call.ts';
+import { LiveServers } from './tool-changes.ts';
 
 /** A person may take a day to answer. */
 const ASKED_FOR_S = 86_400;
@@ -15,6 +17,26 @@ export async function serveMcp({ http, cwd, env }: McpRequest): Promise<void> {
     states: createRequestStateCodec<AskedState>({ key: randomBytes(32), ttlSeconds: ASKED_FOR_S }),
     declined: new Map(),
   };
-  if (http === null) return (await import('./stdio.ts')).serveByStdio(shared);
+  if (http === null) return serveByStdio(shared);
   return (await import('./http.ts')).serveByHttp(shared, http);
+}
+
+/** Serves one client on standard input and output, until it has gone. Its runs have supervisors of their own and go on. */
+async function serveByStdio(shared: Shared): Promise<void> {
+  const transport = new StdioServerTransport();
+  const live = new LiveServers();
+  const handle = serveStdio(async () => live.add(await mcpServer(shared, { cancelsByLeaving: false })), {
+    transport,
+    onerror: ({ message }) => process.stderr.write(`acor: ${message}\n`),
+  });
+  const stopWatching = live.watch(shared.host);
+  await new Promise<void>((resolve) => {
+    const onClose = transport.onclose;
+    transport.onclose = () => {
+      onClose?.();
+      resolve();
+    };
+  });
+  stopWatching();
+  await handle.close();
 }

@@ -47,7 +47,7 @@ export function serveTasks(server: Server, host: Host, declined: Declined): void
     const { open } = await opened(params.taskId, ctx);
     // The end is seen by tasks/get: it may take the grace that a tool is given.
     const input = { run: params.taskId, reason: 'cancelled by the MCP client' };
-    void open.call('cancel', input, { signal: new AbortController().signal });
+    void open.call('run.cancel', input, { signal: new AbortController().signal });
     return {};
   });
 }

@@ -1,10 +1,10 @@
 import type { CallToolResult, InputRequests } from '@modelcontextprotocol/server';
 import { inputRequired } from '@modelcontextprotocol/server';
-import { openQuestionsOf } from '../core/supervision/open-question.ts';
-import { type RunStatus, statusOf } from '../core/supervision/run-status.ts';
+import { type RunStatus, runQuestions, runStatus } from '../operations/run/run-status.ts';
 import { boundedText } from './bounded-text.ts';
 import { formOf, type OpenQuestion } from './elicitation.ts';
 import type { Host, OpenHost } from './host.ts';
+import { lifeSign } from './progress.ts';
 import { runResult } from './run-result.ts';
 
 const POLL_MS = 1000;
@@ -38,7 +38,7 @@ export type DetailedTask = TaskFields &
 
 /** A run as a new task. It is on disk already. */
 export async function createdTask(open: OpenHost, runId: string): Promise<CreatedTask> {
-  const stand = await statusOf(open.app, runId);
+  const stand = await runStatus(open.app, runId);
   return {
     resultType: 'task',
     status: stand.state === 'waiting_ai' ? 'input_required' : 'working',
@@ -56,7 +56,7 @@ export async function taskOf(
   runId: string,
   options: { elicits: boolean; declined: ReadonlySet<string> },
 ): Promise<DetailedTask> {
-  const stand = await statusOf(open.app, runId);
+  const stand = await runStatus(open.app, runId);
   const fields = fieldsOf(stand);
   if (stand.state === 'cancelled') return { status: 'cancelled', ...fields };
   if (stand.summary !== null)
@@ -75,14 +75,15 @@ export async function taskOf(
   return { status: 'input_required', ...fields, inputRequests: Object.fromEntries(requests) };
 }
 
-/** The questions for which a run stands still. */
+/** The questions for which a run waits. */
 export async function blockingQuestions(open: OpenHost, runId: string): Promise<OpenQuestion[]> {
-  const { store } = await open.app.project();
-  return (await openQuestionsOf(store, runId)).filter(({ blocking }) => blocking);
+  const { questions } = await runQuestions(open.app, runId);
+  return questions.filter(({ blocking }) => blocking);
 }
 
 function fieldsOf({ run, createdAt, updatedAt, progress }: RunStatus): TaskFields {
-  const told = [progress?.pct === undefined ? undefined : `${progress.pct}%`, progress?.msg];
+  const { pct, msg } = progress === undefined ? { pct: undefined, msg: undefined } : lifeSign(progress);
+  const told = [pct === undefined ? undefined : `${pct}%`, msg];
   const statusMessage = boundedText(told.filter((each) => each !== undefined).join(' '), MAX_STATUS_CHARS);
   return {
     taskId: run,

@@ -1,5 +1,5 @@
 import type { Server } from '@modelcontextprotocol/server';
-import { toolsStamp } from '../operations/tool/offered-tools.ts';
+import { type ToolsStamp, toolsStamp } from '../operations/tool/offered-tools.ts';
 import type { Host } from './host.ts';
 
 const LOOK_MS = 2000;
@@ -23,14 +23,14 @@ export class LiveServers {
 
   /** Looks for changes from time to time: what has not changed costs discovery a look at each file. Returns what stops it. */
   watch(host: Host): () => void {
-    let known: string | undefined;
+    let known: ToolsStamp | undefined;
     let isLooking = false;
     const look = async () => {
       if (isLooking) return;
       isLooking = true;
-      const now = await toolsStamp(host.open(NOBODY).app).catch(() => known);
+      const now = await toolsStamp(host.open(NOBODY).app, known).catch(() => known);
       isLooking = false;
-      if (known !== undefined && now !== known) this.#emit();
+      if (known !== undefined && now?.tools !== known.tools) this.#emit();
       known = now;
     };
     void look();

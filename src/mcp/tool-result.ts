@@ -1,13 +1,16 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Envelope, EnvelopeError } from '../compose/envelope.ts';
 import { toFailure } from '../compose/failure.ts';
+import type { NextStep } from '../compose/next-step.ts';
+import { commandOf } from '../operations/command-forms.ts';
 import type { Host } from './host.ts';
-import { type NextCall, nextCalls } from './next-calls.ts';
+import { nextCall, nextCalls } from './next-calls.ts';
 
 /** The answer of an operation as the result of a tool. */
-export async function envelopeResult(host: Host, envelope: Envelope): Promise<CallToolResult> {
-  const next = await nextCalls(host, envelope.meta.next ?? []);
-  if (!envelope.ok) return errorResult(envelope.error, next);
+export function envelopeResult(envelope: Envelope<NextStep>): CallToolResult {
+  const steps = envelope.meta.next ?? [];
+  if (!envelope.ok) return errorResult(envelope.error, steps);
+  const next = nextCalls(steps);
   const { total, hasMore } = envelope.meta;
   const answer = {
     data: envelope.data,
@@ -20,11 +23,13 @@ export async function envelopeResult(host: Host, envelope: Envelope): Promise<Ca
 
 /** A failure of a tool: what happened, whether to try again and what to do, in words and as data. */
 export function errorResult(
-  error: EnvelopeError,
-  next: readonly NextCall[],
+  failure: EnvelopeError,
+  steps: readonly NextStep[],
   about: Readonly<Record<string, unknown>> = {},
 ): CallToolResult {
+  const error = { ...failure, hint: hintOf(failure.hint, steps) };
   const { code, message, hint, retryable, action } = error;
+  const next = nextCalls(steps);
   const text = [
     `${code}: ${message}`,
     ...(hint === '' ? [] : [`Hint: ${hint}`]),
@@ -39,7 +44,13 @@ export function errorResult(
 }
 
 /** The same for what was thrown. */
-export async function thrownResult(host: Host, thrown: unknown): Promise<CallToolResult> {
+export function thrownResult(host: Host, thrown: unknown): CallToolResult {
   const told = toFailure(thrown, host.cli, { signal: new AbortController().signal, showsStack: false });
-  return errorResult(told.error, await nextCalls(host, told.next ?? []));
+  return errorResult(told.error, told.next ?? []);
+}
+
+/** What this server has no tool for, such as an approval, is for the person who reads the hint. */
+function hintOf(hint: string, steps: readonly NextStep[]): string {
+  const elsewhere = steps.filter((step) => nextCall(step) === undefined).map(commandOf);
+  return elsewhere.length === 0 ? hint : `${hint} At a terminal: ${elsewhere.join('; ')}`.trim();
 }

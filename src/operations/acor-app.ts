@@ -1,51 +1,73 @@
-import { resolve } from 'node:path';
-import type { Interrupts } from '../cli/dialog/interrupts.ts';
-import type { LoadedConfig } from '../core/config/load.ts';
-import type { Plugins } from '../core/plugins/plugins.ts';
-import type { RunQueue } from '../core/ports/run-queue.ts';
-import type { Registry } from '../core/registry/registry.ts';
-import type { PreparedRun } from '../core/run/plan/prepared-run.ts';
-import type { RunRequest } from '../core/run/run-request.ts';
-import { PIPE_PREFIX, type RunnerServices } from '../core/run/services.ts';
-import type { Workspaces } from '../core/run/workspace.ts';
-import type { FileRunStore } from '../core/store-files/file-run-store.ts';
+import type { Authorize, CalledOperation, Principal } from '../core/ports/principal.ts';
+import type { Project } from '../core/project/open-project.ts';
+import type { ProjectCache } from '../core/project/project-cache.ts';
+import type { ProjectServices } from '../core/project/runner-services.ts';
+import type { ToolEntry } from '../core/registry/registry.ts';
+import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
+import { commandOf } from './command-forms.ts';
+import { allowEverything, localPrincipal } from './local-principal.ts';
 import type { Surfaces } from './surfaces.ts';
 
-/** A project as operations see it. */
-export interface Project {
-  config: LoadedConfig;
-  registry: Registry;
-  store: FileRunStore;
-  queue: RunQueue;
-  workspaces: Workspaces;
-  plugins: Plugins | undefined;
-}
+export type { Project } from '../core/project/open-project.ts';
 
-/** What every operation is given. The project is opened when the first operation asks for it, and only then. */
+/** What every operation is given, for one command or one request. The project is opened when it is first asked for, and only then. */
 export class AcorApp {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly interrupts: Interrupts;
+  /** Who calls. */
+  readonly principal: Principal;
+  /** By which surface answers were given, for their records. */
+  readonly surface: 'command' | 'mcp';
   /** What can be served from here; undefined for a caller that is a server itself, or a test. */
   readonly surfaces: Surfaces | undefined;
   readonly #note: (line: string) => void;
+  readonly #authorize: Authorize;
+  readonly #projects: ProjectCache | undefined;
   #project: Promise<Project> | undefined;
+  readonly #tools = new Map<string, Promise<ToolEntry>>();
   #codes: Readonly<Record<string, ErrorInfo>> = {};
 
-  /** `note` writes a line for people to stderr. */
+  /** `note` writes a line for people to stderr; `projects` is what a process keeps that serves many requests. */
   constructor(options: {
     cwd: string;
     env: AcorApp['env'];
-    interrupts: Interrupts;
+    principal?: Principal;
+    surface?: AcorApp['surface'];
+    authorize?: Authorize | undefined;
     note?: (line: string) => void;
     surfaces?: Surfaces | undefined;
+    projects?: ProjectCache;
   }) {
     this.cwd = options.cwd;
     this.env = options.env;
-    this.interrupts = options.interrupts;
+    this.principal = options.principal ?? localPrincipal(options.env);
+    this.surface = options.surface ?? 'command';
+    this.#authorize = options.authorize ?? allowEverything;
     this.#note = options.note ?? (() => {});
     this.surfaces = options.surfaces;
+    this.#projects = options.projects;
+  }
+
+  /** The caller for the record of a run: the agent or the client; undefined for the local user. */
+  get caller(): string | undefined {
+    return this.principal.kind === 'local-user' ? undefined : this.principal.name;
+  }
+
+  /** Throws E_PERMISSION when the principal may not call the operation with this input. */
+  async authorize(operation: CalledOperation, input: Readonly<Record<string, unknown>>): Promise<void> {
+    const answer = await this.#authorize(this.principal, operation, input);
+    if (answer.allowed) return;
+    const { kind, name } = this.principal;
+    throw new AcorError('E_PERMISSION', `${kind} '${name}' may not call ${operation.name}: ${answer.why}`, {
+      hint: answer.hint ?? 'Ask whoever set the policy, or use a principal that is allowed.',
+      details: { principal: { kind, name }, operation: operation.name },
+    });
+  }
+
+  /** Whether the principal may call the operation with this input. */
+  async isAllowed(operation: CalledOperation, input: Readonly<Record<string, unknown>>): Promise<boolean> {
+    return (await this.#authorize(this.principal, operation, input)).allowed;
   }
 
   project(): Promise<Project> {
@@ -54,42 +76,33 @@ export class AcorApp {
   }
 
   /** What a run needs. The process adopts the orphans of its tools, so that none of them escapes. */
-  async services(): Promise<RunnerServices & { registry: Pick<Registry, 'list'> }> {
-    const [project, { loadRuntime }] = await Promise.all([
+  async services(): Promise<ProjectServices> {
+    const [project, { runnerServices }] = await Promise.all([
       this.project(),
-      import('../core/process/runtime.ts'),
+      import('../core/project/runner-services.ts'),
     ]);
-    const runtime = await loadRuntime();
-    this.#codes = await project.registry.errorCodes();
-    const { config, registry } = project;
-    return {
-      ...project,
-      registry: {
-        find: async (name) =>
-          name.startsWith('task:')
-            ? (await import('../core/task/executor-tool.ts')).executorTool(name, config, this.env)
-            : registry.find(name),
-        list: () => registry.list(),
-        errorCodes: () => registry.errorCodes(),
-        languages: () => registry.languages(),
-      },
-      runtime,
-      adoptsOrphans: runtime.adoptOrphans(),
-      loadAdapter: async (name) => (await import('../core/adapters/index.ts')).loadAdapter(name),
-      planWorkflow: (services, request) => planWorkflow(services, project.registry, request),
-      conversationalExecutor: async (plan) => {
-        const { TaskExecutor } = await import('../core/task/task-executor.ts');
-        return (work, writer) =>
-          new TaskExecutor({
-            config,
-            store: project.store,
-            runsDir: project.workspaces.root,
-            plan,
-            work,
-            writer,
-          });
-      },
-    };
+    return runnerServices(project, { env: this.env, adoptOrphans: true });
+  }
+
+  /** The tool of the project that this request is about, looked up once. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
+  tool(name: string): Promise<ToolEntry> {
+    let tool = this.#tools.get(name);
+    if (tool === undefined) {
+      tool = this.project().then(({ registry }) => registry.find(name));
+      this.#tools.set(name, tool);
+    }
+    return tool;
+  }
+
+  /**
+   * Reads the project's own error codes, for `errorInfo`. Call it once something has failed: what goes well needs none. A file of codes that is
+   * invalid leaves the built-in ones (`acor validate` reports it).
+   */
+  async readErrorCodes(): Promise<void> {
+    if (this.#project === undefined) return;
+    try {
+      this.#codes = await (await this.#project).registry.errorCodes();
+    } catch {}
   }
 
   /** The row of a code, the project's own codes first. */
@@ -97,48 +110,11 @@ export class AcorApp {
     return errorInfo(code, this.#codes);
   }
 
-  /** The plugins of a project, if it names any. */
-  async pluginsOf(config: LoadedConfig): Promise<Plugins | undefined> {
-    if (config.config.plugins.length === 0) return undefined;
-    return (await import('../core/plugins/plugins.ts')).Plugins.open(config, this.env);
-  }
-
   async #open(): Promise<Project> {
-    const [{ loadConfig }, { Registry }, { FileRunStore }, { FileRunQueue }, { Workspaces }] =
-      await Promise.all([
-        import('../core/config/load.ts'),
-        import('../core/registry/registry.ts'),
-        import('../core/store-files/file-run-store.ts'),
-        import('../core/store-files/file-run-queue.ts'),
-        import('../core/run/workspace.ts'),
-      ]);
-    const config = await loadConfig({ cwd: this.cwd, env: this.env });
-    for (const warning of config.warnings) this.#note(`acor: ${warning}`);
-    const plugins = await this.pluginsOf(config);
-    const runsDir = resolve(config.root, config.config.project.runs_dir);
-    return {
-      config,
-      registry: Registry.open(config, plugins),
-      store: new FileRunStore(runsDir),
-      workspaces: new Workspaces(runsDir),
-      queue: new FileRunQueue(runsDir),
-      plugins,
-    };
+    const place = { cwd: this.cwd, env: this.env, commandOf };
+    const { openProject } = await import('../core/project/open-project.ts');
+    const project = await (this.#projects?.open(place) ?? openProject(place));
+    for (const warning of project.config.warnings) this.#note(`acor: ${warning}`);
+    return project;
   }
-}
-
-/** The steps of a workflow and the stages of a pipe are supervised by processes of this same program. */
-async function planWorkflow(
-  services: RunnerServices,
-  registry: Registry,
-  request: RunRequest,
-): Promise<PreparedRun> {
-  const { SupervisorPool } = await import('../core/supervision/supervisor-pool.ts');
-  const openHosts = () => new SupervisorPool(request.env);
-  if (request.tool.startsWith(PIPE_PREFIX)) {
-    const { plannedPipe } = await import('../core/workflow/pipe/planned-pipe.ts');
-    return plannedPipe(services, request, openHosts);
-  }
-  const { plannedWorkflow } = await import('../core/workflow/engine/planned-workflow.ts');
-  return plannedWorkflow({ ...services, registry }, request, openHosts);
 }

@@ -1,7 +1,7 @@
-import type { Interrupts } from '../cli/dialog/interrupts.ts';
-import type { CliApp } from '../compose/app.ts';
+import type { CliApp } from '../compose/cli-app.ts';
 import { safeLine } from '../compose/terminal-text.ts';
 import { writeOut } from '../compose/write-out.ts';
+import type { Authorize } from '../core/ports/principal.ts';
 import { errorInfo } from '../protocol/error-codes.ts';
 import { ACOR_VERSION } from '../util/version.ts';
 import { AcorApp } from './acor-app.ts';
@@ -9,7 +9,7 @@ import { ROUTES } from './index.ts';
 import type { Surfaces } from './surfaces.ts';
 
 /** ACOR's command line, made of its operations. */
-export function acorCli(interrupts: Interrupts, surfaces?: Surfaces): CliApp<AcorApp> {
+export function acorCli({ surfaces, authorize }: AcorCliOptions = {}): CliApp<AcorApp> {
   let opened: AcorApp | undefined;
   return {
     name: 'acor',
@@ -19,8 +19,14 @@ export function acorCli(interrupts: Interrupts, surfaces?: Surfaces): CliApp<Aco
     errorInfo: (code) => opened?.errorInfo(code) ?? errorInfo(code),
     openContext(_globals, io) {
       const note = (line: string) => void writeOut(io.stderrFd, `${safeLine(line)}\n`).catch(() => false);
-      opened = new AcorApp({ cwd: io.cwd, env: io.env, interrupts, note, surfaces });
+      opened = new AcorApp({ cwd: io.cwd, env: io.env, note, surfaces, authorize });
       return opened;
     },
   };
+}
+
+export interface AcorCliOptions {
+  /** What commands can serve. */
+  surfaces?: Surfaces;
+  authorize?: Authorize;
 }

@@ -4,7 +4,10 @@ import { defineOperation, type Operation } from '../compose/operation.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { AcorApp } from './acor-app.ts';
 
-/** An operation of ACOR: what it throws in the terms of the core is told in those of the command line. */
+/**
+ * An operation of ACOR: it begins only when its caller is authorized, and what it throws becomes an error of the kit. When it fails, the
+ * project's own error codes are read.
+ */
 export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
   operation: Operation<AcorApp, I, O>,
 ): Operation<AcorApp, I, O> {
@@ -12,8 +15,12 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
     ...operation,
     async run(input, ctx) {
       try {
-        return await operation.run(input, ctx);
+        await ctx.app.authorize(operation, input);
+        const result = await operation.run(input, ctx);
+        if (result.kind === 'failure') await ctx.app.readErrorCodes();
+        return result;
       } catch (error) {
+        await ctx.app.readErrorCodes();
         throw error instanceof AcorError ? asAppError(error) : error;
       }
     },

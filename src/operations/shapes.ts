@@ -50,11 +50,26 @@ export const clocks = {
   last_progress_at: z.string().nullable().describe('When a run that is going on last told of progress.'),
 };
 
+/** A run that was started and goes on without the caller. */
+export const startedRun = z.object({ run_id: z.string(), state: z.string(), dir: z.string() });
+
+export type StartedRun = z.output<typeof startedRun>;
+
+/** A question to which an answer would be accepted now. */
+export const openQuestion = z.object({
+  action_id: z.string(),
+  action: z.string(),
+  audience: z.enum(['ai', 'user']).describe('Whom the tool would like to hear.'),
+  blocking: z.boolean().describe('Whether the run waits for the answer.'),
+  msg: z.string().nullable(),
+  context: z.record(z.string(), z.unknown()),
+  options: z.array(z.record(z.string(), z.unknown())).nullable(),
+  schema: z.record(z.string(), z.unknown()).nullable().describe('JSON Schema of the answer.'),
+});
+
 export const lost = z
   .literal(true)
-  .describe(
-    'Its supervisor is gone, and no process has recovered it yet: acor resume, or acor health --fix.',
-  );
+  .describe('Its supervisor is gone, and no process has recovered it yet: resume it, or health with fix.');
 
 /** A run in a list. */
 export const runLine = z.lazy(() =>

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AcorError } from './acor-error.ts';
+import { VALIDATE } from './next-steps.ts';
 
 describe('AcorError', () => {
-  it('carries its code, message, hint, details, next commands and cause', () => {
+  it('carries its code, message, hint, details, next steps and cause', () => {
     const cause = new Error('ENOENT');
     const error = new AcorError('E_CONFIG_INVALID', 'config.yaml:3:1: unknown key', {
       hint: 'Did you mean runs_dir?',
       details: { line: 3 },
-      next: ['acor validate'],
+      next: [VALIDATE],
       cause,
     });
     assert.ok(error instanceof Error);
@@ -21,7 +22,7 @@ describe('AcorError', () => {
         code: 'E_CONFIG_INVALID',
         hint: 'Did you mean runs_dir?',
         details: { line: 3 },
-        next: ['acor validate'],
+        next: [VALIDATE],
       },
     );
     assert.equal(error.cause, cause);

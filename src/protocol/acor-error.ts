@@ -1,15 +1,22 @@
+import type { NextStep } from './next-step.ts';
+
 /** An operation that cannot go on: a code from the error table, what happened and where, and the exact fix. */
 export class AcorError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  /** Commands that put it right or lead on, ready to be run. */
-  readonly next: readonly string[] | undefined;
+  /** What puts it right or leads on. */
+  readonly next: readonly NextStep[] | undefined;
 
   constructor(
     code: string,
     message: string,
-    options: { hint?: string; details?: Record<string, unknown>; next?: string[]; cause?: unknown } = {},
+    options: {
+      hint?: string;
+      details?: Record<string, unknown>;
+      next?: readonly NextStep[];
+      cause?: unknown;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AcorError';

@@ -81,6 +81,10 @@ describe('the tables of the docs', () => {
     try {
       for (const part of [
         'src/protocol',
+        'src/compose',
+        'src/util',
+        'src/operations/command-forms.ts',
+        'src/operations/fix-text.ts',
         'src/core/authoring/validation/rules.ts',
         'scripts/write-docs.ts',
         'docs',

@@ -1,3 +1,13 @@
+import type { NextStep } from './next-step.ts';
+import {
+  CHECK_WORKFLOWS,
+  CLEAN,
+  LIST_RUNS,
+  LIST_TOOLS,
+  SEE_CONFIG,
+  SEE_HEALTH,
+  SEE_VERSIONS,
+} from './next-steps.ts';
 /** What kind of trouble a code is, which decides who has to act (seed 000's taxonomy). */
 export const ERROR_CLASSES = ['user_error', 'retryable', 'infra_error', 'policy_error', 'unknown'] as const;
 
@@ -12,6 +22,8 @@ export interface ErrorInfo {
   action: string;
   /** How a person puts it right. */
   hint: string;
+  /** What leads on, whatever the failure was about. */
+  next?: readonly NextStep[];
 }
 
 /** The built-in table. A project's `error_codes.yaml` extends it. */
@@ -56,7 +68,8 @@ export const ERROR_CODES = {
     false,
     1,
     'Free space or move the workspace.',
-    'Free space with: acor clean --keep 20',
+    'Free space, for instance by removing old runs.',
+    [CLEAN],
   ),
   E_PERMISSION: row(
     'policy_error',
@@ -86,35 +99,51 @@ export const ERROR_CODES = {
     'Triage; attach the context and the logs.',
     'Read the logs of the run.',
   ),
-  E_USAGE: row('user_error', false, 1, 'Correct the command line as the hint says.', 'See: acor --help'),
+  E_USAGE: row(
+    'user_error',
+    false,
+    1,
+    'Correct the command line as the hint says.',
+    'See the help of the command.',
+  ),
   E_CONFIG_INVALID: row(
     'user_error',
     false,
     2,
-    'Mend the configuration file at the place named.',
-    'See: acor config show',
+    'Fix the configuration file at the named place.',
+    'See each setting and where it comes from.',
+    [SEE_CONFIG],
   ),
   E_MANIFEST_INVALID: row(
     'user_error',
     false,
     2,
-    'Mend the manifest at the place named.',
+    'Fix the manifest at the named place.',
     'See the list of mistakes in details.',
   ),
   E_WORKFLOW_INVALID: row(
     'user_error',
     false,
     2,
-    'Mend the workflow file at the place named.',
-    'See the list of mistakes with: acor workflow validate',
+    'Fix the workflow file at the named place.',
+    'See the list of mistakes.',
+    [CHECK_WORKFLOWS],
   ),
-  E_TOOL_NOT_FOUND: row('user_error', false, 1, 'Choose a tool that exists.', 'See: acor list'),
+  E_TOOL_NOT_FOUND: row(
+    'user_error',
+    false,
+    1,
+    'Choose a tool that exists.',
+    'List the tools of the project.',
+    [LIST_TOOLS],
+  ),
   E_INCOMPATIBLE: row(
     'user_error',
     false,
     2,
     'Use a version of the tool or of ACOR that fits.',
-    'Compare: acor version --detailed',
+    'Compare the versions.',
+    [SEE_VERSIONS],
   ),
   E_ENV_MISSING: row(
     'user_error',
@@ -128,7 +157,8 @@ export const ERROR_CODES = {
     false,
     2,
     'Have the runtime installed, then run it again.',
-    'See: acor health',
+    'See what this machine offers.',
+    [SEE_HEALTH],
   ),
   E_SPAWN_FAILED: row(
     'infra_error',
@@ -156,7 +186,8 @@ export const ERROR_CODES = {
     false,
     2,
     'Have the sandbox made available, or ask for a weaker one.',
-    'See: acor health',
+    'See what this machine offers.',
+    [SEE_HEALTH],
   ),
   E_ACTION_REQUIRED: row(
     'user_error',
@@ -232,7 +263,7 @@ export const ERROR_CODES = {
     'user_error',
     false,
     1,
-    'Have the tool mended; its output does not hold.',
+    'Have the tool fixed; its output is not valid.',
     'See the message and the logs of the run.',
   ),
   E_NO_RESULT: row(
@@ -247,15 +278,9 @@ export const ERROR_CODES = {
     false,
     1,
     'Read the diagnostics and decide.',
-    'Read the stderr of the run with acor logs.',
+    'Read the stderr of the run in its logs.',
   ),
-  E_RUNNER_LOST: row(
-    'retryable',
-    true,
-    1,
-    'Resume it; its supervisor died.',
-    'Go on with: acor resume <run>',
-  ),
+  E_RUNNER_LOST: row('retryable', true, 1, 'Resume it; its supervisor died.', 'Resume the run.'),
   E_OUTCOME_UNKNOWN: row(
     'unknown',
     false,
@@ -263,13 +288,14 @@ export const ERROR_CODES = {
     'Find out what was done before you run it again.',
     'Look at what the tool changed; then run it again, or set idempotent: true in its manifest if that is harmless.',
   ),
-  E_RUN_NOT_FOUND: row('user_error', false, 1, 'Choose a run that exists.', 'See: acor runs'),
+  E_RUN_NOT_FOUND: row('user_error', false, 1, 'Choose a run that exists.', 'List the runs.', [LIST_RUNS]),
   E_STORAGE: row(
     'infra_error',
     false,
     2,
-    'Free space or mend the permissions of the store.',
-    'See: acor health',
+    'Free space or fix the permissions of the store.',
+    'See what this machine offers.',
+    [SEE_HEALTH],
   ),
 } as const satisfies Record<string, ErrorInfo>;
 
@@ -290,6 +316,7 @@ function row<C extends ErrorClass>(
   exit: 1 | 2,
   action: string,
   hint: string,
+  next?: readonly NextStep[],
 ): ErrorInfo {
-  return { class: errorClass, retryable, exit, action, hint };
+  return { class: errorClass, retryable, exit, action, hint, ...(next && { next }) };
 }

@@ -3,10 +3,9 @@ import { mistakesBetweenKeys } from './manifest-checks.ts';
 import { inputSpec } from './manifest-inputs.ts';
 import { mapRule } from './manifest-map.ts';
 import { type Permissions, permissionsSpec, settlePermissions } from './manifest-permissions.ts';
+import { SECRET_NAME, SECRET_NAME_RULE, TOOL_NAME, TOOL_NAME_RULE } from './names.ts';
 import { resourceLimits } from './resource-limits.ts';
-import { SECRET_NAME, SECRET_NAME_RULE } from './secret-name.ts';
 import { SEMVER } from './semver.ts';
-import { TOOL_NAME, TOOL_NAME_RULE } from './tool-name.ts';
 
 export type { InputType } from './input-types.ts';
 export type { InputSpec } from './manifest-inputs.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { PERMISSION_LEVELS } from './manifest-permissions.ts';
+import { TOOL_NAME, TOOL_NAME_RULE } from './names.ts';
 import { resourceLimits } from './resource-limits.ts';
-import { TOOL_NAME, TOOL_NAME_RULE } from './tool-name.ts';
 
 const text = z.string().min(1);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in 64 lower-case hex digits');

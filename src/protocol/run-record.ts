@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { RUN_RECORD_VERSION } from './run-id.ts';
+import { RUN_KINDS } from './run-kind.ts';
 import { RUN_STATES, type RunState } from './run-state.ts';
 import { isolation } from './v1/runner-events.ts';
 
@@ -13,6 +14,9 @@ const processIdentity = z.object({
 export const runRecord = z.object({
   version: z.literal(RUN_RECORD_VERSION),
   run_id: z.string(),
+  /** Records of builds that did not write it get it when they are read. */
+  kind: z.enum(RUN_KINDS),
+  /** The name of what runs, as it is shown: `line_count`, `workflow:nightly`. */
   tool: z.string(),
   tool_version: z.string().nullable(),
   /** The tool's arguments as it got them; values of secret inputs are masked. */

@@ -1,8 +1,9 @@
-import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { errorCode } from './error-code.ts';
 import { ownIdentity, type ProcessOwner, stateOfOwner } from './process-owner.ts';
 
 const RETRY_MS = 3;
+const MAX_RETRY_MS = 25;
 const GIVE_UP_MS = 30_000;
 /** A lock is held for well under a millisecond; a holder that still has it after this long is asked after. */
 const SUSPECT_AFTER_MS = 200;
@@ -19,13 +20,18 @@ let counter = 0;
  */
 export async function withFileLock<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   const begun = performance.now();
-  while (!tryLock(path)) {
+  // A waiter makes no file while the lock is there: many that wait do not slow down the one that works.
+  for (
+    let pauseMs = RETRY_MS;
+    existsSync(path) || !tryLock(path);
+    pauseMs = Math.min(pauseMs * 1.2, MAX_RETRY_MS)
+  ) {
     const waitedMs = performance.now() - begun;
     if (waitedMs > GIVE_UP_MS) {
       throw Object.assign(new Error(`the lock is held for too long: ${path}`), { code: 'ETIMEDOUT' });
     }
     if (waitedMs > SUSPECT_AFTER_MS) breakIfDead(path);
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS * (1 + Math.random())));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random())));
   }
   try {
     return await work();

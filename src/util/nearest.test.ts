@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { editDistance, nearestWords } from './nearest.ts';
+import { editDistance, nearest, nearestWords } from './nearest.ts';
 
 describe('the nearest words', () => {
   it('are found through a slip, an exchange of neighbours, and capitals', () => {
@@ -30,5 +30,22 @@ describe('the edit distance', () => {
     assert.equal(editDistance('same', 'same'), 0);
     assert.equal(editDistance('lst', 'list'), editDistance('list', 'lst'));
     assert.equal(editDistance('run', 'verify'), 5);
+  });
+});
+
+describe('the nearest word', () => {
+  it('names what is near, and nothing that is far', () => {
+    const names = ['list', 'describe', 'run', 'config show'];
+    const cases: [string, string | undefined][] = [
+      ['lst', 'list'],
+      ['LIST', 'list'],
+      ['descr', 'describe'],
+      ['rnu', 'run'],
+      ['confg show', 'config show'],
+      ['zzzzzz', undefined],
+      ['x', undefined],
+      ['r'.repeat(100000), undefined],
+    ];
+    for (const [typed, expected] of cases) assert.equal(nearest(typed, names), expected, typed.slice(0, 20));
   });
 });

@@ -1,13 +1,24 @@
+// What a stranger typed may be of any length; no name is.
+const MAX_LENGTH = 64;
+
+/** The known word that was probably meant; undefined when none is near. */
+export function nearest(word: string, known: Iterable<string>): string | undefined {
+  return nearestWords(word, known, 1)[0];
+}
+
 /** The known words nearest to one that was probably misspelt, best first; none when none is near. */
 export function nearestWords(word: string, known: Iterable<string>, limit = 3): string[] {
+  if (word.length > MAX_LENGTH) return [];
   const wanted = word.toLowerCase();
   const near: { candidate: string; distance: number }[] = [];
   for (const candidate of known) {
+    if (candidate.length > MAX_LENGTH) continue;
     const lower = candidate.toLowerCase();
-    const distance = editDistance(wanted, lower);
-    const allowed = Math.max(1, Math.floor(Math.max(wanted.length, lower.length) / 3));
+    // A beginning of at least three letters counts as one slip: `descr` is meant as `describe`.
     const begins = wanted.length >= 3 && lower.startsWith(wanted);
-    if (distance <= allowed || begins) near.push({ candidate, distance });
+    const distance = begins && lower !== wanted ? 1 : editDistance(wanted, lower);
+    const allowed = Math.max(1, Math.floor(Math.max(wanted.length, lower.length) / 3));
+    if (distance <= allowed) near.push({ candidate, distance });
   }
   near.sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1));
   return near.slice(0, limit).map((each) => each.candidate);

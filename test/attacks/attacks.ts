@@ -16,16 +16,17 @@ const runner = (number: number, title: string, must: string, more: Partial<Attac
 });
 
 const GRANTED =
-  'whoever may write a folder may change everything in it; changes of such names are told at the end of the run';
-const TWIN = 'it is refused by a check; that what is in order passes the same check is shown instead';
+  'a tool that may write a folder may change everything in it; the runner reports changes of such names at the end of the run';
+const TWIN =
+  'a check refuses it; instead of a control, the suite shows that valid input passes the same check';
 const EVERYBODY =
-  'an ordinary user has no right to it without a sandbox either, so only the run as root shows the harm';
+  'an ordinary user may not do it without a sandbox either, so only the run as root is a control';
 
 /** All attacks, as the run of the suite tries them and docs/sandbox.md lists them. */
 export const ATTACKS: Readonly<Record<Family, readonly Attack[]>> = {
   Files: [
     sandbox(1, 'Read a secret that is not granted', 'no such file', {
-      open: { landlock: 'whether a path exists can be found out, not what it holds' },
+      open: { landlock: 'a tool can find out whether a path exists, but not read it' },
     }),
     sandbox(2, 'Read the events, the workspace or the secrets of another run', 'no such file'),
     sandbox(3, 'Leave the workspace by ..', 'its own event log, other runs and the project are not there'),
@@ -33,15 +34,15 @@ export const ATTACKS: Readonly<Record<Family, readonly Attack[]>> = {
     sandbox(5, 'Create or change files anywhere else', 'nothing on the machine has changed', {
       open: {
         landlock:
-          'mode bits and times of files that belong to the same user can be changed (not their content, which Landlock guards); root’s tools are users of their own',
+          'a tool can change mode bits and times of files of its own user (not their content, which Landlock protects); when root runs ACOR, each tool is a user of its own',
       },
     }),
     sandbox(6, 'Read a secret through a symbolic link', 'the link leads nowhere'),
     sandbox(7, 'Write through a symbolic link that leads out', 'nothing outside has changed'),
-    sandbox(8, 'Give an outside file a second name', 'refused'),
+    sandbox(8, 'Make a hard link to an outside file', 'refused'),
     sandbox(9, 'Reach the machine by /proc/PID/root and /proc/PID/cwd', 'refused'),
     sandbox(10, 'Look for what a launcher has left mounted', 'nothing is there', {
-      noControl: 'only a launcher that has forgotten it leaves such a folder behind',
+      noControl: 'only a faulty launcher leaves such a folder',
     }),
     sandbox(11, 'mount, umount, chroot, pivot_root and the new calls for mounts', 'refused by the filter'),
     sandbox(12, 'Plant a link where the next launch would mount something', 'nothing is made behind it'),
@@ -52,7 +53,7 @@ export const ATTACKS: Readonly<Record<Family, readonly Attack[]>> = {
     sandbox(
       15,
       'Change hooks, start-up files and settings in a granted folder',
-      'told at the end of the run',
+      'reported at the end of the run',
       {
         open: { bubblewrap: GRANTED, landlock: GRANTED, container: GRANTED, seatbelt: GRANTED },
       },
@@ -72,17 +73,17 @@ export const ATTACKS: Readonly<Record<Family, readonly Attack[]>> = {
     sandbox(22, 'Ignore every signal that asks', 'killed after the grace'),
     sandbox(23, 'A fork bomb', 'E_PROCESS_LIMIT, and the runner goes on'),
     sandbox(24, 'Hundreds of zombies', 'they are gone when the run ends', {
-      noControl: 'the zombies of a process that has ended go away without a sandbox, too',
+      noControl: 'zombies disappear with their parent without a sandbox, too',
     }),
     runner(25, 'A child that holds the output open', 'the run ends with the tool'),
     sandbox(26, 'kill -9 -1, and the supervisor by its number', 'only its own processes'),
     sandbox(27, 'ptrace, process_vm_readv and /proc/PID/mem of other processes', 'refused'),
     sandbox(28, 'Outlive a supervisor that is killed', 'everything is killed'),
-    sandbox(29, 'Pass for another exit status', 'code and signal are told as they were', {
-      noControl: 'it is the launcher in between that could tell a wrong one',
+    sandbox(29, 'Fake another exit status', 'code and signal are reported as they were', {
+      noControl: 'only the launcher in between could report a wrong one',
     }),
     runner(30, 'Close, or never read, the streams of the runner', 'the run comes to its end', {
-      noControl: 'it asks for the absence of a failure',
+      noControl: 'the attack succeeds when something fails, so a control would show nothing',
     }),
     runner(31, 'Have another process get the pid of a tool that has ended', 'it is not signalled'),
   ],
@@ -91,7 +92,7 @@ export const ATTACKS: Readonly<Record<Family, readonly Attack[]>> = {
     sandbox(33, 'Find the runner’s secrets in its own environment or that of the first process', 'not there'),
     sandbox(34, 'List the processes of the machine', 'only its own', {
       open: {
-        landlock: 'the numbers and command lines of other processes can be read, and nothing else of them',
+        landlock: 'a tool can read the ids and command lines of other processes, and nothing else of them',
       },
     }),
     sandbox(35, 'Use descriptors that the runner has inherited', 'only 0, 1 and 2'),
@@ -103,7 +104,8 @@ export const ATTACKS: Readonly<Record<Family, readonly Attack[]>> = {
     ),
     sandbox(38, 'Write, delete or change the mode of a secret file', 'refused', {
       open: {
-        landlock: 'its mode bits can be changed; it is in the run’s own folder, and goes with the run',
+        landlock:
+          'a tool can change its mode bits; the file is in the run’s own folder and is removed with the run',
       },
     }),
     sandbox(39, 'Leave a core dump', 'none, and the limit cannot be raised', {
@@ -133,7 +135,7 @@ export const ATTACKS: Readonly<Record<Family, readonly Attack[]>> = {
     sandbox(53, 'Carry something out in datagrams and names that are looked up', 'nothing leaves'),
     sandbox(54, 'An allowed name that leads to the machine itself', 'refused; what was checked is dialled'),
     sandbox(55, 'Requests to the proxy that two programs read in two ways', 'refused'),
-    sandbox(56, 'Pass the proxy over', 'still nothing'),
+    sandbox(56, 'Bypass the proxy', 'still nothing'),
     sandbox(57, 'Change the network, or take the place of what listens there', 'refused'),
     sandbox(58, 'Hundreds of connections at once', '256, and no more'),
     sandbox(59, 'Use the hosts of a run that goes on beside it', 'refused'),
@@ -148,7 +150,7 @@ export const ATTACKS: Readonly<Record<Family, readonly Attack[]>> = {
       'Floods, endless lines, garbage, JSON 100,000 levels deep, __proto__',
       'kept or cut, no crash',
       {
-        noControl: 'it asks for the absence of a failure',
+        noControl: 'the attack succeeds when something fails, so a control would show nothing',
       },
     ),
     sandbox(
@@ -159,20 +161,20 @@ export const ATTACKS: Readonly<Record<Family, readonly Attack[]>> = {
   ],
   'Input of the runner': [
     runner(66, 'Names of tools that are paths, options or look-alikes', 'refused', { noControl: TWIN }),
-    runner(67, 'Arguments with the signs of a shell, newlines, leading dashes', 'handed over as they are'),
+    runner(67, 'Arguments with the signs of a shell, newlines, leading dashes', 'passed as they are'),
     runner(68, 'A manifest that asks for LD_PRELOAD and its like', 'refused', { noControl: TWIN }),
     runner(69, 'YAML bombs, aliases, tags, twins, links, too large files', 'refused', { noControl: TWIN }),
     runner(70, 'Events that only the runner writes', 'kept as the tool’s own words', {
       noControl: 'no reader takes events from anywhere but the runner’s log',
     }),
-    runner(71, 'Questions that are meant to steer whoever reads them', 'data with its origin, and no more', {
+    runner(71, 'Questions that are meant to steer their reader', 'data with its origin, and no more', {
       noControl: 'no reader takes events from anywhere but the runner’s log',
     }),
     runner(72, 'bwrap, perl and others planted first on the PATH', 'never started'),
     runner(73, 'More than the policy allows, in every dimension', 'refused at once, with every violation', {
       noControl: TWIN,
     }),
-    sandbox(74, 'Have a layer of the sandbox fail', 'nothing is started'),
+    sandbox(74, 'Make a layer of the sandbox fail', 'nothing is started'),
   ],
 };
 

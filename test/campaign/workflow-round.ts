@@ -109,7 +109,7 @@ class WorkflowRound {
 
   #find(victim: Exclude<Victim, 'caller'>): number | undefined {
     const live = this.#children().filter((record) => !isFinal(record.state) && isRunning(record.supervisor));
-    const isInner = ({ tool }: RunRecord) => tool.startsWith('workflow:');
+    const isInner = ({ kind }: RunRecord) => kind === 'workflow';
     switch (victim) {
       case 'workflow':
         return this.#workflow()?.supervisor.pid;
@@ -143,9 +143,7 @@ class WorkflowRound {
 
   /** No task of the workflow or of the one within it was begun after it had been done; only the last step may be. */
   #doneAgain(): string[] {
-    const workflows = [this.#workflow()!, ...this.#children()].filter(({ tool }) =>
-      tool.startsWith('workflow:'),
-    );
+    const workflows = [this.#workflow()!, ...this.#children()].filter(({ kind }) => kind === 'workflow');
     return workflows.flatMap(({ run_id }) => {
       const done = new Set<unknown>();
       const again: string[] = [];

@@ -6,6 +6,7 @@ import { identify } from '../../src/util/process-table.ts';
 export function newRun(nowMs = Date.now()): NewRun {
   return {
     run_id: newRunId(nowMs),
+    kind: 'tool',
     tool: 'a_tool',
     tool_version: null,
     args: [],

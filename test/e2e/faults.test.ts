@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 import { verifyAll } from '../../src/core/audit/verify.ts';
 import { verifyLedger } from '../../src/core/audit/verify-ledger.ts';
 import { FileRunStore } from '../../src/core/store-files/file-run-store.ts';
+import { commandOf } from '../../src/operations/command-forms.ts';
 import { isFinal } from '../../src/protocol/run-state.ts';
 import { isRunning } from '../../src/util/process-table.ts';
 import { needsMounts, ProjectWithMounts } from '../support/mount-namespace.ts';
@@ -92,7 +93,7 @@ describe('a store that is full', needsMounts, () => {
     }
     project.shell(`mount -o remount,${SPACE} .runs`);
     if (runId !== undefined) {
-      const recordOf = () => new FileRunStore(project.runsDir).readNow(runId);
+      const recordOf = () => new FileRunStore(project.runsDir, commandOf).readNow(runId);
       const isGone = () => !isRunning(recordOf().supervisor);
       await until(isGone);
       if (!isFinal(recordOf().state)) await project.acor(['health', '--fix']);
@@ -432,7 +433,7 @@ async function held(project: ProjectWithMounts) {
 
 /** Looks with the eyes of the namespace; the paths of artifacts are those of its inside. */
 function assertVerified(project: ProjectWithMounts): void {
-  const store = new FileRunStore(project.runsDir);
+  const store = new FileRunStore(project.runsDir, commandOf);
   const problems = [...verifyAll(store).flatMap((run) => run.problems), ...verifyLedger(store)];
   assert.deepEqual(
     problems.filter(({ where }) => where !== 'artifact'),

@@ -187,7 +187,11 @@ describe('acor mcp', () => {
         assert.deepEqual([words.isError, words.error.code], [true, 'E_USAGE']);
         const refused = await call(client, 'opens_all');
         assert.deepEqual([refused.isError, refused.error.code], [true, 'E_APPROVAL_REQUIRED']);
-        assert.deepEqual(refused.next[0], { command: 'acor approve opens_all' });
+        assert.deepEqual(refused.next, undefined);
+        assert.match(
+          refused.error.hint,
+          /A person must approve it .* At a terminal: acor approve opens_all$/,
+        );
         const outside = await call(client, 'writes', { out: '/etc/passwd' });
         assert.deepEqual([outside.isError, outside.run_id], [true, undefined]);
         await assert.rejects(client.callTool({ name: 'nothing' }), { code: -32602 });

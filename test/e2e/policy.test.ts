@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { readRun, TestProject } from '../support/project.ts';
-import { atTerminal } from '../support/terminal.ts';
+import { atTerminal, KEYS } from '../support/terminal.ts';
 
 const SCRIPT = '#!/bin/bash\necho \'{"type":"result","status":"ok","approved":true}\'\n';
 const ASKS = /To approve it, type its name/;
@@ -43,7 +43,7 @@ const approve = (typed: string, extra: Record<string, string> = {}, { root } = p
     cwd: root,
     env: { ...env, ...extra },
     when: ASKS,
-    typed: `${typed}\n`,
+    typed: `${typed}${KEYS.enter}`,
   });
 
 describe('a privileged tool', () => {
@@ -112,7 +112,7 @@ describe('a privileged tool', () => {
       cwd: project.root,
       env,
       when: ASKS,
-      typed: 'deploy\n',
+      typed: `deploy${KEYS.enter}`,
       beforeTyping: change,
     });
     assert.equal(code, 2);
@@ -123,7 +123,8 @@ describe('a privileged tool', () => {
   it('cannot be approved by an agent, or without a terminal', async () => {
     const piped = await project.envelope(['approve', 'deploy'], { env, stdin: 'deploy\n' });
     assert.deepEqual([piped.code, piped.error.code], [2, 'E_APPROVAL_REQUIRED']);
-    assert.match(piped.error.hint, /A person must run this at a terminal: acor approve deploy/);
+    assert.match(piped.error.hint, /A person must approve it at a terminal/);
+    assert.deepEqual(piped.meta.next, ['acor approve deploy']);
     for (const extra of [{ CLAUDECODE: '1' }, { AI_AGENT: 'x' }] as Record<string, string>[]) {
       const { text, code } = await atTerminal(['approve', 'deploy'], {
         cwd: project.root,

@@ -218,7 +218,7 @@ describe('a warm `acor run`', () => {
 
   it('loads none of what only other commands, people or cold starts need', () => {
     const heavy =
-      /compose\/(catalog|catalog-view|help|render|table|toon|health-shape|style|marks|time-words|wrap-to-width|fit-parts)\.ts|compose\/live\/|operations\/live\/|run-apart|start-supervisor|operations\/(health|tool-|run-(list|show|logs|verify|clean|cancel|attach|wait|answer))|storage\/(verify|retention)|core\/secrets\/|runner\/secrets\/|tool\/|library\.ts|protocol\/(index|manifest|manifest-.*|config-file|schemas|markers\/.*|map-path)\.ts|adapters\/(?!index|jsonl\.|json-object)/;
+      /compose\/(catalog|catalog-view|help|render|table|toon|health-shape|style|marks|time-words|wrap-to-width|fit-parts|select|output-shape)\.ts|core\/registry\/(read-tool|read-manifest|error-codes)\.ts|seccomp\/(filter|assembler)\.ts|compose\/live\/|src\/cli\/(?!main\.|dialog\/interrupts\.)|run-apart|start-supervisor|operations\/(health|tool-|run-(list|show|logs|verify|clean|cancel|attach|wait|answer))|storage\/(verify|retention)|core\/secrets\/|runner\/secrets\/|tool\/|library\.ts|protocol\/(index|manifest|manifest-.*|config-file|schemas|markers\/.*|map-path)\.ts|adapters\/(?!index|jsonl\.|json-object)/;
     assert.deepEqual(
       loaded.filter((name) => heavy.test(name)),
       [],
@@ -236,14 +236,12 @@ describe('a warm `acor run`', () => {
         'acor-cli.ts',
         'define.ts',
         'index.ts',
-        'run/caller.ts',
-        'run/interrupts.ts',
+        'local-principal.ts',
         'run/prepared-answers.ts',
         'run/run-inline.ts',
         'run/run-result.ts',
         'run/run-start.ts',
         'run/show-plan.ts',
-        'run/write-events.ts',
         'shapes.ts',
       ],
     );

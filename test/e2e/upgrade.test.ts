@@ -38,9 +38,10 @@ function projectOf(config: string): TestProject {
 describe('acor upgrade', () => {
   it('is what a configuration of an earlier version leads to (the control of what follows)', async () => {
     using project = projectOf(OLD);
-    const { code, error } = await project.envelope(['list']);
+    const { code, error, meta } = await project.envelope(['list']);
     assert.deepEqual([code, error.code], [2, 'E_CONFIG_INVALID']);
-    assert.equal(error.hint, 'Bring it up to date: acor upgrade --config');
+    assert.equal(error.hint, 'Bring it up to date.');
+    assert.deepEqual(meta.next, ['acor upgrade --config']);
     assert.deepEqual(
       error.details.problems.map(({ rule, line }: { rule: string; line: number }) => [rule, line]),
       [['config-version', 2]],

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type VerifyProblem, verifyAll, verifyRun } from '../../src/core/audit/verify.ts';
+import { verifyAll, verifyRun } from '../../src/core/audit/verify.ts';
 import { verifyLedger } from '../../src/core/audit/verify-ledger.ts';
+import type { VerifyProblem } from '../../src/core/audit/verify-problem.ts';
 import { FileRunStore } from '../../src/core/store-files/file-run-store.ts';
 import { sha256 } from '../../src/core/store-files/ledger-line.ts';
+import { commandOf } from '../../src/operations/command-forms.ts';
 import { processesOf, TestProject, until } from '../support/project.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 
@@ -57,7 +59,7 @@ describe(`verify (seed ${SEED})`, () => {
   const ids: Record<string, string> = {};
   before(async () => {
     project = new TestProject({ tools: ['right_hash', 'many_events', 'quick', 'steps'] });
-    store = new FileRunStore(project.runsDir);
+    store = new FileRunStore(project.runsDir, commandOf);
     ids.long = String((await project.run(['many_events', '400'])).end.run_id);
     ids.short = String((await project.run(['right_hash'])).end.run_id);
     ids.resumed = String((await project.run(['steps', '--how', 'fails'])).end.run_id);
@@ -192,7 +194,7 @@ describe('verify of a run that was cut short', () => {
   let store: FileRunStore;
   before(() => {
     project = new TestProject({ tools: ['waits', 'quick'] });
-    store = new FileRunStore(project.runsDir);
+    store = new FileRunStore(project.runsDir, commandOf);
   });
   after(() => project[Symbol.dispose]());
 

@@ -158,7 +158,7 @@ describe('a step that asks what to do about its failure', () => {
       await project.acor(['workflow', 'run', project.workflow(failing(project, code)), '--detach']);
       const flow = project
         .runIds()
-        .filter((id) => project.whole(id).tool.startsWith('workflow:'))
+        .filter((id) => project.whole(id).kind === 'workflow')
         .at(-1)!;
       const ended = await project.envelope(['wait', flow, '--until', 'ending']);
       assert.equal(ended.data.state, state);

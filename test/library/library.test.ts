@@ -273,7 +273,11 @@ describe('questions in the library', { skip: noPython }, () => {
     const runId = await run.runId;
     await assert.rejects(acor.answer(runId, 'a-1', 'upwards'), (error: AcorError) => {
       assert.ok(error instanceof AcorError);
-      assert.deepEqual(error.next?.[0], `acor answer ${runId} a-1 --choice slow`);
+      assert.deepEqual(error.next?.[0], {
+        operation: 'run.answer',
+        input: { run: runId, action_id: 'a-1', choice: 'slow' },
+        why: 'Answer the question with this.',
+      });
       return error.code === 'E_BAD_ANSWER';
     });
     await assert.rejects(acor.answer(runId, 'a-1', 10n), { code: 'E_BAD_ANSWER' });

@@ -1,9 +1,10 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Interrupts } from '../../src/cli/dialog/interrupts.ts';
+import { terminal } from '../../src/cli/terminal.ts';
 import { runCli } from '../../src/compose/app.ts';
-import { loadRuntime } from '../../src/core/process/runtime.ts';
+import { NO_INTERRUPTS } from '../../src/compose/interrupts.ts';
+import { loadRuntime } from '../../src/core/process/load-runtime.ts';
 import { acorCli } from '../../src/operations/acor-cli.ts';
 import { type Finished, type RunOfTool, readRun, TestProject } from './project.ts';
 
@@ -24,7 +25,7 @@ export class ProjectInProcess extends TestProject {
     const [out, err] = [join(folder, 'out'), join(folder, 'err')];
     const [stdoutFd, stderrFd] = [openSync(out, 'w'), openSync(err, 'w')];
     try {
-      const code = await runCli(acorCli(new Interrupts()), [...args], {
+      const code = await runCli({ ...acorCli(), terminal: async () => terminal() }, [...args], {
         stdoutFd,
         stderrFd,
         stdoutIsTTY: false,
@@ -33,6 +34,7 @@ export class ProjectInProcess extends TestProject {
         env: this.environment(options.env),
         cwd: options.cwd ?? this.root,
         signal: new AbortController().signal,
+        interrupts: NO_INTERRUPTS,
         readStdin: async () => options.stdin ?? '',
       });
       return { code, signal: null, stdout: readFileSync(out, 'utf8'), stderr: readFileSync(err, 'utf8') };

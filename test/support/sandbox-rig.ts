@@ -13,16 +13,17 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ProcessTree } from '../../src/core/process/kill-tree.ts';
-import { loadRuntime, type Runtime } from '../../src/core/process/runtime.ts';
+import { loadRuntime } from '../../src/core/process/load-runtime.ts';
+import type { Runtime } from '../../src/core/process/runtime.ts';
 import type { EgressNote } from '../../src/core/sandbox/egress/connection-log.ts';
 import { heldValue } from '../../src/core/sandbox/held-value.ts';
 import { canGiveUsers, ROOT } from '../../src/core/sandbox/identity/can-give-users.ts';
 import type {
   RunUser,
   SandboxBackend,
+  SandboxLaunch,
   SandboxRequest,
   SecretFiles,
-  ToolExit,
 } from '../../src/core/sandbox/sandbox.ts';
 
 /** A user that no account stands for. */
@@ -125,7 +126,7 @@ export class SandboxRig {
         adopts: false,
         sandboxProcessDepth: launch.sandboxProcessDepth,
       });
-      const ended: Promise<ToolExit> = child.exited.then((exit) => {
+      const ended: Promise<ReturnType<SandboxLaunch['settle']>> = child.exited.then((exit) => {
         try {
           return launch.settle(exit);
         } finally {

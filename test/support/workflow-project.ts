@@ -42,7 +42,7 @@ export class WorkflowProject extends TestProject {
 
   /** The run of the workflow that was begun first. */
   flowId(): string {
-    return this.runIds().find((id) => this.whole(id)?.tool.startsWith('workflow:'))!;
+    return this.runIds().find((id) => this.whole(id)?.kind === 'workflow')!;
   }
 
   /** The run of a task, once there is one. */

@@ -1,11 +1,15 @@
 import { confirm, isCancel, log, select, text } from '@clack/prompts';
+import type { ProgramQuestion } from '../../compose/person.ts';
 import { safeData, safeLine, safeLines } from '../../compose/terminal-text.ts';
-import type { AnswerCheck } from '../../core/run/answers/check-answer.ts';
-import type { Question } from '../../core/run/answers/question.ts';
+import { leavable } from './leavable.ts';
+import { promptOutput } from './prompt-output.ts';
 
 /** What is longer is cut on the screen; all of it stands in `acor decisions`. */
 const MAX_TEXT_CHARS = 4000;
 const MAX_LINE_CHARS = 400;
+
+/** Why a value is no answer; undefined for an answer. */
+type Check = (value: unknown) => string | undefined;
 
 /** What a person may choose: an answer, or `typed` for one of their own words. */
 interface Choice {
@@ -19,30 +23,17 @@ interface Choice {
  * `signal` ends it. Nothing of what the tool wrote reaches the terminal as an escape sequence.
  */
 export async function promptFor(
-  question: Question,
-  check: AnswerCheck,
+  question: ProgramQuestion,
+  check: Check,
   signal: AbortSignal,
 ): Promise<{ value: unknown } | undefined> {
-  const leave = new AbortController();
-  // At an empty line readline takes Ctrl-D for the end of its input, and the dialog would stand there deaf.
-  const onKey = (_: unknown, key?: { name?: string; ctrl?: boolean }) => {
-    if (key?.ctrl && key.name === 'd') leave.abort();
-  };
-  const onEnd = () => leave.abort();
-  process.stdin.on('keypress', onKey);
-  process.stdin.once('end', onEnd);
-  try {
-    renderContext(question);
-    return await ask(question, check, AbortSignal.any([signal, leave.signal]));
-  } finally {
-    process.stdin.off('keypress', onKey);
-    process.stdin.off('end', onEnd);
-  }
+  renderContext(question);
+  return leavable((left) => ask(question, check, AbortSignal.any([signal, left])));
 }
 
 async function ask(
-  question: Question,
-  check: AnswerCheck,
+  question: ProgramQuestion,
+  check: Check,
   signal: AbortSignal,
 ): Promise<{ value: unknown } | undefined> {
   const message = cut(safeLines(question.msg ?? question.action), MAX_TEXT_CHARS);
@@ -51,6 +42,7 @@ async function ask(
     const picked = await select({
       message,
       signal,
+      output: promptOutput(),
       options: shownChoices(choices),
       initialValue: preselected(question, choices),
     });
@@ -58,13 +50,18 @@ async function ask(
     const { answer } = choices[picked]!;
     if (answer !== 'typed') return answer;
   } else if (question.schema?.type === 'boolean') {
-    const picked = await confirm({ message, signal, initialValue: question.default?.value === true });
+    const picked = await confirm({
+      message,
+      signal,
+      output: promptOutput(),
+      initialValue: question.default?.value === true,
+    });
     return isCancel(picked) ? undefined : { value: picked };
   }
   return typed(question, message, check, signal);
 }
 
-function choicesOf({ options = [], schema }: Question): Choice[] {
+function choicesOf({ options = [], schema }: ProgramQuestion): Choice[] {
   const own = options.map(({ id, label, description }) => ({
     label: label ?? id,
     description,
@@ -85,22 +82,23 @@ function shownChoices(choices: readonly Choice[]) {
   }));
 }
 
-function preselected({ default: fallback }: Question, choices: readonly Choice[]): number {
+function preselected({ default: fallback }: ProgramQuestion, choices: readonly Choice[]): number {
   const wanted = JSON.stringify(fallback?.value);
   const isWanted = ({ answer }: Choice) => answer !== 'typed' && JSON.stringify(answer.value) === wanted;
   return Math.max(0, choices.findIndex(isWanted));
 }
 
 async function typed(
-  question: Question,
+  question: ProgramQuestion,
   message: string,
-  check: AnswerCheck,
+  check: Check,
   signal: AbortSignal,
 ): Promise<{ value: unknown } | undefined> {
   const read = (line = '') => answerOf(line, question, check);
   const given = await text({
     message: `${message}${hintOf(question)}`,
     signal,
+    output: promptOutput(),
     initialValue: initialText(question),
     validate: (line) => {
       const answer = read(line);
@@ -115,8 +113,8 @@ async function typed(
 /** What a line stands for: `7` is a number where a number fits, and a text where only a text does. */
 function answerOf(
   line: string,
-  { schema }: Question,
-  check: AnswerCheck,
+  { schema }: ProgramQuestion,
+  check: Check,
 ): { value: unknown } | { problem: string } {
   const readings = schema?.type === 'string' ? [line] : [...asJson(line), line];
   const fitting = readings.find((value) => check(value) === undefined);
@@ -132,16 +130,16 @@ function asJson(line: string): unknown[] {
 }
 
 /** The default, for the person to change; one that cannot be typed is not put before them. */
-function initialText({ default: fallback }: Question): string {
+function initialText({ default: fallback }: ProgramQuestion): string {
   const initial = fallback === undefined ? '' : textOf(fallback.value);
   return oneLine(initial) === initial ? initial : '';
 }
 
-function hintOf({ schema }: Question): string {
+function hintOf({ schema }: ProgramQuestion): string {
   return schema === undefined ? '' : `\n${oneLine(`JSON Schema: ${JSON.stringify(schema)}`)}`;
 }
 
-function renderContext({ actionId, action, audience, context }: Question): void {
+function renderContext({ actionId, action, audience, context }: ProgramQuestion): void {
   const addressee = audience === 'user' ? 'you' : 'an AI; you may answer';
   const pairs = Object.entries(safeData(context) as Record<string, unknown>).map(
     ([key, value]) => `\n${oneLine(key)}: ${safeLines(textOf(value))}`,

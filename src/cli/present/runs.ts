@@ -1,14 +1,16 @@
-import type * as z from 'zod';
 import { padToWidth } from '../../compose/display-width.ts';
+import type { DataOf } from '../../compose/operation.ts';
 import type { Screen } from '../../compose/screen.ts';
 import { type Look, styled } from '../../compose/style.ts';
 import { renderTable } from '../../compose/table.ts';
+import type { Presenter } from '../../compose/terminal.ts';
 import { agoWords, durationWords } from '../../compose/time-words.ts';
-import type { runLine } from '../../operations/shapes.ts';
+import type { runList } from '../../operations/run/run-list.ts';
 import { stateWords } from './run-state-words.ts';
 import { hanging } from './views.ts';
 
-type Line = z.output<typeof runLine>;
+type Data = DataOf<typeof runList>;
+type Line = Data['runs'][number];
 
 /** On a screen narrower than this, each run gets lines of its own. */
 const MIN_TABLE_WIDTH = 72;
@@ -16,8 +18,12 @@ const NONE = 'No runs here. See the tools there are with: acor list. Start one w
 /** A silence that is worth a word. */
 const SILENT_S = 10;
 
+export const runsPresenter = {
+  data: ({ runs }: Data, screen) => runsView(runs, screen, Date.now()),
+} satisfies Presenter;
+
 /** Runs for a person: how each stands, since when, for how long, and what it needs or why it failed. */
-export function runsView(runs: readonly Line[], screen: Screen, nowMs: number): string {
+function runsView(runs: readonly Line[], screen: Screen, nowMs: number): string {
   if (runs.length === 0) return styled(hanging(NONE, 0, screen), 'dim', screen);
   const looks = new Map(runs.map(({ state }) => Object.values(stateWords(state, screen)) as [string, Look]));
   const rows = runs.map((run) => ({

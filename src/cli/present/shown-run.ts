@@ -1,16 +1,21 @@
-import type * as z from 'zod';
+import type { DataOf } from '../../compose/operation.ts';
 import type { Screen } from '../../compose/screen.ts';
 import { styled } from '../../compose/style.ts';
+import type { Presenter } from '../../compose/terminal.ts';
 import { agoWords, durationWords, localTime, sizeWords } from '../../compose/time-words.ts';
-import type { shownRun } from '../../operations/run/run-show.ts';
+import type { runShow } from '../../operations/run/run-show.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import { stateWords } from './run-state-words.ts';
 import { pairsOf, tableOf } from './views.ts';
 
-type Shown = z.output<typeof shownRun>;
+type Shown = DataOf<typeof runShow>;
+
+export const shownRunPresenter = {
+  data: (run: Shown, screen) => runShownView(run, screen, Date.now()),
+} satisfies Presenter;
 
 /** One run for a person: how it stands, what it was called with, what came of it, what it asks and what it made. */
-export function runShownView(run: Shown, screen: Screen, nowMs: number): string {
+function runShownView(run: Shown, screen: Screen, nowMs: number): string {
   const { text, look } = stateWords(run.state, screen);
   const artifacts = run.artifacts.map(({ path, size, sha256 }) => ({
     path,

@@ -1,5 +1,3 @@
-import type { HealthReport } from '../../compose/health-shape.ts';
-import { mark } from '../../compose/marks.ts';
 import type { Screen } from '../../compose/screen.ts';
 import { styled } from '../../compose/style.ts';
 import { type CellLook, cellText, renderTable } from '../../compose/table.ts';
@@ -40,17 +38,4 @@ export function hanging(text: string, columns: number, screen: Screen): string {
   const room = screen.width - columns;
   const isLeft = room < MIN_ROOM || !text.includes(' ');
   return (isLeft ? text.split('\n') : wrapToWidth(text, room)).join(`\n${' '.repeat(columns)}`);
-}
-
-/** The checks of `health`, each with its fix below it. */
-export function healthView({ status, checks }: HealthReport, screen: Screen): string {
-  const looks = { ok: 'green', degraded: 'yellow', blocked: 'red', ready: 'green' } as const;
-  const signs = { ok: 'done', degraded: 'warning', blocked: 'failed' } as const;
-  const lines = checks.flatMap(({ name, status: each, detail, fix }) => [
-    `${styled(`${mark(signs[each], screen)} ${each.padEnd(8)}`, looks[each], screen)}  ${hanging(`${cellText(name, screen)}: ${cellText(detail, screen)}`, 12, screen)}`,
-    ...(fix === undefined
-      ? []
-      : [`${' '.repeat(12)}${hanging(`fix: ${cellText(fix, screen)}`, 12, screen)}`]),
-  ]);
-  return [styled(status, looks[status], screen), ...lines].join('\n');
 }

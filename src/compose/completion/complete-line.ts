@@ -1,5 +1,5 @@
-import type { CliApp } from '../app.ts';
 import { loadAll } from '../catalog.ts';
+import type { CliApp } from '../cli-app.ts';
 import { cutToWidth } from '../display-width.ts';
 import { findCommand } from '../find-command.ts';
 import { globalBehind } from '../globals.ts';

@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { writeAsync } from '../../util/write-async.ts';
+import { displayWidth } from '../display-width.ts';
 import type { Screen } from '../screen.ts';
-import { drawFooter, drawnWidth, eraseFooter } from './frame.ts';
 import type { LineOutput, Written } from './line-output.ts';
 import { RecentLines } from './recent-lines.ts';
 
@@ -82,7 +82,7 @@ export class LiveArea implements LineOutput {
     const lines = this.#footer(this.#screen, rows).slice(0, rows);
     const footer = drawFooter(lines);
     if (this.#lines.isEmpty && footer === this.#shown) return;
-    void this.#write(footer, lines.map(drawnWidth));
+    void this.#write(footer, lines.map(displayWidth));
   }
 
   #write(footer: string, widths: number[] = []): Promise<void> {
@@ -132,4 +132,17 @@ export class LiveArea implements LineOutput {
       // The terminal is gone, or stopped.
     }
   }
+}
+
+/** Erases a footer of lines that were drawn so wide, on a screen that may have become narrower and broken them since. */
+export function eraseFooter(widths: readonly number[], screenWidth: number): string {
+  if (widths.length === 0) return '';
+  const rows = widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / screenWidth)), 0);
+  return `\r${rows > 1 ? `\x1b[${rows - 1}A` : ''}\x1b[J`;
+}
+
+/** Draws a footer at the end of what is shown; the cursor stays behind it. */
+export function drawFooter(lines: readonly string[]): string {
+  // Terminals do not agree on the width of every character: what they take for too long is cut and not broken.
+  return lines.length === 0 ? '' : `\x1b[?7l${lines.join('\n')}\x1b[?7h`;
 }

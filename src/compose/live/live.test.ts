@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { drawFooter, drawnWidth, eraseFooter } from './frame.ts';
+import { displayWidth } from '../display-width.ts';
+import { drawFooter, eraseFooter } from './live-area.ts';
 import { RecentLines } from './recent-lines.ts';
 
 describe('recent lines', () => {
@@ -48,6 +49,6 @@ describe('a footer', () => {
   it('leaves no mode behind, and is as wide as what can be seen of it', () => {
     assert.equal(drawFooter([]), '');
     assert.equal(drawFooter(['a', 'b']), '\x1b[?7la\nb\x1b[?7h');
-    assert.equal(drawnWidth('\x1b[31m漢\x1b[39m!'), 3);
+    assert.equal(displayWidth('\x1b[31m漢\x1b[39m!'), 3);
   });
 });

@@ -22,7 +22,7 @@ export class ClaudeQuestions {
     const question = questionOf(request);
     if (question === undefined) {
       // Left without a word, it would wait for ever.
-      const error = `acor does not answer '${inShort(request.subtype)}'`;
+      const error = `ACOR does not answer '${inShort(request.subtype)}'`;
       stream.note('warn', error, { event: given });
       stream.send(controlResponse({ subtype: 'error', request_id: requestId, error }));
       return;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { parseObject } from '../../util/parse-object.ts';
 import { type FileLine, linesOf, type SealedFile } from '../store-files/ledger-files.ts';
-import { GENESIS, holdsItsHash, sha256 } from '../store-files/ledger-line.ts';
-import type { PlaceProblem } from './verify.ts';
+import { GENESIS, holdsItsHash, sha256, summariesNamedBy } from '../store-files/ledger-line.ts';
+import type { PlaceProblem } from './verify-problem.ts';
 
 /** An end of a run as the ledger has it: how many events there were, and the hash of their bytes. */
 export interface EnteredRun {
@@ -28,8 +28,8 @@ export class LedgerChain {
   readonly problems: LedgerProblem[] = [];
   /** Where the last file ends. */
   end = { path: '', line: 0, at: 0 };
-  /** By the name of a compacted file, the hash of its summary as a later line of the chain has it. */
-  readonly #entered = new Map<string, string>();
+  /** The name of a compacted file with the hash of its summary, as a later line of the chain has them. */
+  readonly #entered = new Set<string>();
   readonly #summaries: { file: SealedFile; to: number; sha256: string }[] = [];
   #prev = GENESIS;
   #isPrevKnown = true;
@@ -90,7 +90,7 @@ export class LedgerChain {
   /** All files were read: every summary must be one that the chain names. */
   checkSummaries(): void {
     for (const { file, to, sha256: found } of this.#summaries) {
-      if (this.#entered.get(file.name) === found) continue;
+      if (this.#entered.has(`${file.name} ${found}`)) continue;
       const problem = 'the summary of this compacted file is not the one that the ledger names';
       this.problems.push({ run_id: '', path: file.path, problem, line: 1, from: 0, to });
     }
@@ -127,8 +127,8 @@ export class LedgerChain {
         this.cleaned.add(runId);
         break;
       case 'compacted':
-        for (const { file, summary_sha256 } of entry.files as { file: string; summary_sha256: string }[])
-          this.#entered.set(file, summary_sha256);
+        for (const { file, summary_sha256 } of summariesNamedBy(entry))
+          this.#entered.add(`${file} ${summary_sha256}`);
         break;
       default:
     }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Ledger } from '../store-files/ledger.ts';
 import { beginOf, hashAtEndOf, linesOf, linesOfOpen, type SealedFile } from '../store-files/ledger-files.ts';
 import { LedgerChain } from './ledger-chain.ts';
@@ -6,11 +7,14 @@ import { LedgerChain } from './ledger-chain.ts';
 const BEFORE_MS = 1_000;
 const AFTER_MS = 60_000;
 
-/** Reads and checks a ledger, line by line. With `timesMs`, only the open segment and the files to which lines were added at those times. */
-export function readLedger(ledger: Ledger, timesMs?: readonly number[]): LedgerChain {
+/** Which sealed files are read: those to which lines were added at these times, or those in which a run is named. */
+export type LedgerPart = { timesMs: readonly number[] } | { runId: string };
+
+/** Reads and checks a ledger, line by line: all of it, or the open segment and a part of the sealed files. */
+export function readLedger(ledger: Ledger, part?: LedgerPart): LedgerChain {
   return ledger.read((sealed, open) => {
     const chain = new LedgerChain();
-    const wanted = timesMs === undefined ? new Set(sealed) : filesOf(timesMs, sealed);
+    const wanted = part === undefined ? new Set(sealed) : filesOf(part, sealed);
     sealed.forEach((file, index) => {
       if (!wanted.has(file)) return;
       continueAfter(sealed[index - 1]);
@@ -19,7 +23,7 @@ export function readLedger(ledger: Ledger, timesMs?: readonly number[]): LedgerC
     });
     continueAfter(sealed.at(-1));
     chain.readSegment(ledger.path, open === undefined ? [] : linesOfOpen(open));
-    if (timesMs === undefined) chain.checkSummaries();
+    if (part === undefined) chain.checkSummaries();
     return chain;
 
     function continueAfter(before: SealedFile | undefined): void {
@@ -28,8 +32,14 @@ export function readLedger(ledger: Ledger, timesMs?: readonly number[]): LedgerC
   });
 }
 
+function filesOf(part: LedgerPart, sealed: readonly SealedFile[]): Set<SealedFile> {
+  if ('timesMs' in part) return filesAt(part.timesMs, sealed);
+  const name = `"${part.runId}"`;
+  return new Set(sealed.filter(({ path }) => readFileSync(path).includes(name)));
+}
+
 /** Files begin later and later unless the clock was set back; then a file may be missed. */
-function filesOf(timesMs: readonly number[], sealed: readonly SealedFile[]): Set<SealedFile> {
+function filesAt(timesMs: readonly number[], sealed: readonly SealedFile[]): Set<SealedFile> {
   const wanted = new Set<SealedFile>();
   for (const timeMs of timesMs) {
     let [low, high] = [0, sealed.length];

@@ -9,7 +9,7 @@ import { sha256 } from '../store-files/ledger-line.ts';
 import { storageError } from '../store-files/storage-error.ts';
 import type { EnteredRun, LedgerChain, LedgerProblem } from './ledger-chain.ts';
 import { readLedger } from './read-ledger.ts';
-import type { VerifyProblem } from './verify.ts';
+import type { VerifyProblem } from './verify-problem.ts';
 
 const END_MARK = '"type":"runner_end"';
 
@@ -32,9 +32,10 @@ export function verifyLedger(store: FileRunStore): VerifyProblem[] {
 export function verifyRunInLedger(store: FileRunStore, runId: string): VerifyProblem[] {
   const isEnded = hasEnded(store, runId);
   const log = readLogOf(store, runId);
-  const near = problemsOf(readLedger(new Ledger(store.root), log === undefined ? [] : [lastEndOf(log)]));
-  // After a jump of the clock the run may be entered elsewhere.
-  return (near.length === 0 ? near : problemsOf(readLedger(new Ledger(store.root)))).map(inLedger);
+  const ledger = new Ledger(store.root);
+  const near = problemsOf(readLedger(ledger, { timesMs: log === undefined ? [] : [lastEndOf(log)] }));
+  // The end of a lost run is entered when it is recovered, and the clock may have been set.
+  return (near.length === 0 ? near : problemsOf(readLedger(ledger, { runId }))).map(inLedger);
 
   function problemsOf(chain: LedgerChain): LedgerProblem[] {
     const found = chain.runs.has(runId) ? checkRun(store, runId, chain) : isEnded ? 'missing' : undefined;
@@ -46,8 +47,8 @@ export function verifyRunInLedger(store: FileRunStore, runId: string): VerifyPro
 /** The ends of a run that the ledger has, of which some were entered at these times. */
 export function entriesOf(store: FileRunStore, runId: string, timesMs: readonly number[]): EnteredRun[] {
   const ledger = new Ledger(store.root);
-  const near = readLedger(ledger, timesMs).runs.get(runId) ?? [];
-  return near.length >= timesMs.length ? near : (readLedger(ledger).runs.get(runId) ?? []);
+  const near = readLedger(ledger, { timesMs }).runs.get(runId) ?? [];
+  return near.length >= timesMs.length ? near : (readLedger(ledger, { runId }).runs.get(runId) ?? []);
 }
 
 function checkRun(

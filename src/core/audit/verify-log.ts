@@ -3,7 +3,7 @@ import { parseObject } from '../../util/parse-object.ts';
 import { sha256 } from '../store-files/ledger-line.ts';
 import { firstBrokenMark } from '../store-files/seal.ts';
 import type { EnteredRun } from './ledger-chain.ts';
-import type { PlaceProblem } from './verify.ts';
+import type { PlaceProblem } from './verify-problem.ts';
 
 /** A line of the log: its number, and the bytes that it takes with its end. */
 export interface LogLine {

@@ -19,7 +19,7 @@ function unsealed({ events, sealedEvents, tornBytes }: CheckedLog, isLive: boole
     tornBytes === 0
       ? ''
       : ` The ${tornBytes} bytes of a last line without an end were never acknowledged and do not count.`;
-  return `The run was cut short: its supervisor is gone. ${rest}${torn} Recovering the run ends it and seals what is there: acor health --fix`;
+  return `The run was cut short: its supervisor is gone. ${rest}${torn} Recovering the run ends it and seals what is there.`;
 }
 
 /** Whoever ends a run for a supervisor that died can only seal what it finds. */

@@ -15,20 +15,7 @@ import { readLedger } from './read-ledger.ts';
 import { entriesOf } from './verify-ledger.ts';
 import { type CheckedLog, checkEntry, checkLog, type EndLine } from './verify-log.ts';
 import { noteOn } from './verify-note.ts';
-
-/** One thing that is not as it was recorded. Offsets are bytes; `to` is not part of the range. */
-export interface VerifyProblem {
-  run_id: string;
-  where: 'record' | 'events' | 'artifact' | 'ledger';
-  path: string;
-  problem: string;
-  line?: number;
-  from?: number;
-  to?: number;
-}
-
-/** A place in a file, and what is wrong there. */
-export type PlaceProblem = Omit<VerifyProblem, 'run_id' | 'path' | 'where'>;
+import type { PlaceProblem, VerifyProblem } from './verify-problem.ts';
 
 /**
  * What was found of one run. `sealed` is false for a run that has not ended; up to `sealed_events` a seal covers its

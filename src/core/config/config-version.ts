@@ -1,3 +1,4 @@
+import { UPGRADE_CONFIG } from '../../protocol/next-steps.ts';
 import type { Problem } from './problem.ts';
 import type { YamlFile } from './yaml-file.ts';
 
@@ -15,8 +16,9 @@ export function otherVersion(yaml: YamlFile): Problem | undefined {
     ...yaml.placeOf(['version']),
     rule: 'config-version',
     message: `the file is of version ${version}, and this ACOR reads version ${CONFIG_VERSION}`,
+    ...(isOlder && { next: [UPGRADE_CONFIG] }),
     fix: isOlder
-      ? 'Bring it up to date: acor upgrade --config'
+      ? 'Bring it up to date.'
       : `Use an ACOR that reads version ${version}, or write version: ${CONFIG_VERSION} and what that has.`,
   };
 }

@@ -1,28 +1,20 @@
-import { checkFile } from './check-file.ts';
-import { expandVariables } from './expand.ts';
 import { CONFIG_KEYS, readText, variablesOf } from './keys.ts';
-import { type Problem, placeText } from './problem.ts';
-import { refuse } from './refuse.ts';
-import { SettingsCache } from './settings-cache.ts';
-import { type KeyPath, readYamlFile, type YamlFile } from './yaml-file.ts';
+import { type Problem, placeText, refuse } from './problem.ts';
+import { type Setting, SettingsCache } from './settings-cache.ts';
+import type { KeyPath, YamlFile } from './yaml-file.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 type Tree = { [key: string]: unknown };
-
-/** One setting: the path of its key, its value, and where it was written. */
-export interface Setting {
-  path: string[];
-  value: unknown;
-  where: string;
-  /** The outdated key by which it was written, and what to write instead. */
-  deprecated?: { key: string; fix: string };
-}
 
 /** The settings of a file, checked. Throws E_CONFIG_INVALID with every mistake at once. */
 export async function settingsOfFile(file: string, env: Env): Promise<Setting[]> {
   const cache = new SettingsCache(file, env);
   const cached = cache.read();
   if (cached !== undefined) return cached;
+  const [{ readYamlFile }, { expandVariables }] = await Promise.all([
+    import('./yaml-file.ts'),
+    import('./expand.ts'),
+  ]);
   const yaml = await readYamlFile(file);
   const { value, problems } = yaml.problems.length > 0 ? yaml : expandVariables(yaml, env);
   await check(yaml, value, problems);
@@ -100,7 +92,8 @@ async function check(yaml: YamlFile, value: unknown, problems: Problem[]): Promi
 
 async function mistakesOf(yaml: YamlFile, value: unknown): Promise<Problem[]> {
   // Loaded late: a project without any setting needs no schema.
-  const [{ configFile }, { otherVersion }] = await Promise.all([
+  const [{ checkFile }, { configFile }, { otherVersion }] = await Promise.all([
+    import('./check-file.ts'),
     import('../../protocol/config-file.ts'),
     import('./config-version.ts'),
   ]);

@@ -2,14 +2,8 @@ import { basename } from 'node:path';
 import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
 import type { Config } from '../../protocol/config-file.ts';
 import { findProject, findUserFile } from './find.ts';
-import {
-  applySetting,
-  leavesOf,
-  type Setting,
-  settingsOfEnvironment,
-  settingsOfFile,
-  settingsOfFlags,
-} from './layers.ts';
+import { applySetting, leavesOf, settingsOfEnvironment, settingsOfFile, settingsOfFlags } from './layers.ts';
+import type { Setting } from './settings-cache.ts';
 
 export type ConfigSource = 'flag' | 'environment' | 'project' | 'user' | 'default';
 

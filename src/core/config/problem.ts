@@ -1,3 +1,5 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
 /** A mistake in a file that a person wrote: where, which rule, and what puts it right. Lines and columns count from 1; 0 means the whole file. */
 export interface Problem {
   file: string;
@@ -6,6 +8,13 @@ export interface Problem {
   rule: string;
   message: string;
   fix: string;
+  /** What does it, where an operation can; no part of what is shown of the mistake. */
+  next?: readonly NextStep[];
+}
+
+/** What is shown of a mistake. */
+export function withoutNext<T extends { next?: unknown }>({ next: _, ...shown }: T): Omit<T, 'next'> {
+  return shown;
 }
 
 /** `file:line:column: message`, as compilers write it. */
@@ -16,4 +25,20 @@ export function problemText(problem: Problem): string {
 /** `file:line:column`, or the file alone when it is meant as a whole. */
 export function placeText({ file, line, column }: Pick<Problem, 'file' | 'line' | 'column'>): string {
   return line > 0 ? `${file}:${line}:${column}` : file;
+}
+
+/** Throws E_CONFIG_INVALID with every mistake at once; does nothing where there is none. */
+export function refuse(problems: readonly Problem[]): void {
+  const [first, ...others] = problems;
+  if (first === undefined) return;
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  throw new AcorError('E_CONFIG_INVALID', `${problemText(first)}${more}`, {
+    hint: first.fix,
+    details: { problems },
+  });
+}
+
+/** A problem of a file or folder as a whole. */
+export function problemOf(file: string, rule: string, message: string, fix: string): Problem {
+  return { file, line: 0, column: 0, rule, message, fix };
 }

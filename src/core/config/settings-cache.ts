@@ -3,9 +3,17 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
-import type { Setting } from './layers.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
+
+/** One setting: the path of its key, its value, and where it was written. */
+export interface Setting {
+  path: string[];
+  value: unknown;
+  where: string;
+  /** The outdated key by which it was written, and what to write instead. */
+  deprecated?: { key: string; fix: string };
+}
 
 /** A change within one tick of the file system's clock (10 ms at most) leaves no trace in its times. */
 const CLOCK_TICK_MS = 20;

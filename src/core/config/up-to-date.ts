@@ -1,5 +1,5 @@
 import { DEPRECATIONS, deprecationFix } from '../../protocol/deprecations.ts';
-import type { Setting } from './layers.ts';
+import type { Setting } from './settings-cache.ts';
 
 /** Settings by outdated keys become those that they stand for; a setting by its new key wins over them. */
 export function upToDate(settings: readonly Setting[]): Setting[] {

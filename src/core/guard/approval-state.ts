@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { approve } from '../../protocol/next-steps.ts';
 import { type PolicyLayer, placeIn } from '../policy/policy-layer.ts';
 import { readManifest } from '../registry/read-manifest.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
@@ -77,11 +77,10 @@ export function whyNotApproved(state: Extract<ApprovalState, { digest: string }>
 /** E_APPROVAL_REQUIRED: what is missing, and the command that a person runs. */
 export function approvalRequired(tool: string, state: Extract<ApprovalState, { digest: string }>): AcorError {
   const why = whyNotApproved(state);
-  const command = shellCommand(['acor', 'approve', tool]);
   return new AcorError('E_APPROVAL_REQUIRED', `tool '${tool}' is privileged, and ${why}`, {
-    hint: `A person must run this at a terminal: ${command}. Or lower permissions.level to standard and list what the tool needs.`,
+    hint: 'A person must approve it at a terminal. Or lower permissions.level to standard and list what the tool needs.',
     details: { ...state, tool },
-    next: [command],
+    next: [approve(tool)],
   });
 }
 

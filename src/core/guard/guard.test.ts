@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { approve as approveStep } from '../../protocol/next-steps.ts';
 import { loadConfig } from '../config/load.ts';
 import { Registry } from '../registry/registry.ts';
 import { ApprovalStore } from './approvals.ts';
@@ -173,7 +174,8 @@ describe('an approval', () => {
   it('lets a privileged tool run, which nothing else does', async () => {
     const error = await refusal((await open()).authorizeTool());
     assert.equal(error.code, 'E_APPROVAL_REQUIRED');
-    assert.match(String(error.hint), /A person must run this at a terminal: acor approve t/);
+    assert.match(String(error.hint), /^A person must approve it at a terminal\./);
+    assert.deepEqual(error.next, [approveStep('t')]);
     await approve();
     const { approval } = await (await open()).authorizeTool();
     assert.deepEqual([approval?.by, approval?.at], ['someone', '2026-01-01T00:00:00.000Z']);

@@ -10,7 +10,7 @@ export function refuseViolations(tool: string, violations: readonly Violation[])
     {
       hint: violations.map(({ fix }) => fix).join(' '),
       details: { violations },
-      next: [`acor policy check ${tool}`],
+      next: [{ operation: 'policy.check', input: { tool }, why: 'Hold the tool against the policy.' }],
     },
   );
 }

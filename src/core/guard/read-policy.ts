@@ -1,8 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { PolicyFile } from '../../protocol/policy-file.ts';
 import { checkFile } from '../config/check-file.ts';
-import type { Problem } from '../config/problem.ts';
-import { refuse } from '../config/refuse.ts';
+import { type Problem, refuse } from '../config/problem.ts';
 import { SettingsCache } from '../config/settings-cache.ts';
 import { type KeyPath, readYamlFile, type YamlFile } from '../config/yaml-file.ts';
 import type { PolicyLayer, PolicySource } from '../policy/policy-layer.ts';

@@ -153,7 +153,7 @@ export class RunGuard {
   async withinCeilings(): Promise<ToolEntry> {
     if (this.layers.length === 0) return this.#tool;
     const [{ rulesFor }, { withinCeilings }] = await Promise.all([
-      import('../policy/placed-rules.ts'),
+      import('../policy/policy-layer.ts'),
       import('../policy/limits.ts'),
     ]);
     const rules = this.layers.flatMap((layer) => rulesFor(this.#tool.name, layer).map((each) => each.rules));

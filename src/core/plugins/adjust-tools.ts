@@ -1,6 +1,6 @@
 import type { ToolEntry } from '../registry/registry.ts';
 import type { PluginTool } from './plugin.ts';
-import type { LoadedPlugin } from './plugins.ts';
+import type { LoadedPlugin } from './plugin-process.ts';
 
 const MAX_NOTE_CHARS = 300;
 

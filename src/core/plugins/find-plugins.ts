@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { pluginName } from '../../protocol/plugin-name.ts';
+import { pluginName } from '../../protocol/names.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { projectPath } from '../config/paths.ts';
@@ -58,7 +58,13 @@ export function pluginNamed(plugins: readonly FoundPlugin[], name: string): Foun
       names.length === 0
         ? "It names none. List its file under 'plugins', such as plugins: [.acor/plugins/notify.ts]"
         : `It names: ${names.join(', ')}`,
-    next: ['acor config show plugins'],
+    next: [
+      {
+        operation: 'config.show',
+        input: { key: 'plugins' },
+        why: 'See which plugins the configuration names.',
+      },
+    ],
   });
 }
 

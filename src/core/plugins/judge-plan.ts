@@ -1,8 +1,9 @@
 import { AcorError } from '../../protocol/acor-error.ts';
+import { describeTool } from '../../protocol/next-steps.ts';
 import { withinBudget } from '../run/plan/limits.ts';
 import type { ToolPlan } from '../run/plan/tool-plan.ts';
 import type { PluginPlan } from './plugin.ts';
-import type { LoadedPlugin } from './plugins.ts';
+import type { LoadedPlugin } from './plugin-process.ts';
 
 const MAX_REASON_CHARS = 500;
 
@@ -71,7 +72,7 @@ function refused(tool: string, plugin: string, reason: string): AcorError {
   return new AcorError('E_POLICY_DENIED', `the plugin '${plugin}' refuses to let tool '${tool}' run`, {
     hint: `It says: ${JSON.stringify(reason)}. Change the arguments, or ask the plugin's author.`,
     details: { plugin, reason },
-    next: [`acor describe ${tool}`],
+    next: [describeTool(tool)],
   });
 }
 

@@ -3,9 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { foreignImport } from './foreign-imports.ts';
 import { copyOf } from './plugin-copy.ts';
-import { readPluginFiles } from './plugin-files.ts';
+import { foreignImport, readPluginFiles } from './plugin-files.ts';
 
 let root: string;
 beforeEach(() => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import type { NextStep } from '../../protocol/next-step.ts';
 import { forgetCompanion, registerCompanion } from '../process/kill-tree.ts';
 import { hostCommand } from './host-command.ts';
 import type { Answer, PluginOutline, Question } from './messages.ts';
@@ -15,6 +16,21 @@ const HOOK_MS = 5000;
 
 /** Why a plugin did not answer, in words that follow its name. */
 export class PluginTrouble extends Error {}
+
+/** A plugin that runs. */
+export interface LoadedPlugin extends PluginOutline {
+  name: string;
+  process: PluginProcess;
+}
+
+/** Something that a plugin failed to do, reported once; `text` is a sentence without its full stop. */
+export interface PluginFailure {
+  plugin: string;
+  /** E_APPROVAL_REQUIRED for a plugin without an approval. */
+  code?: string;
+  text: string;
+  next?: NextStep[];
+}
 
 /** The process of one plugin. What goes wrong in there, even an exit or an endless loop, goes wrong for that plugin alone. */
 export class PluginProcess {

@@ -1,30 +1,30 @@
 import type { RunWriter } from '../ports/run-store.ts';
 import type { RunWatch } from '../run/services.ts';
 import { EventFeed } from './event-feed.ts';
-import type { LoadedPlugin, PluginFailure } from './plugins.ts';
+import type { LoadedPlugin, PluginFailure } from './plugin-process.ts';
 
 /** Plugins at one run: its events go to them, and what they fail to do goes into its log. */
 export class PluginWatch implements RunWatch {
-  readonly #log: RunWriter['log'];
+  readonly #writer: RunWriter;
   /** Those of all plugins, which become more. */
   readonly #failures: readonly PluginFailure[];
   readonly #feeds: { plugin: string; feed: EventFeed }[];
   #reported = 0;
 
   constructor(
-    { log }: RunWriter,
+    writer: RunWriter,
     plugins: readonly LoadedPlugin[],
     failures: readonly PluginFailure[],
     onTrouble: (plugin: string, why: string) => void,
   ) {
-    this.#log = log;
+    this.#writer = writer;
     this.#failures = failures;
     this.#feeds = plugins.map(({ name: plugin, process }) => ({
       plugin,
       feed: new EventFeed(process, (why) => onTrouble(plugin, why)),
     }));
     if (plugins.length === 0) return;
-    log.observe({
+    writer.log.observe({
       stored: (lines) => {
         for (const { feed } of this.#feeds) feed.push(lines);
       },
@@ -57,12 +57,13 @@ export class PluginWatch implements RunWatch {
   }
 
   #warn({ plugin, code, text, next }: PluginFailure, more: Record<string, unknown> = {}): void {
-    this.#log.append({
+    const { log, commandOf } = this.#writer;
+    log.append({
       type: 'runner_warning',
       ...(code !== undefined && { code }),
       msg: text,
       plugin,
-      ...(next !== undefined && { next }),
+      ...(next !== undefined && { next: next.map(commandOf) }),
       ...more,
     });
   }

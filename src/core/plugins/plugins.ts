@@ -1,9 +1,10 @@
+import type { NextStep } from '../../protocol/next-step.ts';
+import { approve } from '../../protocol/next-steps.ts';
 import { newSpanId } from '../../util/ids.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { whyNotApproved } from '../guard/approval-state.ts';
 import type { RunWriter } from '../ports/run-store.ts';
-import { loadRuntime } from '../process/runtime.ts';
+import { loadRuntime } from '../process/load-runtime.ts';
 import { Watchdog } from '../process/watchdog.ts';
 import { LANGUAGES } from '../registry/languages/index.ts';
 import type { Language } from '../registry/languages/language.ts';
@@ -14,28 +15,12 @@ import { adjustTools } from './adjust-tools.ts';
 import { approvalName, type FoundPlugin, findPlugins } from './find-plugins.ts';
 import type { Hook } from './host/check-plugin.ts';
 import { judgePlan } from './judge-plan.ts';
-import type { PluginOutline } from './messages.ts';
 import { copyOf } from './plugin-copy.ts';
 import { pluginLanguage } from './plugin-language.ts';
-import { PluginProcess } from './plugin-process.ts';
+import { type LoadedPlugin, type PluginFailure, PluginProcess } from './plugin-process.ts';
 import { PluginWatch } from './plugin-watch.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
-
-/** A plugin that runs. */
-export interface LoadedPlugin extends PluginOutline {
-  name: string;
-  process: PluginProcess;
-}
-
-/** Something that a plugin failed to do, reported once; `text` is a sentence without its full stop. */
-export interface PluginFailure {
-  plugin: string;
-  /** E_APPROVAL_REQUIRED for a plugin without an approval. */
-  code?: string;
-  text: string;
-  next?: string[];
-}
 
 /**
  * The plugins of a project. Their processes are started when the registry or a run first asks for them. What they fail to do is kept in
@@ -67,9 +52,14 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     return new Plugins(config, env, await findPlugins(config, env));
   }
 
-  /** The commands by which a person approves the plugins that have no approval. */
-  get next(): string[] {
-    return this.found.flatMap((plugin) => (isUnapproved(plugin) ? [approveCommand(plugin)] : []));
+  /** The approvals that a person has not given yet. */
+  get next(): NextStep[] {
+    return this.found.flatMap((plugin) => (isUnapproved(plugin) ? [approvalOf(plugin)] : []));
+  }
+
+  /** Whether the process of a plugin that ran has ended. */
+  get hasEnded(): boolean {
+    return this.#loaded.some(({ process }) => !process.isAlive);
   }
 
   /** Those that run, in the order of the configuration. */
@@ -152,7 +142,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
       plugin: plugin.name,
       code: 'E_APPROVAL_REQUIRED',
       text: `the plugin '${plugin.name}' does not run: ${why}`,
-      next: [approveCommand(plugin)],
+      next: [approvalOf(plugin)],
     });
   }
 
@@ -170,6 +160,6 @@ function isUnapproved({ approval }: FoundPlugin): boolean {
   return approval.state === 'missing' || approval.state === 'stale';
 }
 
-function approveCommand({ name }: FoundPlugin): string {
-  return shellCommand(['acor', 'approve', approvalName(name)]);
+function approvalOf({ name }: FoundPlugin): NextStep {
+  return approve(approvalName(name));
 }

@@ -4,8 +4,7 @@ import { type BuiltInRules, builtInViolations } from './built-in.ts';
 import { listEntry } from './explain-denial.ts';
 import { coversHost, isWildcard } from './hosts.ts';
 import { ceilingViolations } from './limits.ts';
-import { type PlacedRules, rulesFor } from './placed-rules.ts';
-import type { PolicyLayer } from './policy-layer.ts';
+import { type PlacedRules, type PolicyLayer, rulesFor } from './policy-layer.ts';
 import { isWithin, rootOf } from './reach.ts';
 import type { Decision, Violation } from './violation.ts';
 
@@ -176,7 +175,7 @@ function isolationViolations({ tier }: Asked, { rules, at }: PlacedRules): Viola
       allowed: weakest,
       by: at('require_isolation'),
       rule: `the sandbox here is of tier ${tier}, and tier ${weakest} or stronger is required`,
-      fix: 'Have a stronger sandbox made available; see: acor health',
+      fix: 'Have a stronger sandbox made available.',
     },
   ];
 }

@@ -1,4 +1,4 @@
-import type { PolicyFile } from '../../protocol/policy-file.ts';
+import type { PolicyFile, PolicyRules } from '../../protocol/policy-file.ts';
 
 export type PolicySource = 'system' | 'user' | 'project';
 
@@ -17,4 +17,21 @@ export function placeIn({ file, places }: PolicyLayer, path: string): string {
     if (Object.hasOwn(places, key)) return `${file}:${places[key]}`;
   }
   return `${file}:1:1`;
+}
+
+/** The rules of one layer that hold for a tool, and how their places are found. */
+export interface PlacedRules {
+  rules: PolicyRules;
+  at(path: string): string;
+}
+
+/** What a layer says of all tools, and what it says of this one. */
+export function rulesFor(tool: string, layer: PolicyLayer): PlacedRules[] {
+  const own = layer.policy.tools !== undefined && Object.hasOwn(layer.policy.tools, tool);
+  return [
+    { rules: layer.policy, at: (path) => placeIn(layer, path) },
+    ...(own
+      ? [{ rules: layer.policy.tools![tool]!, at: (path: string) => placeIn(layer, `tools.${tool}.${path}`) }]
+      : []),
+  ];
 }

@@ -1,3 +1,4 @@
+import type { CommandOf } from '../../protocol/next-step.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
 import type { Seal } from '../../protocol/v1/runner-events.ts';
@@ -56,6 +57,8 @@ export interface RunLog {
 
 /** The right to write one run, held by one supervisor at a time. Every write is refused once another one has taken the run over. */
 export interface RunWriter {
+  /** How the event log holds next steps: as exact commands. */
+  readonly commandOf: CommandOf;
   readonly layout: RunWorkspace;
   readonly epoch: number;
   readonly record: RunRecord;
@@ -91,6 +94,8 @@ export interface FollowOptions {
  * refused. Nothing here is a path. Every implementation passes `test/contracts/run-store.ts`.
  */
 export interface RunStore {
+  /** How event logs hold next steps: as exact commands. */
+  readonly commandOf: CommandOf;
   readonly leases: Leases;
   readonly control: ControlChannel;
   /** Where the runs are, for a person to read. */

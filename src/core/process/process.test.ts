@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isAlive, readProcess } from '../../util/process-table.ts';
 import { ProcessTree } from './kill-tree.ts';
+import { loadRuntime } from './load-runtime.ts';
 import { OutputPump } from './output-pump.ts';
-import { loadRuntime, type Runtime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
 import { Watchdog } from './watchdog.ts';
 
 const isLinux = process.platform === 'linux';

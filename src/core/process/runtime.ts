@@ -1,4 +1,4 @@
-/** How a process ended: its exit code, or the signal that ended it. What could not be measured is null. */
+/** How a process ended: its exit code, or the signal that ended it. `Runtime` makes it, a sandbox corrects it to that of the tool; null is what could not be measured. */
 export interface Exit {
   rc: number | null;
   signal: string | null;
@@ -49,10 +49,4 @@ export interface Runtime {
   adoptOrphans(): boolean;
   /** Takes a dead adopted child off the process table. */
   reap(pid: number): void;
-}
-
-/** The runtime that this process runs on. */
-export async function loadRuntime(): Promise<Runtime> {
-  if (process.versions.bun !== undefined) return (await import('./runtime-bun.ts')).bunRuntime;
-  return (await import('./runtime-node.ts')).nodeRuntime;
 }

@@ -1,4 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
+import { describeTool } from '../../protocol/next-steps.ts';
 
 /** Something wrong with one argument: the code that it alone would end with, the rule, and the fix. */
 export interface ArgumentProblem {
@@ -26,6 +27,6 @@ export function refuseArguments(tool: string, problems: readonly ArgumentProblem
       problems: problems.map(({ code, ...rest }) => (code === first.code ? rest : { code, ...rest })),
       usage,
     },
-    next: [`acor describe ${tool}`],
+    next: [describeTool(tool)],
   });
 }

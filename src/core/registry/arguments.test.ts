@@ -101,7 +101,7 @@ describe('the arguments of a tool with inputs', () => {
     assert.match(error.message, /nearest one is --name/);
     assert.match(
       error.hint!,
-      /acor run tool --name <string> \[-n <int>\] \[--verbose\] \[--color\] \[--tag <string> …\]/,
+      /Usage: tool --name <string> \[-n <int>\] \[--verbose\] \[--color\] \[--tag <string> …\]/,
     );
   });
 

@@ -15,9 +15,8 @@ export async function checkJsonInputs(
     ([name, value]) => typeof value === 'object' && properties[name],
   );
   if (schema === undefined || structured.length === 0) return;
-  // Loaded late: few tools have such a schema.
-  const { Ajv2020 } = await import('ajv/dist/2020.js');
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+  const { newAjv } = await import('./schema-check.ts');
+  const ajv = await newAjv();
   const { $defs, definitions } = schema;
   const problems = structured.flatMap(([name, value]) => {
     const validate = compiled(
@@ -30,7 +29,7 @@ export async function checkJsonInputs(
       input: name,
       rule: keyword,
       message: `'${name}${instancePath.replaceAll('/', '.')}' ${message}`,
-      fix: `Compare it with input_schema.properties.${name}: acor describe ${tool.name}`,
+      fix: `Compare it with input_schema.properties.${name} of the tool.`,
     }));
   });
   const [first, ...others] = problems;

@@ -91,7 +91,7 @@ describe('the command of a tool', () => {
     project.write('tools/t/tool.yaml', 'language: executable\n');
     const error = await failureOf(command());
     assert.equal(error.code, 'E_SPAWN_FAILED');
-    assert.deepEqual(error.next, [`chmod +x '${entry}'`]);
+    assert.deepEqual(error.next, [{ command: `chmod +x '${entry}'`, why: 'Make the entry executable.' }]);
   });
 
   it('whose first line names a program that is not there tells so', async () => {

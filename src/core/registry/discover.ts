@@ -1,14 +1,12 @@
 import { basename, dirname, join } from 'node:path';
 import type { LoadedConfig } from '../config/load.ts';
 import { registryDirsOf, toolsDirsOf } from '../config/paths.ts';
+import { problemOf } from '../config/problem.ts';
 import { type Candidate, stemOf } from './candidate.ts';
 import type { DiscoveryCache } from './discovery-cache.ts';
 import type { Language } from './languages/language.ts';
-import { matchPatterns } from './patterns.ts';
-import { readTool } from './read-tool.ts';
 import type { ToolEntry } from './tool-entry.ts';
-import { problemOf } from './tool-problem.ts';
-import { readToolsFolder, type ToolsFolder } from './tools-folder.ts';
+import type { ToolsFolder } from './tools-folder.ts';
 
 /** Finds the tools of a project (contract §6), the broken ones included, by name. Runs nothing. */
 export async function discover(
@@ -21,7 +19,10 @@ export async function discover(
   const tools: ToolEntry[] = [];
   const add = async (candidate: Omit<Candidate, 'languages'>): Promise<void> => {
     const id = `tool:${[candidate.path, candidate.language, ...candidate.registryFolders].join('|')}`;
-    const tool = await cache.unit(id, (files) => readTool({ ...candidate, languages }, files));
+    const tool = await cache.unit(id, async (files) => {
+      const { readTool } = await import('./read-tool.ts');
+      return readTool({ ...candidate, languages }, files);
+    });
     // A copy, since a rival's problem is added to it.
     if (tool !== null) tools.push({ ...tool, problems: [...tool.problems] });
   };
@@ -44,7 +45,10 @@ export async function discover(
   tools.splice(0, tools.length, ...found);
 
   for (const { real } of folders) {
-    const matches = await cache.unit(`patterns:${real}`, (files) => matchPatterns(real, patterns, files));
+    const matches = await cache.unit(`patterns:${real}`, async (files) => {
+      const { matchPatterns } = await import('./patterns.ts');
+      return matchPatterns(real, patterns, files);
+    });
     for (const { path, language } of matches) {
       if (tools.some((tool) => tool.entry === path)) continue;
       const stem = stemOf(basename(path));
@@ -80,17 +84,24 @@ export async function discover(
 async function toolsFolders(config: LoadedConfig, cache: DiscoveryCache): Promise<ToolsFolder[]> {
   const folders = new Map<string, ToolsFolder>();
   for (const dir of toolsDirsOf(config)) {
-    const folder = await cache.unit(`folder:${dir}`, (files) => readToolsFolder(dir, files));
+    const folder = await toolsFolder(dir, cache);
     folders.set(folder.real, folder);
   }
   return [...folders.values()];
+}
+
+function toolsFolder(dir: string, cache: DiscoveryCache): Promise<ToolsFolder> {
+  return cache.unit(`folder:${dir}`, async (files) => {
+    const { readToolsFolder } = await import('./tools-folder.ts');
+    return readToolsFolder(dir, files);
+  });
 }
 
 /** The folders of the registries, by the name of the tool that they are for. */
 async function registryFolders(config: LoadedConfig, cache: DiscoveryCache): Promise<Map<string, string[]>> {
   const byName = new Map<string, string[]>();
   for (const dir of registryDirsOf(config)) {
-    const { real, children } = await cache.unit(`folder:${dir}`, (files) => readToolsFolder(dir, files));
+    const { real, children } = await toolsFolder(dir, cache);
     for (const { name, kind } of children) {
       const path = join(real, name);
       const paths = byName.get(name) ?? [];

@@ -32,6 +32,7 @@ export class DiscoveryCache {
   #used = new Set<string>();
   #readAtMs = 0;
   #changed = false;
+  #revision = 0;
   /** Within a round each path is looked at once. */
   #seen = new Map<string, string>();
 
@@ -40,6 +41,11 @@ export class DiscoveryCache {
     this.#key = key;
     this.#ttlMs = ttlS * 1000;
     this.#load();
+  }
+
+  /** Rises whenever a round has read something again or forgotten something: between equal numbers nothing has changed. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /**
@@ -57,7 +63,7 @@ export class DiscoveryCache {
     for (const id of this.#units.keys()) {
       if (!this.#used.has(id)) {
         this.#units.delete(id);
-        this.#changed = true;
+        this.#noteChange();
       }
     }
     if (Object.keys(result).length > 0) this.#save();
@@ -72,8 +78,13 @@ export class DiscoveryCache {
     const files = new WatchedFiles();
     const value = await make(files);
     this.#units.set(id, { signatures: files.signatures(), value });
-    this.#changed = true;
+    this.#noteChange();
     return value;
+  }
+
+  #noteChange(): void {
+    this.#changed = true;
+    this.#revision++;
   }
 
   #holds({ signatures }: Unit): boolean {

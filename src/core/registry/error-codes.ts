@@ -4,8 +4,7 @@ import type { ErrorCodesFile } from '../../protocol/error-codes-file.ts';
 import { checkFile } from '../config/check-file.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { projectPath, registryDirsOf } from '../config/paths.ts';
-import type { Problem } from '../config/problem.ts';
-import { refuse } from '../config/refuse.ts';
+import { type Problem, refuse } from '../config/problem.ts';
 import { readYamlFile, type YamlFile } from '../config/yaml-file.ts';
 import type { WatchedFiles } from './watched-files.ts';
 

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import type { Problem } from '../config/problem.ts';
+import { type Problem, problemOf } from '../config/problem.ts';
 import type { Candidate } from './candidate.ts';
-import { problemOf } from './tool-problem.ts';
 import type { WatchedFiles } from './watched-files.ts';
 
 /** The manifests of a tool, the one in force first: those of the registries win over the one beside it (contract §5). */

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -15,6 +16,16 @@ export function findProgram(name: string, env: Env): string | undefined {
     }
   }
   return undefined;
+}
+
+/** The program that runs the tools of a language. Throws E_RUNTIME_MISSING with what to install. */
+export function requireRuntime(name: string, env: Env, missing: { message: string; hint: string }): string {
+  const found = findProgram(name, env);
+  if (found !== undefined) return found;
+  throw new AcorError('E_RUNTIME_MISSING', missing.message, {
+    hint: missing.hint,
+    details: { runtime: name },
+  });
 }
 
 /** Whether a path leads to a file that may be executed. */

@@ -1,6 +1,9 @@
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { InputSpec } from '../../protocol/manifest.ts';
 import { errorCode } from '../../util/error-code.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { projectPath } from '../config/paths.ts';
 import type { ArgumentProblem } from './argument-problem.ts';
 import { isInside, type RealPath, realPathOf } from './real-path.ts';
 
@@ -135,4 +138,10 @@ function protectedBy(path: string, { protectedRoots, cwd }: GrantRules): string 
     const root = typeof real === 'string' ? each : real.path;
     return isInside(path, root) || isInside(root, path);
   });
+}
+
+/** The folders under which a path argument may lie: project, working directory, system temp, and those configured. */
+export function grantRoots(config: LoadedConfig, cwd: string): string[] {
+  const extra = config.config.security.grant_roots.map((root) => projectPath(config, root));
+  return [...new Set([config.root, cwd, tmpdir(), ...extra].map((root) => realPathOf(root, cwd).path))];
 }

@@ -2,11 +2,10 @@ import { dirname } from 'node:path';
 import type { Manifest } from '../../protocol/manifest.ts';
 import { nearestWords } from '../../util/nearest.ts';
 import { checkFile } from '../config/check-file.ts';
-import type { Problem } from '../config/problem.ts';
+import { type Problem, problemOf } from '../config/problem.ts';
 import { readYamlFile, type YamlFile } from '../config/yaml-file.ts';
 import { LANGUAGES } from './languages/index.ts';
 import { isInside } from './real-path.ts';
-import { problemOf } from './tool-problem.ts';
 import type { WatchedFiles } from './watched-files.ts';
 
 /** A manifest file: what it says, if it holds, and all that is wrong with it. */

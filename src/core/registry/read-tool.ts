@@ -1,15 +1,14 @@
 import { dirname } from 'node:path';
 import { defaultManifest } from '../../protocol/default-manifest.ts';
-import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/tool-name.ts';
+import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/names.ts';
 import { errorCode } from '../../util/error-code.ts';
-import type { Problem } from '../config/problem.ts';
+import { type Problem, problemOf } from '../config/problem.ts';
 import type { Candidate } from './candidate.ts';
 import { entryOf, noEntry, setLanguage } from './entry-of.ts';
 import { findManifests, misnamedManifest, rivalManifests } from './find-manifests.ts';
 import { readManifest } from './read-manifest.ts';
 import { isInside } from './real-path.ts';
 import type { ToolEntry } from './tool-entry.ts';
-import { problemOf } from './tool-problem.ts';
 import type { WatchedFiles } from './watched-files.ts';
 
 /** Reads a candidate. Null when it is no tool; what is wrong with a tool stands in its problems. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { describeTool, LIST_TOOLS } from '../../protocol/next-steps.ts';
 import { loadConfig } from '../config/load.ts';
 import { Registry, type ToolEntry } from './registry.ts';
 
@@ -377,7 +378,7 @@ describe('a tool that is not there', () => {
     assert.equal(error.code, 'E_TOOL_NOT_FOUND');
     assert.equal(error.hint, "Did you mean 'data_migrator'?");
     assert.deepEqual(error.details?.['nearest'], ['data_migrator']);
-    assert.deepEqual(error.next, ['acor describe data_migrator', 'acor list']);
+    assert.deepEqual(error.next, [describeTool('data_migrator'), LIST_TOOLS]);
   });
 
   it('is refused with where tools are looked for, when there are none', async () => {

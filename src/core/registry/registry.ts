@@ -2,15 +2,15 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { ErrorInfo } from '../../protocol/error-codes.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
+import { describeTool, LIST_TOOLS } from '../../protocol/next-steps.ts';
 import { nearestWords } from '../../util/nearest.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { registryDirsOf, runsDirOf, toolsDirsOf } from '../config/paths.ts';
 import { problemText } from '../config/problem.ts';
 import { discover } from './discover.ts';
 import { DiscoveryCache } from './discovery-cache.ts';
-import { errorCodeFiles, readErrorCodes } from './error-codes.ts';
 import { LANGUAGES, languagesWith } from './languages/index.ts';
 import type { Language } from './languages/language.ts';
 import type { ToolEntry } from './tool-entry.ts';
@@ -26,7 +26,7 @@ export interface RegistryPlugins {
   /** The tools that are offered, and those that are hidden, with the plugin that hides each. */
   adjust(tools: readonly ToolEntry[]): Promise<{ tools: ToolEntry[]; hidden: ReadonlyMap<string, string> }>;
   /** What a person would do to have plugins run that do not yet. */
-  readonly next: readonly string[];
+  readonly next: readonly NextStep[];
 }
 
 /** The tools of a project. Each question looks at the files anew, so that a change is seen at once. */
@@ -65,6 +65,11 @@ export class Registry {
     return this.#plugins === undefined ? LANGUAGES : languagesWith(await this.#plugins.languages());
   }
 
+  /** Rises whenever `list` has read something again; undefined where plugins may change a list at any time. */
+  get revision(): number | undefined {
+    return this.#plugins === undefined ? this.#tools.revision : undefined;
+  }
+
   /** Every tool by name, the broken ones included. */
   list(): Promise<ToolEntry[]> {
     return this.#inTurn(async () => {
@@ -93,7 +98,8 @@ export class Registry {
   }
 
   /** The project's own error codes, beside the built-in ones. */
-  errorCodes(): Promise<Record<string, ErrorInfo>> {
+  async errorCodes(): Promise<Record<string, ErrorInfo>> {
+    const { errorCodeFiles, readErrorCodes } = await import('./error-codes.ts');
     const paths = errorCodeFiles(this.#config);
     return this.#inTurn(() =>
       this.#codes.round(() => this.#codes.unit('error-codes', (files) => readErrorCodes(paths, files))),
@@ -119,16 +125,12 @@ export class Registry {
         : nearest.length > 0
           ? `Did you mean ${nearest.map((each) => `'${each}'`).join(' or ')}?`
           : tools.length > 0
-            ? 'See the tools there are: acor list'
+            ? 'List the tools of the project.'
             : `No tools were found in ${folders.join(', ')}. A tool is a folder with a cli.* or main.*, or an executable file.`;
     return new AcorError('E_TOOL_NOT_FOUND', `there is no tool called '${name}'`, {
       hint,
       details: { tool: name, nearest, tools_dirs: folders },
-      next: [
-        ...nearest.map((each) => shellCommand(['acor', 'describe', each])),
-        ...(this.#plugins?.next ?? []),
-        'acor list',
-      ],
+      next: [...nearest.map(describeTool), ...(this.#plugins?.next ?? []), LIST_TOOLS],
     });
   }
 }

@@ -1,3 +1,5 @@
+import type { Ajv2020 } from 'ajv/dist/2020.js';
+
 type Schema = Readonly<Record<string, unknown>>;
 
 /** Why a value does not fit a schema of a manifest; undefined when it does. */
@@ -32,8 +34,8 @@ async function compiles(schema: Schema): Promise<boolean> {
   }
 }
 
-// Loaded late: few tools have such a schema. A reference to elsewhere is never fetched.
-async function newAjv() {
+/** What compiles schemas of manifests and answers. Loaded late: few tools have one. It never fetches a reference to elsewhere. */
+export async function newAjv(): Promise<Ajv2020> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
   return new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false });
 }

@@ -1,6 +1,6 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { InputSpec, Manifest } from '../../protocol/manifest.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { describeTool } from '../../protocol/next-steps.ts';
 
 /** A JSON Schema of an object. */
 export interface ObjectSchema {
@@ -35,7 +35,7 @@ export function wordsFor(manifest: Manifest, given: Readonly<Record<string, unkn
     `${manifest.name} declares no inputs: it takes args, a list of texts, and nothing else`,
     {
       hint: 'Give {"args":["…"]}: the words of its command line.',
-      next: [shellCommand(['acor', 'describe', manifest.name])],
+      next: [describeTool(manifest.name)],
     },
   );
 }

@@ -1,9 +1,9 @@
 import { flagOf } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
 
-/** How a tool is called, in one line. */
+/** How a tool is called, in one line: its name and its arguments. */
 export function usageLine(tool: string, specs: readonly InputSpec[] | undefined): string {
-  if (specs === undefined) return `acor run ${tool} [args…]`;
+  if (specs === undefined) return `${tool} [args…]`;
   const flags = specs
     .filter((spec) => !spec.positional)
     .map((spec) => {
@@ -14,7 +14,7 @@ export function usageLine(tool: string, specs: readonly InputSpec[] | undefined)
   const positionals = specs
     .filter((spec) => spec.positional)
     .map((spec) => optional(spec, `<${spec.name}>${spec.multiple ? '…' : ''}`));
-  return ['acor run', tool, ...flags, ...positionals].join(' ');
+  return [tool, ...flags, ...positionals].join(' ');
 }
 
 function optional({ required, default: fallback }: InputSpec, text: string): string {

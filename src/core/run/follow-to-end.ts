@@ -1,25 +1,41 @@
+import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { countLines } from '../store-files/follow.ts';
 import { isLive, livenessOf } from './liveness.ts';
 import { eventCount } from './log-summary.ts';
+import { endInLog } from './read-run.ts';
+
+/** The death of a supervisor wakes no follower: the followers check from time to time, not at each change of the log. */
+const LIVENESS_CHECK_MS = 500;
+const ROUND_MS = 5;
 
 export interface FollowToEnd {
   /** Only events after this `seq`. */
   since: number;
   signal?: AbortSignal | undefined;
-  /** Asked while no events come: true when the follower has seen what it wanted. */
+  /** Asked while no event comes: true when the follower has seen what it wanted. */
   isEnough?: () => boolean;
   /** A run that loses its supervisor is recovered, so that the log has an end. Left out for readers, which write nothing. */
-  recovers?: boolean;
+  recovers?: boolean | undefined;
 }
 
-/** Follows the log of a run, whoever supervises it, in whole lines to the event that ends the run, or until the run is lost. */
+/**
+ * Follows the log of a run, whatever process supervises it, from any `seq` on and in whole lines, to the event that ends the run, or
+ * until the run is lost.
+ */
 export async function* followToEnd(
   store: RunStore,
   runId: string,
   { since, signal, isEnough = () => false, recovers = false }: FollowToEnd,
 ): AsyncGenerator<Uint8Array> {
-  const isAbandoned = async () => isEnough() || !(await isLive(store, runId));
+  let checkedAtMs = Number.NEGATIVE_INFINITY;
+  const isAbandoned = async () => {
+    if (isEnough()) return true;
+    const nowMs = performance.now();
+    if (nowMs - checkedAtMs < LIVENESS_CHECK_MS) return false;
+    checkedAtMs = nowMs;
+    return !(await isLive(store, runId));
+  };
   const follow = { wait: true, isAbandoned, ...(signal && { signal }) };
   let seen = since;
   for (;;) {
@@ -29,11 +45,24 @@ export async function* followToEnd(
     }
     if (signal?.aborted || isEnough()) return;
     if ((await livenessOf(store, runId)).liveness === 'lost') {
-      if (!recovers) return;
-      const { recoverRun } = await import('./recover-lost-run.ts');
-      // A store that cannot be written has no end to show.
-      if ((await recoverRun(store, runId)).lost) return;
+      // A store that cannot be written gives the log no end either.
+      if (!recovers || (await recovered(store, runId)).lost) return;
     }
     if ((await eventCount(store, runId)) <= seen) return;
   }
+}
+
+/** The record of a run that was followed to its end. Its supervisor writes the record after the log; a lost run is recovered. */
+export async function endedRecord(store: RunStore, runId: string): Promise<RunRecord & { lost?: true }> {
+  for (;;) {
+    const { record, liveness } = await livenessOf(store, runId);
+    if (liveness === 'lost') return recovered(store, runId);
+    if (liveness === 'ended' || (await endInLog(store, runId)) === undefined) return record;
+    await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+  }
+}
+
+async function recovered(store: RunStore, runId: string): Promise<RunRecord & { lost?: true }> {
+  const { recoverRun } = await import('./recover-lost-run.ts');
+  return recoverRun(store, runId);
 }

@@ -1,9 +1,8 @@
 import type { RunStore } from '../ports/run-store.ts';
-import { endedRecord } from './ended-record.ts';
-import { followToEnd } from './follow-to-end.ts';
+import { endedRecord, followToEnd } from './follow-to-end.ts';
 import { isLive } from './liveness.ts';
 import type { RunSummary } from './run-summary.ts';
-import { summaryOf } from './summary-of.ts';
+import { summaryOf } from './run-summary.ts';
 
 /** The run that was started before with the idempotency key of this call, whoever supervises it, and whether it has ended or not. */
 export class KnownRun {

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isOkExit, judge, type OutcomeFacts } from './outcome.ts';
+import { isOkExit, judge } from './outcome.ts';
 import { backoffMs, nextStep } from './retry.ts';
+
+type Facts = Parameters<typeof judge>[0] & Parameters<typeof judge>[1];
 
 const EXIT_CODES = { ok: 0, retryable_error: 20, fatal_error: 30 };
 const usage = { cpu_s: null, max_rss_bytes: null };
 
-function exited(rc: number | null, facts: Partial<OutcomeFacts> = {}): OutcomeFacts {
+function exited(rc: number | null, facts: Partial<Facts> = {}): Facts {
   const exit = { rc, signal: rc === null ? 'SIGKILL' : null, usage };
   return {
     ending: { kind: 'exited', exit },
-    exit,
     message: { type: 'result', status: 'ok' },
     protocolProblem: undefined,
     adapter: 'jsonl',
@@ -21,7 +22,11 @@ function exited(rc: number | null, facts: Partial<OutcomeFacts> = {}): OutcomeFa
   };
 }
 
-function error(fields: Record<string, unknown>): Partial<OutcomeFacts> {
+function outcomeOf(facts: Facts) {
+  return judge(facts, facts);
+}
+
+function error(fields: Record<string, unknown>): Partial<Facts> {
   return { message: { type: 'error', ...fields } };
 }
 
@@ -113,7 +118,7 @@ describe('the outcome of an attempt', () => {
     ],
   ] as const) {
     it(title, () => {
-      const outcome = judge(facts as OutcomeFacts);
+      const outcome = outcomeOf(facts as Facts);
       assert.deepEqual([outcome.state, outcome.code, outcome.retryable], expected);
     });
   }
@@ -127,17 +132,17 @@ describe('the outcome of an attempt', () => {
 
 describe('the next step after an attempt', () => {
   const retry = { maxAttempts: 3, backoffS: 1, maxBackoffS: 5 };
-  const failure = judge(exited(20, { message: undefined }));
+  const failure = outcomeOf(exited(20, { message: undefined }));
   const tool = ({ idempotent }: { idempotent: boolean }) => ({ idempotent, wasStopped: false });
 
   it('is another try only for a retryable failure, and only while tries are left', () => {
     assert.equal(nextStep(failure, 1, retry, tool({ idempotent: false })), 'retry');
     assert.equal(nextStep(failure, 3, retry, tool({ idempotent: true })), 'end');
     assert.equal(
-      nextStep(judge(exited(30, { message: undefined })), 1, retry, tool({ idempotent: true })),
+      nextStep(outcomeOf(exited(30, { message: undefined })), 1, retry, tool({ idempotent: true })),
       'end',
     );
-    assert.equal(nextStep(judge(exited(0)), 1, retry, tool({ idempotent: true })), 'end');
+    assert.equal(nextStep(outcomeOf(exited(0)), 1, retry, tool({ idempotent: true })), 'end');
   });
 
   it('is none for a tool that was stopped mid-way, unless doing it twice is harmless', () => {

@@ -2,28 +2,41 @@ import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
 import { firstError } from '../../util/error-code.ts';
 import { unreachable } from '../../util/unreachable.ts';
+import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
+import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import { storageError } from '../store-files/storage-error.ts';
 import type { Ending } from './attempt/ending.ts';
-import type { EndingMessage } from './attempt/intake.ts';
+import type { LastMessage } from './attempt/intake.ts';
 import { describeOverLimit } from './attempt/resources/over-limit.ts';
 
-/** How an attempt ended, as the run tells it. `retryable` says whether trying again may help. */
+/** What was seen of one attempt of a tool. `windDown` makes it; `judge` and the collection of its artifacts read it. */
+export interface ObservedAttempt {
+  ending: Ending;
+  exit: Exit;
+  message: LastMessage | undefined;
+  /** The first breach of the protocol. */
+  protocolProblem: string | undefined;
+  /** Processes that could not be killed. */
+  survivors: Survivor[];
+  /** The files that the adapter found, of those that the tool named. */
+  files: readonly MeasuredArtifact[];
+}
+
+/** The verdict on an attempt or a run. `judge`, `pipeOutcome` and the workflow engine make it; `Run` retries and ends by it. */
 export interface Outcome {
   state: FinalState;
   code: string | null;
   message: string | null;
   hint: string | null;
+  /** Whether a retry may help. */
   retryable: boolean;
-  /** The runner itself found the fault, so it has to tell of it; a tool's own error is in the log already. */
+  /** The runner found the fault, and records it as `runner_error`; a tool's own error is in the log already. */
   byRunner: boolean;
 }
 
-export interface OutcomeFacts {
-  ending: Ending;
-  exit: Exit | null;
-  message: EndingMessage | undefined;
-  protocolProblem: string | undefined;
+/** What the manifest and the project say about how a tool ends. */
+interface Rules {
   adapter: string;
   strict: boolean;
   exitCodes: Readonly<Record<string, number>>;
@@ -43,15 +56,17 @@ export function isListedExit(rc: number, exitCodes: Readonly<Record<string, numb
   return rc === 0 || namesOf(rc, exitCodes).length > 0;
 }
 
+type Observed = Pick<ObservedAttempt, 'ending' | 'message' | 'protocolProblem'>;
+
 /** Judges an attempt by what happened, not by what the tool says alone (contract §1, §3). */
-export function judge(facts: OutcomeFacts): Outcome {
-  const { ending } = facts;
+export function judge(observed: Observed, rules: Rules): Outcome {
+  const { ending } = observed;
   switch (ending.kind) {
     case 'exited':
-      return judgeExit(facts, ending.exit);
+      return judgeExit(observed, rules, ending.exit);
     case 'lingered':
-      // What it said counts as if it had ended then.
-      return judgeExit(facts, { ...OK_EXIT, rc: facts.exitCodes['ok'] ?? 0 });
+      // It counts as if it had exited when it sent its last message.
+      return judgeExit(observed, rules, { ...OK_EXIT, rc: rules.exitCodes['ok'] ?? 0 });
     case 'deadline':
       return ending.outputClosed
         ? stopped(
@@ -85,11 +100,11 @@ export function judge(facts: OutcomeFacts): Outcome {
   }
 }
 
-function judgeExit(facts: OutcomeFacts, exit: Exit): Outcome {
-  const { message, exitCodes } = facts;
+function judgeExit({ message, protocolProblem }: Observed, rules: Rules, exit: Exit): Outcome {
+  const { exitCodes } = rules;
   const ok = exit.rc !== null && isOkExit(exit.rc, exitCodes);
   const how = exit.rc === null ? `was ended by ${exit.signal}` : `ended with exit code ${exit.rc}`;
-  if (message?.type === 'error') return toolError(facts, message, exit);
+  if (message?.type === 'error') return toolError(message, rules, exit);
   if (message?.type === 'cancelled') {
     return {
       state: 'cancelled',
@@ -104,26 +119,25 @@ function judgeExit(facts: OutcomeFacts, exit: Exit): Outcome {
     const said = message?.type === 'result' ? 'the tool wrote a result, and then ' : 'the tool ';
     return { ...stopped('E_TOOL_FAILED', `${said}${how}`), retryable: isRetryableExit(exit, exitCodes) };
   }
-  if (message === undefined) return withoutResult(facts);
+  if (message === undefined) return withoutResult(rules);
   if (message.status === 'error' || message.status === 'failed') {
     return stopped('E_TOOL_FAILED', `the tool's result has the status '${message.status}'`);
   }
-  if (facts.strict && facts.protocolProblem !== undefined)
-    return stopped('E_PROTOCOL', facts.protocolProblem);
+  if (rules.strict && protocolProblem !== undefined) return stopped('E_PROTOCOL', protocolProblem);
   return completed();
 }
 
-function withoutResult({ strict, adapter }: OutcomeFacts): Outcome {
+function withoutResult({ strict, adapter }: Rules): Outcome {
   if (adapter === 'plain' || !strict) return completed();
   return stopped('E_NO_RESULT', 'the tool exited with 0 and had written no result');
 }
 
-/** The tool's own word on `retryable` counts first, then its exit code, then the table. */
-function toolError(facts: OutcomeFacts, message: EndingMessage, exit: Exit): Outcome {
+/** `retryable` is what the tool says, else what its exit code says, else what the table says. */
+function toolError(message: LastMessage, { exitCodes, extraCodes }: Rules, exit: Exit): Outcome {
   const code =
     typeof message.code === 'string' && /^E_[A-Z0-9_]+$/.test(message.code) ? message.code : 'E_TOOL_FAILED';
-  const info = errorInfo(code, facts.extraCodes);
-  const byExit = exit.rc === null ? undefined : retryableByExit(exit.rc, facts.exitCodes);
+  const info = errorInfo(code, extraCodes);
+  const byExit = exit.rc === null ? undefined : retryableByExit(exit.rc, exitCodes);
   const said = typeof message.retryable === 'boolean' ? message.retryable : undefined;
   return {
     state: 'failed',
@@ -156,7 +170,7 @@ function completed(): Outcome {
   return { state: 'completed', code: null, message: null, hint: null, retryable: false, byRunner: false };
 }
 
-/** A failure that the runner itself tells of, with the hint and the retry rule of the table. */
+/** A failure that the runner found, with the hint and the retry rule of the error table. */
 export function stopped(code: string, message: string): Outcome {
   const info = errorInfo(code);
   return {

@@ -11,6 +11,7 @@ import { lastStateChange, recordedArtifacts, summariseLog } from './log-summary.
 import { type Outcome, stopped } from './outcome.ts';
 import { changeFrom, endInLog, lostMessage, readRun } from './read-run.ts';
 import { clearSecrets } from './secrets/secrets-folder.ts';
+import { stepsAfter } from './steps-after.ts';
 import { tidyWorkspace } from './workspace.ts';
 import { UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
@@ -112,18 +113,18 @@ async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
   const outcome = isFinal(from)
     ? await recordedOutcome(store, record.run_id, from, reason)
     : stopped('E_RUNNER_LOST', lostMessage(record));
-  const facts = {
+  const reported = {
     rc: null,
     signal: null,
     duration_s: Math.max(0, Date.now() - Date.parse(record.created_at)) / 1000,
     usage: UNKNOWN_USAGE,
     artifacts: outcome.state === 'completed' ? await recordedArtifacts(store, record.run_id) : [],
     survivors: remainsOf(record.run_id).map((pid) => ({ pid, command: commandOf(record, pid) })),
-    next: outcome.state === 'completed' ? [] : [`acor resume ${record.run_id}`, `acor logs ${record.run_id}`],
+    next: stepsAfter({ run_id: record.run_id, tool: record.tool, ...outcome, late: true }),
     attempt: record.attempt,
     late: true,
   } as const;
-  await writeEnding(writer, outcome, facts, from);
+  await writeEnding(writer, outcome, reported, from);
 }
 
 /** The supervisor recorded the state in which the run ends and died before it wrote the end: that state stays. */

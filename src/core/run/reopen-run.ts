@@ -1,18 +1,19 @@
 import { rmSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { attachTo, readLogs, showRun } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { identify } from '../../util/process-table.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { removeCancelFile } from './attempt/cancel-file.ts';
 import { stagedBefore } from './attempt/outputs.ts';
-import type { PreparedRun } from './plan/prepared-run.ts';
+import { prepareRun } from './prepare-run.ts';
 import { recoverRun } from './recover-lost-run.ts';
+import { wasStoppedMidway } from './retry.ts';
 import { Run } from './run.ts';
+import type { PreparedRun } from './run-executor.ts';
 import type { Rerun, RerunMode, RunRequest } from './run-request.ts';
 import { clearSecrets } from './secrets/secrets-folder.ts';
 import type { RunnerServices } from './services.ts';
-import { planned } from './start-run.ts';
-import { wasStoppedMidway } from './stopped-midway.ts';
 import { prepareWorkspace } from './workspace.ts';
 import { enterState } from './write-ending.ts';
 
@@ -26,7 +27,7 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
     plan,
     createExecutor,
     again: reopening,
-  } = await planned(services, {
+  } = await prepareRun(services, {
     ...request,
     ...(replays !== null && { replays: { runId: replays, outputs: stagedBefore(record) } }),
   });
@@ -82,13 +83,13 @@ function checkState({ run_id, state }: RunRecord, { from }: Rerun): void {
   if (state === 'failed' || state === 'cancelled' || (state === 'completed' && from !== undefined)) return;
   if (state === 'completed') {
     throw new AcorError('E_USAGE', `run ${run_id} is completed; there is nothing left to do`, {
-      hint: `See what it made: acor show ${run_id}`,
-      next: [`acor show ${run_id}`],
+      hint: 'See what it made.',
+      next: [showRun(run_id)],
     });
   }
   throw new AcorError('E_USAGE', `run ${run_id} is still going (${state})`, {
-    hint: `Follow it: acor attach ${run_id}`,
-    next: [`acor attach ${run_id}`],
+    hint: 'Follow the run.',
+    next: [attachTo(run_id)],
   });
 }
 
@@ -98,7 +99,7 @@ function outcomeUnknown({ run_id, tool, code, signal }: RunRecord): AcorError {
     `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent: nobody can say what it had done by then`,
     {
       hint: 'Look at what the tool changed. If doing it again is harmless, add --force, or set idempotent: true in its manifest.',
-      next: [`acor logs ${run_id}`],
+      next: [readLogs(run_id)],
     },
   );
 }

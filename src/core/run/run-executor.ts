@@ -1,55 +1,66 @@
+import type { RunRecord } from '../../protocol/run-record.ts';
 import type { ControlListener } from '../ports/control-channel.ts';
+import type { RunWriter } from '../ports/run-store.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import type { Questions } from './answers/questions.ts';
 import type { Outcome } from './outcome.ts';
+import type { RunPlan } from './plan/run-plan.ts';
 
-/** What a run does, one attempt after the other: a tool's process (`tool-work.ts`), or the steps of a workflow. */
+/** A run that is ready to begin: its plan, and what executes it. */
+export interface PreparedRun {
+  plan: RunPlan;
+  createExecutor(writer: RunWriter): RunExecutor;
+  /** For the next attempt of a run: what its `runner_state` reports besides, and what changes in its record. */
+  again?: { told: Record<string, unknown>; change: Partial<RunRecord> };
+}
+
+/** Executes a run, one attempt after the other: the process of a tool, the turns of a task, the steps of a workflow, the stages of a pipe. */
 export interface RunExecutor {
-  /** Sees one attempt through to its end, whatever that is; when it returns, nothing of it is left alive. It does not throw. */
+  /** Runs one attempt to its end, whatever that is; when it returns, nothing of it is alive. It does not throw. */
   attempt(options: AttemptOptions): Promise<AttemptOutcome>;
-  /** No further attempt follows: tells what there is to tell before the end. */
+  /** No further attempt follows: records what is to be recorded before the end. */
   conclude(last: AttemptOutcome): Promise<void>;
 }
 
 export interface AttemptOptions {
   number: number;
-  /** When the time of the whole run is up, as things stand now. */
+  /** The deadline of the whole run, as of now. */
   deadline: () => Date;
-  /** Whether an attempt before it has left checkpoints to go on from. */
+  /** Whether it continues from the checkpoints of an earlier attempt. */
   isResumed: boolean;
   /** Time left of the whole run. */
   leftMs: () => number;
-  /** Settles when the caller wants the run to end, with the reason; `forceCancel` when without any grace. */
+  /** Settles with the reason when the run is cancelled; `forceCancel` when it is to end without a grace. */
   cancelled: Promise<string>;
   forceCancel: Promise<void>;
   questions: Questions;
   control: ControlListener;
-  /** Given when a program is gone after its questions, and hears the answers as the next one. */
+  /** Set for a conversation, in which each turn is a process: it exits after its questions, and the next one gets the answers. */
   turn?: TurnHooks;
 }
 
-/** What is told of a turn's questions to whoever starts the next turn. They stay open when its program ends. */
+/** Reports the questions of a turn to what starts the next turn. They stay open when the process of the turn exits. */
 export interface TurnHooks {
   asked(event: Readonly<Record<string, unknown>>): void;
   delivered(line: string): void;
 }
 
-/** What one attempt came to. */
+/** How one attempt ended. Every `RunExecutor` makes it; `Run` decides by it whether to retry, and summarises the last one. */
 export interface AttemptOutcome {
   outcome: Outcome;
-  /** Whether it was stopped, and did not end by itself: nobody can say what it had done by then. */
+  /** Whether it was stopped and did not end by itself: what it had done by then is unknown. */
   wasStopped: boolean;
-  /** How its process ended; null when there was none. */
+  /** Null when it had no process. */
   exit: Exit | null;
   survivors: Survivor[];
-  /** Its own last message, where that is a result. */
+  /** Its last message, if that is a result. */
   result: Record<string, unknown> | null;
   artifacts: MeasuredArtifact[];
 }
 
-/** An attempt that never began. */
+/** The end of an attempt that never began. */
 export function notStarted(outcome: Outcome): AttemptOutcome {
   return { outcome, wasStopped: false, exit: null, survivors: [], result: null, artifacts: [] };
 }

@@ -1,5 +1,7 @@
+import type { RunKind } from '../../protocol/run-kind.ts';
+import type { ToolEntry } from '../registry/registry.ts';
 import type { AnswerHandler, PreparedAnswer } from './answers/questions.ts';
-import type { RecordSource } from './records/record-source.ts';
+import type { RecordSource } from './records/record-reader.ts';
 
 /** `resume` continues from the checkpoints of earlier attempts; `retry` starts over. */
 export type RerunMode = 'resume' | 'retry';
@@ -28,7 +30,11 @@ export interface RunGroup {
 
 /** What a caller asks for. */
 export interface RunRequest {
+  kind: RunKind;
+  /** The name of what to run, with its kind, as in `workflow:nightly.yaml`. */
   tool: string;
+  /** The tool, if the caller has looked it up for this request: discovery is not repeated. */
+  found?: ToolEntry;
   args: string[];
   /** Path arguments are resolved against it. */
   cwd: string;

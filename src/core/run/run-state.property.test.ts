@@ -7,6 +7,7 @@ import type { StoreRig } from '../../../test/contracts/run-store.ts';
 import { loseRun } from '../../../test/support/lose-run.ts';
 import { SeededRandom } from '../../../test/support/seeded-random.ts';
 import { checkedStates } from '../../../test/support/state-chain.ts';
+import { commandOf } from '../../operations/command-forms.ts';
 import { isFinal, mayFollow, RUN_STATES, type RunState } from '../../protocol/run-state.ts';
 import { newRunId, newSpanId } from '../../util/ids.ts';
 import { identify } from '../../util/process-table.ts';
@@ -32,7 +33,7 @@ after(() => rmSync(root, { recursive: true, force: true }));
 const RIGS: Readonly<Record<string, () => StoreRig & { verify(runId: string): unknown[] }>> = {
   files: () => {
     const runsDir = join(root, '.runs');
-    const store = new FileRunStore(runsDir);
+    const store = new FileRunStore(runsDir, commandOf);
     return {
       open: () => store,
       lose: (runId) => loseRun(runsDir, runId),
@@ -40,7 +41,7 @@ const RIGS: Readonly<Record<string, () => StoreRig & { verify(runId: string): un
     };
   },
   memory: () => {
-    const store = new MemoryRunStore(join(root, 'workspaces'));
+    const store = new MemoryRunStore(join(root, 'workspaces'), commandOf);
     return { open: () => store, lose: (runId) => store.leases.lose(runId), verify: () => [] };
   },
 };
@@ -295,6 +296,7 @@ const FACTS = {
 function newRun(runId: string): NewRun {
   return {
     run_id: runId,
+    kind: 'tool',
     tool: 'a_tool',
     tool_version: null,
     args: [],

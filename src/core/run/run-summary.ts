@@ -1,11 +1,17 @@
+import { errorInfo } from '../../protocol/error-codes.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
+import type { RunStore } from '../ports/run-store.ts';
 import type { RunWorkspace } from '../ports/run-workspace.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
+import { summariseLog } from './log-summary.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { AttemptOutcome } from './run-executor.ts';
+import { recordedSteps, stepsAfter } from './steps-after.ts';
 
-/** How a run ended. `result` is the tool's own last message, if it wrote one. */
+/** How a run ended, as every surface shows it. `summarise` makes it of a run's own supervisor, `summaryOf` of the store. */
 export interface RunSummary {
   run_id: string;
   tool: string;
@@ -21,20 +27,18 @@ export interface RunSummary {
   events: number;
   artifacts: MeasuredArtifact[];
   survivors: Survivor[];
+  /** The tool's last message, if that is a result. */
   result: Record<string, unknown> | null;
-  next: string[];
+  next: NextStep[];
   dir: string;
 }
 
-/** How the last try came out, and which one it was. */
-export type FinalAttempt = AttemptOutcome & { number: number };
-
-/** What a supervisor says of its own run. The number of events is known once the end is written. */
+/** The summary of a run that this process supervised. The number of events is known once the end is written. */
 export function summarise(
   { runId, name }: RunPlan,
   layout: RunWorkspace,
-  { outcome, exit, survivors, result, artifacts, number }: FinalAttempt,
-  durationS: number,
+  { outcome, exit, survivors, result, artifacts }: AttemptOutcome,
+  { attempt, durationS }: { attempt: number; durationS: number },
 ): RunSummary {
   const failed = outcome.state !== 'completed';
   return {
@@ -47,13 +51,51 @@ export function summarise(
     retryable: outcome.retryable,
     rc: exit?.rc ?? null,
     signal: exit?.signal ?? null,
-    attempt: number,
+    attempt,
     duration_s: durationS,
     events: 0,
     artifacts: failed ? [] : artifacts,
     survivors,
     result,
-    next: failed ? [...(outcome.retryable ? [`acor resume ${runId}`] : []), `acor logs ${runId}`] : [],
+    next: stepsAfter({ run_id: runId, tool: name, ...outcome }),
     dir: layout.dir,
   };
+}
+
+/** The summary of a run that another process supervised, from its log. `record` is the run as `readRun` reports it. */
+export async function summaryOf(
+  store: RunStore,
+  runId: string,
+  record: RunRecord & { lost?: true },
+): Promise<RunSummary> {
+  const layout = store.layout(runId);
+  const { end, ending, failure, denial } = await summariseLog(store, runId);
+  const told = failure ?? (ending?.type === 'error' ? ending : undefined);
+  const code = (end?.code ?? record.code) as string | null;
+  return {
+    run_id: runId,
+    tool: record.tool,
+    state: (end?.state ?? record.state) as FinalState,
+    code,
+    message: record.message ?? textOrNull(told?.msg),
+    hint:
+      textOrNull(told?.hint) ??
+      textOrNull(denial?.hint) ??
+      (code === null ? null : (errorInfo(code)?.hint ?? null)),
+    retryable: told?.retryable === true,
+    rc: (end?.rc ?? record.rc) as number | null,
+    signal: (end?.signal ?? record.signal) as string | null,
+    attempt: record.attempt,
+    duration_s: (end?.duration_s ?? record.duration_s ?? 0) as number,
+    events: (end?.events ?? record.events ?? 0) as number,
+    artifacts: (end?.artifacts ?? []) as MeasuredArtifact[],
+    survivors: (end?.survivors ?? []) as RunSummary['survivors'],
+    result: ending?.type === 'result' ? { ...ending } : null,
+    next: recordedSteps(store, record, end),
+    dir: layout.dir,
+  };
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
 }

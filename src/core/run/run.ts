@@ -8,29 +8,31 @@ import type { RunPlan } from './plan/run-plan.ts';
 import { backoffMs, nextStep } from './retry.ts';
 import { type AttemptOutcome, notStarted, type RunExecutor } from './run-executor.ts';
 import { RunSlot } from './run-slot.ts';
-import { type FinalAttempt, type RunSummary, summarise } from './run-summary.ts';
+import { type RunSummary, summarise } from './run-summary.ts';
 import type { RunnerServices, RunWatch } from './services.ts';
 import { prepareWorkspace, tidyWorkspace } from './workspace.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
-/** The last moment that RFC 3339 can write: a limit may be given that lies beyond it. */
+/** The last moment that RFC 3339 can write: a limit may lie beyond it. */
 const LAST_DEADLINE_MS = Date.UTC(9999, 11, 31);
 
 /** A run that this process supervises. */
 export class Run {
   readonly runId: string;
-  /** Settles when the run is over, its ending is on disk, and nothing of it is alive. */
+  /** Settles when the end of the run is on disk, and nothing of it is alive. */
   readonly ended: Promise<RunSummary>;
   readonly #store: RunStore;
   readonly #plan: RunPlan;
   readonly #writer: RunWriter;
-  readonly #work: RunExecutor;
+  readonly #executor: RunExecutor;
   readonly #firstAttempt: number;
-  /** How many events there were before this supervisor. */
+  /** The number of the latest attempt. */
+  #attempt: number;
+  /** How many events the log held before this supervisor. */
   readonly #since: number;
-  readonly #turn: RunSlot;
+  readonly #slot: RunSlot;
   readonly #watch: RunWatch | undefined;
-  /** When it went to work: the time in the queue does not count. */
+  /** When it left the queue: the time there does not count. */
   #begunMs = performance.now();
   #cancel!: (reason: string) => void;
   readonly #cancelled: Promise<string>;
@@ -40,12 +42,12 @@ export class Run {
   readonly #control: ControlListener;
   #isOver = false;
 
-  private constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, work: RunExecutor) {
+  private constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, executor: RunExecutor) {
     this.#plan = plan;
     this.#writer = writer;
-    this.#work = work;
-    this.#firstAttempt = writer.record.attempt;
-    // The step back to `queued` belongs to what this supervisor tells.
+    this.#executor = executor;
+    this.#firstAttempt = this.#attempt = writer.record.attempt;
+    // The change back to `queued` belongs to this supervisor's events.
     this.#since = plan.again === null ? 0 : writer.log.events - 1;
     plan.secrets?.guard(writer);
     this.runId = plan.runId;
@@ -58,7 +60,7 @@ export class Run {
       this.#forceCancelNow = resolve;
     });
     this.#watch = services.plugins?.watch(writer);
-    this.#turn = new RunSlot(services, plan, writer, this.#cancelled);
+    this.#slot = new RunSlot(services, plan, writer, this.#cancelled);
     this.#control = services.store.control.listen(this.runId, {
       onCancel: (reason) => this.#cancel(reason),
       onForceCancel: () => this.#forceCancelNow(),
@@ -67,12 +69,12 @@ export class Run {
     this.ended = this.#live();
   }
 
-  /** Begins to supervise what was planned; `writer` is the right to write the run, `work` what it does. */
-  static begin(services: RunnerServices, plan: RunPlan, writer: RunWriter, work: RunExecutor): Run {
-    return new Run(services, plan, writer, work);
+  /** Begins to supervise a planned run. */
+  static begin(services: RunnerServices, plan: RunPlan, writer: RunWriter, executor: RunExecutor): Run {
+    return new Run(services, plan, writer, executor);
   }
 
-  /** Asks the run to end: by the ladder, or at once. */
+  /** Cancels the run: with its graces, or at once. */
   async cancel(reason: string, options: { force?: boolean } = {}): Promise<void> {
     this.#cancel(reason);
     if (options.force) this.#forceCancelNow();
@@ -80,7 +82,7 @@ export class Run {
 
   /** The stored events as bytes of whole lines, from the first one of this supervisor to the end. */
   follow(signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-    // A log that a tool has cut short never shows its end.
+    // The log that a tool has truncated never shows the end of its run.
     const isAbandoned = () => this.#isOver;
     return this.#store.follow(this.runId, {
       since: this.#since,
@@ -95,13 +97,16 @@ export class Run {
     let completed = false;
     try {
       this.#announce();
-      const tried = await this.#workInTurn();
-      // Words that cannot be said must not keep the run from ending.
-      await this.#work.conclude(tried).catch(() => undefined);
-      const { outcome, exit } = tried;
+      const last = await this.#runInSlot();
+      // A warning that cannot be recorded must not keep the run from ending.
+      await this.#executor.conclude(last).catch(() => undefined);
+      const { outcome, exit } = last;
       const durationS = Math.round(performance.now() - this.#begunMs) / 1000;
-      const told = summarise(this.#plan, this.#writer.layout, tried, durationS);
-      const summary = this.#plan.secrets?.conclude(this.#writer.layout, told) ?? told;
+      const summarised = summarise(this.#plan, this.#writer.layout, last, {
+        attempt: this.#attempt,
+        durationS,
+      });
+      const summary = this.#plan.secrets?.conclude(this.#writer.layout, summarised) ?? summarised;
       await this.#watch?.beforeEnd();
       summary.events = await writeEnding(this.#writer, outcome, {
         ...summary,
@@ -115,7 +120,7 @@ export class Run {
       this.#control.close();
       await this.#tidy();
       this.#writer.close();
-      await this.#turn.end({ completed });
+      await this.#slot.end({ completed });
     }
   }
 
@@ -126,10 +131,11 @@ export class Run {
   }
 
   #announce(): void {
-    const { name, shownArgs, limits, isolation, approval } = this.#plan;
+    const { kind, name, shownArgs, limits, isolation, approval } = this.#plan;
     this.#writer.log.append({
       type: 'runner_start',
       tool: name,
+      kind,
       args: shownArgs,
       attempt: this.#firstAttempt,
       timeout_s: limits.timeoutS,
@@ -149,38 +155,37 @@ export class Run {
     this.#writer.log.flush();
   }
 
-  /** Waits for a place among the runs of the project, and works there. */
-  async #workInTurn(): Promise<FinalAttempt> {
-    const number = this.#firstAttempt;
+  /** Waits for a queue slot of the project, and runs the attempts in it. */
+  async #runInSlot(): Promise<AttemptOutcome> {
     try {
-      if (!(await this.#turn.take())) return { ...notStarted(await this.#cancellation()), number };
+      if (!(await this.#slot.take())) return notStarted(await this.#cancellation());
       this.#begunMs = performance.now();
       prepareWorkspace(this.#writer.layout);
       enterState(this.#writer, 'running');
       this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
       this.#writer.log.flush();
     } catch (error) {
-      return { ...notStarted(failureOf(error, this.#writer.layout.dir)), number };
+      return notStarted(failureOf(error, this.#writer.layout.dir));
     }
-    return this.#tryUntilDone();
+    return this.#runAttempts();
   }
 
-  async #tryUntilDone(): Promise<FinalAttempt> {
+  async #runAttempts(): Promise<AttemptOutcome> {
     for (let number = this.#firstAttempt; ; number++) {
-      const tried = { ...(await this.#tryOnce(number)), number };
-      const { outcome, wasStopped } = tried;
+      const ended = await this.#runAttempt(number);
+      const { outcome, wasStopped } = ended;
       const { idempotent } = this.#plan;
       const step = nextStep(outcome, number - this.#firstAttempt + 1, this.#plan.retry, {
         idempotent,
         wasStopped,
       });
-      if (step === 'unknown') return { ...tried, outcome: unknownOutcome(outcome) };
-      if (step === 'end') return tried;
+      if (step === 'unknown') return { ...ended, outcome: unknownOutcome(outcome) };
+      if (step === 'end') return ended;
       const waitMs = backoffMs(number - this.#firstAttempt + 1, this.#plan.retry);
-      if (waitMs >= this.#leftMs()) return tried;
+      if (waitMs >= this.#leftMs()) return ended;
       this.#reportRetry(outcome, number, waitMs);
       if (!(await this.#mayTryAgain(outcome, waitMs))) {
-        return { ...tried, outcome: await this.#cancellation() };
+        return { ...ended, outcome: await this.#cancellation() };
       }
     }
   }
@@ -192,9 +197,10 @@ export class Run {
     return timeoutS * 1000 + waitedMs - (performance.now() - this.#begunMs);
   }
 
-  #tryOnce(number: number): Promise<AttemptOutcome> {
+  #runAttempt(number: number): Promise<AttemptOutcome> {
+    this.#attempt = number;
     removeCancelFile(this.#writer.layout);
-    return this.#work.attempt({
+    return this.#executor.attempt({
       number,
       leftMs: () => this.#leftMs(),
       deadline: () => new Date(Math.min(Date.now() + this.#leftMs(), LAST_DEADLINE_MS)),
@@ -224,7 +230,7 @@ export class Run {
     this.#writer.log.flush();
   }
 
-  /** Waits for the next try; false when the run was cancelled meanwhile. A service that had enough of the tool gets fewer of its runs. */
+  /** Waits before the next attempt; false when the run is cancelled meanwhile. A service that throttles the tool gets fewer runs of it. */
   async #mayTryAgain(outcome: Outcome, waitMs: number): Promise<boolean> {
     let stopTimer = () => {};
     const timeUp = new Promise<true>((resolve) => {
@@ -233,7 +239,7 @@ export class Run {
     const goesOn = await Promise.race([timeUp, this.#cancelled.then(() => false)]);
     stopTimer();
     if (!goesOn || outcome.code !== 'E_RATE_LIMIT') return goesOn;
-    return this.#turn.requeueThrottled();
+    return this.#slot.requeueThrottled();
   }
 
   async #cancellation(): Promise<Outcome> {

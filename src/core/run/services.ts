@@ -1,57 +1,44 @@
 import type { RunQueue } from '../ports/run-queue.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import type { Runtime } from '../process/runtime.ts';
+import type { Registry } from '../registry/registry.ts';
 import type { AdapterKind } from './attempt/adapter.ts';
 import type { PlanServices } from './plan/plan-services.ts';
-import type { PreparedRun } from './plan/prepared-run.ts';
 import type { ToolPlan } from './plan/tool-plan.ts';
-import type { RunExecutor } from './run-executor.ts';
+import type { PreparedRun, RunExecutor } from './run-executor.ts';
 import type { RunRequest } from './run-request.ts';
 
 /** What the runner works with. */
 export interface RunnerServices extends PlanServices {
+  registry: PlanServices['registry'] & Pick<Registry, 'list'>;
   plugins?: RunPlugins | undefined;
   store: RunStore;
   queue: RunQueue;
   runtime: Runtime;
-  /** Orphans of a tool become children of this process (the command line asks for it; a library does not change its host). */
+  /** Whether orphans of a tool become children of this process: so in the command line, not in the host of the library. */
   adoptsOrphans: boolean;
   /** The adapter that a manifest names (contract §1). */
   loadAdapter: (name: string) => Promise<AdapterKind>;
-  /** Plans what is no tool but a workflow or a pipe; left out where there are no processes to supervise its steps. */
-  planWorkflow?: (services: RunnerServices, request: RunRequest) => Promise<PreparedRun>;
-  /** Works turn by turn with an executor of tasks, whose name begins with `TASK_PREFIX`; left out where there are none. */
+  /** Prepares runs that consist of other runs: workflows and pipes. Left out where no process can supervise these. */
+  prepareOrchestration?: (services: RunnerServices, request: RunRequest) => Promise<PreparedRun>;
+  /** Makes the executor of a task, which converses with its program turn by turn. Left out where there are no tasks. */
   conversationalExecutor?: (plan: ToolPlan) => Promise<(work: RunExecutor, writer: RunWriter) => RunExecutor>;
 }
 
-/** How the name of a tool begins that carries out tasks. */
-export const TASK_PREFIX = 'task:';
-
-/** What the plugins of a project have to do with its runs. */
+/** The plugins of a project, as its runs use them. */
 export interface RunPlugins {
-  /** Has them look at what is about to run: the plan within their limits. Throws E_POLICY_DENIED when one of them refuses it. */
+  /** Shows them the plan; returns it within their limits. Throws E_POLICY_DENIED when one of them refuses it. */
   beforeRun(plan: ToolPlan): Promise<ToolPlan>;
-  /** Has them watch a run from its first event on. */
+  /** Lets them observe a run from its first event on. */
   watch(writer: RunWriter): RunWatch;
 }
 
-/** How plugins watch one run. */
+/** The plugins that observe one run. */
 export interface RunWatch {
-  /** The run has told of its start, and may tell of more. */
+  /** The first events of the run are in its log. */
   begun(): void;
-  /** Waits a bounded time for those that lag behind, and tells of what they have missed. */
+  /** Waits a bounded time for plugins that lag behind, and records the events that they missed. */
   beforeEnd(): Promise<void>;
-  /** Waits a bounded time until they know of the end. */
+  /** Waits a bounded time until they have seen the end. */
   afterEnd(): Promise<void>;
-}
-
-/** How the name of a run begins that is a workflow; in a request, the path of its file follows. */
-export const WORKFLOW_PREFIX = 'workflow:';
-
-/** How the name of a run begins that is a pipe; the names of its tools follow. Its arguments are its stages, a command line each. */
-export const PIPE_PREFIX = 'pipe:';
-
-/** Whether what a run's name stands for runs other runs, and nothing of its own. */
-export function isOrchestration(name: string): boolean {
-  return name.startsWith(WORKFLOW_PREFIX) || name.startsWith(PIPE_PREFIX);
 }

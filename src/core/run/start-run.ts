@@ -1,21 +1,22 @@
 import { createHash } from 'node:crypto';
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { KeyedCall, RunStore } from '../ports/run-store.ts';
-import { executorFor } from './attempt/tool-executor.ts';
+import { resumeRun } from '../../protocol/next-steps.ts';
+import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
+import { identify } from '../../util/process-table.ts';
+import { ACOR_VERSION } from '../../util/version.ts';
+import type { KeyedCall, NewRun, RunStore } from '../ports/run-store.ts';
 import type { KnownRun } from './known-run.ts';
-import { newRunRecord } from './new-run.ts';
-import { planRun } from './plan/plan.ts';
-import { checkPlanToken } from './plan/plan-token.ts';
-import type { PreparedRun } from './plan/prepared-run.ts';
+import type { RunPlan } from './plan/run-plan.ts';
+import { prepareRun } from './prepare-run.ts';
 import { Run } from './run.ts';
 import type { RunRequest } from './run-request.ts';
-import { isOrchestration, type RunnerServices } from './services.ts';
+import type { RunnerServices } from './services.ts';
 
 const MAX_KEY_CHARS = 200;
 
 /**
- * Plans a run and starts it, or finds the one that was started with the same idempotency key. Throws when it cannot begin; from
- * then on, every ending is data.
+ * Plans a run and starts it, or returns the one that was started with the same idempotency key. Throws when it cannot begin; from then
+ * on, every ending is data.
  */
 export async function startRun(services: RunnerServices, request: RunRequest): Promise<Run | KnownRun> {
   await recoverOthers(services.store);
@@ -25,10 +26,10 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   }
   const { store } = services;
   const keyed = keyedCall(request);
-  // What the first call needed may be gone by now: a known run is returned before anything is checked.
+  // What the first call needed may be gone by now, so a known run is returned before anything is checked.
   const known = keyed && (await store.runOfKey(keyed));
   if (known !== undefined) return knownRun(store, known);
-  const { plan, createExecutor } = await planned(services, request);
+  const { plan, createExecutor } = await prepareRun(services, request);
   if (request.parent !== undefined) await refuseOrphan(store, request.parent.run_id);
   const record = newRunRecord(plan);
   const made = await (keyed === undefined ? store.create(record) : store.createOnce(record, keyed));
@@ -44,24 +45,13 @@ async function recoverOthers(store: RunStore): Promise<void> {
   await recoverLostRuns(store);
 }
 
-/** Plans what was asked for: the run of a tool, a workflow or a pipe. */
-export async function planned(services: RunnerServices, request: RunRequest): Promise<PreparedRun> {
-  if (services.planWorkflow !== undefined && isOrchestration(request.tool))
-    return services.planWorkflow(services, request);
-  const plan = await planRun(services, request);
-  // The next attempt was looked at when the first one was.
-  if (request.again === undefined)
-    checkPlanToken(plan, request.planToken, services.config.config.security.require_plan);
-  return { plan, createExecutor: await executorFor(services, plan) };
-}
-
-/** A child that was asked for just before its workflow was lost: whoever goes on with that asks again. */
+/** Refuses a child that was requested just before its workflow was lost: resumed, the workflow requests it again. */
 async function refuseOrphan(store: RunStore, runId: string): Promise<void> {
   const { isLive } = await import('./liveness.ts');
   if (await isLive(store, runId)) return;
   throw new AcorError('E_RUNNER_LOST', `run ${runId}, of which this one is a part, is not going on`, {
-    hint: `Go on with it: acor resume ${runId}`,
-    next: [`acor resume ${runId}`],
+    hint: 'Resume that run.',
+    next: [resumeRun(runId)],
   });
 }
 
@@ -82,4 +72,44 @@ function keyedCall({ idempotencyKey: key, tool, args, cwd }: RunRequest): KeyedC
       .update(JSON.stringify([tool, args, cwd]))
       .digest('hex'),
   };
+}
+
+/** The record with which a planned run begins. */
+function newRunRecord(plan: RunPlan): NewRun {
+  const { secrets } = plan;
+  const record: NewRun = {
+    run_id: plan.runId,
+    kind: plan.kind,
+    tool: plan.name,
+    tool_version: plan.version,
+    args: plan.shownArgs,
+    given_args: plan.givenArgs,
+    cwd: plan.cwd,
+    state: 'queued',
+    attempt: 1,
+    created_at: new Date().toISOString(),
+    started_at: null,
+    ended_at: null,
+    timeout_s: plan.limits.timeoutS,
+    code: null,
+    message: null,
+    rc: null,
+    signal: null,
+    events: null,
+    duration_s: null,
+    trace_id: plan.traceId,
+    span_id: plan.spanId,
+    idempotent: plan.idempotent,
+    idempotency_key: plan.idempotencyKey,
+    replays: plan.replays,
+    supervisor: identify(process.pid),
+    isolation: plan.isolation,
+    acor_version: ACOR_VERSION,
+    protocol_version: PROTOCOL_VERSION,
+    caller: plan.caller,
+    parent: plan.parent,
+    reads: plan.reads ?? null,
+  };
+  // The first record is written before the writer redacts, and stays as it is while the run is queued.
+  return secrets?.redaction.data(record) ?? record;
 }

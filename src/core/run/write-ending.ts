@@ -1,5 +1,7 @@
+import type { NextStep } from '../../protocol/next-step.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { mayFollow, type RunState } from '../../protocol/run-state.ts';
+import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
 import type { RunWriter } from '../ports/run-store.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
@@ -9,36 +11,29 @@ import type { Outcome } from './outcome.ts';
 
 export const UNKNOWN_USAGE: Exit['usage'] = { cpu_s: null, max_rss_bytes: null };
 
-/** What `runner_end` tells beside the outcome. */
-export interface EndingFacts {
-  rc: number | null;
-  signal: string | null;
-  duration_s: number;
-  usage: Exit['usage'];
+/** What `runner_end` reports besides the outcome; `late` when another process writes it, because the supervisor has died. */
+type Reported = Pick<RunnerEnd, 'rc' | 'signal' | 'duration_s' | 'usage' | 'attempt' | 'late'> & {
   artifacts: readonly MeasuredArtifact[];
   survivors: readonly Survivor[];
-  next: readonly string[];
-  attempt: number;
-  /** Another process ends the run, because its supervisor has died. */
-  late?: true;
-}
+  next: readonly NextStep[];
+};
 
 /**
- * Writes how a run ended: into the log, to the disk, into the ledger, into the record, in this order; whoever finds a record
- * that has no end yet does the rest. Returns the number of events. On a full disk the space that was put aside at the start
- * is used. `from` is the state that the log leaves the run in, for one who was not there; if that is the outcome's, only the end is missing.
+ * Writes how a run ended: to the log, which is fsynced, to the ledger, to the record, in this order, so that recovery can do the rest
+ * after a crash in between. On a full disk it uses the space reserved at the start. `from` is the last state in the log, for a process
+ * that recovers the run; if it is the outcome's, only `runner_end` is missing. Returns the number of events.
  */
 export async function writeEnding(
   writer: RunWriter,
   outcome: Outcome,
-  facts: EndingFacts,
+  reported: Reported,
   from?: RunState,
 ): Promise<number> {
   const { state, code, message } = outcome;
-  const { rc, signal, duration_s, attempt } = facts;
+  const { rc, signal, duration_s, attempt } = reported;
   if (from !== state) await withReserveRetry(writer, () => writeOutcome(writer, outcome, from));
-  await withReserveRetry(writer, () => writeEnd(writer, outcome, facts));
-  // Once only: after a sync that failed, the next one says yes to what the disk has lost.
+  await withReserveRetry(writer, () => writeEnd(writer, outcome, reported));
+  // Not retried: after a sync that failed, the next one succeeds although the disk has lost data.
   writer.log.sync();
   await withReserveRetry(writer, () => writer.enterInLedger({ state, code }));
   const events = writer.log.events;
@@ -57,26 +52,6 @@ export async function writeEnding(
   return events;
 }
 
-/** Tells of a change of state, which must be one that the table allows. */
-export function enterState(
-  { log, record }: RunWriter,
-  to: RunState,
-  reason?: string | null,
-  more: Readonly<Record<string, unknown>> = {},
-): void {
-  changeState(log, record.state, to, { ...(reason && { reason }), ...more });
-}
-
-function changeState(
-  log: RunWriter['log'],
-  from: RunState,
-  to: RunState,
-  more: Readonly<Record<string, unknown>>,
-): void {
-  if (!mayFollow(from, to)) throw new Error(`Internal: a run cannot go from ${from} to ${to}`);
-  log.append({ type: 'runner_state', from, to, ...more });
-}
-
 async function withReserveRetry(writer: RunWriter, step: () => void | Promise<void>): Promise<void> {
   try {
     await step();
@@ -87,7 +62,7 @@ async function withReserveRetry(writer: RunWriter, step: () => void | Promise<vo
   }
 }
 
-/** The state that the log leaves the run in, if the run may end in `to` from there: a tool may have changed its own log. */
+/** The last state in the log, if a run may end in `to` from there: a tool may have changed its own log. */
 async function stateInLog({ log }: RunWriter, to: RunState): Promise<RunState | undefined> {
   try {
     const from = (await lastStateChange(log.tail()))?.to;
@@ -103,7 +78,7 @@ async function writeOutcome(
   from: RunState | undefined,
 ): Promise<void> {
   const { log, record } = writer;
-  // A change of state may be among the events that were dropped.
+  // A change of state may be among the dropped events.
   const before = from ?? (log.hasDropped ? await stateInLog(writer, state) : undefined) ?? record.state;
   if (byRunner && code !== null) {
     const fix = hint === null ? {} : { hint };
@@ -113,8 +88,8 @@ async function writeOutcome(
   log.flush();
 }
 
-function writeEnd({ log }: RunWriter, { state, code }: Outcome, facts: EndingFacts): void {
-  const { rc, signal, duration_s, usage, artifacts, survivors, next, attempt, late } = facts;
+function writeEnd({ log, commandOf }: RunWriter, { state, code }: Outcome, reported: Reported): void {
+  const { rc, signal, duration_s, usage, artifacts, survivors, next, attempt, late } = reported;
   log.append({
     type: 'runner_end',
     state,
@@ -127,10 +102,31 @@ function writeEnd({ log }: RunWriter, { state, code }: Outcome, facts: EndingFac
     bytes: log.bytes,
     artifacts,
     survivors,
-    next,
+    next: next.map(commandOf),
     attempt,
     ...(late && { late }),
     seal: log.seal(),
   });
   log.flush();
+}
+
+/** Records that a run changes to a state from the one in its record. */
+export function enterState(
+  { log, record }: RunWriter,
+  to: RunState,
+  reason?: string | null,
+  more: Readonly<Record<string, unknown>> = {},
+): void {
+  changeState(log, record.state, to, { ...(reason && { reason }), ...more });
+}
+
+/** Records a change of state, which the table of states must allow. */
+function changeState(
+  log: RunWriter['log'],
+  from: RunState,
+  to: RunState,
+  more: Readonly<Record<string, unknown>>,
+): void {
+  if (!mayFollow(from, to)) throw new Error(`Internal: a run cannot go from ${from} to ${to}`);
+  log.append({ type: 'runner_state', from, to, ...more });
 }

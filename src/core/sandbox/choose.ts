@@ -1,4 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../protocol/next-steps.ts';
 import type { ContainerSettings } from './backends/engine.ts';
 import { ProbeCache } from './probe-cache.ts';
 import type { Confinement, SandboxBackend, SandboxProbe } from './sandbox.ts';
@@ -58,7 +59,10 @@ export async function chooseBackend(wish: SandboxPolicy, cacheFolder: string | n
   for (const { load } of candidatesFor(wish)) {
     const backend = await load();
     const probe = await cache.probe(backend);
-    if (probe.available) return { backend, probe, skippedBackends, forget: () => cache.forget(backend) };
+    if (probe.available) {
+      const forget = () => cache.forget(backend);
+      return { backend: withKeptFilters(backend, cache), probe, skippedBackends, forget };
+    }
     skippedBackends.push({ backend, probe });
   }
   throw unavailable(wish, skippedBackends);
@@ -83,6 +87,13 @@ export function forgettingWhenBroken(confinement: Confinement, forget: () => voi
   };
 }
 
+function withKeptFilters(backend: SandboxBackend, cache: ProbeCache): SandboxBackend {
+  return {
+    ...backend,
+    confine: (request, probe) => backend.confine(request, probe, (rules) => cache.filterOf(rules)),
+  };
+}
+
 function candidatesFor({ isolation, container }: SandboxPolicy): readonly Pick<Candidate, 'load'>[] {
   if (isolation !== 'off' && container !== undefined) {
     return [{ load: async () => (await import('./backends/container.ts')).containerBackend(container) }];
@@ -97,14 +108,14 @@ function unavailable({ isolation }: SandboxPolicy, found: ChosenBackend['skipped
   const [first] = found;
   const tried = found.map(({ backend, probe }) => `${backend.name}: ${probe.detail}`).join('; ');
   const why = tried || `none of this strength is for ${process.platform}`;
-  const fix = first?.probe.fix ?? 'See: acor health';
+  const fix = first?.probe.fix ?? 'See what this machine offers';
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
     `security.isolation is '${isolation}', and there is no such sandbox here (${why})`,
     {
       hint: `${fix}. To run tools that you trust without a sandbox, set security.isolation: 'off' in .acor/config.yaml.`,
       details: { tried: found.map(({ backend, probe }) => ({ backend: backend.name, ...probe })) },
-      next: ['acor health'],
+      next: [SEE_HEALTH],
     },
   );
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { until } from '../../../test/support/project.ts';
 import { SandboxRig } from '../../../test/support/sandbox-rig.ts';
-import { loadRuntime } from '../process/runtime.ts';
+import { loadRuntime } from '../process/load-runtime.ts';
 import { bubblewrap } from './backends/bubblewrap.ts';
 import { heldValue } from './held-value.ts';
 

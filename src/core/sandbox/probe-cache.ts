@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import type { SandboxBackend, SandboxProbe } from './sandbox.ts';
+import { assembleFilter } from './seccomp/assemble-filter.ts';
+import type { SeccompRules } from './seccomp/filter.ts';
+import { digestOf } from './seccomp/filter-digests.ts';
 import { trustedProgram } from './trusted-program.ts';
 
 /** Settings of the kernel that take namespaces away, or give them. */
@@ -14,15 +18,23 @@ const SETTINGS = [
   '/proc/sys/user/max_user_namespaces',
 ];
 
-const inThisProcess = new Map<string, SandboxProbe>();
+/** Probes by what they depend on, and filters of system calls, in hexadecimal, by their digest. */
+interface CacheFile {
+  probes: Readonly<Record<string, SandboxProbe>>;
+  filters: Readonly<Record<string, string>>;
+}
+
+const probesOfThisProcess = new Map<string, SandboxProbe>();
+const filtersOfThisProcess = new Map<string, Uint8Array>();
 
 /**
- * What trying out a backend has shown, kept for as long as nothing it depends on has changed: it takes some milliseconds, which
- * every run would pay. Only what works is kept; a sandbox that fails later fails its run.
+ * What takes milliseconds that every run would pay, and stays the same: what the trial of a backend has shown, for as long as nothing it
+ * depends on has changed, and the filters of system calls. Only a backend that works is kept; a sandbox that fails later fails its run.
  */
 export class ProbeCache {
   readonly #path: string | null;
   readonly #folder: string | null;
+  #kept: CacheFile | undefined;
 
   constructor(folder: string | null) {
     this.#folder = folder;
@@ -31,33 +43,46 @@ export class ProbeCache {
 
   async probe(backend: SandboxBackend): Promise<SandboxProbe> {
     const key = keyOf(backend);
-    const known = inThisProcess.get(key) ?? this.#read()[key];
+    const known = probesOfThisProcess.get(key) ?? this.#read().probes[key];
     const probe = known ?? (await backend.probe());
     if (!probe.available) return probe;
-    inThisProcess.set(key, probe);
-    if (known === undefined) this.#write(key, probe);
+    probesOfThisProcess.set(key, probe);
+    if (known === undefined) this.#write({ ...EMPTY, probes: { [key]: probe } });
     return probe;
+  }
+
+  /** The filter of system calls for these rules; assembled again unless the cached one has the digest of the rules. */
+  async filterOf(rules: SeccompRules): Promise<Uint8Array> {
+    const digest = digestOf(rules);
+    const known =
+      filtersOfThisProcess.get(digest) ?? Buffer.from(String(this.#read().filters[digest]), 'hex');
+    if (sha256(known) === digest) return known;
+    const filter = await assembleFilter(rules);
+    if (sha256(filter) !== digest) return filter;
+    filtersOfThisProcess.set(digest, filter);
+    const kept = this.#read();
+    this.#write({ ...kept, filters: { ...kept.filters, [digest]: Buffer.from(filter).toString('hex') } });
+    return filter;
   }
 
   /** A backend that worked has failed: the next run probes again. */
   forget(backend: SandboxBackend): void {
-    inThisProcess.delete(keyOf(backend));
+    probesOfThisProcess.delete(keyOf(backend));
+    this.#kept = undefined;
     if (this.#path !== null) rmSync(this.#path, { force: true });
   }
 
-  #read(): Record<string, SandboxProbe> {
-    try {
-      return this.#path === null ? {} : JSON.parse(readOwn(this.#path));
-    } catch {
-      return {};
-    }
+  #read(): CacheFile {
+    this.#kept ??= this.#path === null ? EMPTY : readCache(this.#path);
+    return this.#kept;
   }
 
-  #write(key: string, probe: SandboxProbe): void {
+  #write(cache: CacheFile): void {
+    this.#kept = cache;
     if (this.#path === null) return;
     try {
       mkdirSync(this.#folder!, { recursive: true });
-      writeAtomic(this.#path, JSON.stringify({ [key]: probe }), { mode: 0o600 });
+      writeAtomic(this.#path, JSON.stringify(cache), { mode: 0o600 });
     } catch {
       // Without a cache every run tries it out.
     }
@@ -74,6 +99,22 @@ function keyOf({ name, identity: own }: SandboxBackend): string {
   if (own !== undefined)
     return JSON.stringify([name, ACOR_VERSION, release(), who, readSetting(SETTINGS[0]!), own]);
   return JSON.stringify([name, ACOR_VERSION, release(), who, settings, identity('bwrap'), identity('perl')]);
+}
+
+const EMPTY: CacheFile = { probes: {}, filters: {} };
+
+/** A damaged cache is an empty one. */
+function readCache(path: string): CacheFile {
+  try {
+    const { probes, filters } = JSON.parse(readOwn(path));
+    return { probes: { ...probes }, filters: { ...filters } };
+  } catch {
+    return EMPTY;
+  }
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** A user who can write this file could make ACOR choose a weaker sandbox. */

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { NextStep } from '../../protocol/next-step.ts';
+import { SEE_HEALTH } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import type { ChosenBackend } from './choose.ts';
 
@@ -8,6 +10,7 @@ import type { ChosenBackend } from './choose.ts';
 export interface WeakerNews {
   msg: string;
   hint: string;
+  next: readonly NextStep[];
 }
 
 /** The warning for a run whose sandbox is not the strongest; undefined when an earlier run of this project on this machine has given it. */
@@ -27,7 +30,8 @@ export function reportFallback(
   } catch {
     // Then the next run warns again.
   }
-  return { msg, hint: first.probe.fix ?? 'See: acor health' };
+  const { fix } = first.probe;
+  return { msg, hint: fix ?? 'See what this machine offers.', next: fix === undefined ? [SEE_HEALTH] : [] };
 }
 
 function readText(path: string): string | undefined {

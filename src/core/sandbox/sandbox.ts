@@ -4,6 +4,7 @@ import type { Isolation } from '../../protocol/v1/runner-events.ts';
 import type { Exit, SpawnRequest } from '../process/runtime.ts';
 import type { EgressNote } from './egress/connection-log.ts';
 import type { EgressPlan } from './egress/egress-plan.ts';
+import type { SeccompRules } from './seccomp/filter.ts';
 
 /** A path that a tool may reach. It is absolute and real. */
 export interface PathGrant {
@@ -76,13 +77,6 @@ export interface LaunchOptions {
   onEgress?(note: EgressNote): void;
 }
 
-/** How the tool itself ended, as distinct from the sandbox around it. */
-export interface ToolExit {
-  exit: Exit;
-  /** How many processes the tool left running that the sandbox ended. */
-  left: number;
-}
-
 /** A tool that is ready to be started. */
 export interface SandboxLaunch {
   spawn: SpawnRequest;
@@ -94,8 +88,8 @@ export interface SandboxLaunch {
   forceKillCommand?: readonly string[];
   /** Whether the tool itself has ended, while its sandbox still ends what it left behind. */
   hasEnded(): boolean;
-  /** Call it when the started process has ended. Throws when it was the sandbox that failed. */
-  settle(exit: Exit): ToolExit;
+  /** Call it with the exit of the started process: returns that of the tool, and how many processes the sandbox ended that it left. Throws when the sandbox failed. */
+  settle(exit: Exit): { exit: Exit; left: number };
   /** Lets go of the descriptors, once the process has been started or could not be. */
   release(): void;
   /** Call it when all is over. */
@@ -135,6 +129,9 @@ export interface SandboxBackend {
   readonly identity?: string;
   /** Tries it out on this machine. May take some milliseconds; what it finds is kept by `choose.ts`. */
   probe(): Promise<SandboxProbe>;
-  /** Throws E_SANDBOX_UNAVAILABLE for what it cannot give. */
-  confine(request: SandboxRequest, probe: SandboxProbe): Promise<Confinement>;
+  /** Throws E_SANDBOX_UNAVAILABLE for what it cannot give. Without `filterOf` filters of system calls are assembled. */
+  confine(request: SandboxRequest, probe: SandboxProbe, filterOf?: FilterSource): Promise<Confinement>;
 }
+
+/** Gives the filter of system calls for its rules, as bytes for the kernel. */
+export type FilterSource = (rules: SeccompRules) => Promise<Uint8Array>;

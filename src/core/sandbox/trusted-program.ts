@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../protocol/next-steps.ts';
 
 const FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
 
@@ -18,8 +19,8 @@ export function trustedPath(name: string): string {
   const found = trustedProgram(name);
   if (typeof found === 'string') {
     throw new AcorError('E_SANDBOX_UNAVAILABLE', `${name} cannot be relied on any more: ${found}`, {
-      hint: 'See: acor health',
-      next: ['acor health'],
+      hint: 'See what this machine offers.',
+      next: [SEE_HEALTH],
     });
   }
   return found.path;

@@ -1,6 +1,11 @@
 import { redactionMark } from '../../protocol/redaction-mark.ts';
-import type { Redaction } from './redaction.ts';
 import { type Span, spansWithin, spliced } from './spans.ts';
+
+/** What hides secrets in a value, and finds them in bytes. */
+interface Redaction {
+  data<T>(value: T): T;
+  spansIn(bytes: Buffer): Span[];
+}
 
 const LF = 10;
 const BACKSLASH = 92;

@@ -7,14 +7,14 @@ export function checkOwnOnly(path: string, stats: Stats, wanted: string): void {
   if (process.getuid !== undefined && stats.uid !== process.getuid()) {
     throw new AcorError('E_PERMISSION', `${path} belongs to another user (${stats.uid})`, {
       hint: 'Only the user who starts ACOR may own it: remove it, and store the secret again.',
-      next: [shellCommand(['rm', '-r', path])],
+      next: [{ command: shellCommand(['rm', '-r', path]), why: 'Remove it.' }],
     });
   }
   if ((stats.mode & 0o077) === 0) return;
   const command = shellCommand(['chmod', wanted, path]);
   throw new AcorError('E_PERMISSION', `other users can get at ${path} (mode ${modeOf(stats)})`, {
     hint: `Take their rights away, and change the secret if they may have used them: ${command}`,
-    next: [command],
+    next: [{ command, why: 'Take the rights of other users away.' }],
   });
 }
 

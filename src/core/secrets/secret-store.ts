@@ -17,7 +17,8 @@ import {
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { SECRET_NAME, SECRET_NAME_RULE } from '../../protocol/secret-name.ts';
+import { SECRET_NAME, SECRET_NAME_RULE } from '../../protocol/names.ts';
+import { storeSecret } from '../../protocol/next-steps.ts';
 import { syncFolder, writeFully } from '../../util/atomic-write.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
@@ -179,14 +180,15 @@ function statOf(path: string): Stats | undefined {
 
 function refusedValue(name: string, problem: string): AcorError {
   return new AcorError('E_USAGE', `the value of '${name}' cannot be kept as a secret: ${problem}`, {
-    hint: `Give it on standard input or in a file: acor secret set ${name} --file FILE`,
+    hint: 'Give it on standard input or in a file.',
+    next: [storeSecret(name)],
   });
 }
 
 function notASecret(path: string): AcorError {
   return new AcorError('E_STORAGE', `${path} is no secret that ACOR has stored`, {
-    hint: 'Remove it, and store the secret again with: acor secret set',
-    next: [shellCommand(['rm', '-r', path])],
+    hint: 'Remove it, and store the secret again.',
+    next: [{ command: shellCommand(['rm', '-r', path]), why: 'Remove it.' }],
   });
 }
 

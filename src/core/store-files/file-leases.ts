@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { followLogs } from '../../protocol/next-steps.ts';
 import { syncFolder } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
@@ -56,6 +57,7 @@ export class FileLeases implements Leases {
     { mayTake, recovers = false }: { mayTake?: () => Promise<void>; recovers?: boolean } = {},
   ): Promise<FileLease> {
     const path = join(this.#folder, `${runId}@${epoch}`);
+    if (epoch === 1) this.#removeStaleTemporaries();
     this.#claim(path, runId, { ...ownIdentity(), ...(recovers && { recovers }) });
     try {
       await mayTake?.();
@@ -109,9 +111,9 @@ export class FileLeases implements Leases {
     const own = `${path}.${newSpanId()}${TEMPORARY_SUFFIX}`;
     try {
       mkdirSync(this.#folder, { recursive: true });
-      this.#removeStaleTemporaries();
       writeFileSync(own, JSON.stringify(owner).padEnd(OWNER_BYTES), { flag: 'wx' });
-      putReserve(own);
+      // Where a lost run is ended, the reserve of its own lease has become free.
+      if (!owner.recovers) putReserve(own);
       linkSync(own, path);
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw storageError(error, 'claim the run', path);
@@ -265,7 +267,7 @@ function putReserve(path: string): void {
 /** E_STORAGE: the run has a supervisor already. */
 export function heldByAnother(runId: string): AcorError {
   return new AcorError('E_STORAGE', `another supervisor already holds run ${runId}`, {
-    hint: `Follow it with: acor logs ${runId} --follow`,
-    next: [`acor logs ${runId} --follow`],
+    hint: 'Follow its events.',
+    next: [followLogs(runId)],
   });
 }

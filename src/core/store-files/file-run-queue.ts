@@ -12,10 +12,10 @@ import { storageError } from './storage-error.ts';
 import { ToolPace } from './tool-throttle.ts';
 
 const POLL_MS = 1000;
-/** Of many that wait, only those near the front look into the queue when a place becomes free. */
+/** So many of the runs that wait look into the queue at each change; those behind them wait until one of these is gone. */
 const NEAR_THE_FRONT = 8;
-/** Without limits nobody reads the tickets; those of killed processes are taken out when there are so many. */
-const TIDY_AT = 64;
+/** Without limits no run reads the tickets: each one looks at a few, so that those of killed processes do not pile up. */
+const TIDIED_AT_ONCE = 4;
 
 /**
  * The queue of a project as files: `.runs/queue/<run>.waiting` and `<run>.working`, each naming the process that stands for it.
@@ -46,7 +46,7 @@ export class FileRunQueue implements RunQueue {
         this.#memoryOf(run).limit === null;
       if (!run.needsSlot || isUnlimited) {
         this.#write(run, limits, 'working');
-        if (this.#names().length > TIDY_AT) this.#livingTickets();
+        this.#tidy();
         return this.#place(run);
       }
       this.#write(run, limits, 'waiting');
@@ -63,27 +63,36 @@ export class FileRunQueue implements RunQueue {
     signal: AbortSignal,
     onWait: (wait: QueueWait) => void,
   ): Promise<QueueSlot | undefined> {
-    const waiter = new ChangeWaiter(this.#folder, POLL_MS, signal);
-    let told = false;
+    let folder: ChangeWaiter | undefined;
+    let hasReported = false;
     let lookAtMs = 0;
     try {
       while (!signal.aborted) {
-        const before = this.#waitingBefore(run);
-        if (performance.now() >= lookAtMs || this.#mayBeNext(before, limits)) {
+        const { before, working } = this.#standing(run);
+        const isNear = before.length < NEAR_THE_FRONT;
+        if (isNear && folder === undefined) {
+          folder = new ChangeWaiter(this.#folder, POLL_MS, signal);
+          // What changed before the folder was watched is seen now.
+          continue;
+        }
+        const mayEnter = isNear && (limits.maxRuns === null || working < limits.maxRuns);
+        if (performance.now() >= lookAtMs || mayEnter) {
           const verdict = await withFileLock(this.#lock, () => this.#tryToEnter(run, limits));
           if (verdict === 'entered') return this.#place(run);
-          if (!told) onWait(verdict);
-          told = true;
-          // A dead holder changes no file: everybody looks for one now and then, and those at the front more often.
-          const pauseMs = POLL_MS * (1 + before / NEAR_THE_FRONT);
+          if (!hasReported) onWait(verdict);
+          hasReported = true;
+          // A dead holder changes no file: every run looks for one now and then, and those at the front more often.
+          const pauseMs = POLL_MS * (1 + before.length / NEAR_THE_FRONT);
           lookAtMs = performance.now() + (verdict.nextInMs || pauseMs);
         }
-        await waiter.change(lookAtMs - performance.now());
+        const waitMs = lookAtMs - performance.now();
+        if (isNear) await folder!.change(waitMs);
+        else await untilGone(join(this.#folder, before.at(-NEAR_THE_FRONT)!), waitMs, signal);
       }
       this.#forget(run);
       return undefined;
     } finally {
-      waiter.close();
+      folder?.close();
     }
   }
 
@@ -92,7 +101,11 @@ export class FileRunQueue implements RunQueue {
     run: QueuedRun,
     { maxRuns, rate }: QueueLimits,
   ): 'entered' | (QueueWait & { nextInMs: number }) {
-    const verdict = admit(run.run_id, this.#livingTickets(), maxRuns, (ticket) => this.#paceOf(ticket));
+    // Those that wait behind it have no say.
+    const names = this.#names().filter(
+      (name) => name.endsWith('.working') || name <= `${run.run_id}.waiting`,
+    );
+    const verdict = admit(run.run_id, this.#livingTickets(names), maxRuns, (ticket) => this.#paceOf(ticket));
     if (verdict !== 'admitted') return verdict;
     if (rate !== null) this.#memoryOf(run).addStart(rate);
     renameSync(this.#path(run, 'waiting'), this.#path(run, 'working'));
@@ -114,7 +127,7 @@ export class FileRunQueue implements RunQueue {
       slowDown: () =>
         withFileLock(this.#lock, () => {
           const ofTool = ({ tool, isWorking }: Ticket) => isWorking && tool === run.tool;
-          memory.lower(this.#livingTickets().filter(ofTool).length);
+          memory.lower(this.#livingTickets(this.#names()).filter(ofTool).length);
           this.#forget(run);
         }),
     };
@@ -124,22 +137,25 @@ export class FileRunQueue implements RunQueue {
     return new ToolPace(this.#folder, tool);
   }
 
-  /**
-   * Whether it is worth looking, told by the names alone: two hundred that wait must not all read two hundred files at
-   * every change.
-   */
-  #mayBeNext(before: number, { maxRuns }: QueueLimits): boolean {
-    const working = this.#names().filter((name) => name.endsWith('.working')).length;
-    return before < NEAR_THE_FRONT && (maxRuns === null || working < maxRuns);
+  /** The tickets of the runs that wait before this one, and how many runs work, by their names alone. */
+  #standing({ run_id }: QueuedRun): { before: string[]; working: number } {
+    const names = this.#names();
+    return {
+      before: names.filter((name) => name.endsWith('.waiting') && name < run_id),
+      working: names.filter((name) => name.endsWith('.working')).length,
+    };
   }
 
-  #waitingBefore({ run_id }: QueuedRun): number {
-    return this.#names().filter((name) => name.endsWith('.waiting') && name < run_id).length;
+  /** Removes tickets of killed processes, of a few by chance. */
+  #tidy(): void {
+    const names = this.#names();
+    const from = Math.floor(Math.random() * names.length);
+    this.#livingTickets(names.slice(from, from + TIDIED_AT_ONCE));
   }
 
-  /** All that stand in the queue, the oldest first. Those of dead processes are taken out. */
-  #livingTickets(): StoredTicket[] {
-    return this.#names().flatMap((name) => {
+  /** The tickets of these names, the oldest first. Those of dead processes are removed. */
+  #livingTickets(names: readonly string[]): StoredTicket[] {
+    return names.flatMap((name) => {
       const path = join(this.#folder, name);
       const ticket = readTicket(path);
       if (ticket === undefined) return [];
@@ -187,6 +203,18 @@ type TicketState = 'waiting' | 'working';
 interface StoredTicket extends Ticket {
   rate: QueueLimits['rate'];
   holder: ProcessOwner;
+}
+
+/** Waits until a ticket is renamed or removed, or the time is up. */
+async function untilGone(path: string, atMostMs: number, signal: AbortSignal): Promise<void> {
+  let waiter: ChangeWaiter;
+  try {
+    waiter = new ChangeWaiter(path, atMostMs, signal);
+  } catch {
+    return;
+  }
+  await waiter.change();
+  waiter.close();
 }
 
 /** Undefined for one that is gone by now. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -8,13 +8,15 @@ import { leaseContract } from '../../../test/contracts/lease.ts';
 import { newRun } from '../../../test/contracts/new-run.ts';
 import { runStoreContract } from '../../../test/contracts/run-store.ts';
 import { loseRun } from '../../../test/support/lose-run.ts';
+import { commandOf } from '../../operations/command-forms.ts';
+import { kindOfName } from '../../protocol/run-kind.ts';
 import { FileLeases } from './file-leases.ts';
 import { FileRunStore } from './file-run-store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'acor-store-'));
 after(() => rmSync(root, { recursive: true, force: true }));
 const runsDir = join(root, '.runs');
-const open = () => new FileRunStore(runsDir);
+const open = () => new FileRunStore(runsDir, commandOf);
 const lose = (runId: string) => loseRun(runsDir, runId);
 
 runStoreContract('files', { open, lose });
@@ -52,5 +54,34 @@ describe('the files of a run', () => {
     (await open().takeOver(run.run_id)).close();
     assert.equal(existsSync(questions), true);
     assert.deepEqual(await open().questionEvents(run.run_id), before);
+  });
+});
+
+describe('a record that an earlier build wrote', () => {
+  it('gets the kind of its run from the prefix of its name', async () => {
+    const store = open();
+    for (const [tool, kind] of [
+      ['line_count', 'tool'],
+      ['workflow:nightly', 'workflow'],
+      ['pipe:orders|to_csv', 'pipe'],
+      ['task:codex', 'task'],
+      ['workflows', 'tool'],
+    ] as const) {
+      const writer = await store.create({ ...newRun(), kind, tool });
+      writer.close();
+      const { run_id } = writer.record;
+      const { metadata } = store.layout(run_id);
+      const { kind: _, ...earlier } = JSON.parse(readFileSync(metadata, 'utf8'));
+      writeFileSync(metadata, JSON.stringify(earlier));
+      assert.equal((await store.read(run_id)).kind, kind);
+      assert.equal(kindOfName(tool), kind);
+    }
+  });
+
+  it('keeps the kind that it has', async () => {
+    const store = open();
+    const writer = await store.create({ ...newRun(), kind: 'workflow', tool: 'nightly' });
+    writer.close();
+    assert.equal((await store.read(writer.record.run_id)).kind, 'workflow');
   });
 });

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import type { CommandOf } from '../../protocol/next-step.ts';
 import { RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run-id.ts';
+import { kindOfName } from '../../protocol/run-kind.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
@@ -25,11 +27,14 @@ export class FileRunStore implements RunStore {
   readonly leases: FileLeases;
   readonly control: FileControlChannel;
   readonly #keys: IdempotencyKeys;
+  readonly commandOf: CommandOf;
 
-  constructor(root: string) {
+  /** `commandOf` renders the next steps that events hold. */
+  constructor(root: string, commandOf: CommandOf) {
     this.root = root;
     this.leases = new FileLeases(root);
     this.control = new FileControlChannel(root);
+    this.commandOf = commandOf;
     this.#keys = new IdempotencyKeys(root, (runId) => existsSync(this.layout(runId).metadata));
   }
 
@@ -50,7 +55,7 @@ export class FileRunStore implements RunStore {
     }
     try {
       const record = { ...run, version: RUN_RECORD_VERSION, epoch: 1, has_questions: false };
-      return new FileRunWriter(layout, record as RunRecord, lease, new Ledger(this.root));
+      return new FileRunWriter(layout, record as RunRecord, lease, this.#writing());
     } catch (error) {
       // A run that never began leaves nothing behind.
       rmSync(layout.dir, { recursive: true, force: true });
@@ -103,7 +108,9 @@ export class FileRunStore implements RunStore {
     }
     try {
       const record: RunRecord = JSON.parse(text);
-      if (record.run_id === runId && typeof record.state === 'string') return record;
+      // Earlier builds recorded the kind only as a prefix of the name.
+      if (record.run_id === runId && typeof record.state === 'string')
+        return { ...record, kind: record.kind ?? kindOfName(record.tool) };
       throw new TypeError('it is not the record of this run');
     } catch (error) {
       throw new AcorError('E_STORAGE', `the record of run ${runId} is not readable: ${metadata}`, {
@@ -129,16 +136,14 @@ export class FileRunStore implements RunStore {
   }
 
   async remove(runId: string): Promise<void> {
-    const { dir } = this.layout(runId);
-    const record = await this.read(runId);
-    await new Ledger(this.root).append({ type: 'cleaned', run_id: runId });
-    if (record.idempotency_key) this.#keys.forget(record.idempotency_key);
-    try {
-      rmSync(dir, { recursive: true, force: true });
-    } catch (error) {
-      throw storageError(error, 'remove the run', dir);
-    }
-    await this.leases.forget(runId);
+    await this.read(runId);
+    const { removeRuns } = await import('./retention.ts');
+    await removeRuns(this, [runId]);
+  }
+
+  /** A run was removed: its key may start another one. */
+  forgetKey(key: string, runId: string): Promise<void> {
+    return this.#keys.forget(key, runId);
   }
 
   follow(runId: string, options: FollowOptions): AsyncGenerator<Uint8Array> {
@@ -181,11 +186,15 @@ export class FileRunStore implements RunStore {
     });
     if (lease === undefined) return undefined;
     try {
-      return new FileRunWriter(layout, { ...record!, epoch }, lease, new Ledger(this.root));
+      return new FileRunWriter(layout, { ...record!, epoch }, lease, this.#writing());
     } catch (error) {
       lease.abandon();
       throw error;
     }
+  }
+
+  #writing() {
+    return { ledger: new Ledger(this.root), commandOf: this.commandOf };
   }
 
   #prepareRoot(): void {

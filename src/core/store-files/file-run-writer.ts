@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { CommandOf } from '../../protocol/next-step.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { type FinalState, isFinal } from '../../protocol/run-state.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
@@ -12,6 +13,7 @@ import { storageError } from './storage-error.ts';
 
 /** Writes one run, for as long as the lease is held: that is looked up before each write. */
 export class FileRunWriter implements RunWriter {
+  readonly commandOf: CommandOf;
   readonly layout: RunLayout;
   readonly log: EventLog;
   readonly #lease: FileLease;
@@ -21,7 +23,13 @@ export class FileRunWriter implements RunWriter {
   #hasEnded = false;
   #redact: RedactLine = (line) => line;
 
-  constructor(layout: RunLayout, record: RunRecord, lease: FileLease, ledger: Ledger) {
+  constructor(
+    layout: RunLayout,
+    record: RunRecord,
+    lease: FileLease,
+    { ledger, commandOf }: { ledger: Ledger; commandOf: CommandOf },
+  ) {
+    this.commandOf = commandOf;
     this.layout = layout;
     this.#record = record;
     this.#lease = lease;

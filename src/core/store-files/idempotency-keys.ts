@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { showRun } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
@@ -26,7 +27,7 @@ export class IdempotencyKeys {
     throw new AcorError(
       'E_USAGE',
       `the idempotency key '${key}' belongs to another call: run ${claim.run_id} was started with it, with another tool or other arguments`,
-      { hint: 'Use a new key for a new call.', next: [`acor show ${claim.run_id}`] },
+      { hint: 'Use a new key for a new call.', next: [showRun(claim.run_id)] },
     );
   }
 
@@ -47,9 +48,13 @@ export class IdempotencyKeys {
     }
   }
 
-  /** The run is gone; its key may start another one. */
-  forget(key: string): void {
-    rmSync(this.#path(key), { force: true });
+  /** A run was removed: its key may start another one. The key stays when it names another run by now. */
+  async forget(key: string, runId: string): Promise<void> {
+    const path = this.#path(key);
+    if (this.#read(key)?.run_id !== runId) return;
+    await withFileLock(`${path}.lock`, () => {
+      if (this.#read(key)?.run_id === runId) rmSync(path, { force: true });
+    });
   }
 
   #read(key: string): { run_id: string; call: string } | undefined {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { LIST_RUNS } from '../../protocol/next-steps.ts';
 import { RUN_ID_PATTERN } from '../../protocol/run-id.ts';
 import type { RunWorkspace } from '../ports/run-workspace.ts';
 
@@ -21,8 +22,8 @@ export interface RunLayout extends RunWorkspace {
 export function layoutOf(runsDir: string, runId: string): RunLayout {
   if (!RUN_ID_PATTERN.test(runId)) {
     throw new AcorError('E_RUN_NOT_FOUND', `'${runId}' is not a run id`, {
-      hint: 'A run id looks like r-0123456789abcdef; list them with: acor runs',
-      next: ['acor runs'],
+      hint: 'A run id looks like r-0123456789abcdef. List the runs.',
+      next: [LIST_RUNS],
     });
   }
   const dir = join(runsDir, runId);

@@ -37,7 +37,7 @@ export function sealedFiles(folder: string): SealedFile[] {
   });
   let covered = 0;
   return files
-    .sort((a, b) => a.first - b.first || b.last - a.last)
+    .sort((a, b) => a.first - b.first || b.last - a.last || Number(b.isCompacted) - Number(a.isCompacted))
     .filter(({ last }) => {
       const isNew = last > covered;
       covered = Math.max(covered, last);

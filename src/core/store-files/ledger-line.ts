@@ -13,6 +13,15 @@ export type LedgerEntry =
   | { type: 'segment'; segment: number }
   | { type: 'compacted'; files: { file: string; summary_sha256: string }[] };
 
+/** What a line of type `compacted` names; nothing for any other line, or one that was changed. */
+export function summariesNamedBy(
+  entry: Readonly<Record<string, unknown>>,
+): { file: string; summary_sha256: string }[] {
+  return entry.type === 'compacted' && Array.isArray(entry.files)
+    ? entry.files.filter((each) => each !== null)
+    : [];
+}
+
 /** A whole line, without its end: the entry, its time, the hash of the line before it, and its own hash. */
 export function ledgerLine(entry: object, prev: string): string {
   const line = JSON.stringify({ ...entry, ts: new Date().toISOString(), prev });

@@ -27,8 +27,8 @@ import {
 import { GENESIS, type LedgerEntry, ledgerLine, sha256 } from './ledger-line.ts';
 import { storageError } from './storage-error.ts';
 
-/** A segment of this size is sealed: about 2,600 runs, read in a millisecond or two. */
-const SEGMENT_BYTES = 1_048_576;
+/** A segment of this size is sealed: about 650 runs, checked in a few milliseconds. */
+const SEGMENT_BYTES = 262_144;
 const READ_ROUNDS = 10;
 /** A clock that was set back by more than this may hide an entry, so that the end of the run is entered a second time. */
 const CLOCK_SLACK_MS = 3_600_000;
@@ -43,14 +43,14 @@ export class Ledger {
   readonly path: string;
   /** The sealed segments. */
   readonly folder: string;
+  readonly segmentBytes: number;
   readonly #lock: string;
-  readonly #segmentBytes: number;
 
   constructor(root: string, options: { segmentBytes?: number } = {}) {
     this.path = join(root, 'ledger.jsonl');
     this.folder = join(root, 'ledger');
     this.#lock = join(root, 'ledger.lock');
-    this.#segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
+    this.segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
   }
 
   /** Adds lines, durable when the call returns. */
@@ -118,7 +118,7 @@ export class Ledger {
     try {
       let { line, end } = lastLine(fd);
       ftruncateSync(fd, end);
-      if (end >= this.#segmentBytes && this.#seal()) {
+      if (end >= this.segmentBytes && this.#seal()) {
         const next = openSync(this.path, 'a+', 0o644);
         closeSync(fd);
         fd = next;

@@ -1,4 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
+import { LIST_RUNS, showRun } from '../../protocol/next-steps.ts';
 import { editDistance } from '../../util/nearest.ts';
 
 const LEAST_BEGINNING = 'r-'.length + 2;
@@ -11,12 +12,11 @@ const SHOWN = 3;
  */
 export function runNotFound(runId: string, root: string, ids: readonly string[]): AcorError {
   const nearest = nearRuns(runId, ids);
-  const hint =
-    nearest.length === 0 ? 'List the runs with: acor runs' : `Did you mean ${nearest.join(' or ')}?`;
+  const hint = nearest.length === 0 ? 'List the runs.' : `Did you mean ${nearest.join(' or ')}?`;
   return new AcorError('E_RUN_NOT_FOUND', `there is no run ${runId} in ${root}`, {
     hint,
     ...(nearest.length > 0 && { details: { run: runId, nearest } }),
-    next: [...nearest.map((id) => `acor show ${id}`), 'acor runs'],
+    next: [...nearest.map(showRun), LIST_RUNS],
   });
 }
 

@@ -1,4 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
+import { PREVIEW_CLEAN, SEE_HEALTH } from '../../protocol/next-steps.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 
 /** Tells of a failed write to the store: E_DISK_FULL when there is no space, E_STORAGE for all else. */
@@ -8,8 +9,8 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
     case 'ENOSPC':
     case 'EDQUOT':
       return new AcorError('E_DISK_FULL', `no space left to ${what}: ${path}`, {
-        hint: 'Free space, for instance with: acor clean --keep 20; or point project.runs_dir to another disk.',
-        next: ['acor clean --keep 20 --dry-run'],
+        hint: 'Free space, for instance by removing old runs; or point project.runs_dir to another disk.',
+        next: [PREVIEW_CLEAN],
         cause: error,
       });
     case 'EROFS':
@@ -18,7 +19,7 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
         `the file system is read-only, so it is not possible to ${what}: ${path}`,
         {
           hint: 'Mount it writable (mount -o remount,rw), or set project.runs_dir to a folder that is (ACOR_PROJECT_RUNS_DIR=…).',
-          next: ['acor health'],
+          next: [SEE_HEALTH],
           cause: error,
         },
       );
@@ -26,7 +27,7 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
     case 'EPERM':
       return new AcorError('E_STORAGE', `not permitted to ${what}: ${path}`, {
         hint: `Make it writable for this user (chmod u+rwx '${path}'), or set project.runs_dir to a folder that is (ACOR_PROJECT_RUNS_DIR=…).`,
-        next: ['acor health'],
+        next: [SEE_HEALTH],
         cause: error,
       });
     case 'EFBIG':
@@ -35,13 +36,13 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
         `a file may not grow so large, so it is not possible to ${what}: ${path}`,
         {
           hint: 'Raise the limit of the shell that ACOR is started from: ulimit -f unlimited',
-          next: ['acor health'],
+          next: [SEE_HEALTH],
           cause: error,
         },
       );
     default:
       return new AcorError('E_STORAGE', `cannot ${what}: ${path}: ${errorMessage(error)}`, {
-        next: ['acor health'],
+        next: [SEE_HEALTH],
         cause: error,
       });
   }

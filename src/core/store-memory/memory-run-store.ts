@@ -1,4 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
+import type { CommandOf } from '../../protocol/next-step.ts';
 import { RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run-id.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { type FinalState, isFinal } from '../../protocol/run-state.ts';
@@ -37,14 +38,16 @@ interface EnteredEnd {
 export class MemoryRunStore implements RunStore {
   readonly leases = new MemoryLeases();
   readonly control = new MemoryControlChannel();
+  readonly commandOf: CommandOf;
   readonly location = 'this process';
   readonly #workspaces: string;
   readonly #runs = new Map<string, MemoryRun>();
   readonly #keys = new Map<string, { runId: string; call: string }>();
   readonly #ended: EnteredEnd[] = [];
 
-  constructor(workspaces: string) {
+  constructor(workspaces: string, commandOf: CommandOf) {
     this.#workspaces = workspaces;
+    this.commandOf = commandOf;
   }
 
   async create(run: NewRun): Promise<RunWriter> {
@@ -140,7 +143,7 @@ export class MemoryRunStore implements RunStore {
 
   #writer(run: MemoryRun, lease: Lease): RunWriter {
     run.record = { ...run.record, epoch: lease.epoch };
-    return new MemoryRunWriter(run, lease, this.layout(lease.runId), this.#ended);
+    return new MemoryRunWriter(run, lease, this, this.#ended);
   }
 
   #find(runId: string): MemoryRun {
@@ -160,6 +163,7 @@ export class MemoryRunStore implements RunStore {
 }
 
 class MemoryRunWriter implements RunWriter {
+  readonly commandOf: CommandOf;
   readonly layout: RunWorkspace;
   readonly log: MemoryRunLog;
   readonly #run: MemoryRun;
@@ -167,8 +171,9 @@ class MemoryRunWriter implements RunWriter {
   readonly #ended: EnteredEnd[];
   #redact: RedactLine = (line) => line;
 
-  constructor(run: MemoryRun, lease: Lease, layout: RunWorkspace, ended: EnteredEnd[]) {
-    this.layout = layout;
+  constructor(run: MemoryRun, lease: Lease, store: MemoryRunStore, ended: EnteredEnd[]) {
+    this.layout = store.layout(lease.runId);
+    this.commandOf = store.commandOf;
     this.#run = run;
     this.#lease = lease;
     this.#ended = ended;

@@ -1,46 +1,49 @@
-import { log } from '@clack/prompts';
-import { promptFor } from '../../cli/dialog/question-prompt.ts';
-import { safeLine } from '../../compose/terminal-text.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { userName } from '../../util/user-name.ts';
 import type { RunStore } from '../ports/run-store.ts';
-import { checkOfAnswers } from '../run/answers/check-answer.ts';
+import { type AnswerCheck, checkOfAnswers } from '../run/answers/check-answer.ts';
 import { type Question, readQuestion } from '../run/answers/question.ts';
 import { submitAnswer } from '../run/answers/submit-answer.ts';
 import { isLive } from '../run/liveness.ts';
 import { readEvents } from '../run/read-events.ts';
-import { blockingQuestionsOf } from './follow-run.ts';
+import { blockingQuestionsOf, type DialogEnd } from './follow-run.ts';
 
-/** How a dialog ended: the run waits for nothing any more, or the person has left its question open. */
-export type DialogEnd = 'settled' | 'left';
+/** How a surface reaches the person who is asked. */
+export interface Asker {
+  /** Undefined when the person leaves the question open, or the signal ends it. */
+  ask(question: Question, check: AnswerCheck, signal: AbortSignal): Promise<{ value: unknown } | undefined>;
+  say(line: string): void;
+}
 
 /** How a question was closed while a person looked at it. */
 type Closed = 'answered' | 'gone';
 
 /**
- * Puts the questions for which a run stands still to the person at the terminal, one after the other, and hands the
- * answers in. Ends when there is none left, when the person leaves (Ctrl-C) or when `signal` says so.
+ * Puts the questions for which a run waits to a person, one after the other, and submits the answers. Ends when no question is left,
+ * when the person leaves one open, or when `signal` ends it.
  */
-export async function putOpenQuestions(
+export async function askPerson(
   store: RunStore,
   runId: string,
+  asker: Asker,
   signal: AbortSignal,
 ): Promise<DialogEnd> {
   while (await isLive(store, runId)) {
     const [first] = await blockingQuestionsOf(store, runId);
     if (first === undefined) return 'settled';
     const question = readQuestion(first.asked);
-    const end = await putQuestion(store, runId, question, Number(first.asked.seq), signal);
+    const end = await askOne(store, runId, question, Number(first.asked.seq), asker, signal);
     if (end === 'left') return 'left';
   }
   return 'settled';
 }
 
-async function putQuestion(
+async function askOne(
   store: RunStore,
   runId: string,
   question: Question,
   askedAt: number,
+  asker: Asker,
   signal: AbortSignal,
 ): Promise<DialogEnd> {
   const done = new AbortController();
@@ -50,12 +53,12 @@ async function putQuestion(
     return how;
   });
   const check = await checkOfAnswers(question);
-  const given = await promptFor(question, check, AbortSignal.any([closing.signal, signal]));
+  const given = await asker.ask(question, check, AbortSignal.any([closing.signal, signal]));
   done.abort();
   const closed = await watched;
-  if (given !== undefined) return handIn(store, runId, question, given.value, signal);
+  if (given !== undefined) return submit(store, runId, question, given.value, asker, signal);
   if (closed === undefined) return 'left';
-  log.info(
+  asker.say(
     closed === 'answered'
       ? 'Somebody else has answered it meanwhile.'
       : 'The run no longer waits for an answer to it.',
@@ -63,11 +66,12 @@ async function putQuestion(
   return 'settled';
 }
 
-async function handIn(
+async function submit(
   store: RunStore,
   runId: string,
   question: Question,
   value: unknown,
+  asker: Asker,
   signal: AbortSignal,
 ): Promise<DialogEnd> {
   try {
@@ -75,12 +79,12 @@ async function handIn(
   } catch (error) {
     if (signal.aborted) return 'left';
     if (!(error instanceof AcorError) || error.code !== 'E_BAD_ANSWER') throw error;
-    log.warn(safeLine(error.message));
+    asker.say(error.message);
   }
   return 'settled';
 }
 
-/** Resolves when an answer to a question would no longer be taken, and with `undefined` when nobody wants to know any more. */
+/** Resolves when an answer to a question would no longer be accepted, and with `undefined` when the signal ends the watch. */
 async function untilClosed(
   store: RunStore,
   runId: string,

@@ -1,48 +1,68 @@
+import type { NextStep } from '../../protocol/next-step.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { type AskedQuestion, questionsOf } from '../run/answers/open-questions.ts';
-import { answerCommands, readQuestion } from '../run/answers/question.ts';
+import { answerSteps, readQuestion } from '../run/answers/question.ts';
 import { followToEnd } from '../run/follow-to-end.ts';
+import { countLines } from '../store-files/follow.ts';
 
-/** Why the following of a run stopped: it is over, it waits for an answer, or whoever followed had enough. */
+/** Why the following of a run stopped: the run is over, it waits for an answer, or the reader or the signal stopped it. */
 export type FollowEnd = 'ended' | 'question' | 'stopped';
+
+/** How questions were put to a person: the run waits for none of them any more, or the person left one open. */
+export type DialogEnd = 'settled' | 'left';
 
 const STATE_MARK = Buffer.from('"type":"runner_state"');
 
 /**
- * Follows a run of any supervisor, from any `seq` on, and stops at its end or when it stands still for an answer. `show`
- * gets whole lines as they come, and says when nobody looks any more.
+ * Yields the events of a run of any supervisor as whole lines, from any `seq` on, until the run ends or waits for an answer. `ask`
+ * puts the questions for which it waits to a person; when they are answered, the following goes on.
  */
-export async function followRun(
+export async function* followRun(
   store: RunStore,
   runId: string,
-  options: { since: number; signal?: AbortSignal; atQuestions: boolean; recovers?: boolean },
-  show: (lines: Uint8Array) => Promise<'written' | 'closed'>,
-): Promise<FollowEnd> {
-  // What is left out may hold the question for which the run waits.
-  const waits = options.since > 0 && (await blockingQuestionsOf(store, runId)).length > 0;
-  let state = waits ? 'waiting_ai' : undefined;
-  let isOver = false;
-  const isEnough = () => options.atQuestions && state === 'waiting_ai';
-  for await (const lines of followToEnd(store, runId, { ...options, isEnough })) {
-    state = stateAfter(lines) ?? state;
-    isOver = state !== undefined && state !== 'running' && state !== 'waiting_ai' && state !== 'queued';
-    if ((await show(lines)) === 'closed') return 'stopped';
+  {
+    since,
+    signal,
+    atQuestions,
+    ask,
+    recovers,
+  }: {
+    since: number;
+    signal?: AbortSignal | undefined;
+    atQuestions: boolean;
+    ask?: (() => Promise<DialogEnd>) | undefined;
+    recovers?: boolean | undefined;
+  },
+): AsyncGenerator<Uint8Array, FollowEnd> {
+  for (let seen = since; ; ) {
+    // The events before `seen` may hold the question for which the run waits.
+    const waits = seen > 0 && (await blockingQuestionsOf(store, runId)).length > 0;
+    let state = waits ? 'waiting_ai' : undefined;
+    let isOver = false;
+    const isEnough = () => atQuestions && state === 'waiting_ai';
+    for await (const lines of followToEnd(store, runId, { since: seen, signal, isEnough, recovers })) {
+      if (ask !== undefined) seen += countLines(lines);
+      state = stateAfter(lines) ?? state;
+      isOver = state !== undefined && state !== 'running' && state !== 'waiting_ai' && state !== 'queued';
+      yield lines;
+    }
+    if (isOver) return 'ended';
+    if (!isEnough()) return signal?.aborted ? 'stopped' : 'ended';
+    if (ask === undefined) return 'question';
+    if ((await ask()) === 'left') return signal?.aborted ? 'stopped' : 'question';
   }
-  if (isOver) return 'ended';
-  if (options.atQuestions && state === 'waiting_ai') return 'question';
-  return options.signal?.aborted ? 'stopped' : 'ended';
 }
 
-/** The questions for which a run stands still, in the order in which they were asked. */
+/** The questions for which a run waits, in the order in which they were asked. */
 export async function blockingQuestionsOf(store: RunStore, runId: string): Promise<AskedQuestion[]> {
   const questions = await questionsOf(store, runId);
   return questions.filter(({ asked, isOpen }) => isOpen && asked.blocking === true);
 }
 
-/** The commands that answer the questions for which a run stands still. */
-export async function commandsForOpenQuestions(store: RunStore, runId: string): Promise<string[]> {
+/** The steps that answer the questions for which a run waits. */
+export async function stepsForOpenQuestions(store: RunStore, runId: string): Promise<NextStep[]> {
   const questions = await blockingQuestionsOf(store, runId);
-  return questions.flatMap(({ asked }) => answerCommands(runId, readQuestion(asked)));
+  return questions.flatMap(({ asked }) => answerSteps(runId, readQuestion(asked)));
 }
 
 /** The state that a batch of lines leaves the run in, if it changes it. */

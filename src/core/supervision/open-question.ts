@@ -1,25 +1,23 @@
-import * as z from 'zod';
 import type { RunStore } from '../ports/run-store.ts';
 import { questionsOf } from '../run/answers/open-questions.ts';
 import { readQuestion } from '../run/answers/question.ts';
 
-/** A question that an answer would be taken for now, as operations tell of it. */
-export const openQuestion = z.object({
-  action_id: z.string(),
-  action: z.string(),
-  audience: z.enum(['ai', 'user']).describe('Whom the tool would like to hear.'),
-  blocking: z.boolean().describe('Whether the run waits for the answer.'),
-  msg: z.string().nullable(),
-  context: z.record(z.string(), z.unknown()),
-  options: z.array(z.record(z.string(), z.unknown())).nullable(),
-  schema: z.record(z.string(), z.unknown()).nullable().describe('JSON Schema of the answer.'),
-});
+/** A question to which an answer would be accepted now, in the shape of the wire. */
+export interface OpenQuestion {
+  action_id: string;
+  action: string;
+  audience: 'ai' | 'user';
+  /** Whether the run waits for the answer. */
+  blocking: boolean;
+  msg: string | null;
+  context: Record<string, unknown>;
+  options: Record<string, unknown>[] | null;
+  /** JSON Schema of the answer. */
+  schema: Record<string, unknown> | null;
+}
 
 /** The open questions of a run. */
-export async function openQuestionsOf(
-  store: RunStore,
-  runId: string,
-): Promise<z.output<typeof openQuestion>[]> {
+export async function openQuestionsOf(store: RunStore, runId: string): Promise<OpenQuestion[]> {
   const questions = await questionsOf(store, runId);
   return questions
     .filter(({ isOpen }) => isOpen)
@@ -31,9 +29,9 @@ export async function openQuestionsOf(
         audience,
         blocking,
         msg: msg ?? null,
-        context,
+        context: { ...context },
         options: options?.map((option) => ({ ...option })) ?? null,
-        schema: schema ?? null,
+        schema: schema === undefined ? null : { ...schema },
       };
     });
 }

@@ -1,12 +1,12 @@
-import { AppError } from '../../compose/app-error.ts';
+import type { PreparedAnswer } from '../../core/run/answers/questions.ts';
+import { stagedBefore } from '../../core/run/attempt/outputs.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { showRun } from '../../protocol/next-steps.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { questionsOf } from '../run/answers/open-questions.ts';
-import type { PreparedAnswer } from '../run/answers/questions.ts';
-import { stagedBefore } from '../run/attempt/outputs.ts';
 import type { RunRequest } from '../run/run-request.ts';
-import { WORKFLOW_PREFIX } from '../run/services.ts';
 
 /**
  * The request that runs a recorded run's tool once more, as a new run: same arguments, folder, time limit and answers. Its
@@ -17,25 +17,26 @@ export async function recordedRequest(
   record: RunRecord,
   env: RunRequest['env'],
 ): Promise<RunRequest> {
-  if (record.tool.startsWith(WORKFLOW_PREFIX)) {
+  if (record.kind === 'workflow') {
     const [file = ''] = record.given_args ?? [];
-    throw new AppError(
+    throw new AcorError(
       'E_USAGE',
       `run ${record.run_id} is a workflow's: its steps are runs, and each of them can be executed again`,
       {
         hint: `Run the workflow anew: acor workflow run ${file}`,
-        next: [`acor show ${record.run_id}`],
+        next: [showRun(record.run_id)],
       },
     );
   }
   if (record.given_args === null) {
-    throw new AppError(
+    throw new AcorError(
       'E_USAGE',
       `run ${record.run_id} was given a secret, which is not kept: it cannot be executed again by itself`,
       { hint: `Start it anew with its arguments: acor run ${record.tool} …` },
     );
   }
   return {
+    kind: record.kind,
     tool: record.tool,
     args: record.given_args,
     cwd: record.cwd,

@@ -2,11 +2,14 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { AcorError } from '../../protocol/acor-error.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
+import { SEE_HEALTH } from '../../protocol/next-steps.ts';
 import { readLines } from '../../util/read-lines.ts';
+import { sdkPaths } from '../registry/sdk-paths.ts';
 import type { RunRequest } from '../run/run-request.ts';
 
 /** What a supervisor of its own is told on its standard input; `stdin` is what the caller had on its own. */
-export type SupervisorRequest = Omit<RunRequest, 'readStdin'> & { stdin?: string };
+export type SupervisorRequest = Omit<RunRequest, 'readStdin' | 'found'> & { stdin?: string };
 
 /** What it says, a line each: the run that has begun, or what kept it from beginning; and, once a run is over, that it can take the next one. */
 export type SupervisorReply =
@@ -18,7 +21,7 @@ export type SupervisorReply =
         message: string;
         hint?: string;
         details?: Record<string, unknown>;
-        next?: string[];
+        next?: readonly NextStep[];
       };
     };
 
@@ -97,10 +100,15 @@ export class Supervisor {
   }
 }
 
-/** How this very program is started: the compiled one by itself, the sources by the Bun that runs them. */
+/**
+ * How the program `acor` is started: the compiled one by itself, the sources by the Bun that runs them. Code of the library that runs in
+ * Node, or from its bundle, starts the launcher of its package: only the program can supervise.
+ */
 function ownCommand(): string[] {
   if (import.meta.dirname.startsWith('/$bunfs')) return [process.execPath];
-  const root = join(import.meta.dirname, '../../..');
+  const { packageRoot: root } = sdkPaths();
+  const runsSources = process.versions['bun'] !== undefined && import.meta.filename.endsWith('.ts');
+  if (!runsSources) return [join(root, 'acor')];
   const main = join(root, 'src', 'cli', 'main.ts');
   return [
     process.execPath,
@@ -114,7 +122,7 @@ function ownCommand(): string[] {
 
 function lost(why: string): AcorError {
   return new AcorError('E_SPAWN_FAILED', `the supervisor of the run could not be started: ${why}`, {
-    hint: 'See: acor health',
-    next: ['acor health'],
+    hint: 'See what this machine offers.',
+    next: [SEE_HEALTH],
   });
 }

@@ -1,7 +1,7 @@
 import { AcorError } from '../../protocol/acor-error.ts';
+import { isOrchestration } from '../../protocol/run-kind.ts';
 import type { ChildHosts } from '../run/child-supervisors.ts';
 import type { RunRequest } from '../run/run-request.ts';
-import { isOrchestration } from '../run/services.ts';
 import { Supervisor, startSupervisor } from './start-supervisor.ts';
 
 /** Supervisors for many runs: as many as there are runs at once, each used again once its run is over. */
@@ -16,7 +16,7 @@ export class SupervisorPool implements ChildHosts {
 
   async start({ readStdin, ...request }: RunRequest): Promise<string> {
     // A workflow or a pipe has children of its own, among which a tool's orphans could not be told apart afterwards.
-    if (isOrchestration(request.tool)) return startSupervisor(request);
+    if (isOrchestration(request.kind)) return startSupervisor(request);
     const supervisor = this.#free.pop() ?? this.#another();
     try {
       const runId = await supervisor.start({ ...request, ...(readStdin && { stdin: readStdin() }) });

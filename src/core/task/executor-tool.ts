@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative } from 'node:path';
@@ -14,7 +15,6 @@ import { PROTECTED_FILES, PROTECTED_FOLDERS } from '../sandbox/profile/protected
 import { SecretStore } from '../secrets/secret-store.ts';
 import { type Executor, executorOf } from './executors.ts';
 import { responsesProgram } from './responses-program.ts';
-import { homeOf } from './task-home.ts';
 import { TURN_COMMAND } from './turn-script.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -47,7 +47,7 @@ export async function executorTool(name: string, config: LoadedConfig, env: Env)
   const login = executor.login === null ? null : join(userHome(env), executor.login);
   const file = manifestFile.parse({
     version: '1.0.0',
-    description: `Carries out a task with ${executor.name} (acor task).`,
+    description: `Carries out a task with ${executor.name}.`,
     command: [...TURN_COMMAND],
     adapter: executor.adapter,
     inputs: [
@@ -113,7 +113,7 @@ export async function programOf(
       {
         hint: isPath
           ? `Put it there, and make it executable: chmod +x '${found}'`
-          : `Install ${first}, or choose another executor: acor task … --executor NAME`,
+          : `Install ${first}, or choose another one with --executor.`,
         details: { runtime: first },
       },
     );
@@ -173,4 +173,19 @@ function hostsOf({ baseUrl, hosts }: Executor, more: readonly string[], env: Env
   }
   const { hostname, port, protocol } = new URL(given);
   return [`${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`, ...more];
+}
+
+/**
+ * The home folder of an executor in a project: what it writes of its own (sessions, above all) stays there from one run to the next, and the
+ * user's own settings of it are out of its reach. It is state by the XDG specification, and no folder of ACOR's that is closed to tools.
+ */
+export function homeOf(
+  { root }: LoadedConfig,
+  executor: string,
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  const given = env['XDG_STATE_HOME'];
+  const state = given && isAbsolute(given) ? given : join(env['HOME'] || homedir(), '.local', 'state');
+  const project = createHash('sha256').update(root).digest('hex').slice(0, 16);
+  return join(state, 'acor', 'tasks', project, executor);
 }

@@ -1,6 +1,7 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Config } from '../../protocol/config-file.ts';
-import { TASK_PREFIX } from '../run/services.ts';
+import { SEE_CONFIG } from '../../protocol/next-steps.ts';
+import { runName, withoutKind } from '../../protocol/run-kind.ts';
 
 /** What an executor is asked to do in one turn. */
 export interface RunSlot {
@@ -174,17 +175,17 @@ export const EXECUTOR_NAMES = ['codex', 'claude', 'gemini', 'responses', 'comman
 
 /** The tool that an executor is run as. */
 export function toolNameOf(executor: string): string {
-  return `${TASK_PREFIX}${executor}`;
+  return runName('task', executor);
 }
 
 /** The executor behind the name of a tool. Throws E_TOOL_NOT_FOUND, and E_CONFIG_INVALID for a command that nobody has configured. */
 export function executorOf(tool: string, { executor }: TaskSettings): Executor {
-  const name = tool.slice(TASK_PREFIX.length);
+  const name = withoutKind(tool);
   if (name === 'command') {
     if (typeof executor === 'object') return ownExecutor(executor);
     throw new AcorError('E_CONFIG_INVALID', 'no command is configured as the executor of tasks', {
       hint: "Write in .acor/config.yaml: task: { executor: { command: ['./agent'], adapter: markers } }",
-      next: ['acor config show'],
+      next: [SEE_CONFIG],
     });
   }
   if (Object.hasOwn(NAMED, name)) return NAMED[name]!;

@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { runName } from '../../protocol/run-kind.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { typescript } from '../registry/languages/typescript.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
@@ -14,7 +15,7 @@ export async function responsesProgram(
   const sdk = sdkPaths();
   const dir = join(sdk.packageRoot, 'src');
   const entry = join(dir, 'core', 'task', 'responses', 'main.ts');
-  const context = { tool: 'task:responses', entry, toolDir: dir, toolsDir: null, env, sdk };
+  const context = { tool: runName('task', 'responses'), entry, toolDir: dir, toolsDir: null, env, sdk };
   const runtime = await typescript.runtime(context);
   const [program, ...words] = (await typescript.command(runtime, context)).argv;
   const openai = openaiOf(config.root, sdk.packageRoot);
@@ -36,7 +37,7 @@ function openaiOf(...places: string[]): { entry: string; folder: string } {
     "the executor 'responses' needs the package openai, which is not there",
     {
       hint: 'Install it in the project: npm install openai@7',
-      next: ['npm install openai@7'],
+      next: [{ command: 'npm install openai@7', why: 'Install the package.' }],
       details: { runtime: 'openai' },
     },
   );

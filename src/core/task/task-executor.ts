@@ -11,17 +11,14 @@ import {
   notStarted,
   type RunExecutor,
 } from '../run/run-executor.ts';
-import { answersGiven } from './answers-given.ts';
+import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import { changesBetween, snapshotOf } from './changed-files.ts';
-import { programOf, userHome, writesOf } from './executor-tool.ts';
+import { homeOf, programOf, userHome, writesOf } from './executor-tool.ts';
 import { executorOf } from './executors.ts';
 import { answersPrompt, instructionsFor, resumePrompt, taskPrompt } from './prompt.ts';
-import { sessionLeftIn } from './session-left.ts';
-import { homeOf } from './task-home.ts';
-import { changeTask, readTask, refuseWhileLive } from './task-record.ts';
-import { type GivenAnswer, TurnQuestions } from './turn-questions.ts';
+import { changeTask, readTask, refuseWhileLive, sessionLeftIn } from './task-record.ts';
+import { answersGiven, type GivenAnswer, TurnQuestions } from './turn-questions.ts';
 import { writeTurn } from './turn-script.ts';
-import { TurnSums } from './turn-sums.ts';
 
 /** What a task's run works with; `work` starts the executor once. */
 interface TaskGround {
@@ -217,4 +214,32 @@ function overspent(
   return max_cost_usd !== undefined && cost >= max_cost_usd
     ? stopped('E_TOOL_FAILED', `the task has cost ${cost} USD; task.max_cost_usd is ${max_cost_usd}`)
     : undefined;
+}
+
+/** What the turns of a run come to together. */
+class TurnSums {
+  turns = 0;
+  readonly metrics: Record<string, number> = {};
+  /** Files that the executor says it changed, where nothing else has held them against the disk. */
+  readonly claims: string[] = [];
+  readonly #tellsTotals: boolean;
+  readonly #artifacts = new Map<string, MeasuredArtifact>();
+
+  constructor({ tellsTotals = false }: { tellsTotals?: boolean }) {
+    this.#tellsTotals = tellsTotals;
+  }
+
+  get artifacts(): MeasuredArtifact[] {
+    return [...this.#artifacts.values()];
+  }
+
+  add({ result, artifacts }: AttemptOutcome): void {
+    this.turns += 1;
+    for (const artifact of artifacts) this.#artifacts.set(artifact.path, artifact);
+    for (const [name, value] of Object.entries(result?.['metrics'] ?? {}))
+      if (typeof value === 'number')
+        this.metrics[name] = this.#tellsTotals ? value : (this.metrics[name] ?? 0) + value;
+    const told = (result?.['data'] as { files_modified?: unknown } | undefined)?.files_modified;
+    if (Array.isArray(told)) this.claims.push(...told.filter((path) => typeof path === 'string'));
+  }
 }

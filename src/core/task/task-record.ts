@@ -1,10 +1,12 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { attachTo, cancelRun } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
 import type { RunStore } from '../ports/run-store.ts';
+import type { RunWorkspace } from '../ports/run-workspace.ts';
 import { livenessOf } from '../run/liveness.ts';
 
 /** What is kept of a task from one run to the next, in `.runs/tasks/<id>.json`. */
@@ -37,7 +39,7 @@ export function readTask(runsDir: string, taskId: string): TaskRecord {
   }
 }
 
-/** Refuses a second run of a task while one is live: a conversation has one turn at a time. */
+/** Refuses a second run of a task while one is going on: a conversation has one turn at a time. */
 export async function refuseWhileLive(
   store: RunStore,
   { task_id, run_id }: TaskRecord,
@@ -47,12 +49,15 @@ export async function refuseWhileLive(
   // A run that was cleaned away is over.
   const other = await livenessOf(store, run_id).catch(() => undefined);
   if (other?.liveness !== 'live') return;
-  const { state } = other.record;
-  throw new AcorError('E_USAGE', `task '${task_id}' is going on already, as run ${run_id} (${state})`, {
-    hint: `Follow it: acor attach ${run_id}; or end it: acor cancel ${run_id}`,
-    next: [`acor attach ${run_id}`, `acor cancel ${run_id}`],
-    details: { run_id },
-  });
+  throw new AcorError(
+    'E_USAGE',
+    `task '${task_id}' is going on already, as run ${run_id} (${other.record.state})`,
+    {
+      hint: 'Follow that run, or cancel it.',
+      next: [attachTo(run_id), cancelRun(run_id)],
+      details: { run_id },
+    },
+  );
 }
 
 /** Changes what is kept of a task; one process at a time. */
@@ -72,4 +77,31 @@ export function changeTask(
 
 function fileOf(runsDir: string, taskId: string): string {
   return join(runsDir, 'tasks', `${taskId}.json`);
+}
+
+const MAX_BYTES = 65_536;
+const MAX_ID_CHARS = 256;
+
+/**
+ * The id of the conversation that an executor has left as the checkpoint `session`; undefined when there is none. The file lies where the
+ * executor could write: no link is followed, and what comes of it is a text of one line.
+ */
+export function sessionLeftIn({ checkpoints }: RunWorkspace): string | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(
+      join(checkpoints, 'session.json'),
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    );
+    const stats = fstatSync(fd);
+    if (!stats.isFile() || stats.size > MAX_BYTES) return undefined;
+    const id: unknown = JSON.parse(readFileSync(fd, 'utf8'))?.data?.session_id;
+    // It becomes a word of a command line: what looks like a flag would be taken for one.
+    const isId = typeof id === 'string' && id.length <= MAX_ID_CHARS && /^[A-Za-z0-9][\w.:-]*$/.test(id);
+    return isId ? id : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
 }

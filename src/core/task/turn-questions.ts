@@ -1,4 +1,5 @@
-import type { RunWriter } from '../ports/run-store.ts';
+import type { RunStore, RunWriter } from '../ports/run-store.ts';
+import { questionsOf } from '../run/answers/open-questions.ts';
 import { type Question, readQuestion } from '../run/answers/question.ts';
 import { after } from '../run/attempt/guards/guard.ts';
 import { type Outcome, stopped } from '../run/outcome.ts';
@@ -114,4 +115,12 @@ export function inWords({ msg, action, options }: Question, answer: unknown): Gi
   const label = chosen?.label === undefined ? '' : ` (${chosen.label})`;
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
   return { question: msg ?? action, answer: chosen === undefined ? text : `option ${chosen.id}${label}` };
+}
+
+/** All answers that a run has had so far, in the order of the questions. */
+export async function answersGiven(store: RunStore, runId: string): Promise<GivenAnswer[]> {
+  const questions = await questionsOf(store, runId);
+  return questions.flatMap(({ asked, answered }) =>
+    answered === undefined ? [] : [inWords(readQuestion(asked), answered['answer'])],
+  );
 }

@@ -1,9 +1,8 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { ERROR_CODES } from '../../protocol/error-codes.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { type Problem, problemText } from '../config/problem.ts';
-import { grantRoots } from '../registry/grant-roots.ts';
+import { type Problem, problemText, withoutNext } from '../config/problem.ts';
+import { grantRoots } from '../registry/path-grants.ts';
 import type { Registry } from '../registry/registry.ts';
 import { checkWorkflow } from './check/check-workflow.ts';
 import type { Surroundings } from './check/checked-file.ts';
@@ -65,7 +64,14 @@ export function invalidWorkflow(errors: readonly Problem[], wanted: string): Aco
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
   return new AcorError('E_WORKFLOW_INVALID', `${first === undefined ? wanted : problemText(first)}${more}`, {
     ...(first !== undefined && { hint: first.fix }),
-    details: { problems: errors },
-    next: [shellCommand(['acor', 'workflow', 'validate', wanted])],
+    details: { problems: errors.map(withoutNext) },
+    next: [
+      ...(first?.next ?? []),
+      {
+        operation: 'workflow.validate',
+        input: { workflows: [wanted] },
+        why: 'List all mistakes of the workflow.',
+      },
+    ],
   });
 }

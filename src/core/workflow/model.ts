@@ -63,7 +63,7 @@ export interface StepRetry {
 }
 
 /** What a step does, without when and how often. */
-export type RunExecutor =
+export type StepWork =
   | { kind: 'tool'; tool: string; args: StepArguments }
   | {
       kind: 'decision';
@@ -80,13 +80,18 @@ export type RunExecutor =
   | { kind: 'workflow'; file: string; inputs: Readonly<Record<string, Template>> }
   | { kind: 'pipe'; stages: readonly { tool: string; args: StepArguments }[] };
 
-export type Step = StepCommon & RunExecutor;
+export type Step = StepCommon & StepWork;
 
 /** One task of a parallel step; its task id is `<step>.<number or name>`. */
 export type Task = Pick<StepCommon, 'name' | 'path' | 'retry' | 'onError' | 'timeoutS' | 'at'> &
-  Exclude<RunExecutor, { kind: 'parallel' }>;
+  Exclude<StepWork, { kind: 'parallel' }>;
 
 /** Arguments word by word, as the tool takes them, or by the names of its inputs. */
 export type StepArguments =
   | { form: 'words'; words: readonly Template[] }
   | { form: 'named'; values: Readonly<Record<string, Template>> };
+
+/** The inputs of a workflow as those of a tool, so that flags, checks and help are the same for both. */
+export function inputSpecsOf({ inputs }: Pick<Workflow, 'inputs'>): InputSpec[] {
+  return inputs.map((input) => ({ ...input, positional: false, multiple: false }));
+}

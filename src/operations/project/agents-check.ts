@@ -1,12 +1,12 @@
 import { relative } from 'node:path';
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { styled } from '../../compose/style.ts';
-import { cellText } from '../../compose/table.ts';
 import { AGENTS } from '../../core/authoring/agents/agents.ts';
 import { findProject } from '../../core/config/find.ts';
 import { findProgram } from '../../core/registry/find-program.ts';
+import { CHECK_AGENTS, initAgents } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
+import { fixText } from '../fix-text.ts';
 
 const output = z.object({
   root: z.string(),
@@ -41,34 +41,24 @@ export const agentsCheck = acorOperation({
     const { root } = findProject(ctx.cwd);
     const { agents, files } = checkAgents(root, await agentTexts());
     const program = findProgram('acor', ctx.env) ?? null;
-    const shown = files.map((file) => ({ ...file, path: relative(root, file.path) }));
+    const shown = files.map(({ path, agents: whose, state, detail, fix, next }) => ({
+      path: relative(root, path),
+      agents: whose,
+      state,
+      detail,
+      fix: state === 'current' ? null : fixText({ fix, ...(next && { next }) }),
+    }));
     const data = { root, agents, program, files: shown };
-    if (agents.length === 0) return { kind: 'data', data, next: [`acor init --agents ${AGENTS.join(',')}`] };
+    if (agents.length === 0) return { kind: 'data', data, next: [initAgents(AGENTS)] };
     // What a person has changed on purpose is told of, and is no fault.
     const faulty = shown.filter(({ state }) => state !== 'current' && state !== 'changed');
     const [first] = faulty;
     if (first === undefined) return { kind: 'data', data };
-    if (ctx.screen !== null) for (const line of linesOf(data)) ctx.note(line);
     const more = faulty.length > 1 ? ` (and ${faulty.length - 1} more)` : '';
     const error = new AppError('E_CONFIG_INVALID', `${first.path}: ${first.detail}${more}`, {
       hint: first.fix ?? '',
-      next: [`acor init --agents ${agents.join(',')}`, 'acor agents check'],
+      next: [initAgents(agents), CHECK_AGENTS],
     });
     return { kind: 'failure', error, data };
   },
-  render(data, screen) {
-    const { agents, program } = data;
-    if (agents.length === 0) return 'This project has no files for agents yet.';
-    const path = program ?? styled('not on the PATH, where agents look for it', 'yellow', screen);
-    return [...linesOf(data).map((line) => cellText(line, screen)), `acor: ${path}`].join('\n');
-  },
 });
-
-function linesOf({ files }: z.output<typeof output>): string[] {
-  return files.flatMap(({ path, state, detail, fix }) => [
-    `${state.padEnd(10)}  ${path}`,
-    ...(fix === null
-      ? []
-      : [`            ${detail}`, ...fix.split('\n').map((line) => `            ${line}`)]),
-  ]);
-}

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { writeOut } from '../../compose/write-out.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
@@ -26,17 +25,18 @@ export const agentsHook = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({ event: z.string().describe('session-start, pre-tool or elicit.') }),
-  output: z.null(),
+  output: z.record(z.string(), z.unknown()).nullable(),
   positionals: ['event'],
   example: 'acor hook session-start',
   async run({ event }, ctx) {
+    let answer: HookAnswer;
     try {
-      const answer = await answerOf(event, await ctx.readStdin(), ctx);
-      if (answer !== undefined) await writeOut(ctx.stdoutFd, `${JSON.stringify(answer)}\n`);
+      answer = await answerOf(event, await ctx.readStdin(), ctx);
     } catch (error) {
       ctx.note(`acor hook ${event}: no opinion: ${errorMessage(error)}`);
     }
-    return { kind: 'streamed', exit: 0 };
+    const document = answer === undefined ? '' : `${JSON.stringify(answer)}\n`;
+    return { kind: 'document', document, data: answer ?? null };
   },
 });
 
@@ -49,10 +49,6 @@ async function answerOf(
   const { hookInput } = await import('./agents/hook-input.ts');
   const input = hookInput.parse(JSON.parse(text));
   // The agent's own folder is that of its session; where the hook is started may be another.
-  const there = new AcorApp({
-    cwd: resolve(cwd, input.cwd ?? '.'),
-    env: app.env,
-    interrupts: app.interrupts,
-  });
+  const there = new AcorApp({ cwd: resolve(cwd, input.cwd ?? '.'), env: app.env });
   return (await EVENTS[event]!())(input, there);
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import { acorOperation } from '../define.ts';
-import { filesView, plannedFile, shownFile } from './planned-files.ts';
+import { plannedFile, shownFile } from './planned-files.ts';
 
 export const agentsPlugin = acorOperation({
   name: 'agents.plugin',
@@ -26,9 +26,5 @@ export const agentsPlugin = acorOperation({
     const files = planPlugin(folder, await agentTexts());
     if (!dry_run) writeFiles(files, folder);
     return { kind: 'data', data: { folder, dry_run, files: files.map((file) => shownFile(file, folder)) } };
-  },
-  render({ folder, files, dry_run }, screen) {
-    const title = dry_run ? `What would be written to ${folder}:` : `The plugin in ${folder}:`;
-    return [title, filesView(files, screen)].join('\n');
   },
 });

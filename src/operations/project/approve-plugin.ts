@@ -6,8 +6,9 @@ import { pluginNamed } from '../../core/plugins/find-plugins.ts';
 import { readPluginFiles } from '../../core/plugins/plugin-files.ts';
 import type { Plugins } from '../../core/plugins/plugins.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { approve } from '../../protocol/next-steps.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
+import { commandOf } from '../command-forms.ts';
 import { giveApproval, validLine } from '../tool/give-approval.ts';
 import type { ApprovalLine } from '../tool/tool-approve.ts';
 
@@ -28,27 +29,33 @@ export async function approvePlugin(
   const { file, approval } = pluginNamed(plugins?.found ?? [], nameIn(approvalName));
   if (approval.state === 'broken') {
     throw new AcorError('E_CONFIG_INVALID', `'${approvalName}' cannot be read: ${approval.why}`, {
-      hint: `Mend ${file}, or take it out of 'plugins' in the configuration.`,
-      next: ['acor config show plugins'],
+      hint: `Fix ${file}, or remove it from 'plugins' in the configuration.`,
+      next: [
+        {
+          operation: 'config.show',
+          input: { key: 'plugins' },
+          why: 'See which plugins the configuration names.',
+        },
+      ],
     });
   }
   if (approval.state === 'valid') return validLine(approvalName, approval.approval);
-  if (!ctx.interactive) {
-    const command = shellCommand(['acor', 'approve', approvalName]);
+  if (ctx.person === null) {
+    const step = approve(approvalName);
     const { read: _, ...state } = approval;
     throw new AcorError(
       'E_APPROVAL_REQUIRED',
       `'${approvalName}' does not run: ${whyNotApproved(approval)}`,
       {
-        hint: `A person must read it and run this at a terminal: ${command}`,
+        hint: `A person must read it and run this at a terminal: ${commandOf(step)}`,
         details: { ...state, plugin: nameIn(approvalName) },
-        next: [command],
+        next: [step],
       },
     );
   }
   const digestNow = () => readPluginFiles(realpathSync(file), root).digest;
   const subject = { kind: 'plugin', name: approvalName, words: WORDS } as const;
-  return giveApproval(store, root, subject, approval, digestNow, ctx);
+  return giveApproval(store, root, subject, approval, digestNow, ctx.person);
 }
 
 /** How the approval of a plugin stands that was given before. */

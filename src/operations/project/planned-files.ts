@@ -1,9 +1,7 @@
 import { isAbsolute, relative } from 'node:path';
 import * as z from 'zod';
-import type { Screen } from '../../compose/screen.ts';
-import { styled } from '../../compose/style.ts';
-import { cellText } from '../../compose/table.ts';
 import type { PlannedFile } from '../../core/authoring/scaffold/planned-file.ts';
+import { fixText } from '../fix-text.ts';
 
 /** One file in the answer of what writes a project's files. */
 export const plannedFile = z.object({
@@ -17,43 +15,13 @@ export const plannedFile = z.object({
 export type ShownFile = z.output<typeof plannedFile>;
 
 /** A planned file as it is told: without its text. */
-export function shownFile({ path, action, why, by_hand, lines }: PlannedFile, root: string): ShownFile {
+export function shownFile({ path, action, why, by_hand, next, lines }: PlannedFile, root: string): ShownFile {
   const fromRoot = relative(root, path);
   return {
     path: fromRoot.startsWith('..') || isAbsolute(fromRoot) ? path : fromRoot || '.',
     action,
     ...(why !== undefined && { why }),
-    ...(by_hand !== undefined && { by_hand }),
+    ...(by_hand !== undefined && { by_hand: fixText({ fix: by_hand, ...(next && { next }) }) }),
     ...(lines !== undefined && { lines }),
   };
-}
-
-const LOOKS = {
-  create: 'green',
-  merge: 'green',
-  change: 'green',
-  replace: 'yellow',
-  move: 'yellow',
-  could_not: 'red',
-} as const;
-
-/** The files for a person: what happened to each, and below it why and what to do. */
-export function filesView(files: readonly ShownFile[], screen: Screen): string {
-  return files
-    .flatMap(({ path, action, why, by_hand, lines = [] }) => {
-      const word = action.replace('_', ' ').padEnd(9);
-      const look = action === 'keep' || action === 'unchanged' ? 'dim' : LOOKS[action];
-      const below = [
-        ...lines.flatMap(({ line, before, after }) => [
-          `line ${line}: ${before}`,
-          `${' '.repeat(6)}→ ${after}`,
-        ]),
-        ...[why, by_hand].filter((each) => each !== undefined),
-      ];
-      return [
-        `${styled(word, look, screen)}  ${cellText(path, screen)}`,
-        ...below.map((each) => `${' '.repeat(11)}${styled(cellText(each, screen), 'dim', screen)}`),
-      ];
-    })
-    .join('\n');
 }

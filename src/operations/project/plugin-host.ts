@@ -14,6 +14,6 @@ export const pluginHost = acorOperation({
   async run() {
     const { servePlugin } = await import('../../core/plugins/host/serve.ts');
     await servePlugin();
-    return { kind: 'streamed', exit: 0 };
+    return { kind: 'document', document: '', data: {} };
   },
 });

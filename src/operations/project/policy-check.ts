@@ -1,8 +1,12 @@
 import * as z from 'zod';
-import { safeLine } from '../../compose/terminal-text.ts';
+import { approve } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { standingOf, standingShape } from '../tool/policy-status.ts';
-import { standingWords } from '../tool/policy-status-text.ts';
+
+const output = standingShape.extend({
+  tool: z.string(),
+  level: z.enum(['minimal', 'standard', 'privileged']),
+});
 
 export const policyCheck = acorOperation({
   name: 'policy.check',
@@ -18,10 +22,7 @@ export const policyCheck = acorOperation({
       .default([])
       .describe("The tool's arguments, when a call of it is to be checked: they may grant paths."),
   }),
-  output: standingShape.extend({
-    tool: z.string(),
-    level: z.enum(['minimal', 'standard', 'privileged']),
-  }),
+  output,
   positionals: ['tool'],
   passthrough: 'args',
   list: 'violations',
@@ -33,6 +34,7 @@ export const policyCheck = acorOperation({
     const standing = await standingOf(project, tool, {
       cwd: ctx.cwd,
       env: ctx.env,
+      caller: ctx.app.caller,
       ...(input.args.length > 0 && { args: input.args }),
     });
     const isApproved = standing.approval.state === 'not_needed' || standing.approval.state === 'valid';
@@ -40,9 +42,7 @@ export const policyCheck = acorOperation({
       kind: 'data',
       data: { tool: tool.name, level: tool.manifest.permissions.level, ...standing },
       exit: standing.allowed && isApproved ? 0 : 2,
-      ...(standing.allowed && !isApproved && { next: [`acor approve ${tool.name}`] }),
+      ...(standing.allowed && !isApproved && { next: [approve(tool.name)] }),
     };
   },
-  render: ({ tool, level, ...standing }) =>
-    [`${tool} (${level})`, ...standingWords(standing, tool)].map(safeLine).join('\n'),
 });

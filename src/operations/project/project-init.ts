@@ -4,8 +4,17 @@ import type { PlannedFile } from '../../core/authoring/scaffold/planned-file.ts'
 import { TEMPLATES } from '../../core/authoring/scaffold/templates.ts';
 import { writeFiles } from '../../core/authoring/scaffold/write-files.ts';
 import { findProgram } from '../../core/registry/find-program.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
+import {
+  CHECK_AGENTS,
+  createTool,
+  describeTool,
+  LIST_TOOLS,
+  runTool,
+  validateStrictly,
+} from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
-import { filesView, plannedFile, shownFile } from './planned-files.ts';
+import { plannedFile, shownFile } from './planned-files.ts';
 
 export const projectInit = acorOperation({
   name: 'project.init',
@@ -74,10 +83,6 @@ export const projectInit = acorOperation({
     };
     return { kind: 'data', data, next: input.dry_run ? [] : nextOf(done, input) };
   },
-  render({ root, files, notes, dry_run }, screen) {
-    const title = dry_run ? `What would happen in ${root}:` : `The project ${root}:`;
-    return [title, filesView(files, screen), ...notes].join('\n');
-  },
 });
 
 function notesOf({ above, build }: Initialised, root: string): string[] {
@@ -94,14 +99,14 @@ function notesOf({ above, build }: Initialised, root: string): string[] {
 function nextOf(
   { tool, build }: Initialised,
   { from_existing: isMoved, agents }: { from_existing: boolean; agents?: string | undefined },
-): string[] {
-  const check = agents === undefined ? [] : ['acor agents check'];
-  if (tool === null) return ['acor list', ...(isMoved ? ['acor validate --strict'] : []), ...check];
+): NextStep[] {
+  const check = agents === undefined ? [] : [CHECK_AGENTS];
+  if (tool === null) return [LIST_TOOLS, ...(isMoved ? [validateStrictly([])] : []), ...check];
   return [
-    ...(build?.built === false ? [build.command] : []),
-    `acor run ${tool.name} --who Ada`,
-    `acor describe ${tool.name}`,
-    `acor template ${tool.template} --name my_tool`,
+    ...(build?.built === false ? [{ command: build.command, why: 'Build the tool.' }] : []),
+    runTool(tool.name, ['--who', 'Ada']),
+    describeTool(tool.name),
+    createTool(tool.template, 'my_tool'),
     ...check,
   ];
 }

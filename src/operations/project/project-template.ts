@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import { TEMPLATES } from '../../core/authoring/scaffold/templates.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
+import { describeTool, runTool, validateStrictly } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
-import { filesView, plannedFile, shownFile } from './planned-files.ts';
+import { plannedFile, shownFile } from './planned-files.ts';
 
 export const projectTemplate = acorOperation({
   name: 'project.template',
@@ -52,20 +54,19 @@ export const projectTemplate = acorOperation({
     return {
       kind: 'data',
       data: { name, language, folder, dry_run: input.dry_run, files: shown, notes },
-      next: input.dry_run || !isFound ? [] : nextOf(name, build?.built === false ? [build.command] : []),
+      next:
+        input.dry_run || !isFound
+          ? []
+          : nextOf(name, build?.built === false ? [{ command: build.command, why: 'Build the tool.' }] : []),
     };
-  },
-  render({ folder, files, notes, dry_run }, screen) {
-    const title = dry_run ? `What would be written to ${folder}:` : `A tool in ${folder}:`;
-    return [title, filesView(files, screen), ...notes].join('\n');
   },
 });
 
-function nextOf(name: string, build: string[]): string[] {
+function nextOf(name: string, build: NextStep[]): NextStep[] {
   return [
     ...build,
-    `acor run ${name} --who Ada --times 2`,
-    `acor describe ${name}`,
-    `acor validate ${name} --strict`,
+    runTool(name, ['--who', 'Ada', '--times', '2']),
+    describeTool(name),
+    validateStrictly([name]),
   ];
 }

@@ -6,6 +6,7 @@ import { renewFiles } from '../../core/authoring/validation/fixes/fix-files.ts';
 import { openSubject } from '../../core/authoring/validation/subject.ts';
 import { findProject } from '../../core/config/find.ts';
 import { sdkPaths } from '../../core/registry/sdk-paths.ts';
+import { UPGRADE, UPGRADE_CONFIG, VALIDATE } from '../../protocol/next-steps.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import { acorOperation } from '../define.ts';
@@ -26,6 +27,16 @@ const change = z.object({
   backup: z.string().nullable().describe('Where the file as it was is kept.'),
 });
 
+const output = z.object({
+  changes: z.array(change),
+  config_version: z
+    .object({ from: z.int(), to: z.int() })
+    .nullable()
+    .describe('Null when the project has no configuration file.'),
+  dry_run: z.boolean(),
+  acor: z.object({ version: z.string(), update_with: z.string() }),
+});
+
 export const projectUpgrade = acorOperation({
   name: 'project.upgrade',
   summary: 'Bring the files of the project up to date with this ACOR. ACOR itself is not changed.',
@@ -39,15 +50,7 @@ export const projectUpgrade = acorOperation({
       .describe('Only .acor/config.yaml; else also version.json and outdated keys of manifests.'),
     dry_run: z.boolean().default(false).describe('Show what would change, and change nothing.'),
   }),
-  output: z.object({
-    changes: z.array(change),
-    config_version: z
-      .object({ from: z.int(), to: z.int() })
-      .nullable()
-      .describe('Null when the project has no configuration file.'),
-    dry_run: z.boolean(),
-    acor: z.object({ version: z.string(), update_with: z.string() }),
-  }),
+  output,
   list: 'changes',
   example: 'acor upgrade --dry-run',
   moreExamples: ['acor upgrade --config'],
@@ -79,22 +82,7 @@ export const projectUpgrade = acorOperation({
         dry_run: dryRun,
         acor: { version: ACOR_VERSION, update_with: selfUpdate() },
       },
-      next:
-        changes.length > 0
-          ? [dryRun ? `acor upgrade${input.config ? ' --config' : ''}` : 'acor validate']
-          : [],
+      next: changes.length > 0 ? [dryRun ? (input.config ? UPGRADE_CONFIG : UPGRADE) : VALIDATE] : [],
     };
-  },
-  render({ changes, dry_run, acor }) {
-    const lines = changes.flatMap(({ file, steps, diff, backup }) => [
-      `${dry_run ? 'would change' : 'changed'} ${file}`,
-      ...steps.map((step) => `  ${step}`),
-      ...(backup === null ? [] : [`  as it was: ${backup}`]),
-      diff.trimEnd(),
-    ]);
-    if (changes.length === 0) lines.push('The project is up to date.');
-    return [...lines, `ACOR ${acor.version} itself is brought up to date with: ${acor.update_with}`].join(
-      '\n',
-    );
   },
 });

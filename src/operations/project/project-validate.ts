@@ -1,16 +1,13 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import type { Screen } from '../../compose/screen.ts';
-import { styled } from '../../compose/style.ts';
 import type { Finding } from '../../core/authoring/validation/finding.ts';
 import { mendFiles } from '../../core/authoring/validation/fixes/fix-files.ts';
 import { RULES } from '../../core/authoring/validation/rules.ts';
 import { openSubject } from '../../core/authoring/validation/subject.ts';
 import { validate } from '../../core/authoring/validation/validate.ts';
-import type { LoadedConfig } from '../../core/config/load.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
 import { acorOperation } from '../define.ts';
-import { findingLines, findingShape, placed } from './findings.ts';
+import { findingShape, placed, shownFinding } from './findings.ts';
 
 const output = z.object({
   findings: z.array(findingShape),
@@ -50,19 +47,19 @@ export const projectValidate = acorOperation({
   example: 'acor validate --strict',
   moreExamples: ['acor validate data_migrator --selftest', 'acor validate --fix --dry-run'],
   async run(input, ctx) {
-    const { app } = ctx;
-    const pluginsOf = (config: LoadedConfig) => app.pluginsOf(config);
+    const { pluginsOf } = await import('../../core/project/open-project.ts');
     const surroundings = { cwd: ctx.cwd, env: ctx.env, pluginsOf };
     let subject = await openSubject(input.targets, surroundings);
     const fixed = input.fix ? await mendFiles(subject, { dryRun: input.dry_run }) : [];
     if (fixed.length > 0 && !input.dry_run) subject = await openSubject(input.targets, surroundings);
-    const findings = await validate(subject, {
+    const found = await validate(subject, {
       strict: input.strict,
       versions: input.check_versions,
       selftest: input.selftest,
       services: () => ctx.app.services(),
-      onInterrupt: (listener) => ctx.app.interrupts.listen(listener),
+      onInterrupt: (listener) => ctx.interrupts.listen(listener),
     });
+    const findings = found.map(shownFinding);
     const errors = findings.filter(({ severity }) => severity === 'error');
     const data = {
       findings,
@@ -73,31 +70,23 @@ export const projectValidate = acorOperation({
       dry_run: input.dry_run,
     };
     const mendable = !input.fix && findings.some(({ rule }) => RULES[rule]?.fixed !== undefined);
-    const fixing = mendable
-      ? [shellCommand(['acor', 'validate', ...input.targets, '--fix', '--dry-run'])]
-      : [];
+    const fixing = mendable ? [previewFixes(input.targets)] : [];
     const [first] = errors;
     if (first === undefined) return { kind: 'data', data, next: fixing };
-    // The person sees them all here; the envelope carries them in its details.
-    if (ctx.screen !== null)
-      for (const line of linesOf(data, { ...ctx.screen, color: false })) ctx.note(line);
     return { kind: 'failure', error: refusal(errors, first, fixing, subject.workflowFiles), data };
   },
-  render: (data, screen) => {
-    const { findings, tools } = data;
-    const verdict =
-      findings.length === 0 ? 'nothing to find fault with' : `${findings.length} warnings, no error`;
-    return [...linesOf(data, screen), styled(`${tools} tools looked at: ${verdict}`, 'green', screen)].join(
-      '\n',
-    );
-  },
 });
+
+function previewFixes(targets: readonly string[]): NextStep {
+  const input = { targets, fix: true, dry_run: true };
+  return { operation: 'project.validate', input, why: 'See what would be fixed.' };
+}
 
 /** The code of the files that are wrong: one that keeps a single tool from running, or one that keeps all from it. */
 function refusal(
   errors: readonly Finding[],
   first: Finding,
-  next: string[],
+  next: readonly NextStep[],
   workflowFiles: readonly string[],
 ): AppError {
   const isOfTool = (finding: Finding) =>
@@ -111,15 +100,4 @@ function refusal(
       : 'E_CONFIG_INVALID';
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   return new AppError(code, `${placed(first)}: ${first.message}${more}`, { hint: first.fix, next });
-}
-
-function linesOf({ findings, fixed, dry_run }: z.output<typeof output>, screen: Screen): string[] {
-  const changes = fixed.flatMap(({ file, rules, diff }) => [
-    `${dry_run ? 'would mend' : 'mended'} ${file} (${rules.join(', ')})`,
-    ...diff
-      .trimEnd()
-      .split('\n')
-      .filter((line) => line !== ''),
-  ]);
-  return [...changes, ...findingLines(findings, screen)];
 }

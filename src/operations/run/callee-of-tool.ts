@@ -8,13 +8,12 @@ import type { AcorApp } from '../acor-app.ts';
 
 /** A tool as help, flags and completion see it. Throws E_TOOL_NOT_FOUND and E_MANIFEST_INVALID. */
 export async function calleeOfTool(name: string, app: AcorApp): Promise<ForwardedCommand> {
-  const { registry } = await app.project();
-  const { manifest } = await registry.find(name);
+  const { manifest } = await app.tool(name);
   const inputs = inputsOf(manifest);
   return {
     name,
     summary: manifest.description ?? '',
-    usage: usageLine(name, inputs),
+    usage: `acor run ${usageLine(name, inputs)}`,
     examples: manifest.examples.map(({ args }) => shellCommand(['acor', 'run', name, ...args])),
     inputs: inputs?.map(calleeInput) ?? null,
   };

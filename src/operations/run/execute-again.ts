@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import type * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import type { OperationContext, OperationResult } from '../../compose/operation.ts';
+import type { OperationContext, OperationResult, StreamEnd } from '../../compose/operation.ts';
 import { summariseLog } from '../../core/run/log-summary.ts';
 import type { ToolPlan } from '../../core/run/plan/tool-plan.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
@@ -9,12 +9,12 @@ import type { RunSummary } from '../../core/run/run-summary.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
 import { recordedRequest } from '../../core/supervision/recorded-request.ts';
+import { previewReplay } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { callerOf } from './caller.ts';
+import type { StartedRun } from '../shapes.ts';
 import { compareArtifacts } from './compare-artifacts.ts';
-import { type Replayed, reportComparison } from './report-comparison.ts';
+import { comparisonEnd, type Replayed } from './report-comparison.ts';
 import { type shownPlan, showPlan } from './show-plan.ts';
 
 /** The flags of `acor replay` that say how a run is executed again. */
@@ -25,10 +25,7 @@ export interface ExecuteFlags {
   plan?: string | undefined;
 }
 
-/** A run that was started and is not over. */
-type Started = { run_id: string; state: string; dir: string };
-
-/** Runs the tool of a recorded run once more, as a new run, and says which artifacts differ. */
+/** Runs the tool of a recorded run again, as a new run, and reports which artifacts differ. */
 export async function executeAgain(
   record: RunRecord,
   flags: ExecuteFlags,
@@ -37,7 +34,7 @@ export async function executeAgain(
   const services = await ctx.app.services();
   const recorded = await recordedRequest(services.store, record, ctx.env);
   const { manifest } = await services.registry.find(record.tool);
-  const caller = callerOf(ctx.env);
+  const { caller } = ctx.app;
   const request: RunRequest = {
     ...recorded,
     ...(flags.plan !== undefined && { planToken: flags.plan }),
@@ -47,22 +44,38 @@ export async function executeAgain(
   if (manifest.effects === 'destroys' && !flags.force) throw destroys(record);
   const { planRun } = await import('../../core/run/plan/plan.ts');
   const targets = targetsOf(services, await planRun(services, request));
-  const result = await run(services, request, manifest.actions.length > 0, flags, ctx);
-  const summary = 'data' in result ? result.data : undefined;
-  if (summary === undefined || !isSummary(summary)) return uncompared(result, record, ctx);
+  const started = await run(services, request, manifest.actions.length > 0, flags, ctx);
+  // Without --detach a run that was started always has events.
+  if (started.kind !== 'events') throw new Error('the run that was started has no events');
+  return { ...started, ended: async () => compared(await started.ended(), record, targets, services, ctx) };
+}
+
+/** The end of the new run, with how its artifacts compare to those of the recorded one. */
+async function compared(
+  end: StreamEnd<RunSummary | StartedRun>,
+  record: RunRecord,
+  targets: Map<string, string>,
+  { store }: RunnerServices,
+  ctx: OperationContext<AcorApp>,
+): Promise<StreamEnd<Replayed>> {
+  const { data: summary } = end.answer;
+  if (summary === undefined || !isSummary(summary)) {
+    // It waits for an answer, or is not followed any more: there is nothing to compare yet.
+    ctx.note(
+      `acor: the artifacts are not compared; those of the recorded run: acor artifacts ${record.run_id}`,
+    );
+    return end as StreamEnd<never>;
+  }
+  const { end: recordedEnd } = await summariseLog(store, record.run_id);
   const before = {
     runId: record.run_id,
-    artifacts: ((await summariseLog(services.store, record.run_id)).end?.artifacts ??
-      []) as MeasuredArtifact[],
+    artifacts: (recordedEnd?.artifacts ?? []) as MeasuredArtifact[],
   };
-  const artifacts = compareArtifacts(
-    before,
-    { runId: summary.run_id, artifacts: summary.artifacts },
-    targets,
-  );
+  const now = { runId: summary.run_id, artifacts: summary.artifacts };
+  const artifacts = compareArtifacts(before, now, targets);
   const same = artifacts.differing.length === 0;
   const data = { run_id: summary.run_id, replays: record.run_id, state: summary.state, artifacts, same };
-  return reportComparison(result, data, ctx);
+  return comparisonEnd(end.answer, data);
 }
 
 async function run(
@@ -71,7 +84,7 @@ async function run(
   mayAsk: boolean,
   { stream }: ExecuteFlags,
   ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<RunSummary | Started>> {
+): Promise<OperationResult<RunSummary | StartedRun>> {
   const flags = { stream, detach: false, exit_code: 'acor' } as const;
   if (mayAsk) {
     const { runApart } = await import('./run-detached.ts');
@@ -81,7 +94,7 @@ async function run(
   return runHere(services, request, flags, ctx);
 }
 
-function isSummary(answer: RunSummary | Started): answer is RunSummary {
+function isSummary(answer: RunSummary | StartedRun): answer is RunSummary {
   return 'artifacts' in answer;
 }
 
@@ -91,16 +104,6 @@ function targetsOf({ store }: RunnerServices, { runId, staged }: ToolPlan): Map<
   return new Map(staged.map((output) => [relative(dir, output.staged), output.target]));
 }
 
-/** The run waits for an answer, or nobody follows it any more: there is nothing to compare yet. */
-function uncompared(
-  result: OperationResult<unknown>,
-  { run_id }: RunRecord,
-  ctx: OperationContext<AcorApp>,
-): OperationResult<never> {
-  ctx.note(`acor: the artifacts are not compared; those of the recorded run: acor artifacts ${run_id}`);
-  return result as OperationResult<never>;
-}
-
 function withCommand(
   shown: OperationResult<z.output<typeof shownPlan>>,
   { run_id }: RunRecord,
@@ -108,14 +111,14 @@ function withCommand(
 ): OperationResult<z.output<typeof shownPlan>> {
   if (shown.kind !== 'data') return shown;
   const { token } = shown.data;
-  const force = effects === 'destroys' ? ['--force'] : [];
-  const plan = token === null ? [] : ['--plan', token];
-  return { ...shown, next: [shellCommand(['acor', 'replay', run_id, '--execute', ...force, ...plan])] };
+  const force = effects === 'destroys' ? { force: true } : {};
+  const input = { run: run_id, execute: true, ...force, plan: token };
+  return { ...shown, next: [{ operation: 'run.replay', input, why: 'Execute the run again, as shown.' }] };
 }
 
 function destroys({ run_id, tool }: RunRecord): AppError {
   return new AppError('E_USAGE', `'${tool}' destroys things (effects: destroys), and would do so once more`, {
     hint: 'Look at what it would do with --dry-run; if that is meant, add --force.',
-    next: [`acor replay ${run_id} --execute --dry-run`],
+    next: [previewReplay(run_id)],
   });
 }

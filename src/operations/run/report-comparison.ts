@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { OperationContext, OperationResult } from '../../compose/operation.ts';
-import type { AcorApp } from '../acor-app.ts';
+import type { Answer, StreamEnd } from '../../compose/operation.ts';
+import { listArtifacts } from '../../protocol/next-steps.ts';
 import { type ArtifactComparison, artifactComparison } from './compare-artifacts.ts';
 
 /** What `acor replay --execute` answers: the new run, the recorded one, and how their artifacts compare. */
@@ -14,27 +14,15 @@ export const replayed = z.object({
 
 export type Replayed = z.output<typeof replayed>;
 
-/** Tells how a run that was executed again compares: exit code 1 when it failed or an artifact differs. */
-export function reportComparison(
-  result: OperationResult<unknown>,
-  data: Replayed,
-  ctx: OperationContext<AcorApp>,
-): OperationResult<Replayed> {
-  const worse = data.same ? 0 : 1;
-  switch (result.kind) {
-    case 'streamed':
-      for (const line of linesOf(data)) ctx.note(`acor: ${line}`);
-      return { kind: 'streamed', exit: result.exit || worse };
-    case 'failure':
-      return { kind: 'failure', error: result.error, data, ...(result.exit && { exit: result.exit }) };
-    case 'data': {
-      const next = data.same ? [] : [`acor artifacts ${data.replays}`, `acor artifacts ${data.run_id}`];
-      return { kind: 'data', data, exit: result.exit || worse, next };
-    }
-  }
+/** How a run that was executed again compares: exit code 1 when it failed or an artifact differs. */
+export function comparisonEnd(answer: Answer<unknown>, data: Replayed): StreamEnd<Replayed> {
+  const notes = linesOf(data).map((line) => `acor: ${line}`);
+  if (answer.kind === 'failure') return { answer: { ...answer, data }, notes };
+  const next = data.same ? [] : [data.replays, data.run_id].map(listArtifacts);
+  return { answer: { kind: 'data', data, exit: answer.exit || (data.same ? 0 : 1), next }, notes };
 }
 
-/** The comparison in words: a stream ends with `runner_end`, so that it is told beside it. */
+/** The comparison in words, for a reader of the events: the last of them is `runner_end`. */
 function linesOf({ run_id, replays, artifacts }: Replayed): string[] {
   const { same, differing } = artifacts;
   const count = same.length + differing.length;

@@ -3,13 +3,15 @@ import { AppError } from '../../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../../compose/operation.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
 import type { RerunMode, RunRequest } from '../../core/run/run-request.ts';
-import { PIPE_PREFIX, WORKFLOW_PREFIX } from '../../core/run/services.ts';
-import type { WorkflowServices } from '../../core/workflow/engine/plan-workflow.ts';
+import type { RunnerServices } from '../../core/run/services.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { resumeRun } from '../../protocol/next-steps.ts';
+import { runName } from '../../protocol/run-kind.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
+import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
-import { answers, runSummary, stream } from '../shapes.ts';
-import { callerOf } from './caller.ts';
+import { answers, runSummary, startedRun, stream } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import type { ShownAs } from './run-start.ts';
 
@@ -31,10 +33,7 @@ export const againInput = z.object({
 
 export type AgainFlags = z.output<typeof againInput>;
 
-export const againOutput = z.union([
-  runSummary,
-  z.object({ run_id: z.string(), state: z.string(), dir: z.string() }),
-]);
+export const againOutput = z.union([runSummary, startedRun]);
 
 export const runResume = again('resume', {
   name: 'run.resume',
@@ -84,13 +83,13 @@ export async function continueRun(
     );
   }
   await refuseStage(record, services.store);
-  const caller = callerOf(ctx.env);
+  const { caller } = ctx.app;
   const answers = await preparedAnswers(given.answer, given.answers, ctx.cwd);
-  const isWorkflow = record.tool.startsWith(WORKFLOW_PREFIX);
   const [file, ...inputs] = record.given_args;
   const request: RunRequest = {
-    ...(isWorkflow
-      ? { tool: `${WORKFLOW_PREFIX}${file}`, args: inputs }
+    kind: record.kind,
+    ...(record.kind === 'workflow'
+      ? { tool: runName('workflow', file!), args: inputs }
       : { tool: record.tool, args: record.given_args }),
     cwd: record.cwd,
     env: ctx.env,
@@ -115,26 +114,34 @@ export async function continueRun(
 
 /** What the others of its pipe have made of its records cannot be taken back: the pipe goes on as a whole. */
 async function refuseStage({ run_id, parent }: RunRecord, store: RunStore): Promise<void> {
-  // The pipe may have been removed since.
-  const pipe = parent === null ? undefined : await store.read(parent.run_id).catch(() => undefined);
-  if (parent === null || !pipe?.tool.startsWith(PIPE_PREFIX)) return;
-  const next = `acor resume ${parent.run_id}`;
+  if (parent === null || !(await isStage(parent.run_id, store))) return;
+  const step = resumeRun(parent.run_id);
   throw new AppError(
     'E_USAGE',
     `run ${run_id} is a stage of pipe ${parent.run_id}, which goes on as a whole`,
     {
-      hint: `Go on with the pipe: ${next}`,
-      next: [next],
+      hint: `Go on with the pipe: ${commandOf(step)}`,
+      next: [step],
     },
   );
 }
 
-async function mayAsk(services: WorkflowServices, request: RunRequest): Promise<boolean> {
-  if (request.tool.startsWith(PIPE_PREFIX)) {
+/** False also when the pipe was removed: then its stage is a run like any other. */
+async function isStage(pipe: string, store: RunStore): Promise<boolean> {
+  try {
+    return (await store.read(pipe)).kind === 'pipe';
+  } catch (error) {
+    if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return false;
+    throw error;
+  }
+}
+
+async function mayAsk(services: RunnerServices, request: RunRequest): Promise<boolean> {
+  if (request.kind === 'pipe') {
     const pipes = await import('../../core/workflow/pipe/may-ask.ts');
     return pipes.mayAsk(services, request.args);
   }
-  if (!request.tool.startsWith(WORKFLOW_PREFIX))
+  if (request.kind !== 'workflow')
     return (await services.registry.find(request.tool)).manifest.actions.length > 0;
   const [{ planWorkflow }, workflows] = await Promise.all([
     import('../../core/workflow/engine/plan-workflow.ts'),

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod';
+import { findOpenQuestion, submitAnswer } from '../../core/run/answers/submit-answer.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { waitFor } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
-import { userName } from '../../util/user-name.ts';
 import { acorOperation } from '../define.ts';
-import { answerQuestion } from './answer-question.ts';
-import { callerOf } from './caller.ts';
 
 const input = z.object({
   run: z.string().describe('The id of the run.'),
@@ -39,14 +38,20 @@ export const runAnswer = acorOperation({
   moreExamples: [`acor answer r-0123456789abcdef --value '{"batch_size":50}'`],
   async run(given, ctx) {
     const { run, action_id: actionId, reason } = given;
-    // A broken project and an unknown run are reported before an answer that is not valid.
     const { store } = await ctx.app.project();
+    // A wrong run id is reported before a wrong answer.
     await store.read(run);
     const value = answerGiven(given, ctx.cwd);
-    const by = given.by ?? callerOf(ctx.env) ?? userName();
-    const answer = { run, actionId, value, by, source: 'command' as const, reason };
-    const data = await answerQuestion(ctx.app, answer, ctx.signal);
-    return { kind: 'data', data, next: [`acor wait ${run}`] };
+    const { principal, surface: source } = ctx.app;
+    const by = given.by ?? principal.name;
+    const question = await findOpenQuestion(store, run, actionId);
+    await submitAnswer(store, run, question, { value, by, source, reason }, ctx.signal);
+    const { actionId: action_id, action } = question;
+    return {
+      kind: 'data',
+      data: { run_id: run, action_id, action, answer: value, by },
+      next: [waitFor(run)],
+    };
   },
 });
 

@@ -3,6 +3,8 @@ import { summariseLog } from '../../core/run/log-summary.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
 import { readArtifact } from '../../core/store-files/read-artifact.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
+import { listArtifacts } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const DEFAULT_BYTES = 65_536;
@@ -50,9 +52,17 @@ export const runArtifact = acorOperation({
     };
     const rest = from + length;
     if (length === 0 || rest >= size) return { kind: 'data', data };
-    return { kind: 'data', data, hasMore: true, next: [`acor artifact ${run} ${name} --from ${rest}`] };
+    return { kind: 'data', data, hasMore: true, next: [restOf(run, name, rest)] };
   },
 });
+
+function restOf(run: string, artifact: string, from: number): NextStep {
+  return {
+    operation: 'run.artifact',
+    input: { run, artifact, from },
+    why: 'Read the next part of the artifact.',
+  };
+}
 
 /** The artifact of a number, of a path, or of the end of a path that only one has. */
 function find(artifacts: readonly MeasuredArtifact[], name: string, run: string): MeasuredArtifact {
@@ -65,7 +75,7 @@ function find(artifacts: readonly MeasuredArtifact[], name: string, run: string)
   throw new AcorError('E_INPUT_NOT_FOUND', `run ${run} has no file '${name}' among its artifacts`, {
     hint: `See them with: acor artifacts ${run}`,
     details: { artifacts: files.map(({ path }) => path) },
-    next: [`acor artifacts ${run}`],
+    next: [listArtifacts(run)],
   });
 }
 

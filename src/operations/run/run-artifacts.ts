@@ -1,6 +1,4 @@
 import * as z from 'zod';
-import { tableOf } from '../../cli/present/views.ts';
-import { sizeWords } from '../../compose/time-words.ts';
 import { summariseLog } from '../../core/run/log-summary.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape } from '../shapes.ts';
@@ -22,16 +20,5 @@ export const runArtifacts = acorOperation({
     const { end } = await summariseLog(store, input.run);
     const artifacts = (end?.artifacts as z.output<typeof artifactShape>[] | undefined) ?? [];
     return { kind: 'data', data: { run_id: input.run, artifacts } };
-  },
-  render({ artifacts }, screen) {
-    const rows = artifacts.map(({ path, size, media_type, sha256 }) => ({
-      path,
-      size: sizeWords(size),
-      type: media_type,
-      sha256: sha256.slice(0, 12),
-    }));
-    const none =
-      'The run made no artifacts: its tool put nothing into ARTIFACTS_DIR and named none in its result.';
-    return tableOf(rows, screen, ['path', 'sha256'], none);
   },
 });

@@ -1,11 +1,17 @@
 import * as z from 'zod';
-import type { OperationContext } from '../../compose/operation.ts';
-import { writeEvents } from '../../compose/write-lines.ts';
+import { eventsResult } from '../../compose/events-result.ts';
+import type { StreamEnd } from '../../compose/operation.ts';
 import { readRun } from '../../core/run/read-run.ts';
-import { commandsForOpenQuestions, type FollowEnd, followRun } from '../../core/supervision/follow-run.ts';
-import type { AcorApp } from '../acor-app.ts';
+import { type RunSummary, summaryOf } from '../../core/run/run-summary.ts';
+import { followRun } from '../../core/supervision/follow-run.ts';
+import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
+import { runSummary, type StartedRun, startedRun } from '../shapes.ts';
+import { askAtTerminal } from './ask-at-terminal.ts';
 import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
+import { runAbout } from './run-about.ts';
+import { questionEnd, startedRunOf } from './run-detached.ts';
+import { answerOf } from './run-result.ts';
 
 export const runAttach = acorOperation({
   name: 'run.attach',
@@ -17,40 +23,32 @@ export const runAttach = acorOperation({
     run: z.string().describe('The id of the run.'),
     since: z.int().min(0).default(0).describe('Only events after this seq.'),
   }),
-  output: z.object({}),
+  output: z.union([runSummary, startedRun]),
+  list: 'artifacts',
   positionals: ['run'],
   example: 'acor attach r-0123456789abcdef',
   streams: 'Protocol events, one JSON object a line. Exit code 2 when the run waits for an answer.',
-  async run(input, ctx) {
-    const { store } = await ctx.app.project();
-    await store.read(input.run);
-    const end = await follow(input.run, input.since, ctx);
-    if (end === 'question') {
-      for (const command of await commandsForOpenQuestions(store, input.run)) ctx.note(command);
-      return { kind: 'streamed', exit: 2 };
-    }
-    if (ctx.signal.aborted) {
-      ctx.note(`acor: run ${input.run} goes on. Pick it up again with: acor attach ${input.run}`);
-      return { kind: 'streamed', exit: EXIT_INTERRUPTED };
-    }
-    const { state, lost, message } = await readRun(store, input.run);
-    if (lost) ctx.note(`acor: ${message}. Go on with: acor resume ${input.run}`);
-    return { kind: 'streamed', exit: state === 'failed' || state === 'cancelled' ? 1 : 0 };
+  async run({ run, since }, ctx) {
+    const { app, signal } = ctx;
+    const { store } = await app.project();
+    await store.read(run);
+    const ask = await askAtTerminal(run, ctx, signal);
+    return eventsResult(followRun(store, run, { since, signal, atQuestions: true, ask }), {
+      stream: true,
+      about: () => runAbout(run, ctx, { asks: ask !== undefined, cancels: false }),
+      left: 'stopped',
+      end: async (how): Promise<StreamEnd<RunSummary | StartedRun>> => {
+        if (how === 'question') return questionEnd(store, run);
+        if (signal.aborted) {
+          ctx.note(`acor: run ${run} goes on. Pick it up again with: acor attach ${run}`);
+          return { answer: { kind: 'data', data: await startedRunOf(store, run), exit: EXIT_INTERRUPTED } };
+        }
+        const record = await readRun(store, run);
+        if (record.lost) ctx.note(`acor: ${record.message}. Go on with: acor resume ${run}`);
+        if (!isFinal(record.state)) return { answer: { kind: 'data', data: await startedRunOf(store, run) } };
+        const answer = await answerOf(await summaryOf(store, run, record), { exit_code: 'acor' }, app);
+        return { answer: { ...answer, exit: record.state === 'completed' ? 0 : 1 } };
+      },
+    });
   },
 });
-
-async function follow(runId: string, since: number, ctx: OperationContext<AcorApp>): Promise<FollowEnd> {
-  if (ctx.screen !== null) {
-    const { followForPerson } = await import('../../cli/live/show-run.ts');
-    // An interrupt ends the following, not the process in the middle of a line.
-    const stopListening = ctx.app.interrupts.listen(() => {});
-    try {
-      return await followForPerson(runId, since, ctx.screen, ctx, { signal: ctx.signal, cancels: false });
-    } finally {
-      stopListening();
-    }
-  }
-  const { store } = await ctx.app.project();
-  const show = (lines: Uint8Array) => writeEvents(ctx.stdoutFd, lines);
-  return followRun(store, runId, { since, signal: ctx.signal, atQuestions: true }, show);
-}

@@ -3,7 +3,7 @@ import { AppError } from '../../compose/app-error.ts';
 import { isLive } from '../../core/run/liveness.ts';
 import { eventCount } from '../../core/run/log-summary.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
-import { isOrchestration } from '../../core/run/services.ts';
+import { isOrchestration } from '../../protocol/run-kind.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
 
@@ -29,8 +29,8 @@ export const runCancel = acorOperation({
     const record = await recoverRun(store, input.run);
     const wasRunning = !isFinal(record.state);
     if (wasRunning && !input.dry_run) {
-      await store.control.requestCancel(input.run, input.reason);
       const since = await eventCount(store, input.run);
+      await store.control.requestCancel(input.run, input.reason);
       const isAbandoned = async () => !(await isLive(store, input.run));
       for await (const _ of store.follow(input.run, {
         since,
@@ -39,7 +39,7 @@ export const runCancel = acorOperation({
         isAbandoned,
       }));
     }
-    if (!input.dry_run && isOrchestration(record.tool)) {
+    if (!input.dry_run && isOrchestration(record.kind)) {
       // Those whose workflow was killed live on until somebody goes on with it.
       const { endChildren } = await import('../../core/run/end-children.ts');
       await endChildren(store, input.run, input.reason, ctx.signal);

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { removeRun, selectRemovable } from '../../core/store-files/retention.ts';
+import { shortenLedger } from '../../core/audit/shorten-ledger.ts';
+import { removeRuns, selectRemovable } from '../../core/store-files/retention.ts';
+import { PREVIEW_CLEAN } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const DAY_MS = 86_400_000;
@@ -28,16 +30,25 @@ export const runClean = acorOperation({
     if (input.keep === undefined && input.older_than === undefined) {
       throw new AppError('E_USAGE', 'clean needs to be told what may go', {
         hint: 'Give --keep N, --older-than DAYS, or both. --dry-run shows what would go.',
-        next: ['acor clean --keep 20 --dry-run'],
+        next: [PREVIEW_CLEAN],
       });
     }
     const { store } = await ctx.app.project();
-    const removable = await selectRemovable(store, {
+    const removable = selectRemovable(store, {
       ...(input.keep !== undefined && { keep: input.keep }),
       ...(input.older_than !== undefined && { olderThanMs: input.older_than * DAY_MS }),
     });
-    const kept = (await store.list()).length - removable.length;
-    if (!input.dry_run) for (const runId of removable) await removeRun(store, runId);
-    return { kind: 'data', data: { removed: removable, dry_run: input.dry_run, kept } };
+    const total = store.listNow().length;
+    if (input.dry_run) return answer(removable);
+    const removed = await removeRuns(store, removable);
+    if (removed.length > 0) await shortenLedger(store);
+    return answer(removed);
+
+    function answer(runIds: string[]) {
+      return {
+        kind: 'data' as const,
+        data: { removed: runIds, dry_run: input.dry_run, kept: total - runIds.length },
+      };
+    }
   },
 });

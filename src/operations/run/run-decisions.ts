@@ -1,7 +1,5 @@
 import * as z from 'zod';
-import { tableOf } from '../../cli/present/views.ts';
-import { cellText } from '../../compose/table.ts';
-import { agoWords } from '../../compose/time-words.ts';
+import type { IndexedQuestion } from '../../core/ports/run-index.ts';
 import { questionsOf } from '../../core/run/answers/open-questions.ts';
 import { acorOperation } from '../define.ts';
 
@@ -21,6 +19,8 @@ const decision = z.object({
   answered_at: z.string().nullable(),
 });
 
+type Decision = z.output<typeof decision>;
+
 export const runDecisions = acorOperation({
   name: 'run.decisions',
   summary: 'Show what tools asked and what was decided: who, when, why.',
@@ -37,49 +37,48 @@ export const runDecisions = acorOperation({
   example: 'acor decisions r-0123456789abcdef',
   moreExamples: ['acor decisions --open'],
   async run(input, ctx) {
-    const { store } = await ctx.app.project();
-    const decisions: z.output<typeof decision>[] = [];
-    for (const runId of input.run === undefined ? await store.list() : [input.run]) {
-      const { tool } = await store.read(runId);
-      for (const { asked, answered, isOpen, askedBy } of await questionsOf(store, runId)) {
-        // Among all runs, a child's question is told once, as the child's.
-        if ((input.open && !isOpen) || (input.run === undefined && askedBy !== undefined)) continue;
-        decisions.push({
-          run_id: runId,
-          tool,
-          action_id: String(asked.action_id),
-          action: String(asked.action),
-          audience: asked.audience === 'user' ? 'user' : 'ai',
-          context: asked.context ?? {},
-          asked_at: String(asked.ts),
-          state: isOpen ? 'open' : answered === undefined ? 'unanswered' : 'answered',
-          answer: answered?.answer ?? null,
-          by: textOrNull(answered?.by),
-          source: textOrNull(answered?.source),
-          reason: textOrNull(answered?.reason),
-          answered_at: textOrNull(answered?.ts),
-        });
-      }
+    const project = await ctx.app.project();
+    if (input.run !== undefined) {
+      const { tool } = await project.store.read(input.run);
+      const questions = await questionsOf(project.store, input.run);
+      return answer(questions.map((question) => decisionOf(input.run!, tool, question)));
     }
-    return { kind: 'data', data: { decisions } };
-  },
-  render({ decisions }, screen) {
-    const rows = decisions.map(({ run_id, action_id, action, answer, by, reason, asked_at, state }) => ({
-      run: run_id,
-      asked: agoWords(asked_at),
-      question: `${action_id} ${action}`,
-      by,
-      answer: [state === 'answered' ? cellText(answer, screen) : `(${state})`, reason ?? '']
-        .filter((part) => part !== '')
-        .join(': '),
-    }));
-    const none =
-      'No tool has asked anything. Runs that wait for an answer are listed by: acor runs --state waiting_ai';
-    return tableOf(rows, screen, ['run'], none, (column, text) =>
-      column === 'answer' && text === '(open)' ? 'yellow' : undefined,
+    const index = await project.index();
+    const runs = await index.questions({ isOpen: input.open });
+    if (index.warning !== undefined) ctx.note(index.warning);
+    // Among all runs, a child's question is told once, as the child's.
+    return answer(
+      runs.flatMap(({ run, questions }) =>
+        questions
+          .filter(({ askedBy }) => askedBy === undefined)
+          .map((question) => decisionOf(run.run_id, run.tool, question)),
+      ),
     );
+
+    function answer(decisions: Decision[]) {
+      const shown = input.open ? decisions.filter(({ state }) => state === 'open') : decisions;
+      return { kind: 'data' as const, data: { decisions: shown } };
+    }
   },
 });
+
+function decisionOf(runId: string, tool: string, { asked, answered, isOpen }: IndexedQuestion): Decision {
+  return {
+    run_id: runId,
+    tool,
+    action_id: String(asked.action_id),
+    action: String(asked.action),
+    audience: asked.audience === 'user' ? 'user' : 'ai',
+    context: asked.context ?? {},
+    asked_at: String(asked.ts),
+    state: isOpen ? 'open' : answered === undefined ? 'unanswered' : 'answered',
+    answer: answered?.answer ?? null,
+    by: textOrNull(answered?.by),
+    source: textOrNull(answered?.source),
+    reason: textOrNull(answered?.reason),
+    answered_at: textOrNull(answered?.ts),
+  };
+}
 
 function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;

@@ -1,64 +1,81 @@
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
-import { writeEvents } from '../../compose/write-lines.ts';
 import { Run } from '../../core/run/run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import { startRun } from '../../core/run/start-run.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { resultOf } from './run-result.ts';
+import { commandOf } from '../command-forms.ts';
+import type { StartedRun } from '../shapes.ts';
+import { answerOf } from './run-result.ts';
 import type { ShownAs } from './run-start.ts';
 
-/** Runs a tool under this very process, and shows it while it goes. */
+/** Runs a tool under this very process. The run goes on whether or not its events are read. */
 export async function runHere(
   services: RunnerServices,
   request: RunRequest,
   flags: ShownAs,
   ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<RunSummary | { run_id: string; state: string; dir: string }>> {
+): Promise<OperationResult<RunSummary | StartedRun>> {
   const run = await startRun(services, request);
   if (!(run instanceof Run)) {
     ctx.note(`acor: run ${run.runId} was started with this idempotency key; no second one is`);
     const { showDetached } = await import('./run-detached.ts');
     return showDetached(run.runId, 0, flags, ctx);
   }
-  const stopListening = ctx.app.interrupts.listen((signal, count) =>
+  const stopListening = ctx.interrupts.listen((signal, count) =>
     run.cancel(`interrupted by ${signal}`, { force: count > 1 }),
   );
+  // From then on an interrupt only ends the reading of the events.
+  void run.ended.catch(() => {}).then(stopListening);
+  return {
+    kind: 'events',
+    stream: flags.stream,
+    events: ctx.person?.ask === undefined ? untilLeft(run, run.follow(), ctx) : withDialog(run, ctx),
+    about: async () => {
+      const { runAbout } = await import('./run-about.ts');
+      const asks = ctx.person?.ask !== undefined;
+      return runAbout(run.runId, ctx, { asks, cancels: true, old: { bytes: 0 } });
+    },
+    ended: async () => ({ answer: await answerOf(await run.ended, flags, ctx.app) }),
+  };
+}
+
+/** The events; tells people that the run goes on when nobody reads them any more. */
+async function* untilLeft(
+  { runId }: Run,
+  events: AsyncGenerator<Uint8Array>,
+  ctx: OperationContext<AcorApp>,
+): AsyncGenerator<Uint8Array> {
+  let isLeft = true;
   try {
-    // A showing that fails, as on a full disk behind stdout, must not take the run with it.
-    const shown = show(run, flags, ctx).then(
-      () => undefined,
-      (error: unknown) => ({ error }),
-    );
-    const summary = await run.ended.catch(async (error: unknown) => {
-      // What could be written is shown before the word on what could not.
-      stopListening();
-      await shown;
-      throw error;
-    });
-    // From here on an interrupt only ends the showing.
-    stopListening();
-    const failed = await shown;
-    if (failed !== undefined) throw failed.error;
-    return resultOf(summary, flags, ctx);
+    yield* events;
+    isLeft = false;
+  } catch (error) {
+    isLeft = false;
+    throw error;
   } finally {
-    stopListening();
+    if (isLeft)
+      ctx.note(
+        `acor: nobody reads stdout any more; run ${runId} goes on. Follow it with: acor logs ${runId} --follow`,
+      );
   }
 }
 
-/** Events for an agent, a live view for a person, nothing for one who wants an envelope. */
-async function show(run: Run, flags: ShownAs, ctx: OperationContext<AcorApp>): Promise<void> {
-  if (ctx.screen !== null) {
-    const { showToPerson } = await import('../../cli/live/show-run.ts');
-    return showToPerson(run, ctx.screen, ctx);
-  }
-  if (!flags.stream) return;
+/** The events, with a dialog for each question. Once the person leaves one open, the run waits for an answer from another shell. */
+async function* withDialog(run: Run, ctx: OperationContext<AcorApp>): AsyncGenerator<Uint8Array> {
+  const { runId } = run;
+  const [{ askAtTerminal }, { stepsForOpenQuestions, stateAfter }] = await Promise.all([
+    import('./ask-at-terminal.ts'),
+    import('../../core/supervision/follow-run.ts'),
+  ]);
+  let ask = await askAtTerminal(runId, ctx, new AbortController().signal);
   for await (const lines of run.follow()) {
-    if ((await writeEvents(ctx.stdoutFd, lines)) === 'written') continue;
-    ctx.note(
-      `acor: nobody reads stdout any more; run ${run.runId} goes on. Follow it with: acor logs ${run.runId} --follow`,
-    );
-    return;
+    yield lines;
+    if (ask === undefined || stateAfter(lines) !== 'waiting_ai' || (await ask()) === 'settled') continue;
+    ask = undefined;
+    const { store } = await ctx.app.project();
+    ctx.person?.say(`acor: run ${runId} waits for an answer from another shell; Ctrl-C cancels it`);
+    for (const step of await stepsForOpenQuestions(store, runId)) ctx.person?.say(`  ${commandOf(step)}`);
   }
 }

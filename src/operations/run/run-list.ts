@@ -1,14 +1,22 @@
 import * as z from 'zod';
-import { runsView } from '../../cli/present/runs.ts';
+import type { Page } from '../../compose/operation.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { blockingQuestionsOf } from '../../core/supervision/follow-run.ts';
+import { attachTo, showRun } from '../../protocol/next-steps.ts';
+import { RUN_KINDS } from '../../protocol/run-kind.ts';
+import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
 import { runLine } from '../shapes.ts';
 import { clocksOf } from './run-clocks.ts';
 
 /** So many of the runs that wait for an answer are led on to. */
 const MAX_NEXT = 3;
+const NO_CLOCKS = { silent_for_s: null, last_progress_at: null };
+
+const time = z
+  .string()
+  .refine((text) => !Number.isNaN(Date.parse(text)), 'must be a date or a time, such as 2026-01-31T12:00Z');
 
 export const runList = acorOperation({
   name: 'run.list',
@@ -22,32 +30,64 @@ export const runList = acorOperation({
       .enum(['queued', 'running', 'waiting_ai', 'completed', 'failed', 'cancelled'])
       .optional()
       .describe('Only runs in this state.'),
+    kind: z.enum(RUN_KINDS).optional().describe('Only tools, workflows, pipes or tasks.'),
+    caller: z.string().optional().describe('Only runs that this agent started.'),
+    parent: z.string().optional().describe('Only the steps of this run.'),
+    created_after: time
+      .optional()
+      .describe('Only runs created at this time or later: 2026-01-31, 2026-01-31T12:00Z.'),
+    created_before: time.optional().describe('Only runs created before this time.'),
+    text: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Only runs with this text in their id, tool, arguments, error code or message.'),
   }),
   output: z.object({ runs: z.array(runLine) }),
   list: 'runs',
   example: 'acor runs --limit 10',
-  moreExamples: ['acor runs --tool data_migrator --state failed'],
-  async run(input, ctx) {
-    const { store } = await ctx.app.project();
+  moreExamples: [
+    'acor runs --tool data_migrator --state failed',
+    'acor runs --text E_TIMEOUT --created-after 2026-01-31',
+  ],
+  async run({ created_after: after, created_before: before, ...filters }, ctx) {
+    const { store, index: openIndex } = await ctx.app.project();
+    const index = await openIndex();
+    const query = { ...filters, sinceMs: msOf(after), untilMs: msOf(before) };
+    const found = await index.query({ ...query, ...ctx.page });
+    const leased = new Set((await store.leases.list()).map(({ runId }) => runId));
     const runs: z.output<typeof runLine>[] = [];
-    for (const runId of (await store.list()).reverse()) {
-      // A folder that holds no readable run is not a run.
-      const record = await readRun(store, runId).catch(() => undefined);
-      if (record === undefined) continue;
-      if (input.tool !== undefined && record.tool !== input.tool) continue;
-      if (input.state !== undefined && record.state !== input.state) continue;
-      const { run_id, tool, state, code, message, attempt, created_at, duration_s, lost } = record;
-      const question = state === 'waiting_ai' ? await questionOf(store, runId) : null;
-      const times = { created_at, duration_s, ...(await clocksOf(store, record)) };
-      runs.push({ run_id, tool, state, code, message, question, attempt, ...times, ...(lost && { lost }) });
+    for (const indexed of found.runs) {
+      const isOver = isFinal(indexed.state) && !leased.has(indexed.run_id);
+      // Undefined as well for a run that was removed meanwhile.
+      const record = isOver ? undefined : await readRun(store, indexed.run_id).catch(() => undefined);
+      const { run_id, tool, state, code, message, attempt, created_at, duration_s } = record ?? indexed;
+      const question = state === 'waiting_ai' ? await questionOf(store, run_id) : null;
+      const clocks = record === undefined ? NO_CLOCKS : await clocksOf(store, record);
+      const times = { created_at, duration_s, ...clocks };
+      const lost = record?.lost && { lost: record.lost };
+      runs.push({ run_id, tool, state, code, message, question, attempt, ...times, ...lost });
     }
+    if (index.warning !== undefined) ctx.note(index.warning);
     // At a terminal attach puts the question in a dialog; show has the commands that answer it.
-    const verb = ctx.interactive ? 'attach' : 'show';
+    const onwards = ctx.person !== null ? attachTo : showRun;
     const waiting = runs.filter(({ question }) => question !== null).slice(0, MAX_NEXT);
-    return { kind: 'data', data: { runs }, next: waiting.map(({ run_id }) => `acor ${verb} ${run_id}`) };
+    return {
+      kind: 'data',
+      data: { runs },
+      ...(isCut(ctx.page) && { total: found.total }),
+      next: waiting.map(({ run_id }) => onwards(run_id)),
+    };
   },
-  render: ({ runs }, screen) => runsView(runs, screen, Date.now()),
 });
+
+function msOf(given: string | undefined): number | undefined {
+  return given === undefined ? undefined : Date.parse(given);
+}
+
+function isCut({ limit, offset }: Page): boolean {
+  return limit !== undefined || offset !== undefined;
+}
 
 /** What a run stands still for; null when its log cannot say. */
 async function questionOf(store: RunStore, runId: string): Promise<string | null> {

@@ -1,16 +1,43 @@
 import * as z from 'zod';
-import { eventAsText } from '../../cli/present/event-text.ts';
-import type { OperationContext } from '../../compose/operation.ts';
-import { writeEvents } from '../../compose/write-lines.ts';
+import { eventsResult } from '../../compose/events-result.ts';
+import type { EventsResult, OperationContext, StreamEnd } from '../../compose/operation.ts';
+import type { RunStore } from '../../core/ports/run-store.ts';
 import { followToEnd } from '../../core/run/follow-to-end.ts';
 import { readEvents } from '../../core/run/read-events.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { eventsIn } from '../../core/store-files/follow.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
+import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
+import { type RunAbout, runAbout } from './run-about.ts';
 
 /** One answer holds at most so many events; `next` leads on. */
 const PAGE_EVENTS = 1000;
+
+/** What a view of a log needs to know. */
+export interface LogAbout extends RunAbout {
+  /** Only events of these types are shown; none stands for all. */
+  types: readonly string[];
+  follows: boolean;
+}
+
+const input = z.object({
+  run: z.string().describe('The id of the run.'),
+  follow: z.boolean().default(false).describe('Go on until the run ends, one event a line.'),
+  since: z.int().min(0).default(0).describe('Only events after this seq.'),
+  type: z.array(z.string()).default([]).describe('Only events of this type; may be given several times.'),
+  format: z
+    .enum(['json', 'text'])
+    .default('json')
+    .describe('json: the events. text: one readable line for each.'),
+});
+
+const output = z.object({
+  run_id: z.string(),
+  events: z.array(z.record(z.string(), z.unknown())),
+  last_seq: z.int().describe('The seq of the last event looked at: give it to --since to go on.'),
+});
 
 export const runLogs = acorOperation({
   name: 'run.logs',
@@ -18,21 +45,8 @@ export const runLogs = acorOperation({
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
-  input: z.object({
-    run: z.string().describe('The id of the run.'),
-    follow: z.boolean().default(false).describe('Go on until the run ends, one event a line.'),
-    since: z.int().min(0).default(0).describe('Only events after this seq.'),
-    type: z.array(z.string()).default([]).describe('Only events of this type; may be given several times.'),
-    format: z
-      .enum(['json', 'text'])
-      .default('json')
-      .describe('json: the events. text: one readable line for each.'),
-  }),
-  output: z.object({
-    run_id: z.string(),
-    events: z.array(z.record(z.string(), z.unknown())),
-    last_seq: z.int().describe('The seq of the last event looked at: give it to --since to go on.'),
-  }),
+  input,
+  output,
   positionals: ['run'],
   list: 'events',
   example: 'acor logs r-0123456789abcdef --type error --type runner_error',
@@ -44,29 +58,8 @@ export const runLogs = acorOperation({
   async run(input, ctx) {
     const { store } = await ctx.app.project();
     await store.read(input.run);
-    const asText = input.format === 'text' || ctx.screen !== null;
-    const wanted = (event: Readonly<Record<string, unknown>>) =>
-      input.type.length === 0 || input.type.includes(String(event.type));
-    if (input.follow && ctx.screen?.live) {
-      const { followLogForPerson } = await import('../../cli/live/follow-log.ts');
-      return followLogForPerson(input.run, input.since, ctx.screen, ctx, wanted);
-    }
-    if (input.follow || asText) {
-      const lineOf = (event: Record<string, unknown>) => {
-        const line = asText ? eventAsText(event) : JSON.stringify(event);
-        return line === undefined ? [] : [`${line}\n`];
-      };
-      const asGiven = !asText && input.type.length === 0;
-      const batches = input.follow
-        ? followToEnd(store, input.run, { since: input.since, signal: ctx.signal })
-        : store.follow(input.run, { since: input.since, wait: false, signal: ctx.signal });
-      for await (const lines of batches) {
-        const shown = asGiven ? lines : Buffer.from(eventsIn(lines).filter(wanted).flatMap(lineOf).join(''));
-        if ((await writeEvents(ctx.stdoutFd, shown)) === 'closed') break;
-      }
-      if (input.follow) await noteIfLost(input.run, ctx);
-      return { kind: 'streamed', exit: 0 };
-    }
+    // A person, or who asked for text, reads all of the log; an envelope holds a page.
+    if (input.follow || input.format === 'text' || !ctx.structured) return logEvents(store, input, ctx);
     const events: Record<string, unknown>[] = [];
     let lastSeq = input.since;
     let hasMore = false;
@@ -79,21 +72,61 @@ export const runLogs = acorOperation({
         hasMore = true;
         break;
       }
-      events.push({ ...event });
+      events.push(event);
       lastSeq = Number(event.seq);
     }
-    const types = input.type.map((type) => ` --type ${type}`).join('');
     return {
       kind: 'data',
       data: { run_id: input.run, events, last_seq: lastSeq },
-      ...(hasMore && { hasMore, next: [`acor logs ${input.run} --since ${lastSeq}${types}`] }),
+      ...(hasMore && { hasMore, next: [nextEvents(input.run, lastSeq, input.type)] }),
     };
   },
 });
 
+function nextEvents(run: string, since: number, type: readonly string[]): NextStep {
+  return { operation: 'run.logs', input: { run, since, type }, why: 'Read the next events.' };
+}
+
+/** The events as they are stored; a view of them filters by itself, since others of them show how far the run is. */
+function logEvents(
+  store: RunStore,
+  { run, since, type: types, follow }: z.output<typeof input>,
+  ctx: OperationContext<AcorApp>,
+): EventsResult<z.output<typeof output>> {
+  const { signal } = ctx;
+  const all = follow
+    ? followToEnd(store, run, { since, signal })
+    : store.follow(run, { since, wait: false, signal });
+  return eventsResult<void, z.output<typeof output>>(
+    ctx.structured && types.length > 0 ? ofTypes(all, types) : all,
+    {
+      stream: true,
+      about: async (): Promise<LogAbout> => {
+        const about = await runAbout(run, ctx, { asks: false, cancels: false });
+        return { ...about, types, follows: follow };
+      },
+      left: undefined,
+      end: async (): Promise<StreamEnd<z.output<typeof output>>> => {
+        const exit = signal.aborted ? EXIT_INTERRUPTED : 0;
+        if (follow) await noteIfLost(store, run, ctx);
+        return { answer: { kind: 'data', data: { run_id: run, events: [], last_seq: since }, exit } };
+      },
+    },
+  );
+}
+
+async function* ofTypes(
+  batches: AsyncIterable<Uint8Array>,
+  types: readonly string[],
+): AsyncGenerator<Uint8Array, void> {
+  for await (const lines of batches) {
+    const wanted = eventsIn(lines).filter(({ type }) => types.includes(String(type)));
+    if (wanted.length > 0) yield Buffer.from(wanted.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  }
+}
+
 /** The log of a lost run has no end yet, and a reader does not write one. */
-async function noteIfLost(runId: string, ctx: OperationContext<AcorApp>): Promise<void> {
-  const { store } = await ctx.app.project();
-  const { lost, message } = await readRun(store, runId);
-  if (lost) ctx.note(`acor: ${message}. Go on with: acor resume ${runId}`);
+async function noteIfLost(store: RunStore, run: string, ctx: OperationContext<AcorApp>): Promise<void> {
+  const { lost, message } = await readRun(store, run);
+  if (lost) ctx.note(`acor: ${message}. Go on with: acor resume ${run}`);
 }

@@ -1,17 +1,17 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import type { OperationContext } from '../../compose/operation.ts';
-import { writeEvents } from '../../compose/write-lines.ts';
-import type { RunStore } from '../../core/ports/run-store.ts';
+import { eventsResult } from '../../compose/events-result.ts';
+import type { OperationResult, StreamEnd } from '../../compose/operation.ts';
 import { summariseLog } from '../../core/run/log-summary.ts';
 import { readRun } from '../../core/run/read-run.ts';
+import { attachTo, previewReplay } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
-import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
-import { type Pace, playRecording } from './play-recording.ts';
+import { playRecording } from './play-recording.ts';
 import { replayed } from './report-comparison.ts';
+import { runAbout } from './run-about.ts';
 import { shownPlan } from './show-plan.ts';
 
 const input = z.object({
@@ -41,6 +41,13 @@ const input = z.object({
 
 type Input = z.output<typeof input>;
 
+/** A recording that was played. */
+const recorded = z.object({ run_id: z.string(), state: z.string() });
+
+type Recorded = z.output<typeof recorded>;
+
+const output = z.union([replayed, shownPlan, recorded]);
+
 export const runReplay = acorOperation({
   name: 'run.replay',
   summary: 'Tell the events of a run that is over once more, or run it again and compare what it makes.',
@@ -48,7 +55,7 @@ export const runReplay = acorOperation({
   idempotent: false,
   rateLimit: null,
   input,
-  output: z.union([replayed, shownPlan]),
+  output,
   positionals: ['run'],
   example: 'acor replay r-0123456789abcdef --speed 10',
   moreExamples: [
@@ -57,7 +64,7 @@ export const runReplay = acorOperation({
   ],
   streams:
     'The recorded events byte for byte, or with --execute those of the new run; the last line is runner_end.',
-  async run(given, ctx) {
+  async run(given, ctx): Promise<OperationResult<z.output<typeof output>>> {
     checkFlags(given);
     const { store } = await ctx.app.project();
     const record = await readRun(store, given.run);
@@ -69,35 +76,17 @@ export const runReplay = acorOperation({
     const { end } = await summariseLog(store, given.run);
     const endMs = Date.parse(String(end?.ts ?? record.ended_at));
     const pace = given.at_once ? 'at-once' : { speed: given.speed ?? 1, endMs };
-    if ((await play({ store, runId: given.run, endMs }, pace, ctx)) === 'interrupted')
-      return { kind: 'streamed', exit: EXIT_INTERRUPTED };
-    return { kind: 'streamed', exit: record.state === 'completed' ? 0 : 1 };
+    return eventsResult(playRecording(store, given.run, pace, ctx.signal), {
+      stream: true,
+      about: () => runAbout(given.run, ctx, { asks: false, cancels: false, old: { endMs } }),
+      left: undefined,
+      end: async (): Promise<StreamEnd<Recorded>> => {
+        const exit = ctx.signal.aborted ? EXIT_INTERRUPTED : record.state === 'completed' ? 0 : 1;
+        return { answer: { kind: 'data', data: { run_id: given.run, state: record.state }, exit } };
+      },
+    });
   },
 });
-
-/** Shows a recording to an agent as it is, and to a person as a run is shown that goes on. */
-async function play(
-  { store, runId, endMs }: { store: RunStore; runId: string; endMs: number },
-  pace: Pace,
-  ctx: OperationContext<AcorApp>,
-): Promise<'played' | 'interrupted'> {
-  if (ctx.screen === null) {
-    await playRecording(store, runId, pace, ctx.signal, (lines) => writeEvents(ctx.stdoutFd, lines));
-    return 'played';
-  }
-  const { openView } = await import('../../cli/live/show-run.ts');
-  const view = await openView(runId, { endMs }, ctx.screen, ctx, { asks: false });
-  const stop = new AbortController();
-  // The screen is left in order.
-  const stopListening = ctx.app.interrupts.listen(() => stop.abort());
-  try {
-    await playRecording(store, runId, pace, stop.signal, (lines) => view.show(lines));
-    return stop.signal.aborted ? 'interrupted' : 'played';
-  } finally {
-    stopListening();
-    await view.close();
-  }
-}
 
 /** A flag that would do nothing is a mistake. */
 function checkFlags({ run, speed, at_once, execute, stream, dry_run, plan, force }: Input): void {
@@ -119,13 +108,16 @@ function checkFlags({ run, speed, at_once, execute, stream, dry_run, plan, force
 function unfit(message: string, run: string): AppError {
   return new AppError('E_USAGE', message, {
     hint: 'Give the one or the other: without --execute nothing is run, only told.',
-    next: [`acor replay ${run} --at-once`, `acor replay ${run} --execute --dry-run`],
+    next: [
+      { operation: 'run.replay', input: { run, at_once: true }, why: 'See the recording at once.' },
+      previewReplay(run),
+    ],
   });
 }
 
 function stillGoing({ run_id, state }: RunRecord): AppError {
   return new AppError('E_USAGE', `run ${run_id} is still going (${state}): there is no whole recording yet`, {
     hint: `Follow it: acor attach ${run_id}`,
-    next: [`acor attach ${run_id}`],
+    next: [attachTo(run_id)],
   });
 }

@@ -1,27 +1,32 @@
 import { AppError } from '../../compose/app-error.ts';
-import type { OperationContext, OperationResult } from '../../compose/operation.ts';
+import type { Answer } from '../../compose/operation.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
 import type { AcorApp } from '../acor-app.ts';
+import { commandOf } from '../command-forms.ts';
 import type { ShownAs } from './run-start.ts';
 
-/** What `acor run` answers once the run is over: an exit code after a stream or a view, else an envelope. */
-export function resultOf(
+/** How a run ended, as data shows it. */
+export type ShownSummary = Omit<RunSummary, 'next'> & { next: string[] };
+
+/** What `acor run` answers once the run is over. */
+export async function answerOf(
   summary: RunSummary,
-  flags: ShownAs,
-  ctx: OperationContext<AcorApp>,
-): OperationResult<RunSummary> {
-  const exit = exitOf(summary, flags, ctx.app);
-  if (ctx.screen !== null || flags.stream) return { kind: 'streamed', exit, data: summary };
-  if (summary.state !== 'failed') return { kind: 'data', data: summary, exit, next: summary.next };
+  { exit_code }: Pick<ShownAs, 'exit_code'>,
+  app: AcorApp,
+): Promise<Answer<ShownSummary>> {
+  if (summary.code !== null) await app.readErrorCodes();
+  const exit = exitOf(summary, exit_code, app);
+  const shown = { ...summary, next: summary.next.map(commandOf) };
+  if (summary.state !== 'failed') return { kind: 'data', data: shown, exit, next: summary.next };
   const error = new AppError(summary.code ?? 'E_UNKNOWN', summary.message ?? 'the run failed', {
     hint: summary.hint ?? undefined,
     next: summary.next,
   });
-  return { kind: 'failure', error, data: summary, exit };
+  return { kind: 'failure', error, data: shown, exit };
 }
 
-function exitOf({ state, code, rc }: RunSummary, { exit_code }: ShownAs, app: AcorApp): number {
-  if (exit_code === 'tool') {
+function exitOf({ state, code, rc }: RunSummary, exitCode: ShownAs['exit_code'], app: AcorApp): number {
+  if (exitCode === 'tool') {
     if (state === 'cancelled') return 130;
     if (code === 'E_DEADLINE' || code === 'E_TIMEOUT') return 124;
     return state === 'completed' ? (rc ?? 0) : rc || 1;

@@ -1,16 +1,17 @@
 import * as z from 'zod';
-import { runShownView } from '../../cli/present/shown-run.ts';
 import { summariseLog } from '../../core/run/log-summary.ts';
 import { readRun } from '../../core/run/read-run.ts';
-import { commandsForOpenQuestions } from '../../core/supervision/follow-run.ts';
-import { openQuestion, openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { recordedSteps } from '../../core/run/steps-after.ts';
+import { stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
+import { openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { cancelRun, followLogs } from '../../protocol/next-steps.ts';
 import { runRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
-import { artifactShape, clocks, lost, survivorShape } from '../shapes.ts';
+import { artifactShape, clocks, lost, openQuestion, survivorShape } from '../shapes.ts';
 import { clocksOf } from './run-clocks.ts';
 
-export const shownRun = runRecord.extend({
+const shownRun = runRecord.extend({
   dir: z.string(),
   lost: lost.optional(),
   last_event_at: z.string().nullable(),
@@ -56,15 +57,10 @@ export const runShow = acorOperation({
       usage: (end?.usage as Record<string, unknown> | undefined) ?? null,
     };
     const next = isFinal(record.state)
-      ? ((end?.next as string[] | undefined) ?? nextOfLost(record))
-      : [
-          ...(await commandsForOpenQuestions(store, input.run)),
-          `acor logs ${input.run} --follow`,
-          `acor cancel ${input.run}`,
-        ];
+      ? recordedSteps(store, record, end)
+      : [...(await stepsForOpenQuestions(store, input.run)), followLogs(input.run), cancelRun(input.run)];
     return { kind: 'data', data, next };
   },
-  render: (run, screen) => runShownView(run, screen, Date.now()),
 });
 
 function pickProgress({ step, pct, msg }: Readonly<Record<string, unknown>>) {
@@ -73,8 +69,4 @@ function pickProgress({ step, pct, msg }: Readonly<Record<string, unknown>>) {
     pct: typeof pct === 'number' ? pct : null,
     msg: typeof msg === 'string' ? msg : null,
   };
-}
-
-function nextOfLost({ run_id, lost }: { run_id: string; lost?: true }): string[] {
-  return lost ? [`acor resume ${run_id}`, `acor logs ${run_id}`] : [];
 }

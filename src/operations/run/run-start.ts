@@ -3,10 +3,10 @@ import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationContext, OperationDescription } from '../../compose/operation.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { Manifest } from '../../protocol/manifest.ts';
+import { kindOfName } from '../../protocol/run-kind.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { answers, runSummary, stream } from '../shapes.ts';
-import { callerOf } from './caller.ts';
+import { answers, runSummary, startedRun, stream } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import { shownPlan, showPlan } from './show-plan.ts';
 
@@ -53,10 +53,7 @@ export type RunFlags = z.output<typeof input>;
 /** How a run is shown, and with which exit code the command ends. */
 export type ShownAs = Pick<RunFlags, 'stream' | 'detach' | 'exit_code'>;
 
-// Put together only for those who ask for the schema: an ordinary run does not.
-const output = z.lazy(() =>
-  z.union([runSummary, shownPlan, z.object({ run_id: z.string(), state: z.string(), dir: z.string() })]),
-);
+const output = z.lazy(() => z.union([runSummary, shownPlan, startedRun]));
 
 const description = {
   name: 'run.start',
@@ -81,11 +78,12 @@ export const runStart = acorOperation({
   callee: async (name, app) => (await import('./callee-of-tool.ts')).calleeOfTool(name, app),
   async run(given, ctx) {
     const services = await ctx.app.services();
-    const { manifest } = await services.registry.find(given.tool);
-    const { options, args } = settleFlags(given, manifest);
+    const isTask = kindOfName(given.tool) === 'task';
+    const found = await (isTask ? services.registry.find(given.tool) : ctx.app.tool(given.tool));
+    const { options, args } = settleFlags(given, found.manifest);
     const request = await requestOf(options, args, ctx);
     if (options.dry_run) {
-      const planned = await showPlan(services, request);
+      const planned = await showPlan(services, { ...request, found });
       if (services.plugins !== undefined) {
         const { reportPlugins } = await import('../project/report-plugins.ts');
         reportPlugins(await ctx.app.project(), ctx);
@@ -93,12 +91,12 @@ export const runStart = acorOperation({
       return planned;
     }
     // A tool that may ask is supervised apart, so that a caller who must stop to answer loses nothing (contract §3).
-    if (options.detach || manifest.actions.length > 0) {
+    if (options.detach || found.manifest.actions.length > 0) {
       const { runApart } = await import('./run-detached.ts');
       return runApart(request, options, ctx);
     }
     const { runHere } = await import('./run-inline.ts');
-    return runHere(services, request, options, ctx);
+    return runHere(services, { ...request, found }, options, ctx);
   },
 });
 
@@ -111,7 +109,7 @@ function settleFlags(given: RunFlags, manifest: Manifest): { options: RunFlags; 
   const end = given.args.indexOf('--');
   const mine = end === -1 ? given.args : given.args.slice(0, end);
   const theirs = end === -1 ? [] : given.args.slice(declared === undefined ? end + 1 : end);
-  const { values, rest } = takeKnownFlags(description, mine, (flag) => isDeclared(flag, declared ?? []));
+  const { values, rest } = takeKnownFlags(runStart, mine, (flag) => isDeclared(flag, declared ?? []));
   return { options: { ...given, ...values }, args: [...rest, ...theirs] };
 }
 
@@ -138,8 +136,9 @@ async function requestOf(
   );
   const stdin = asksForStdin ? await ctx.readStdin() : undefined;
   const answers = await preparedAnswers(options.answer, options.answers, ctx.cwd);
-  const caller = callerOf(ctx.env);
+  const { caller } = ctx.app;
   return {
+    kind: kindOfName(options.tool),
     tool: options.tool,
     args,
     cwd: ctx.cwd,

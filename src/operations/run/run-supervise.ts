@@ -1,12 +1,13 @@
 import * as z from 'zod';
-import type { Interrupts } from '../../cli/dialog/interrupts.ts';
+import type { Interrupts } from '../../compose/interrupts.ts';
+import { LineQueue } from '../../compose/line-queue.ts';
+import { ProjectCache } from '../../core/project/project-cache.ts';
+import { runnerServices } from '../../core/project/runner-services.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
-import type { RunnerServices } from '../../core/run/services.ts';
 import type { SupervisorReply, SupervisorRequest } from '../../core/supervision/start-supervisor.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { readLines } from '../../util/read-lines.ts';
-import { writeAsync } from '../../util/write-async.ts';
-import { AcorApp } from '../acor-app.ts';
+import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 
 /**
@@ -22,43 +23,37 @@ export const runSupervise = acorOperation({
   input: z.object({}),
   output: z.object({}),
   example: 'acor supervise',
-  async run(_input, ctx) {
-    const reply: Reply = async (message) => {
-      // Who asked may have gone: the run goes on all the same.
-      await writeAsync(ctx.stdoutFd, Buffer.from(`${JSON.stringify(message)}\n`)).catch(() => undefined);
+  async run(_input, { interrupts }) {
+    const replies = new LineQueue();
+    const served = serve(interrupts, (message) => replies.push(message)).finally(() => replies.end());
+    // The error is thrown where the end is awaited.
+    served.catch(() => {});
+    return {
+      kind: 'events',
+      stream: true,
+      events: replies.lines(),
+      // Whether or not the process that asked still reads: the run goes on.
+      ended: async () => ({ answer: { kind: 'data', data: {}, exit: await served } }),
     };
-    let project: OpenProject | undefined;
-    let exit: 0 | 1 = 0;
-    for await (const line of readLines(process.stdin)) {
-      const { stdin, ...asked } = JSON.parse(line) as SupervisorRequest;
-      const request: RunRequest = { ...asked, ...(stdin !== undefined && { readStdin: () => stdin }) };
-      project = openProject(request, ctx.app.interrupts, project);
-      exit = await superviseOne(await project.services, request, ctx.app.interrupts, reply);
-    }
-    return { kind: 'streamed', exit };
   },
 });
 
-type Reply = (message: SupervisorReply) => Promise<void>;
-
-interface OpenProject {
-  key: string;
-  services: Promise<RunnerServices>;
+/** Supervises the runs that are asked for on standard input; the exit code is that of the last one. */
+async function serve(interrupts: Interrupts, reply: Reply): Promise<0 | 1> {
+  const projects = new ProjectCache();
+  let exit: 0 | 1 = 0;
+  for await (const line of readLines(process.stdin)) {
+    const { stdin, ...asked } = JSON.parse(line) as SupervisorRequest;
+    const request: RunRequest = { ...asked, ...(stdin !== undefined && { readStdin: () => stdin }) };
+    exit = await superviseOne(projects, request, interrupts, reply);
+  }
+  return exit;
 }
 
-/** The project of a request: opened once for all that come from the same place. */
-function openProject(
-  { cwd, env }: RunRequest,
-  interrupts: Interrupts,
-  last: OpenProject | undefined,
-): OpenProject {
-  const key = JSON.stringify([cwd, env]);
-  if (last?.key === key) return last;
-  return { key, services: new AcorApp({ cwd, env, interrupts }).services() };
-}
+type Reply = (message: SupervisorReply) => void;
 
 async function superviseOne(
-  services: RunnerServices,
+  projects: ProjectCache,
   request: RunRequest,
   interrupts: Interrupts,
   reply: Reply,
@@ -69,22 +64,24 @@ async function superviseOne(
   ]);
   let run: Awaited<ReturnType<typeof startRun>>;
   try {
+    const project = await projects.open({ cwd: request.cwd, env: request.env, commandOf });
+    const services = await runnerServices(project, { env: request.env, adoptOrphans: true });
     run = await startRun(services, request);
   } catch (error) {
     if (!(error instanceof AcorError)) throw error;
     const { code, message, hint, details, next } = error;
-    await reply({
+    reply({
       error: {
         code,
         message,
         ...(hint && { hint }),
         ...(details && { details }),
-        ...(next && { next: [...next] }),
+        ...(next && { next }),
       },
     });
     return 1;
   }
-  await reply({ run_id: run.runId });
+  reply({ run_id: run.runId });
   // One that was started before, with the same key, has its own supervisor, or had one.
   if (run instanceof Run) {
     const stopListening = interrupts.listen((signal, count) =>
@@ -93,6 +90,6 @@ async function superviseOne(
     await run.ended;
     stopListening();
   }
-  await reply({ free: true });
+  reply({ free: true });
   return 0;
 }

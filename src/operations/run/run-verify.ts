@@ -3,6 +3,7 @@ import { AppError } from '../../compose/app-error.ts';
 import { verifyAll, verifyRun } from '../../core/audit/verify.ts';
 import { verifyLedger, verifyRunInLedger } from '../../core/audit/verify-ledger.ts';
 import { livenessOf } from '../../core/run/liveness.ts';
+import { RECOVER_LOST_RUNS } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const problemShape = z.object({
@@ -57,7 +58,7 @@ export const runVerify = acorOperation({
       const unsealed = await Promise.all(
         runs.filter(({ sealed }) => !sealed).map(({ run_id }) => livenessOf(store, run_id)),
       );
-      const next = unsealed.some(({ liveness }) => liveness === 'lost') ? ['acor health --fix'] : [];
+      const next = unsealed.some(({ liveness }) => liveness === 'lost') ? [RECOVER_LOST_RUNS] : [];
       return { kind: 'data', data, ...(next.length > 0 && { next }) };
     }
     const problems = [...runs.flatMap((run) => run.problems), ...ledger];

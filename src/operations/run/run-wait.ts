@@ -1,10 +1,13 @@
 import * as z from 'zod';
 import { eventCount, summariseLog } from '../../core/run/log-summary.ts';
 import { readRun } from '../../core/run/read-run.ts';
-import { commandsForOpenQuestions, followRun } from '../../core/supervision/follow-run.ts';
-import { openQuestion, openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { recordedSteps } from '../../core/run/steps-after.ts';
+import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
+import { openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { waitFor } from '../../protocol/next-steps.ts';
+import { drain } from '../../util/drain.ts';
 import { acorOperation } from '../define.ts';
-import { artifactShape } from '../shapes.ts';
+import { artifactShape, openQuestion } from '../shapes.ts';
 
 /** The longest delay that a timer takes, in seconds: 24 days. */
 const MAX_WAIT_S = 2_147_483;
@@ -50,7 +53,7 @@ export const runWait = acorOperation({
     // Only what comes from now on is waited for: the state so far is in the record and in the questions.
     const since = await eventCount(store, input.run);
     const options = { since, signal: limit, atQuestions: input.until === 'question' };
-    const end = await followRun(store, input.run, options, async () => 'written');
+    const end = await drain(followRun(store, input.run, options));
     const record = await readRun(store, input.run);
     const { ending, end: ended } = await summariseLog(store, input.run);
     const waited = end === 'stopped' ? ('timeout' as const) : end;
@@ -64,9 +67,9 @@ export const runWait = acorOperation({
       artifacts: (ended?.artifacts as z.output<typeof artifactShape>[] | undefined) ?? [],
     };
     if (waited === 'question')
-      return { kind: 'data', data, exit: 2, next: await commandsForOpenQuestions(store, input.run) };
-    if (waited === 'timeout') return { kind: 'data', data, next: [`acor wait ${input.run}`] };
-    const next = (ended?.next as string[] | undefined) ?? (record.lost ? [`acor resume ${input.run}`] : []);
+      return { kind: 'data', data, exit: 2, next: await stepsForOpenQuestions(store, input.run) };
+    if (waited === 'timeout') return { kind: 'data', data, next: [waitFor(input.run)] };
+    const next = recordedSteps(store, record, ended);
     return { kind: 'data', data, exit: record.state === 'completed' ? 0 : 1, next };
   },
 });

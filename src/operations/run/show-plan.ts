@@ -3,7 +3,7 @@ import type { OperationResult } from '../../compose/operation.ts';
 import type { ToolPlan } from '../../core/run/plan/tool-plan.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
 
 /** What `acor run --dry-run` answers: what would run, and nothing of it started. */
 export const shownPlan = z.lazy(() =>
@@ -71,16 +71,18 @@ export async function showPlan(
     lowered: plan.lowered,
     token,
   };
-  return { kind: 'data', data, next: commandFor(plan, request, token) };
+  return { kind: 'data', data, next: stepFor(plan, request, token) };
 }
 
-/** The command that does what was shown; none when a secret is among the arguments, which is not repeated. */
-function commandFor(plan: ToolPlan, request: RunRequest, token: string | null): string[] {
+/** The step that does what was shown; none when a secret is among the arguments, which is not repeated. */
+function stepFor(plan: ToolPlan, request: RunRequest, token: string | null): NextStep[] {
   if (plan.givenArgs === null) return [];
-  const flags = [
-    ...(token === null ? [] : ['--plan', token]),
-    ...(request.timeoutS === undefined ? [] : ['--timeout', String(request.timeoutS)]),
-    ...(request.retries === undefined ? [] : ['--retries', String(request.retries)]),
-  ];
-  return [shellCommand(['acor', 'run', ...flags, plan.tool.name, ...plan.givenArgs])];
+  const input = {
+    plan: token,
+    timeout: request.timeoutS,
+    retries: request.retries,
+    tool: plan.tool.name,
+    args: plan.givenArgs,
+  };
+  return [{ operation: 'run.start', input, why: 'Run exactly what was shown.' }];
 }

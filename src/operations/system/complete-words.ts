@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { Interrupts } from '../../cli/dialog/interrupts.ts';
 import { completeLine } from '../../compose/completion/complete-line.ts';
 import { AcorApp } from '../acor-app.ts';
 import { acorCli } from '../acor-cli.ts';
@@ -24,10 +23,10 @@ export const completeWords = acorOperation({
   example: 'acor complete-words -- run ""',
   async run({ words }, ctx) {
     const cwd = cwdOf(words) ?? ctx.cwd;
-    const app = new AcorApp({ cwd, env: ctx.env, interrupts: new Interrupts() });
-    const data = await completeLine(acorCli(new Interrupts()), words, async () => app, completionValues);
+    const app = new AcorApp({ cwd, env: ctx.env });
+    const data = await completeLine(acorCli(), words, async () => app, completionValues);
     const lines = data.candidates.map(({ value, about }) => (about === '' ? value : `${value}\t${about}`));
-    return { kind: 'data', data, document: [data.files ? 'files' : 'words', ...lines, ''].join('\n') };
+    return { kind: 'document', data, document: [data.files ? 'files' : 'words', ...lines, ''].join('\n') };
   },
 });
 

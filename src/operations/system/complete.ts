@@ -20,7 +20,6 @@ export const complete = acorOperation({
   async run({ shell }) {
     const { completionScript } = await import('../../compose/completion/scripts.ts');
     const script = completionScript(shell, 'acor', 'complete-words');
-    return { kind: 'data', data: { shell, script }, document: script };
+    return { kind: 'document', data: { shell, script }, document: script };
   },
-  render: ({ script }) => script,
 });

@@ -63,14 +63,12 @@ async function topics(app: AcorApp): Promise<Candidate[]> {
 
 /** The newest runs first. */
 async function runs(app: AcorApp): Promise<Candidate[]> {
-  const { store } = await app.project();
-  const newest = (await store.list()).reverse().slice(0, MAX_RUNS);
-  const records = await Promise.all(newest.map((runId) => store.read(runId).catch(() => undefined)));
-  return records.flatMap((record) => {
-    if (record === undefined) return [];
-    const { run_id, tool, state, created_at } = record;
-    return [{ value: run_id, about: `${state} ${tool} ${agoWords(created_at)}` }];
-  });
+  const index = await (await app.project()).index();
+  const { runs } = await index.query({ limit: MAX_RUNS });
+  return runs.map(({ run_id, state, tool, created_at }) => ({
+    value: run_id,
+    about: `${state} ${tool} ${agoWords(created_at)}`,
+  }));
 }
 
 async function questions(app: AcorApp, given: ReadonlyMap<string, string>) {

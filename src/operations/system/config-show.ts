@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { tableOf } from '../../cli/present/views.ts';
 import { AppError } from '../../compose/app-error.ts';
-import { nearest } from '../../compose/suggest.ts';
+import { SEE_CONFIG } from '../../protocol/next-steps.ts';
+import { nearest } from '../../util/nearest.ts';
 import { acorOperation } from '../define.ts';
 
 export const configShow = acorOperation({
@@ -34,14 +34,6 @@ export const configShow = acorOperation({
     if (values.length === 0) throw unknownKey(String(input.key), Object.keys(loaded.origins));
     return { kind: 'data', data: { root: loaded.root, file: loaded.file, values } };
   },
-  render({ root, file, values }, screen) {
-    const rows = values.map(({ key, value, source, where }) => ({
-      key,
-      value,
-      from: where === null ? source : `${source} ${where.replace(`${root}/`, '')}`,
-    }));
-    return `${file ?? `no configuration file; the project is ${root}`}\n\n${tableOf(rows, screen, ['key'], 'No such key.')}`;
-  },
 });
 
 /** The leaves of a tree as dotted keys; lists are leaves. */
@@ -59,6 +51,6 @@ function unknownKey(key: string, known: readonly string[]): AppError {
   const near = nearest(key, known);
   return new AppError('E_USAGE', `there is no setting '${key}'`, {
     hint: near === undefined ? 'List them all with: acor config show' : `Did you mean ${near}?`,
-    next: ['acor config show'],
+    next: [SEE_CONFIG],
   });
 }

@@ -1,10 +1,11 @@
 import * as z from 'zod';
-import { pairsOf, tableOf } from '../../cli/present/views.ts';
 import { AppError } from '../../compose/app-error.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { ERROR_CODES, type ErrorInfo } from '../../protocol/error-codes.ts';
+import { LIST_ERROR_CODES } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
+import { fixText } from '../fix-text.ts';
 
 const codeRow = z.object({
   code: z.string(),
@@ -35,28 +36,23 @@ export const errorList = acorOperation({
       .filter((code) => input.code === undefined || code === input.code)
       .map((code) => ({
         code,
-        ...all[code]!,
+        ...withFixText(all[code]!),
         source: Object.hasOwn(own, code) ? ('project' as const) : ('built-in' as const),
       }));
     if (codes.length === 0) {
       throw new AppError('E_USAGE', `there is no error code ${input.code}`, {
         hint: 'List them all with: acor errors',
-        next: ['acor errors'],
+        next: [LIST_ERROR_CODES],
       });
     }
     return { kind: 'data', data: { codes } };
   },
-  render({ codes }, screen) {
-    if (codes.length === 1) return pairsOf(codes[0]!, screen);
-    const rows = codes.map(({ code, class: kind, retryable, hint }) => ({
-      code,
-      class: kind,
-      retry: retryable ? 'yes' : '',
-      hint,
-    }));
-    return tableOf(rows, screen, ['code'], 'There are no error codes.');
-  },
 });
+
+/** The hint with the commands that belong to it. */
+function withFixText({ next, hint, ...row }: ErrorInfo) {
+  return { ...row, hint: fixText({ fix: hint, ...(next && { next }) }) };
+}
 
 /** A project whose configuration is broken has no codes of its own; the built-in ones are needed all the more then. */
 async function ownCodes(app: AcorApp): Promise<Record<string, ErrorInfo>> {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { explainStep } from '../../protocol/next-steps.ts';
 import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import { estimateTokens } from '../../util/estimate-tokens.ts';
 import { acorOperation } from '../define.ts';
@@ -54,18 +55,15 @@ export const explain = acorOperation({
     ];
     const data = { topic: input.topic ?? null, protocol_version: input.protocol_version, sections, topics };
     const text = documentOf(data);
-    return {
-      kind: 'data',
-      data,
-      tokens: estimateTokens(text),
-      ...(input.format === 'markdown' && { document: text }),
-    };
+    const answer = { data, tokens: estimateTokens(text) };
+    return input.format === 'markdown'
+      ? { kind: 'document', document: text, ...answer }
+      : { kind: 'data', ...answer };
   },
-  render: documentOf,
 });
 
 /** The explanation as a Markdown document. */
-function documentOf({
+export function documentOf({
   topic,
   sections,
   topics,
@@ -89,7 +87,7 @@ function otherVersion(version: number): AcorError {
     `this ACOR speaks version ${PROTOCOL_VERSION} of the protocol, not ${version}`,
     {
       hint: `Give --protocol-version ${PROTOCOL_VERSION}, or leave it out.`,
-      next: [`acor explain --protocol-version ${PROTOCOL_VERSION}`],
+      next: [explainStep({ protocol_version: PROTOCOL_VERSION })],
     },
   );
 }

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { encodeLine } from '../../compose/envelope.ts';
-import { writeOut } from '../../compose/write-out.ts';
+import { LineQueue } from '../../compose/line-queue.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { acorOperation } from '../define.ts';
 import { serverToken } from './server-token.ts';
@@ -45,20 +44,31 @@ export const mcpServe = acorOperation({
     const { ACOR_MCP_TOKEN: given, ...env } = ctx.env;
     const about = { cwd: ctx.cwd, env, signal: ctx.signal };
     if (!http) {
-      if (ctx.interactive)
+      if (ctx.person !== null)
         ctx.note('acor: speaking MCP here, for an agent that starts this command; see docs/mcp.md');
+      // The server of this transport owns standard input and output: there is nothing else to show.
       await surfaces.mcp({ ...about, http: null });
-      return { kind: 'streamed', exit: 0 };
+      return { kind: 'document', document: '', data: {} };
     }
     const file = token_file === undefined ? undefined : resolve(ctx.cwd, token_file);
     const { token, isNew } = serverToken({ given, file });
+    const lines = new LineQueue();
     const onListening = async (at: number) => {
       const url = `http://127.0.0.1:${at}/mcp`;
-      const told = { url, pid: process.pid, ...(isNew && file === undefined ? { token } : {}) };
-      await writeOut(ctx.stdoutFd, encodeLine(told));
+      lines.push({ url, pid: process.pid, ...(isNew && file === undefined ? { token } : {}) });
       ctx.note(`acor: serving MCP at ${url}${file === undefined ? '' : `; the token is in ${file}`}`);
     };
-    await surfaces.mcp({ ...about, http: { port, token, onListening } });
-    return { kind: 'streamed', exit: 0 };
+    const served = surfaces.mcp({ ...about, http: { port, token, onListening } }).finally(() => lines.end());
+    // The error is thrown where the end is awaited.
+    served.catch(() => {});
+    return {
+      kind: 'events',
+      stream: true,
+      events: lines.lines(),
+      ended: async () => {
+        await served;
+        return { answer: { kind: 'data', data: {} } };
+      },
+    };
   },
 });

@@ -4,8 +4,8 @@ import type { OperationContext } from '../../compose/operation.ts';
 import { MAX_SECRET_BYTES } from '../../core/secrets/secret.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorMessage } from '../../util/error-code.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
 import type { AcorApp } from '../acor-app.ts';
+import { commandOf } from '../command-forms.ts';
 
 const LF = 10;
 
@@ -25,14 +25,14 @@ async function bytesFrom(
   ctx: OperationContext<AcorApp>,
 ): Promise<Buffer> {
   if (file !== undefined) return readUpToLimit(resolve(ctx.cwd, file));
-  if (ctx.interactive) {
-    const { askHidden } = await import('../../cli/dialog/ask-hidden.ts');
-    const typed = await askHidden(`The value of ${name} (it is not shown): `);
+  if (ctx.person !== null) {
+    const typed = await ctx.person.askForSecret(`The value of ${name} (it is not shown)`);
     if (typed !== undefined) return Buffer.from(typed);
-    const command = shellCommand(['acor', 'secret', 'set', name]);
+    const step = { operation: 'secret.set', input: { name }, why: 'Ask for the value again.' };
+    const command = commandOf(step);
     throw new AcorError('E_USAGE', `the question for ${name} was left: nothing was stored`, {
       hint: `Ask again with: ${command}; or give the value in a file: ${command} --file FILE`,
-      next: [command],
+      next: [step],
     });
   }
   const text = await ctx.readStdin();

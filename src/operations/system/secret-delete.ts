@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { nearest } from '../../compose/suggest.ts';
 import { SecretStore } from '../../core/secrets/secret-store.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { LIST_SECRETS } from '../../protocol/next-steps.ts';
+import { nearest } from '../../util/nearest.ts';
 import { acorOperation } from '../define.ts';
 
 export const secretDelete = acorOperation({
@@ -33,6 +34,6 @@ function noSuchSecret(name: string, store: SecretStore): AcorError {
   );
   return new AcorError('E_USAGE', `there is no secret '${name}' in this project`, {
     hint: near === undefined ? 'See which there are: acor secret list' : `Did you mean ${near}?`,
-    next: ['acor secret list'],
+    next: [LIST_SECRETS],
   });
 }

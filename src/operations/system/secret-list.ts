@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { tableOf } from '../../cli/present/views.ts';
 import { SecretStore } from '../../core/secrets/secret-store.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { storeSecret } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { askedSecrets } from '../run/asked-secrets.ts';
 
@@ -40,16 +39,7 @@ export const secretList = acorOperation({
       lines.push({ name, stored: false, size: null, mode: null, changed_at: null, tools });
     }
     lines.sort((a, b) => (a.name < b.name ? -1 : 1));
-    const next = missing.map(([name]) => `${shellCommand(['acor', 'secret', 'set', name])} --file FILE`);
+    const next = missing.map(([name]) => storeSecret(name));
     return { kind: 'data', data: { secrets: lines }, ...(next.length > 0 && { next }) };
-  },
-  render({ secrets }, screen) {
-    const rows = secrets.map(({ name, stored, size, changed_at, tools }) => ({
-      name,
-      size: stored ? size : 'not stored',
-      changed: changed_at,
-      tools: tools.join(', '),
-    }));
-    return tableOf(rows, screen, ['name'], 'There are no secrets in this project, and no tool asks for one.');
   },
 });

@@ -1,6 +1,7 @@
+import type { OperationContext } from '../../compose/operation.ts';
 import { safeLine } from '../../compose/terminal-text.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
-import type { Project } from '../acor-app.ts';
+import type { AcorApp, Project } from '../acor-app.ts';
 import { standingOf } from './policy-status.ts';
 import { standingWords } from './policy-status-text.ts';
 import { toolWords } from './tool-words.ts';
@@ -9,10 +10,14 @@ import { toolWords } from './tool-words.ts';
 export async function describePermissions(
   project: Project,
   tool: ToolEntry,
-  from: { cwd: string; env: Readonly<Record<string, string | undefined>> },
+  from: Pick<OperationContext<AcorApp>, 'app' | 'cwd' | 'env'>,
 ) {
   const { permissions, resources, env, secrets } = tool.manifest;
-  const { approval, ...policy } = await standingOf(project, tool, { cwd: from.cwd, env: from.env });
+  const { approval, ...policy } = await standingOf(project, tool, {
+    cwd: from.cwd,
+    env: from.env,
+    caller: from.app.caller,
+  });
   const words = [
     ...(await toolWords(project, tool, from)),
     ...standingWords({ ...policy, approval }, tool.name),

@@ -1,10 +1,10 @@
-import { askForWord } from '../../cli/dialog/ask-for-word.ts';
-import type { OperationContext } from '../../compose/operation.ts';
+import type { Person } from '../../compose/person.ts';
 import type { Approval, ApprovalState } from '../../core/guard/approval-state.ts';
 import type { ApprovalStore } from '../../core/guard/approvals.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { approve } from '../../protocol/next-steps.ts';
 import { userName } from '../../util/user-name.ts';
+import { commandOf } from '../command-forms.ts';
 import type { ApprovalLine } from './tool-approve.ts';
 
 /** What is to be approved, and what it may do, in plain sentences. */
@@ -22,30 +22,30 @@ export async function giveApproval(
   { kind, name, words }: Subject,
   { digest, files }: Extract<ApprovalState, { digest: string }>,
   digestNow: () => string,
-  ctx: Pick<OperationContext<unknown>, 'stdoutFd' | 'signal'>,
+  person: Person,
 ): Promise<ApprovalLine> {
   const article = `${kind} '${name}'`;
-  const command = shellCommand(['acor', 'approve', name]);
-  const typed = await askForWord(ctx, [
+  const step = approve(name);
+  const command = commandOf(step);
+  const about = [
     `${kind === 'tool' ? 'Tool' : 'Plugin'} '${name}' in ${root} asks to be approved.`,
     '',
     ...words,
     '',
     'The approval holds for these files as they are now, and for no others that they may load:',
     ...files.map((file) => `${file.name}, SHA-256 ${file.sha256}`),
-    '',
-    `To approve it, type its name (${name}): `,
-  ]);
+  ];
+  const typed = await person.askForText(about, `To approve it, type its name (${name})`);
   if (typed !== name) {
     throw new AcorError('E_APPROVAL_REQUIRED', `${article} was not approved: its name was not typed`, {
       hint: `Nothing has changed. To approve it, a person types ${name} when asked by: ${command}`,
-      next: [command],
+      next: [step],
     });
   }
   if (digestNow() !== digest) {
     throw new AcorError('E_APPROVAL_REQUIRED', `${article} changed while it was being read`, {
       hint: `Look again: ${command}`,
-      next: [command],
+      next: [step],
     });
   }
   const given = { by: userName(), at: new Date().toISOString() };

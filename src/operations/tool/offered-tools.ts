@@ -1,7 +1,8 @@
-import type { ToolEntry } from '../../core/registry/registry.ts';
+import type { Registry, ToolEntry } from '../../core/registry/registry.ts';
 import { isUsableSchema, problemBySchema } from '../../core/registry/schema-check.ts';
 import { effectsOf, type ToolEffects } from '../../core/registry/tool-effects.ts';
 import { inputSchemaOf, type ObjectSchema, wordsFor } from '../../core/registry/tool-schema.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
 import type { AcorApp } from '../acor-app.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -21,8 +22,9 @@ export interface OfferedTool {
 /** A schema longer than this is left out: it would crowd out everything else that a model is told. */
 const MAX_SCHEMA_CHARS = 16_384;
 
-/** The tools of the project that can be used, by name. */
+/** The tools of the project that can be used, by name. Throws E_PERMISSION where `tool.list` may not be called. */
 export async function offeredTools(app: AcorApp): Promise<OfferedTool[]> {
+  await app.authorize({ name: 'tool.list', effect: 'reads' }, {});
   const { registry, config } = await app.project();
   const isConfined = config.config.security.isolation !== 'off';
   const tools = (await registry.list()).filter(({ problems }) => problems.length === 0);
@@ -30,21 +32,48 @@ export async function offeredTools(app: AcorApp): Promise<OfferedTool[]> {
   return offered.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** What changes when a tool does: cheap, for those who look often. */
-export async function toolsStamp(app: AcorApp): Promise<string> {
-  return JSON.stringify(await (await app.project()).registry.list());
+/** All tools of a project at one time, to be compared with a later time. */
+export interface ToolsStamp {
+  registry: Registry;
+  revision: number | undefined;
+  tools: string;
+}
+
+/** The stamp of now, or `last` itself where nothing was read again since: cheap, for those who look often. */
+export async function toolsStamp(app: AcorApp, last: ToolsStamp | undefined): Promise<ToolsStamp> {
+  const { registry } = await app.project();
+  const tools = await registry.list();
+  const { revision } = registry;
+  if (revision !== undefined && last?.registry === registry && last.revision === revision) return last;
+  return { registry, revision, tools: JSON.stringify(tools) };
+}
+
+/** A tool that is offered; undefined when there is none of this name, or it is broken. */
+export async function offeredTool(app: AcorApp, name: string): Promise<ToolEntry | undefined> {
+  try {
+    return await describedTool(app, name);
+  } catch (error) {
+    const code = error instanceof AcorError ? error.code : undefined;
+    if (code === 'E_TOOL_NOT_FOUND' || code === 'E_MANIFEST_INVALID') return undefined;
+    throw error;
+  }
 }
 
 /** The command line of a tool for inputs that are given as an object. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
 export async function wordsForTool(app: AcorApp, name: string, given: Schema): Promise<string[]> {
-  return wordsFor((await (await app.project()).registry.find(name)).manifest, given);
+  return wordsFor((await describedTool(app, name)).manifest, given);
 }
 
 /** Why the data of a result is not what the tool's manifest promises; undefined when it is, or nothing is promised. */
 export async function problemOfData(app: AcorApp, name: string, data: unknown): Promise<string | undefined> {
-  const tools = await (await app.project()).registry.list();
-  const schema = tools.find((tool) => tool.name === name)?.manifest.output_schema;
+  const schema = (await offeredTool(app, name))?.manifest.output_schema;
   return schema !== undefined && (await isGood(schema)) ? problemBySchema(schema, data) : undefined;
+}
+
+/** A tool, for a caller that may call `tool.describe`. */
+async function describedTool(app: AcorApp, tool: string): Promise<ToolEntry> {
+  await app.authorize({ name: 'tool.describe', effect: 'reads' }, { tool });
+  return app.tool(tool);
 }
 
 async function offer({ name, manifest }: ToolEntry, isConfined: boolean): Promise<OfferedTool> {

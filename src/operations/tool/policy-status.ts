@@ -6,9 +6,9 @@ import type { Violation } from '../../core/policy/violation.ts';
 import { grantRoots, resolveArguments } from '../../core/registry/arguments.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { chooseBackend, type SandboxPolicy } from '../../core/sandbox/choose.ts';
+import { layoutOf } from '../../core/store-files/layout.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Project } from '../acor-app.ts';
-import { callerOf } from '../run/caller.ts';
 
 const digested = z.array(z.object({ name: z.string(), sha256: z.string() }));
 
@@ -52,11 +52,15 @@ export type Standing = z.output<typeof standingShape>;
 export async function standingOf(
   project: Project,
   tool: ToolEntry,
-  ask: { cwd: string; env: Readonly<Record<string, string | undefined>>; args?: readonly string[] },
+  ask: {
+    cwd: string;
+    env: Readonly<Record<string, string | undefined>>;
+    caller: string | undefined;
+    args?: readonly string[];
+  },
 ): Promise<Standing> {
-  const { config, workspaces } = project;
-  const caller = callerOf(ask.env);
-  const guard = await RunGuard.open(tool, { ...ask, config, runsDir: workspaces.root, caller });
+  const { config, store } = project;
+  const guard = await RunGuard.open(tool, { ...ask, config, runsDir: store.root });
   const { masked, ...run } = await settle(project, tool, ask);
   const violations: Violation[] = await guard.allViolations(run);
   return {
@@ -73,17 +77,17 @@ export async function standingOf(
 }
 
 async function settle(
-  { config, workspaces }: Project,
+  { config, store }: Project,
   tool: ToolEntry,
   { cwd, env, args }: Parameters<typeof standingOf>[2],
 ): Promise<SettledRun & { masked?: string[] }> {
-  const tier = await tierHere(config.config.security, join(workspaces.root, 'cache'));
+  const tier = await tierHere(config.config.security, join(store.root, 'cache'));
   if (args === undefined) return { args: [], grants: [], staged: [], tier };
   const resolved = resolveArguments(tool, [...args], {
     cwd,
     roots: grantRoots(config, cwd),
-    protectedRoots: [workspaces.root, `${config.root}/.acor`],
-    stagingDir: workspaces.of('r-0000000000000000').staging,
+    protectedRoots: [store.root, `${config.root}/.acor`],
+    stagingDir: layoutOf(store.root, 'r-0000000000000000').staging,
   });
   const shown = resolved.args.map((arg, index) => (resolved.secretArgs.includes(index) ? '[secret]' : arg));
   const inputs = Object.keys(resolved.values).filter((name) => resolved.values[name] === '[secret]');

@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
-import { safeLine } from '../../compose/terminal-text.ts';
 import { toolsDirsOf } from '../../core/config/paths.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/tool-name.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/names.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
+import { describeTool, LIST_TOOLS, SEE_CONFIG, VALIDATE } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const draftShape = z.object({
@@ -59,7 +59,7 @@ export const toolAdopt = acorOperation({
   async run(input, ctx) {
     const { config, registry } = await ctx.app.project();
     const [{ loadRuntime }, { placeOf }, { adopt }, { writeDrafts }] = await Promise.all([
-      import('../../core/process/runtime.ts'),
+      import('../../core/process/load-runtime.ts'),
       import('../../core/authoring/adopt/place.ts'),
       import('../../core/authoring/adopt/adopt.ts'),
       import('../../core/authoring/adopt/write-drafts.ts'),
@@ -90,32 +90,15 @@ export const toolAdopt = acorOperation({
         passed_over,
       },
       next: input.dry_run
-        ? [callOf(input)]
+        ? [adoptionOf(input)]
         : first !== undefined && isFound
-          ? ['acor validate', `acor describe ${first.name}`, `acor run ${first.name} --dry-run`]
-          : ['acor config show'],
+          ? [VALIDATE, describeTool(first.name), previewRun(first.name)]
+          : [SEE_CONFIG],
     };
   },
-  render: ({ drafts, dry_run, asked, passed_over }) =>
-    [
-      ...drafts.flatMap(({ name, file, inputs, uncertain, left_out, not_understood, manifest }) => [
-        `${name}: ${inputs} inputs; to be checked: ${uncertain.length}, left out: ${left_out.length}, not understood: ${not_understood.length}`,
-        `  ${dry_run ? 'would be' : 'written to'} ${file}`,
-        ...(manifest === undefined
-          ? []
-          : manifest
-              .trimEnd()
-              .split('\n')
-              .map((line) => `  ${line}`)),
-      ]),
-      ...passed_over.map(({ command, why }) => `passed over ${command.join(' ')}: ${why}`),
-      `asked, in the sandbox: ${asked.map((words) => words.join(' ')).join('; ')}`,
-    ]
-      .map(safeLine)
-      .join('\n'),
 });
 
-function callOf({
+function adoptionOf({
   program,
   subcommand,
   recursive,
@@ -129,18 +112,23 @@ function callOf({
   depth: number;
   name?: string | undefined;
   output?: string | undefined;
-}): string {
-  const words = [program, ...subcommand];
-  if (recursive) words.push('--recursive', '--depth', String(depth));
-  if (name !== undefined) words.push('--name', name);
-  if (output !== undefined) words.push('--output', output);
-  return `acor adopt ${shellCommand(words)}`;
+}): NextStep {
+  const input = { program, subcommand, ...(recursive && { recursive, depth }), name, output };
+  return { operation: 'tool.adopt', input, why: 'Write the tools.' };
+}
+
+function previewRun(tool: string): NextStep {
+  return {
+    operation: 'run.start',
+    input: { tool, args: ['--dry-run'] },
+    why: 'See what a run of it would do.',
+  };
 }
 
 function nameTaken(names: readonly string[]): AcorError {
   return new AcorError('E_USAGE', `this project has a tool of that name: ${names.join(', ')}`, {
     hint: 'Two tools of one name would both be broken. Give another --name.',
     details: { names },
-    next: ['acor list'],
+    next: [LIST_TOOLS],
   });
 }

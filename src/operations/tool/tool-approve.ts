@@ -1,6 +1,5 @@
 import { realpathSync } from 'node:fs';
 import * as z from 'zod';
-import { tableOf } from '../../cli/present/views.ts';
 import type { OperationContext } from '../../compose/operation.ts';
 import { approvalRequired } from '../../core/guard/approval-state.ts';
 import { ApprovalStore } from '../../core/guard/approvals.ts';
@@ -9,6 +8,7 @@ import { RunGuard } from '../../core/guard/run-guard.ts';
 import { digestOf } from '../../core/guard/tool-digest.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { LIST_TOOLS, runTool } from '../../protocol/next-steps.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { approvePlugin, listedPlugin } from '../project/approve-plugin.ts';
@@ -51,7 +51,7 @@ export const toolApprove = acorOperation({
     if (input.tool === undefined) {
       throw new AcorError('E_USAGE', 'which tool?', {
         hint: 'Name it: acor approve <tool>',
-        next: ['acor list'],
+        next: [LIST_TOOLS],
       });
     }
     const { tool } = input;
@@ -61,15 +61,6 @@ export const toolApprove = acorOperation({
           ? approvePlugin(project, store, root, tool, ctx)
           : approved(project, store, root, await project.registry.find(tool), ctx));
     return { kind: 'data', data: { root, approvals: [line] } };
-  },
-  render({ approvals }, screen) {
-    const rows = approvals.map(({ tool, state, by, at, changed }) => ({
-      tool,
-      state: changed.length > 0 ? `${state}: ${changed.join(', ')} changed` : state,
-      by,
-      at,
-    }));
-    return tableOf(rows, screen, ['tool'], 'Nothing of this project is approved.');
   },
 });
 
@@ -88,15 +79,15 @@ async function approved(
     const { level } = tool.manifest.permissions;
     throw new AcorError('E_USAGE', `tool '${tool.name}' is of the level ${level}, and needs no approval`, {
       hint: `Run it: acor run ${tool.name}`,
-      next: [`acor run ${tool.name}`],
+      next: [runTool(tool.name)],
     });
   }
   if (state.state === 'valid') return validLine(tool.name, state.approval);
   // What an agent could give itself would be no approval.
-  if (!ctx.interactive) throw approvalRequired(tool.name, state);
+  if (ctx.person === null) throw approvalRequired(tool.name, state);
   const words = await toolWords(project, tool, ctx);
   const subject = { kind: 'tool', name: tool.name, words } as const;
-  return giveApproval(store, root, subject, state, () => digestOf(tool).digest, ctx);
+  return giveApproval(store, root, subject, state, () => digestOf(tool).digest, ctx.person);
 }
 
 function revoked(store: ApprovalStore, root: string, tool: string): ApprovalLine {
@@ -104,7 +95,7 @@ function revoked(store: ApprovalStore, root: string, tool: string): ApprovalLine
   if (!store.remove(root, tool)) {
     throw new AcorError('E_USAGE', `no person has approved '${tool}' in ${root}`, {
       hint: 'See what is approved: acor approve --list. What a policy file approves is taken back there.',
-      next: ['acor approve --list'],
+      next: [{ operation: 'tool.approve', input: { list: true }, why: 'List the approvals.' }],
     });
   }
   const { digest = '', by = '', at = '' } = found ?? {};

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { buildCatalog, catalogSchema } from '../../compose/catalog.ts';
-import { renderCatalog } from '../../compose/catalog-view.ts';
 import { acorOperation } from '../define.ts';
 
 export const toolCatalog = acorOperation({
@@ -16,12 +15,8 @@ export const toolCatalog = acorOperation({
   positionals: ['name'],
   list: 'tools',
   example: 'acor tools run.start',
-  render: renderCatalog,
   async run(input) {
-    const [{ acorCli }, { Interrupts }] = await Promise.all([
-      import('../acor-cli.ts'),
-      import('../../cli/dialog/interrupts.ts'),
-    ]);
-    return { kind: 'data', data: await buildCatalog(acorCli(new Interrupts()), input.name) };
+    const { acorCli } = await import('../acor-cli.ts');
+    return { kind: 'data', data: await buildCatalog(acorCli(), input.name) };
   },
 });

@@ -1,11 +1,6 @@
 import * as z from 'zod';
-import { hanging, pairsOf, tableOf } from '../../cli/present/views.ts';
-import type { Screen } from '../../compose/screen.ts';
-import { styled } from '../../compose/style.ts';
-import { cellText } from '../../compose/table.ts';
 import { inputsOf } from '../../core/registry/input-schema.ts';
 import { usageLine } from '../../core/registry/usage-line.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
 import { acorOperation } from '../define.ts';
 
 const inputShape = z.looseObject({ name: z.string(), type: z.string(), required: z.boolean() });
@@ -56,46 +51,9 @@ export const toolDescribe = acorOperation({
       idempotent: manifest.idempotent,
       effects: manifest.effects ?? null,
       actions: manifest.actions,
-      usage: usageLine(tool.name, inputsOf(manifest)),
+      usage: `acor run ${usageLine(tool.name, inputsOf(manifest))}`,
       examples: manifest.examples,
     };
     return { kind: 'data', data };
   },
-  render: describeView,
 });
-
-function describeView(data: Readonly<Record<string, unknown>>, screen: Screen): string {
-  const { usage, description, inputs, examples, name: _name, ...facts } = data;
-  if (Array.isArray(data.words)) return `${data.name}\n${data.words.join('\n')}`;
-  if (typeof usage !== 'string') return pairsOf(data, screen);
-  const rows = ((inputs ?? []) as Readonly<Record<string, unknown>>[]).map((input) => ({
-    input: input.name,
-    type: input.type,
-    required: input.required ? 'yes' : '',
-    default: input.default,
-    description: input.description,
-  }));
-  const calls = ((examples ?? []) as { args: string[] }[]).map(
-    ({ args }) => `  acor run ${cellText(shellCommand([String(data.name), ...args]), screen)}`,
-  );
-  return [
-    styled(usage, 'bold', screen),
-    // Indented, so that no line of it passes for one of what follows.
-    hanging(String(description ?? ''), 2, screen),
-    tableOf(rows, screen, ['input'], 'It declares no inputs; arguments pass as they are.'),
-    pairsOf(flat(facts), screen),
-    calls.length > 0 ? `${styled('examples', 'bold', screen)}\n${calls.join('\n')}` : '',
-  ]
-    .filter((part) => part !== '')
-    .join('\n\n');
-}
-
-/** Facts within facts under dotted names; lists of plain values stay whole, and empty ones are left out. */
-function flat(facts: Readonly<Record<string, unknown>>, prefix = ''): Record<string, unknown> {
-  const entries = Object.entries(facts).flatMap(([key, value]) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !key.endsWith('_schema')
-      ? Object.entries(flat(value as Readonly<Record<string, unknown>>, `${prefix}${key}.`))
-      : [[`${prefix}${key}`, value] as const],
-  );
-  return Object.fromEntries(entries);
-}

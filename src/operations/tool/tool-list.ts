@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { tableOf } from '../../cli/present/views.ts';
-import { mark } from '../../compose/marks.ts';
 import { problemText } from '../../core/config/problem.ts';
+import { describeTool } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { reportPlugins } from '../project/report-plugins.ts';
 
@@ -63,28 +62,7 @@ export const toolList = acorOperation({
     return {
       kind: 'data',
       data: { tools },
-      next: [
-        ...broken.map(({ name }) => `acor describe ${name}`).slice(0, 3),
-        ...reportPlugins(project, ctx),
-      ],
+      next: [...broken.slice(0, 3).map(({ name }) => describeTool(name)), ...reportPlugins(project, ctx)],
     };
-  },
-  render({ tools }, screen) {
-    const rows = tools.map(
-      ({ name, status, version, language, level, description, problems, notes = [] }) => ({
-        tool: name,
-        version,
-        language,
-        level,
-        description:
-          status === 'ok'
-            ? [description, ...notes].filter((text) => text !== '').join(' | ')
-            : `${mark('failed', screen)} broken: ${problems[0]}`,
-      }),
-    );
-    const none = 'No tools here: put one into tools/<name>/, or leave out --filter.';
-    return tableOf(rows, screen, ['tool'], none, (column, text) =>
-      column === 'description' && text.startsWith(mark('failed', screen)) ? 'red' : undefined,
-    );
   },
 });

@@ -4,9 +4,8 @@ import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { callerOf } from '../run/caller.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
-import { answers, runSummary, stream } from '../shapes.ts';
+import { answers, runSummary, startedRun, stream } from '../shapes.ts';
 
 const input = z.object({
   stages: z
@@ -50,11 +49,7 @@ const shownPipe = z.object({
   ),
 });
 
-const output = z.union([
-  runSummary,
-  shownPipe,
-  z.object({ run_id: z.string(), state: z.string(), dir: z.string() }),
-]);
+const output = z.union([runSummary, shownPipe, startedRun]);
 
 export const pipe = acorOperation({
   name: 'workflow.pipe',
@@ -89,9 +84,9 @@ export const pipe = acorOperation({
 async function restOfRequest(
   given: Input,
   ctx: OperationContext<AcorApp>,
-): Promise<Omit<RunRequest, 'tool' | 'args'>> {
+): Promise<Omit<RunRequest, 'kind' | 'tool' | 'args'>> {
   const answers = await preparedAnswers(given.answer, given.answers, ctx.cwd);
-  const caller = callerOf(ctx.env);
+  const { caller } = ctx.app;
   return {
     cwd: ctx.cwd,
     env: ctx.env,

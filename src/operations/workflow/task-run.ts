@@ -1,14 +1,12 @@
-import { resolve } from 'node:path';
 import * as z from 'zod';
 import type { RunRequest } from '../../core/run/run-request.ts';
-import { EXECUTOR_NAMES, toolNameOf } from '../../core/task/executors.ts';
+import { EXECUTOR_NAMES } from '../../core/task/executors.ts';
+import { taskCall } from '../../core/task/task-call.ts';
 import { readTask, refuseWhileLive } from '../../core/task/task-record.ts';
-import { AcorError } from '../../protocol/acor-error.ts';
 import { acorOperation } from '../define.ts';
-import { callerOf } from '../run/caller.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
 import { shownPlan, showPlan } from '../run/show-plan.ts';
-import { runSummary, stream } from '../shapes.ts';
+import { runSummary, startedRun, stream } from '../shapes.ts';
 
 const TASK_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -42,24 +40,20 @@ export const taskRun = acorOperation({
       .describe('ACTION=VALUE, an answer to a question that it may ask (actions: question, blocked).'),
     dry_run: z.boolean().default(false).describe('Show what would run, and start nothing.'),
   }),
-  output: z.lazy(() =>
-    z.union([runSummary, shownPlan, z.object({ run_id: z.string(), state: z.string(), dir: z.string() })]),
-  ),
+  output: z.lazy(() => z.union([runSummary, shownPlan, startedRun])),
   positionals: ['task_id', 'description', 'plan'],
   example: 'acor task fix-login "Make the login form remember the user" plan.md',
   streams: 'Protocol events, one JSON object a line; the last line is runner_end.',
   async run({ task_id, description, plan, ...flags }, ctx) {
     const services = await ctx.app.services();
     await refuseWhileLive(services.store, readTask(services.workspaces.root, task_id));
-    const caller = callerOf(ctx.env);
+    const { caller } = ctx.app;
     const answers = await preparedAnswers(flags.answer, undefined, ctx.cwd);
     const request: RunRequest = {
-      tool: toolNameOf(flags.executor ?? configuredExecutor(services.config.config.task)),
-      args: [
-        `--task-id=${task_id}`,
-        `--description=${description}`,
-        ...(plan === undefined ? [] : [`--plan=${resolve(ctx.cwd, plan)}`]),
-      ],
+      ...taskCall(
+        { taskId: task_id, description, plan, executor: flags.executor },
+        { settings: services.config.config.task, cwd: ctx.cwd },
+      ),
       cwd: ctx.cwd,
       env: ctx.env,
       ...(flags.timeout !== undefined && { timeoutS: flags.timeout }),
@@ -71,12 +65,3 @@ export const taskRun = acorOperation({
     return runApart(request, { stream: flags.stream, detach: flags.detach, exit_code: 'acor' }, ctx);
   },
 });
-
-function configuredExecutor({ executor }: { executor?: string | object | undefined }): string {
-  if (typeof executor === 'string') return executor;
-  if (executor !== undefined) return 'command';
-  throw new AcorError('E_CONFIG_INVALID', 'nobody is configured to carry out tasks', {
-    hint: `Write task: { executor: codex } in .acor/config.yaml, or say it in the call: --executor ${EXECUTOR_NAMES.join('|')}`,
-    next: ['acor config show'],
-  });
-}

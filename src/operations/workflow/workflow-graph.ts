@@ -46,7 +46,7 @@ export const workflowGraph = acorOperation({
     const { config, store } = await ctx.app.project();
     const [{ drawWorkflow }, { grantRoots }] = await Promise.all([
       import('../../core/workflow/graph/draw-workflow.ts'),
-      import('../../core/registry/grant-roots.ts'),
+      import('../../core/registry/path-grants.ts'),
     ]);
     const { cwd } = ctx;
     const { graph, documentAs } = await drawWorkflow(input.workflow, {
@@ -66,7 +66,8 @@ export const workflowGraph = acorOperation({
       edges: graph.edges,
     };
     const { format } = input;
-    const isDocument = format === 'mermaid' || format === 'dot';
-    return { kind: 'data', data, ...(isDocument && { document: documentAs(format) }) };
+    return format === 'mermaid' || format === 'dot'
+      ? { kind: 'document', data, document: documentAs(format) }
+      : { kind: 'data', data };
   },
 });

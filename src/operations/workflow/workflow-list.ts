@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { tableOf } from '../../cli/present/views.ts';
 import { workflowFiles, workflowFolders, workflowNameOf } from '../../core/workflow/file/find-workflow.ts';
+import { CHECK_WORKFLOWS } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const line = z.object({
@@ -48,21 +48,7 @@ export const workflowList = acorOperation({
     const shown = workflows.filter(({ name, description }) =>
       `${name}\n${description}`.toLowerCase().includes(wanted),
     );
-    const next = shown.some(({ problem }) => problem !== null) ? ['acor workflow validate'] : [];
+    const next = shown.some(({ problem }) => problem !== null) ? [CHECK_WORKFLOWS] : [];
     return { kind: 'data', data: { workflows: shown }, next };
-  },
-  render({ workflows }, screen) {
-    const rows = workflows.map(({ name, steps, inputs, description, problem }) => ({
-      workflow: name,
-      steps,
-      inputs: inputs.join(' '),
-      description: problem ?? description,
-    }));
-    return tableOf(
-      rows,
-      screen,
-      ['workflow'],
-      'No workflows yet: they are .yaml, .yml or .json files in .acor/workflows/ and workflows/.',
-    );
   },
 });

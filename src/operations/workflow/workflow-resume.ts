@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { WORKFLOW_PREFIX } from '../../core/run/services.ts';
+import { resumeRun } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { againInput, againOutput, continueRun } from '../run/run-again.ts';
 
@@ -32,11 +32,11 @@ export const workflowResume = acorOperation({
   streams: 'The protocol events of the new attempt, one JSON object a line; the last line is runner_end.',
   async run(given, ctx) {
     const { store } = await ctx.app.project();
-    const { tool } = await store.read(given.run);
-    if (tool.startsWith(WORKFLOW_PREFIX)) return continueRun('resume', given, ctx);
+    const { kind, tool } = await store.read(given.run);
+    if (kind === 'workflow') return continueRun('resume', given, ctx);
     throw new AppError('E_USAGE', `run ${given.run} is no workflow, but a run of the tool '${tool}'`, {
       hint: `Go on with it: acor resume ${given.run}`,
-      next: [`acor resume ${given.run}`],
+      next: [resumeRun(given.run)],
     });
   },
 });

@@ -2,13 +2,12 @@ import * as z from 'zod';
 import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationDescription, OperationResult } from '../../compose/operation.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
-import { WORKFLOW_PREFIX } from '../../core/run/services.ts';
 import type { WorkflowPlan } from '../../core/workflow/engine/plan-workflow.ts';
+import { runName } from '../../protocol/run-kind.ts';
 import { acorOperation } from '../define.ts';
-import { callerOf } from '../run/caller.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
 import type { ShownAs } from '../run/run-start.ts';
-import { answers, runSummary, stream } from '../shapes.ts';
+import { answers, runSummary, startedRun, stream } from '../shapes.ts';
 
 const input = z.object({
   workflow: z.string().describe('The workflow: its name, or the path of its file.'),
@@ -43,11 +42,7 @@ const planned = z.object({
   max_concurrency: z.int(),
 });
 
-const output = z.union([
-  runSummary,
-  planned,
-  z.object({ run_id: z.string(), state: z.string(), dir: z.string() }),
-]);
+const output = z.union([runSummary, planned, startedRun]);
 
 const description = {
   name: 'workflow.run',
@@ -68,16 +63,17 @@ export const workflowRun = acorOperation({
   ...description,
   async run(given, ctx): Promise<OperationResult<z.output<typeof output>>> {
     const services = await ctx.app.services();
-    const { values, rest } = takeKnownFlags(description, given.args, () => false);
+    const { values, rest } = takeKnownFlags(workflowRun, given.args, () => false);
     const options = { ...given, ...values };
     const asksForStdin = rest.some(
       (arg, at) => arg === '--input-json=-' || (arg === '--input-json' && rest[at + 1] === '-'),
     );
     const stdin = asksForStdin ? await ctx.readStdin() : undefined;
-    const caller = callerOf(ctx.env);
+    const { caller } = ctx.app;
     const answers = await preparedAnswers(options.answer, options.answers, ctx.cwd);
     const request: RunRequest = {
-      tool: `${WORKFLOW_PREFIX}${options.workflow}`,
+      kind: 'workflow',
+      tool: runName('workflow', options.workflow),
       args: rest,
       cwd: ctx.cwd,
       env: ctx.env,

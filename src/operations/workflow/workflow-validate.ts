@@ -1,12 +1,11 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { styled } from '../../compose/style.ts';
 import { checkWorkflows } from '../../core/authoring/validation/checkers/workflows.ts';
 import { type Finding, inOrder } from '../../core/authoring/validation/finding.ts';
-import { grantRoots } from '../../core/registry/grant-roots.ts';
+import { grantRoots } from '../../core/registry/path-grants.ts';
 import { findWorkflow, workflowFiles } from '../../core/workflow/file/find-workflow.ts';
 import { acorOperation } from '../define.ts';
-import { findingLines, findingShape, placed } from '../project/findings.ts';
+import { findingShape, placed, shownFinding } from '../project/findings.ts';
 
 const output = z.object({
   findings: z.array(findingShape),
@@ -41,26 +40,15 @@ export const workflowValidate = acorOperation({
       input.workflows.length === 0
         ? workflowFiles(config)
         : [...new Set(input.workflows.map((wanted) => findWorkflow(wanted, places)))];
-    const found = inOrder(await checkWorkflows(files, { config, cwd }));
+    const found = inOrder(await checkWorkflows(files, { config, cwd })).map(shownFinding);
     const findings = input.strict ? found.map((each): Finding => ({ ...each, severity: 'error' })) : found;
     const errors = findings.filter(({ severity }) => severity === 'error');
     const warnings = findings.length - errors.length;
     const data = { findings, errors: errors.length, warnings, workflows: files.length };
     const [first] = errors;
     if (first === undefined) return { kind: 'data', data };
-    // The person sees them all here; the envelope carries them in its details.
-    if (ctx.screen !== null)
-      for (const line of findingLines(findings, { ...ctx.screen, color: false })) ctx.note(line);
     const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
     const message = `${placed(first)}: ${first.message}${more}`;
     return { kind: 'failure', error: new AppError('E_WORKFLOW_INVALID', message, { hint: first.fix }), data };
-  },
-  render({ findings, workflows }, screen) {
-    const verdict =
-      findings.length === 0 ? 'nothing to find fault with' : `${findings.length} warnings, no error`;
-    return [
-      ...findingLines(findings, screen),
-      styled(`${workflows} workflows looked at: ${verdict}`, 'green', screen),
-    ].join('\n');
   },
 });

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { RUN_KINDS } from '../run-kind.ts';
 import { RUN_STATES, type RunState } from '../run-state.ts';
 import { message } from './envelope.ts';
 import { ANSWER_SOURCES, type RunnerEventType } from './wire.ts';
@@ -23,6 +24,8 @@ export const approval = z.looseObject({ digest: z.string(), by: z.string(), at: 
 
 export const runnerStart = message('runner_start', {
   tool: z.string(),
+  /** Absent in logs of builds that did not write it. */
+  kind: z.enum(RUN_KINDS).optional(),
   args: z.array(z.string()),
   attempt: z.int().min(1),
   timeout_s: z.number().positive(),

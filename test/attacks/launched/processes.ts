@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadRuntime } from '../../../src/core/process/runtime.ts';
+import { loadRuntime } from '../../../src/core/process/load-runtime.ts';
 import { Watchdog } from '../../../src/core/process/watchdog.ts';
 import { endLeftovers } from '../../../src/core/run/attempt/wind-down.ts';
 import { processesOf, until } from '../../support/project.ts';

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { ProcessTree } from '../../../src/core/process/kill-tree.ts';
-import { loadRuntime } from '../../../src/core/process/runtime.ts';
+import { loadRuntime } from '../../../src/core/process/load-runtime.ts';
 import { readProcess } from '../../../src/util/process-table.ts';
 
 const ROUNDS = 100;

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { HelpPlace } from './ask-for-help.ts';
 import { draftInputs } from './draft-inputs.ts';
 import { draftManifest } from './draft-manifest.ts';
@@ -140,6 +141,6 @@ function nothingRead(program: string, subcommand: readonly string[], why: string
   const words = [program, ...subcommand].join(' ');
   return new AcorError('E_TOOL_FAILED', `'${words}' cannot be adopted: ${why}`, {
     hint: `Asked in the sandbox: ${words} --help, ${words} -h and ${[program, 'help', ...subcommand].join(' ')}. Write a manifest by hand, with command: [${[program, ...subcommand].join(', ')}].`,
-    next: ['acor health'],
+    next: [SEE_HEALTH],
   });
 }

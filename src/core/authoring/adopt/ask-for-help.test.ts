@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { processesWithEnvironment, readProcess } from '../../../util/process-table.ts';
-import { loadRuntime } from '../../process/runtime.ts';
+import { loadRuntime } from '../../process/load-runtime.ts';
 import { chooseBackend } from '../../sandbox/choose.ts';
 import { askForHelp } from './ask-for-help.ts';
 

@@ -80,9 +80,7 @@ function notThere(program: string, isPath: boolean): AcorError {
     'E_RUNTIME_MISSING',
     isPath ? `'${program}' is not a file that may be executed` : `'${program}' is not on the PATH`,
     {
-      hint: isPath
-        ? 'Check the path, and the mode bits of the file.'
-        : 'Install it, or give its path: acor adopt ./path/to/program',
+      hint: isPath ? 'Check the path, and the mode bits of the file.' : 'Install it, or give its path.',
       details: { runtime: program },
     },
   );

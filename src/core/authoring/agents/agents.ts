@@ -1,4 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { initAgents } from '../../../protocol/next-steps.ts';
 
 /** The agents whose files ACOR writes. */
 export const AGENTS = ['claude', 'codex', 'gemini'] as const;
@@ -12,7 +13,7 @@ export function readAgents(text: string): AgentName[] {
   if (strange.length > 0) {
     throw new AcorError('E_USAGE', `--agents knows no ${strange.map((each) => `'${each}'`).join(', ')}`, {
       hint: `It takes ${AGENTS.join(', ')}, separated by commas.`,
-      next: [`acor init --agents ${AGENTS.join(',')}`],
+      next: [initAgents(AGENTS)],
     });
   }
   return AGENTS.filter((agent) => names.includes(agent));

@@ -1,3 +1,5 @@
+import type { NextStep } from '../../../protocol/next-step.ts';
+import { initAgents } from '../../../protocol/next-steps.ts';
 import type { AgentName } from './agents.ts';
 import { type InspectedFile, inspectFile, type PartState } from './inspect-file.ts';
 import { apartOnDisk } from './places.ts';
@@ -12,48 +14,68 @@ export interface CheckedFile {
   state: PartState;
   /** Which parts are not as they should be, and why. */
   detail: string;
-  /** A command or an edit; null where nothing is to be done. */
+  /** What a person does first, or alone. */
   fix: string | null;
+  /** What does it, where an operation can. */
+  next?: readonly NextStep[];
 }
 
 /** Holds the files of a project's agents against what this ACOR would write. Throws E_CONFIG_INVALID for a bad record. */
 export function checkAgents(root: string, texts: AgentTexts): { agents: AgentName[]; files: CheckedFile[] } {
   const record = readRecord(root);
   const wanted = apartOnDisk(root, wantedFiles(record.agents, texts));
-  const command = `acor init --agents ${record.agents.join(',')}`;
-  const files = wanted.map((file) => checked(inspectFile(root, file, record), command));
+  const files = wanted.map((file) => checked(inspectFile(root, file, record), record.agents));
   return { agents: record.agents, files };
 }
 
-function checked({ path, wanted, text, parts, state }: InspectedFile, command: string): CheckedFile {
+function checked(
+  { path, wanted, text, parts, state }: InspectedFile,
+  agents: readonly AgentName[],
+): CheckedFile {
   const bad = parts.filter((part) => part.state === state);
   const keys = bad.map(({ part }) => part.key).join(', ');
-  const [detail, fix] = wordsOf(state, keys, text === undefined, command, bad[0]!.part.byHand);
-  return { path, agents: wanted.agents, state, detail, fix };
+  const words = wordsOf(state, keys, text === undefined, bad[0]!.part.byHand);
+  return { path, agents: wanted.agents, state, ...words, ...stepsOf(state, agents) };
+}
+
+function stepsOf(state: PartState, agents: readonly AgentName[]): Pick<CheckedFile, 'next'> {
+  switch (state) {
+    case 'current':
+    case 'unreadable':
+      return {};
+    case 'changed':
+      return { next: [initAgents(agents, { force: true })] };
+    case 'missing':
+    case 'stale':
+    case 'foreign':
+      return { next: [initAgents(agents)] };
+  }
 }
 
 function wordsOf(
   state: PartState,
   keys: string,
   isGone: boolean,
-  command: string,
   byHand: string,
-): [detail: string, fix: string | null] {
+): Pick<CheckedFile, 'detail' | 'fix'> {
   switch (state) {
     case 'current':
-      return ['as this ACOR writes it', null];
+      return { detail: 'as this ACOR writes it', fix: null };
     case 'missing':
-      return [isGone ? 'there is no such file' : `it lacks ${keys}`, command];
+      return { detail: isGone ? 'there is no such file' : `it lacks ${keys}`, fix: null };
     case 'stale':
-      return [`${keys}: of another version of ACOR, and not changed since`, command];
+      return {
+        detail: `${keys}: of another version of ACOR, and not changed since`,
+        fix: null,
+      };
     case 'changed':
-      return [
-        `${keys}: changed by hand; keep it so, or have it renewed, and the old one put aside`,
-        `${command} --force`,
-      ];
+      return {
+        detail: `${keys}: changed by hand; keep it so, or have it renewed, and the old one put aside`,
+        fix: null,
+      };
     case 'foreign':
-      return ['it was not written by ACOR', `Move it away, then: ${command}`];
+      return { detail: 'it was not written by ACOR', fix: 'Move it away, then have it written.' };
     case 'unreadable':
-      return ['it is a link, lies outside, or has no place for what is wanted', byHand];
+      return { detail: 'it is a link, lies outside, or has no place for what is wanted', fix: byHand };
   }
 }

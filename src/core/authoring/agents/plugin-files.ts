@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
 import { ACOR_VERSION } from '../../../util/version.ts';
 import { type PlannedFile, textAt } from '../scaffold/planned-file.ts';
 import { templateFiles } from '../scaffold/templates.ts';
@@ -63,7 +62,13 @@ function refuseOthers(folder: string): void {
   throw new AcorError('E_USAGE', `${folder} holds something else than this plugin: ${names[0]}`, {
     hint: 'Give a folder that is empty or does not exist yet.',
     details: { folder },
-    next: [shellCommand(['acor', 'agents', 'plugin', '--output', join(folder, 'acor-plugin')])],
+    next: [
+      {
+        operation: 'agents.plugin',
+        input: { output: join(folder, 'acor-plugin') },
+        why: 'Write the plugin to a folder of its own.',
+      },
+    ],
   });
 }
 

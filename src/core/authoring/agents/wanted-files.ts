@@ -2,9 +2,8 @@ import { HASH_MARKS, HTML_MARKS } from '../scaffold/marked-block.ts';
 import { templateFiles } from '../scaffold/templates.ts';
 import type { AgentName } from './agents.ts';
 import { hookGroup, jsonMember } from './json-parts.ts';
-import type { Part } from './part.ts';
+import { blockOfLines, type Part, wholeFile } from './part.ts';
 import { CODEX_SERVER, hooksOf, MCP_SERVER, PLAIN_SERVER } from './settings.ts';
-import { blockOfLines, wholeFile } from './text-parts.ts';
 
 /** What is made from the registry of operations, and so is true for this version. */
 export interface AgentTexts {

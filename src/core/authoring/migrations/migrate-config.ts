@@ -2,15 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { configFile } from '../../../protocol/config-file.ts';
+import { SEE_VERSIONS } from '../../../protocol/next-steps.ts';
 import { unifiedDiff } from '../../../util/unified-diff.ts';
 import { ACOR_VERSION } from '../../../util/version.ts';
 import { checkFile } from '../../config/check-file.ts';
 import { CONFIG_VERSION } from '../../config/config-version.ts';
 import { expandVariables } from '../../config/expand.ts';
-import { refuse } from '../../config/refuse.ts';
+import { refuse } from '../../config/problem.ts';
 import { replaceFile } from '../../config/replace-file.ts';
 import { parseYaml, readYamlFile } from '../../config/yaml-file.ts';
-import { MIGRATIONS } from './index.ts';
+import { config0to1 } from './config-0-to-1.ts';
 import type { Migration } from './migration.ts';
 
 /** A configuration file, brought up to date. */
@@ -71,7 +72,7 @@ function stepsFrom(version: number, file: string): Migration[] {
       {
         hint: `Use a later ACOR; a file is never taken back to an older version.`,
         details: { version, supported: CONFIG_VERSION },
-        next: ['acor version --detailed'],
+        next: [SEE_VERSIONS],
       },
     );
   }
@@ -111,3 +112,6 @@ function freeName(path: string): string {
     if (!existsSync(name)) return name;
   }
 }
+
+/** The migrations of `.acor/config.yaml`, the oldest first. */
+const MIGRATIONS: readonly Migration[] = [config0to1];

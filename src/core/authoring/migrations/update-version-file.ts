@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_VERSIONS } from '../../../protocol/next-steps.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import { versionFile } from '../../../protocol/version-file.ts';
 import { unifiedDiff } from '../../../util/unified-diff.ts';
@@ -8,7 +9,7 @@ import { ACOR_VERSION } from '../../../util/version.ts';
 import { checkFile } from '../../config/check-file.ts';
 import { CONFIG_VERSION } from '../../config/config-version.ts';
 import { isNamed } from '../../config/find.ts';
-import { refuse } from '../../config/refuse.ts';
+import { refuse } from '../../config/problem.ts';
 import { replaceFile } from '../../config/replace-file.ts';
 import { readYamlFile } from '../../config/yaml-file.ts';
 
@@ -27,7 +28,7 @@ export async function updateVersionFile(
     throw new AcorError(
       'E_INCOMPATIBLE',
       `${file} names configuration ${config} and protocol ${protocol}; ACOR ${ACOR_VERSION} knows ${CONFIG_VERSION} and ${PROTOCOL_VERSION}`,
-      { hint: 'Use a later ACOR.', next: ['acor version --detailed'] },
+      { hint: 'Use a later ACOR.', next: [SEE_VERSIONS] },
     );
   }
   const before = readFileSync(file, 'utf8');

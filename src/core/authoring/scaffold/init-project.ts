@@ -1,6 +1,12 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { placeText } from '../../config/problem.ts';
+import { errorCodeFiles, readErrorCodes } from '../../registry/error-codes.ts';
+import type { ToolEntry } from '../../registry/tool-entry.ts';
+import { WatchedFiles } from '../../registry/watched-files.ts';
 import { type Built, buildTool } from './build-tool.ts';
-import { openProblems } from './existing/open-problems.ts';
 import { OLD_SHORTCUT, planMove } from './existing/plan-move.ts';
 import { type InitPlan, type InitRequest, planInit } from './plan-init.ts';
 import { type PlannedFile, textAt } from './planned-file.ts';
@@ -37,4 +43,31 @@ function withNewShortcut(file: PlannedFile, root: string): PlannedFile {
   if (!OLD_SHORTCUT.test(textAt(file.path) ?? '')) return file;
   const { text } = templateFiles('project', {}).find(({ path }) => path === 'tool')!;
   return { path: file.path, action: 'replace', why: 'it started tools/run.py', text, mode: 0o755 };
+}
+
+/** What keeps tools and error codes of a project that was moved over from being used, for a person to put right. */
+async function openProblems(config: LoadedConfig, tools: readonly ToolEntry[]): Promise<PlannedFile[]> {
+  const ofTools = tools.flatMap(({ problems }) =>
+    problems.map(
+      (problem): PlannedFile => ({
+        path: problem.file,
+        action: 'could_not',
+        why: `${placeText(problem)}: ${problem.message}`,
+        by_hand: problem.fix,
+      }),
+    ),
+  );
+  return [...ofTools, ...(await ofErrorCodes(config))];
+}
+
+async function ofErrorCodes(config: LoadedConfig): Promise<PlannedFile[]> {
+  const path = errorCodeFiles(config).find((each) => existsSync(each));
+  if (path === undefined) return [];
+  try {
+    await readErrorCodes([path], new WatchedFiles());
+    return [];
+  } catch (error) {
+    if (!(error instanceof AcorError)) throw error;
+    return [{ path, action: 'could_not', why: error.message, by_hand: error.hint ?? 'Mend it.' }];
+  }
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { createTool } from '../../../protocol/next-steps.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import { ACOR_VERSION } from '../../../util/version.ts';
 import { findProject } from '../../config/find.ts';
@@ -102,7 +103,8 @@ function taken(path: string, template: TemplateName): PlannedFile {
     path,
     action: 'keep',
     why: `there is a tool '${FIRST_TOOL}' already`,
-    by_hand: `acor template ${template} --name another`,
+    by_hand: 'Create another tool.',
+    next: [createTool(template, 'another')],
   };
 }
 

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { TOOL_NAME, TOOL_NAME_RULE } from '../../../protocol/tool-name.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
+import { TOOL_NAME, TOOL_NAME_RULE } from '../../../protocol/names.ts';
+import { createTool } from '../../../protocol/next-steps.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
 import { isNoTool } from '../../registry/tools-folder.ts';
 import { type PlannedFile, textAt } from './planned-file.ts';
@@ -31,9 +31,9 @@ export function planTool(tool: NewTool, tools: readonly ToolEntry[]): PlannedFil
   const there = rival?.entry ?? rival?.manifestPath ?? taken?.path ?? inTheWay;
   if (there !== undefined) {
     throw new AcorError('E_USAGE', `there is a tool '${tool.name}' already: ${there}`, {
-      hint: `Choose another name: acor template ${tool.template} --name ${tool.name}_2`,
+      hint: 'Choose another name.',
       details: { file: there },
-      next: [shellCommand(['acor', 'template', tool.template, '--name', `${tool.name}_2`])],
+      next: [createTool(tool.template, `${tool.name}_2`)],
     });
   }
   return [...planned, ...missingSchema(tool)];
@@ -69,6 +69,6 @@ function checkName({ name, template }: NewTool): void {
   if (why === undefined) return;
   throw new AcorError('E_USAGE', `the name '${name}' ${why}`, {
     hint: 'Choose another one, such as: my_tool',
-    next: [`acor template ${template} --name my_tool`],
+    next: [createTool(template, 'my_tool')],
   });
 }

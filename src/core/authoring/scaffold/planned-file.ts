@@ -1,4 +1,5 @@
 import { lstatSync, readFileSync } from 'node:fs';
+import type { NextStep } from '../../../protocol/next-step.ts';
 import { errorCode } from '../../../util/error-code.ts';
 
 /** What happens to one file of a project, told before it is done and after. */
@@ -15,6 +16,8 @@ export interface PlannedFile {
   why?: string;
   /** What a person does about it. */
   by_hand?: string;
+  /** What does that, where an operation can. */
+  next?: readonly NextStep[];
   /** The lines that change. */
   lines?: ChangedLine[];
   /** The whole new text, for what writes one. */

@@ -1,7 +1,7 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import type { NextStep } from '../../../protocol/next-step.ts';
 import type { Problem } from '../../config/problem.ts';
-import { RULES } from './rules.ts';
-
-export type Severity = 'error' | 'warning';
+import { RULES, type Severity } from './rules.ts';
 
 /** Something that is wrong with a file, or could be better. Lines and columns count from 1; 0 means the whole file. */
 export interface Finding {
@@ -14,11 +14,14 @@ export interface Finding {
   message: string;
   /** What puts it right. */
   fix: string;
+  /** What does it, where an operation can. */
+  next?: readonly NextStep[];
 }
 
 /** A mistake that the readers of files tell of, with the severity of its rule. */
-export function findingOf({ file, line, column, rule, message, fix }: Problem): Finding {
-  return { file, line, col: column, severity: RULES[rule]?.severity ?? 'error', rule, message, fix };
+export function findingOf({ file, line, column, rule, message, fix, next }: Problem): Finding {
+  const severity = RULES[rule]?.severity ?? 'error';
+  return { file, line, col: column, severity, rule, message, fix, ...(next && { next }) };
 }
 
 /** In the order of their places, each once. */
@@ -36,4 +39,16 @@ export function inOrder(findings: readonly Finding[]): Finding[] {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** What a reader of files refuses, as findings. Anything else that it throws is none of theirs. */
+export async function problemsOf(read: () => Promise<unknown>): Promise<Finding[]> {
+  try {
+    await read();
+    return [];
+  } catch (error) {
+    const problems = error instanceof AcorError ? error.details?.['problems'] : undefined;
+    if (!Array.isArray(problems)) throw error;
+    return (problems as Problem[]).map(findingOf);
+  }
 }

@@ -29,6 +29,7 @@ export function noModeline(file: string): Finding {
     column: 1,
     rule: 'no-modeline',
     message: 'editors are not told the schema of the file',
-    fix: 'Have the line added: acor validate --fix',
+    fix: 'Have the line added.',
+    next: [{ operation: 'project.validate', input: { fix: true }, why: 'Fix what is safe to fix.' }],
   });
 }

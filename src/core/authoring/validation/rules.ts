@@ -1,4 +1,4 @@
-import type { Severity } from './finding.ts';
+export type Severity = 'error' | 'warning';
 
 /** A rule that files are held to. */
 export interface Rule {
@@ -77,7 +77,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'duplicate-exit-code': error('manifest', 'Each exit code has one meaning.'),
   language: error(
     'manifest',
-    'The language is a known one, or can be told.',
+    'The language is known, or can be detected.',
     'gives a script with a #! line the mode bit x',
   ),
   'input-schema': error('manifest', '`input_schema` is a JSON Schema.'),

@@ -2,6 +2,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { CONFIG_DEFAULTS } from '../../../protocol/config-defaults.ts';
+import { LIST_TOOLS, VALIDATE } from '../../../protocol/next-steps.ts';
 import { nearestWords } from '../../../util/nearest.ts';
 import { findProject, findUserFile, isNamed } from '../../config/find.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
@@ -34,7 +35,7 @@ export interface Subject {
   languages: readonly Language[];
 }
 
-type PluginsOf = (config: LoadedConfig) => Promise<RegistryPlugins | undefined>;
+type PluginsOf = (config: LoadedConfig, env: Env) => Promise<RegistryPlugins | undefined>;
 
 /** Finds what `targets` name, tools or paths; none of them stands for the whole project. */
 export async function openSubject(
@@ -42,7 +43,7 @@ export async function openSubject(
   { cwd, env, pluginsOf }: { cwd: string; env: Env; pluginsOf?: PluginsOf },
 ): Promise<Subject> {
   const config = await configOrDefaults(cwd, env);
-  const registry = Registry.open(config, await pluginsOf?.(config));
+  const registry = Registry.open(config, await pluginsOf?.(config, env));
   const whole: Subject = {
     config,
     env,
@@ -139,8 +140,12 @@ async function alone(path: string, part: Subject): Promise<Subject> {
       throw new AcorError('E_INPUT_NOT_FOUND', `there is nothing to validate in ${path}`, {
         hint:
           'Name a tool, a folder that holds a tool.yaml, or a config.yaml, policy.yaml, error_codes.yaml or version.json; ' +
-          'of a workflow elsewhere: acor workflow validate.',
-        next: ['acor list', 'acor validate'],
+          'a workflow elsewhere has a command of its own.',
+        next: [
+          LIST_TOOLS,
+          VALIDATE,
+          { operation: 'workflow.validate', input: { workflows: [path] }, why: 'Check it as a workflow.' },
+        ],
       });
   }
 }
@@ -174,8 +179,8 @@ function notThere(target: string, { tools }: Subject): AcorError {
     hint:
       nearest.length > 0
         ? `Did you mean ${nearest.map((each) => `'${each}'`).join(' or ')}?`
-        : 'See the tools there are: acor list',
+        : 'Write the name of a tool of the project.',
     details: { target, nearest },
-    next: ['acor list'],
+    next: [LIST_TOOLS],
   });
 }

@@ -1,5 +1,12 @@
-import type { ValidateOptions } from './checker.ts';
-import { CHECKERS } from './checkers/index.ts';
+import type { Checker, ValidateOptions } from './checker.ts';
+import { advice } from './checkers/advice.ts';
+import { config } from './checkers/config.ts';
+import { examples } from './checkers/examples.ts';
+import { errorCodes, manifests, policies } from './checkers/project-files.ts';
+import { schemas } from './checkers/schemas.ts';
+import { selftests } from './checkers/selftests.ts';
+import { versions } from './checkers/versions.ts';
+import { workflows } from './checkers/workflows.ts';
 import { type Finding, inOrder } from './finding.ts';
 import type { Subject } from './subject.ts';
 
@@ -14,3 +21,17 @@ export async function validate(
   const ordered = inOrder(findings);
   return options.strict ? ordered.map((each) => ({ ...each, severity: 'error' })) : ordered;
 }
+
+/** All checks of `acor validate`. A new kind of file is a file here, and a list in `subject.ts`. */
+const CHECKERS: readonly Checker[] = [
+  config,
+  manifests,
+  schemas,
+  examples,
+  advice,
+  errorCodes,
+  policies,
+  workflows,
+  versions,
+  selftests,
+];

@@ -1,5 +1,4 @@
-import { AcorError } from '../../../protocol/acor-error.ts';
-import { findProgram } from '../find-program.ts';
+import { requireRuntime } from '../find-program.ts';
 import type { Language } from './language.ts';
 
 /** Shell scripts. `ACOR_LIB` leads to the SDK: `source "$ACOR_LIB/acor.sh"`. */
@@ -12,16 +11,10 @@ export const bash: Language = {
     file.interpreter === 'bash' ||
     file.interpreter === 'sh',
   runtime({ tool, env }) {
-    const found = findProgram('bash', env);
-    if (found !== undefined) return found;
-    throw new AcorError(
-      'E_RUNTIME_MISSING',
-      `tool '${tool}' is a shell script, and there is no bash on the PATH`,
-      {
-        hint: 'Install bash, for example with: apt-get install bash or apk add bash',
-        details: { runtime: 'bash' },
-      },
-    );
+    return requireRuntime('bash', env, {
+      message: `tool '${tool}' is a shell script, and there is no bash on the PATH`,
+      hint: 'Install bash, for example with: apt-get install bash or apk add bash',
+    });
   },
   command: (runtime, { entry, sdk }) => ({ argv: [runtime, entry], runtime, env: { ACOR_LIB: sdk.sdkBash } }),
 };

@@ -52,7 +52,7 @@ export function builtProgram(language: string, { tool, toolDir, env }: RuntimeCo
     {
       hint: hasToolchain ? `Build it: ${command}` : `${recipe.install}. Then build it: ${command}`,
       details: { runtime: hasToolchain ? recipe.built : recipe.toolchain },
-      next: [command],
+      next: [{ command, why: 'Build the tool.' }],
     },
   );
 }

@@ -17,7 +17,7 @@ export const executable: Language = {
     if (!isProgram(entry)) {
       throw new AcorError('E_SPAWN_FAILED', `the entry of tool '${tool}' may not be executed: ${entry}`, {
         hint: `Set its mode bit: chmod +x '${entry}'`,
-        next: [`chmod +x '${entry}'`],
+        next: [{ command: `chmod +x '${entry}'`, why: 'Make the entry executable.' }],
       });
     }
     checkInterpreter(context);

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { AcorError } from '../../../protocol/acor-error.ts';
-import { findProgram } from '../find-program.ts';
+import { requireRuntime } from '../find-program.ts';
 import type { Language, RuntimeContext, ToolCommand } from './language.ts';
 
 const EXTENSIONS = ['.js', '.mjs', '.cjs'];
@@ -11,16 +10,10 @@ export const node: Language = {
   extensions: EXTENSIONS,
   detect: (file) => EXTENSIONS.includes(file.extension) || file.interpreter === 'node',
   runtime({ tool, env }) {
-    const found = findProgram('node', env);
-    if (found !== undefined) return found;
-    throw new AcorError(
-      'E_RUNTIME_MISSING',
-      `tool '${tool}' is written in JavaScript, and there is no node on the PATH`,
-      {
-        hint: 'Install Node.js 22.12 or later from https://nodejs.org/',
-        details: { runtime: 'node' },
-      },
-    );
+    return requireRuntime('node', env, {
+      message: `tool '${tool}' is written in JavaScript, and there is no node on the PATH`,
+      hint: 'Install Node.js 22.12 or later from https://nodejs.org/',
+    });
   },
   command: nodeCommand,
 };

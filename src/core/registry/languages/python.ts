@@ -47,7 +47,7 @@ function pythonIn(venv: string, { tool }: RuntimeContext): string {
     {
       hint: `Make it anew: python3 -m venv --clear '${venv}', then install what the tool needs; or remove the folder.`,
       details: { runtime: found },
-      next: [`python3 -m venv --clear '${venv}'`],
+      next: [{ command: `python3 -m venv --clear '${venv}'`, why: 'Make the virtual environment again.' }],
     },
   );
 }

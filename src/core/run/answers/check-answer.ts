@@ -45,8 +45,8 @@ export function jsonAnswer(value: unknown): unknown {
 }
 
 async function checkOfSchema(schema: Schema, actionId: string): Promise<AnswerCheck> {
-  const { Ajv2020 } = await import('ajv/dist/2020.js');
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false });
+  const { newAjv } = await import('../../registry/schema-check.ts');
+  const ajv = await newAjv();
   try {
     const validate = ajv.compile({ ...schema });
     return (value) =>

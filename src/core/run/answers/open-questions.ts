@@ -1,6 +1,6 @@
 import { holdsRedaction } from '../../../protocol/redaction-mark.ts';
+import { isOrchestration } from '../../../protocol/run-kind.ts';
 import type { ReadEvent, RunStore } from '../../ports/run-store.ts';
-import { isOrchestration } from '../services.ts';
 import { type ChildQuestion, isOfTask, readChildQuestion } from './child-question.ts';
 
 /** A question of a run, and its answer if it has one. */
@@ -15,8 +15,8 @@ export interface AskedQuestion {
 
 /** The questions of a run so far, in the order in which they were asked first. Throws E_RUN_NOT_FOUND. */
 export async function questionsOf(store: RunStore, runId: string): Promise<AskedQuestion[]> {
-  const { tool } = await store.read(runId);
-  return questionsIn(await store.questionEvents(runId), isOrchestration(tool));
+  const { kind } = await store.read(runId);
+  return questionsIn(await store.questionEvents(runId), isOrchestration(kind));
 }
 
 /** The questions that follow from the events which concern questions. Only an orchestrator's tasks are runs, and may ask. */

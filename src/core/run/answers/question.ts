@@ -1,5 +1,5 @@
+import type { OperationStep } from '../../../protocol/next-step.ts';
 import type { AnswerSource } from '../../../protocol/v1/wire.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
 
 /** One choice of a question. */
 export interface QuestionOption {
@@ -58,13 +58,18 @@ export function readQuestion(event: Readonly<Record<string, unknown>>): Question
   };
 }
 
-/** The exact commands that answer a question; where only whoever answers knows the value, its place is marked. */
-export function answerCommands(runId: string, question: Question): string[] {
-  const answer = ['acor', 'answer', runId, question.actionId];
-  const { options = [] } = question;
-  if (options.length > 0)
-    return options.slice(0, SHOWN_CHOICES).map(({ id }) => shellCommand([...answer, '--choice', id]));
-  return valuesToShow(question).map((value) => shellCommand([...answer, '--value', value]));
+/** The steps that answer a question, one for each answer that is known; else `<JSON>` marks the place of the answer. */
+export function answerSteps(runId: string, question: Question): OperationStep[] {
+  const { actionId, options = [] } = question;
+  const answers =
+    options.length > 0
+      ? options.slice(0, SHOWN_CHOICES).map(({ id }) => ({ choice: id }))
+      : valuesToShow(question).map((value) => ({ value }));
+  return answers.map((answer) => ({
+    operation: 'run.answer',
+    input: { run: runId, action_id: actionId, ...answer },
+    why: 'Answer the question with this.',
+  }));
 }
 
 function valuesToShow({ schema, default: fallback }: Question): string[] {

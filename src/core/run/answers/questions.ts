@@ -5,8 +5,7 @@ import { after, type StopGuard } from '../attempt/guards/guard.ts';
 import { enterState } from '../write-ending.ts';
 import { answeredIds, fileAnswer, isSafeActionId } from './answer-files.ts';
 import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
-import { type Answer, answerCommands, type Question, readQuestion } from './question.ts';
-import { WaitingClock } from './waiting-clock.ts';
+import { type Answer, answerSteps, type Question, readQuestion } from './question.ts';
 
 /** Answers that were given before the question: by the caller, or as a rule of the configuration. */
 export interface PreparedAnswer {
@@ -237,7 +236,9 @@ export class Questions {
     }
     if (state === to || (state !== 'running' && state !== 'waiting_ai')) return;
     const more =
-      asked === undefined ? {} : { action_id: asked.actionId, next: answerCommands(run_id, asked) };
+      asked === undefined
+        ? {}
+        : { action_id: asked.actionId, next: answerSteps(run_id, asked).map(this.#writer.commandOf) };
     enterState(this.#writer, to, asked?.action, more);
     // Whoever follows the log may look at the record next.
     this.#writer.update({ state: to });
@@ -253,5 +254,29 @@ export class Questions {
   /** One thing after the other: a question is not answered twice by two who come at once. */
   #enqueue(work: () => Promise<void>): void {
     this.#work = this.#work.then(work).catch((error) => this.#hooks?.onFailed(error));
+  }
+}
+
+/** Measures for how long a run has waited for answers, all waits together. */
+class WaitingClock {
+  #endedMs = 0;
+  #sinceMs: number | undefined;
+
+  /** Whether the run waits at this moment. */
+  get runs(): boolean {
+    return this.#sinceMs !== undefined;
+  }
+
+  get waitedMs(): number {
+    return this.#endedMs + (this.#sinceMs === undefined ? 0 : performance.now() - this.#sinceMs);
+  }
+
+  start(): void {
+    this.#sinceMs ??= performance.now();
+  }
+
+  stop(): void {
+    this.#endedMs = this.waitedMs;
+    this.#sinceMs = undefined;
   }
 }

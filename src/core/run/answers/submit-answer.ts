@@ -1,4 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { listQuestions } from '../../../protocol/next-steps.ts';
 import { isFinal } from '../../../protocol/run-state.ts';
 import type { AnswerSource } from '../../../protocol/v1/wire.ts';
 import { newSpanId } from '../../../util/ids.ts';
@@ -9,7 +10,7 @@ import { eventCount } from '../log-summary.ts';
 import { readRun } from '../read-run.ts';
 import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
 import { questionsOf } from './open-questions.ts';
-import { answerCommands, type Question, readQuestion } from './question.ts';
+import { answerSteps, type Question, readQuestion } from './question.ts';
 
 /** An answer to a run that some other process, or another part of this one, supervises. */
 export interface AnswerSubmission {
@@ -100,8 +101,8 @@ async function untilTaken(
 
 function refused(runId: string, message: string): AcorError {
   return new AcorError('E_BAD_ANSWER', message, {
-    hint: `See its questions with: acor decisions ${runId}`,
-    next: [`acor decisions ${runId}`],
+    hint: 'See the questions of the run.',
+    next: [listQuestions(runId)],
   });
 }
 
@@ -110,6 +111,6 @@ function misfit(problem: string, runId: string, question: Question): AcorError {
   return new AcorError('E_BAD_ANSWER', problem, {
     hint: 'The question stays open. Give an answer that fits its options or its schema.',
     details: { ...(options !== undefined && { options }), ...(schema !== undefined && { schema }) },
-    next: answerCommands(runId, question),
+    next: answerSteps(runId, question),
   });
 }

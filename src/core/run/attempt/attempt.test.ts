@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { processesOf, TestProject, until } from '../../../../test/support/project.ts';
+import { commandOf } from '../../../operations/command-forms.ts';
 import { loadAdapter } from '../../adapters/index.ts';
 import { loadConfig } from '../../config/load.ts';
-import { loadRuntime, type Runtime, type SpawnedProcess } from '../../process/runtime.ts';
+import { loadRuntime } from '../../process/load-runtime.ts';
+import type { Runtime, SpawnedProcess } from '../../process/runtime.ts';
 import { watchdogsOf } from '../../process/watchdog.ts';
 import { Registry } from '../../registry/registry.ts';
 import { FileRunQueue } from '../../store-files/file-run-queue.ts';
@@ -33,7 +35,7 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
     services = {
       config,
       registry: Registry.open(config, undefined),
-      store: new FileRunStore(project.runsDir),
+      store: new FileRunStore(project.runsDir, commandOf),
       queue: new FileRunQueue(project.runsDir),
       workspaces: new Workspaces(project.runsDir),
       runtime: await loadRuntime(),
@@ -46,7 +48,7 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
   after(() => project[Symbol.dispose]());
 
   async function endOf(faulty: RunnerServices) {
-    const request = { tool: 'leaves', args: [], cwd: project.root, env: process.env };
+    const request = { kind: 'tool' as const, tool: 'leaves', args: [], cwd: project.root, env: process.env };
     const run = await startRun(faulty, request);
     return { ...(await run.ended), layout: services.workspaces.of(run.runId) };
   }

@@ -1,15 +1,19 @@
 import type { RunWriter } from '../../ports/run-store.ts';
+import { InputPipe } from '../../process/input-pipe.ts';
 import { Watchdog } from '../../process/watchdog.ts';
+import type { ObservedAttempt } from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { EndingRace } from './ending.ts';
 import { Intake } from './intake.ts';
-import { assignRunUser, openInput, openOutput, prepareResources } from './prepare.ts';
-import { spawnTool } from './spawn-tool.ts';
+import { ResourceWatch } from './resources/resource-watch.ts';
+import type { RunOwnership } from './run-user-ownership.ts';
+import { spawnTool, type ToolInput } from './spawn-tool.ts';
 import { supervise } from './supervise.ts';
-import { type AttemptResult, windDown } from './wind-down.ts';
+import { ToolOutput } from './tool-output.ts';
+import { windDown } from './wind-down.ts';
 
 /**
  * Starts the tool once and supervises it to its end. Whatever throws, nothing of the tool is alive when this returns, and everything
@@ -20,7 +24,7 @@ export async function runAttempt(
   plan: ToolPlan,
   writer: RunWriter,
   options: AttemptOptions,
-): Promise<AttemptResult> {
+): Promise<ObservedAttempt> {
   const attempt: AttemptContext = {
     services,
     plan,
@@ -37,7 +41,7 @@ export async function runAttempt(
       },
     }),
   };
-  // Before all else: the secrets of the run are on disk by now, and go with a supervisor that is killed.
+  // The watchdog comes first: the secrets of the run may be on disk by now, and it removes them if this process is killed.
   using watchdog = new Watchdog(services.runtime, plan.runId, writer.layout.secrets);
   await using ownership = await assignRunUser(attempt);
   using input = await openInput(attempt);
@@ -48,4 +52,48 @@ export async function runAttempt(
   await using supervision = supervise(attempt, prepared, tool);
   await attempt.race.first;
   return await windDown(attempt, prepared, tool, supervision);
+}
+
+/** Gives the run's files to a Unix user of its own, where the sandbox starts the tool as another user. */
+async function assignRunUser({ services, plan, writer }: AttemptContext): Promise<RunOwnership | undefined> {
+  const { sandboxed, tool, grants, runId } = plan;
+  if (!sandboxed.changesUser) return undefined;
+  const { takeOwnership } = await import('./run-user-ownership.ts');
+  return takeOwnership(services.store, writer.layout, runId, {
+    grants,
+    toolFiles: tool.entry === null ? [tool.dir] : [tool.dir, tool.entry],
+    isReachedByPath: sandboxed.isolation.tier > 1,
+  });
+}
+
+/** Opens the standard input of a tool that reads records or answers; undefined for any other tool, whose input is empty. */
+async function openInput({
+  services,
+  plan,
+  writer,
+  race,
+  adapter,
+}: AttemptContext): Promise<ToolInput | undefined> {
+  const { manifest } = plan.tool;
+  if (manifest.stdin === 'records') {
+    if (plan.reads === undefined) return undefined;
+    const { RecordFeed } = await import('../records/record-feed.ts');
+    return new RecordFeed(services, writer, plan.reads, (reason) => race.end({ kind: 'cancelled', reason }));
+  }
+  const hearsAnswers = manifest.actions.length > 0 && !adapter.hearsNoAnswers;
+  return hearsAnswers ? new InputPipe(services.runtime, writer.layout.control) : undefined;
+}
+
+async function openOutput(attempt: AttemptContext, input: ToolInput | undefined): Promise<ToolOutput> {
+  const { plan, writer, options } = attempt;
+  if (!plan.isRead) return new ToolOutput(attempt, input, undefined);
+  const { BackpressureWindow } = await import('../records/backpressure.ts');
+  return new ToolOutput(attempt, input, new BackpressureWindow(writer.log, options.control));
+}
+
+function prepareResources({ services, plan }: AttemptContext): Promise<ResourceWatch> {
+  return ResourceWatch.prepare(plan.runId, plan.resources, {
+    mayMove: services.adoptsOrphans,
+    places: plan.sandboxed.groups,
+  });
 }

@@ -5,7 +5,7 @@ import type { RunWorkspace } from '../../ports/run-workspace.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
 import { type MeasuredArtifact, measureArtifact } from '../../store-files/artifacts.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
-import type { EndingMessage } from './intake.ts';
+import type { LastMessage } from './intake.ts';
 
 /**
  * Measures everything that a run made: what the result names, what the adapter has found (`measured`), what lies in ARTIFACTS_DIR,
@@ -14,7 +14,7 @@ import type { EndingMessage } from './intake.ts';
 export function collectArtifacts(
   plan: ToolPlan,
   layout: RunWorkspace,
-  result: EndingMessage | undefined,
+  result: LastMessage | undefined,
   outputs: readonly StagedOutput[],
   measured: readonly MeasuredArtifact[] = [],
 ): MeasuredArtifact[] {
@@ -40,7 +40,7 @@ export function artifactRoots(plan: ToolPlan, layout: RunWorkspace): string[] {
   return [...own, ...granted];
 }
 
-function declaredBy(result: EndingMessage | undefined): { path: string; sha256?: string }[] {
+function declaredBy(result: LastMessage | undefined): { path: string; sha256?: string }[] {
   if (!Array.isArray(result?.artifacts)) return [];
   return result.artifacts.filter(
     (item): item is { path: string; sha256?: string } => typeof item?.path === 'string',

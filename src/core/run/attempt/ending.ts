@@ -2,10 +2,10 @@ import type { AcorError } from '../../../protocol/acor-error.ts';
 import type { Exit } from '../../process/runtime.ts';
 import type { OverLimit } from './resources/over-limit.ts';
 
-/** Why an attempt is over. The first one counts; all later ones come to nothing. */
+/** Why an attempt is over. Guards, the cancel request and the exit of the process make one each; `EndingRace` keeps the first. */
 export type Ending =
   | { kind: 'exited'; exit: Exit }
-  /** It had said its last word, and stayed. */
+  /** It sent its last message and did not exit. */
   | { kind: 'lingered' }
   | { kind: 'deadline'; timeoutS: number; outputClosed: boolean }
   | { kind: 'silent'; silentForS: number }
@@ -15,12 +15,12 @@ export type Ending =
   | { kind: 'cancelled'; reason: string }
   | { kind: 'store-failed'; error: AcorError };
 
-/** Whether the program came to its own end: it exited, or had said its last word. */
+/** Whether the program ended by itself: it exited, or sent its last message. */
 export function hasEndedItself({ kind }: Ending): boolean {
   return kind === 'exited' || kind === 'lingered';
 }
 
-/** What can no longer become of a tool that has exited, while what it left behind is still being ended. */
+/** Endings that come too late for a tool that has exited while the sandbox still ends what it left behind. */
 const IS_TOO_LATE_AFTER_EXIT: readonly Ending['kind'][] = [
   'lingered',
   'deadline',
@@ -29,7 +29,7 @@ const IS_TOO_LATE_AFTER_EXIT: readonly Ending['kind'][] = [
   'over-limit',
 ];
 
-/** Where the guards and the process race: the first ending wins, once. */
+/** The guards and the process race to end an attempt: the first ending wins, once. */
 export class EndingRace {
   readonly first: Promise<Ending>;
   #winner: Ending | undefined;
@@ -46,7 +46,7 @@ export class EndingRace {
     return this.#winner;
   }
 
-  /** `hasExited` tells of a tool that has ended before its sandbox has. */
+  /** `hasExited` says whether the tool has exited, which can be before its sandbox does. */
   watchExit(hasExited: () => boolean): void {
     this.#hasExited = hasExited;
   }

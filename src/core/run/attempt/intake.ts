@@ -3,8 +3,8 @@ import type { HotLine } from '../../../protocol/v1/hot-scanner.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import type { NewEvent, RunLog } from '../../ports/run-store.ts';
 
-/** A message that ends an attempt, as the tool sent it. */
-export type EndingMessage = { type: 'result' | 'error' | 'cancelled'; [field: string]: unknown };
+/** The message with which a tool ends its attempt, as it was sent. */
+export type LastMessage = { type: 'result' | 'error' | 'cancelled'; [field: string]: unknown };
 
 /** After this many different warnings a tool is only warned about in general, so that it cannot flood its own log. */
 const MAX_WARNINGS = 100;
@@ -21,7 +21,7 @@ export class Intake {
   readonly #warned = new Set<string>();
   #actions = 0;
   #started = false;
-  #ending: EndingMessage | undefined;
+  #ending: LastMessage | undefined;
   #problem: string | undefined;
   /** When anything last came, and when something last moved forward, on the clock of `performance.now()`. */
   lastEventMs = performance.now();
@@ -40,7 +40,7 @@ export class Intake {
   }
 
   /** The message that ended the attempt, if one came. */
-  get ending(): EndingMessage | undefined {
+  get ending(): LastMessage | undefined {
     return this.#ending;
   }
 
@@ -156,7 +156,7 @@ export class Intake {
       case 'error':
       case 'cancelled':
         // Even one with a fault is an ending: an error that is spelled wrong must not turn into a success.
-        this.#ending ??= event as EndingMessage;
+        this.#ending ??= event as LastMessage;
         return;
       default:
     }

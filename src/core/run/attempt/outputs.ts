@@ -36,7 +36,7 @@ export function placeOutputs(all: readonly StagedOutput[]): void {
         `cannot put the output in place at ${output.target}: ${whyNot(error)}`,
         {
           hint: `What was made is kept. Put it in place with: ${moves.join(' && ')}`,
-          next: moves,
+          next: moves.map((command) => ({ command, why: 'Put the output in place.' })),
           cause: error,
         },
       );

@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { LIST_RUNS } from '../../../protocol/next-steps.ts';
 import { withFileLock } from '../../../util/file-lock.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { RunWorkspace } from '../../ports/run-workspace.ts';
@@ -162,7 +163,7 @@ function checkReadable(path: string): void {
     `${path} may be read by its owner alone, and root's tools are run by users of their own`,
     {
       hint: `Let others read it: chmod -R o+rX '${path}'`,
-      next: [`chmod -R o+rX '${path}'`],
+      next: [{ command: `chmod -R o+rX '${path}'`, why: 'Let other users read it.' }],
     },
   );
 }
@@ -238,8 +239,8 @@ function overlap(a: string, b: string): boolean {
 
 function inUse(who: readonly string[]): AcorError {
   return new AcorError('E_PERMISSION', `a path to be written is in use by other runs: ${who.join(', ')}`, {
-    hint: 'Wait for them to end (acor runs), then run this again; or run ACOR as an ordinary user.',
-    next: ['acor runs'],
+    hint: 'Wait for them to end, then run this again; or run ACOR as an ordinary user.',
+    next: [LIST_RUNS],
   });
 }
 

@@ -1,12 +1,33 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../../util/error-code.ts';
+import { unreachable } from '../../../util/unreachable.ts';
+import type { RunWriter } from '../../ports/run-store.ts';
+import type { InputPipe } from '../../process/input-pipe.ts';
 import { ProcessTree } from '../../process/kill-tree.ts';
 import type { Exit, SpawnedProcess } from '../../process/runtime.ts';
+import type { Watchdog } from '../../process/watchdog.ts';
+import type { EgressNote } from '../../sandbox/egress/connection-log.ts';
 import type { SandboxLaunch } from '../../sandbox/sandbox.ts';
 import { environmentOf } from '../plan/environment.ts';
+import type { RecordFeed } from '../records/record-feed.ts';
 import type { AttemptContext } from './attempt-context.ts';
-import { recordEgress } from './egress-events.ts';
-import type { PreparedAttempt } from './prepare.ts';
+import type { ResourceWatch } from './resources/resource-watch.ts';
+import type { RunOwnership } from './run-user-ownership.ts';
+import type { ToolOutput } from './tool-output.ts';
+
+/** A tool's standard input: the answers to its questions, or the records of another run. */
+export type ToolInput = InputPipe | RecordFeed;
+
+/** What a tool is started with. */
+export interface PreparedAttempt {
+  watchdog: Watchdog;
+  /** Undefined for a tool that keeps the user of its supervisor. */
+  ownership: RunOwnership | undefined;
+  /** Undefined for a tool whose standard input is empty. */
+  input: ToolInput | undefined;
+  output: ToolOutput;
+  resources: ResourceWatch;
+}
 
 /** A started tool in its sandbox. Disposing of it kills what is still alive. */
 export class SpawnedTool implements AsyncDisposable {
@@ -57,10 +78,7 @@ export async function spawnTool(attempt: AttemptContext, prepared: PreparedAttem
   const launch = launchOf(attempt, prepared);
   try {
     if (launch.forceKillCommand !== undefined) prepared.watchdog.endBy(launch.forceKillCommand);
-    const child = await spawn(attempt, launch);
-    const tool = new SpawnedTool(attempt, launch, child);
-    launch.release();
-    return tool;
+    return new SpawnedTool(attempt, launch, await spawn(attempt, launch));
   } catch (error) {
     launch.close();
     throw error;
@@ -79,7 +97,8 @@ function launchOf(
     ...(input && { stdin: input.target }),
     env: environmentOf(plan, layout, { ...options, deadline: options.deadline() }),
     user: ownership?.user ?? null,
-    scratch: layout.control,
+    // Not in `control`: each change there wakes the supervisor.
+    scratch: layout.dir,
     groups: resources.groupFds,
     ...(sandboxed.takesSecrets && secrets && { secrets: secrets.handed(services.runtime, layout) }),
     onEgress(note) {
@@ -106,5 +125,24 @@ async function spawn({ services }: AttemptContext, launch: SandboxLaunch): Promi
         cause: error,
       },
     );
+  }
+}
+
+/** Records the connections of a tool in the log of its run. */
+function recordEgress({ log }: RunWriter, note: EgressNote): void {
+  const { kind, ...fields } = note;
+  switch (kind) {
+    case 'allowed':
+    case 'total':
+      log.append({ type: 'runner_log', level: 'info', ...fields });
+      break;
+    case 'failed':
+      log.append({ type: 'runner_warning', ...fields });
+      break;
+    case 'denied':
+      log.append({ type: 'runner_warning', code: 'E_POLICY_DENIED', ...fields });
+      break;
+    default:
+      unreachable(kind);
   }
 }

@@ -1,11 +1,8 @@
 import { storageError } from '../../store-files/storage-error.ts';
 import type { AttemptContext } from './attempt-context.ts';
-import { type DeadlineGuard, guardDeadline } from './guards/deadline.ts';
+import { type DeadlineGuard, guardDeadline, guardLiveness, guardStall } from './guards/clocks.ts';
 import type { StopGuard } from './guards/guard.ts';
-import { guardLiveness } from './guards/liveness.ts';
-import { guardStall } from './guards/stall.ts';
-import type { PreparedAttempt } from './prepare.ts';
-import type { SpawnedTool } from './spawn-tool.ts';
+import type { PreparedAttempt, SpawnedTool } from './spawn-tool.ts';
 
 /** Everything that watches a running tool and may end its attempt. */
 export interface Supervision extends AsyncDisposable {
@@ -24,6 +21,7 @@ export function supervise(
   const { race, options, writer } = attempt;
   const { watchdog, input, output, resources } = prepared;
   const { child, launch, tree, exited } = tool;
+  launch.release();
   race.watchExit(() => launch.hasEnded());
   input?.releaseReadEnd();
   watchdog.watchGroup(child.pid);

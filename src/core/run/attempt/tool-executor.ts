@@ -1,33 +1,31 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { ErrorInfo } from '../../../protocol/error-codes.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { Exit } from '../../process/runtime.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
-import { failureOf, isListedExit, judge, type Outcome } from '../outcome.ts';
+import { failureOf, isListedExit, judge, type ObservedAttempt, type Outcome } from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor } from '../run-executor.ts';
-import { type RunnerServices, TASK_PREFIX } from '../services.ts';
+import type { RunnerServices } from '../services.ts';
 import { runAttempt } from './attempt.ts';
 import { collectArtifacts } from './collect-artifacts.ts';
 import { hasEndedItself } from './ending.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
-import type { AttemptResult } from './wind-down.ts';
 
-/** What a run of this plan does, once there is somebody to write it. */
+/** Makes what executes this plan, once the run has a writer. */
 export async function executorFor(
   services: RunnerServices,
   plan: ToolPlan,
 ): Promise<(writer: RunWriter) => RunExecutor> {
-  const byTurns = plan.name.startsWith(TASK_PREFIX)
-    ? await services.conversationalExecutor?.(plan)
-    : undefined;
+  const byTurns = plan.kind === 'task' ? await services.conversationalExecutor?.(plan) : undefined;
   return (writer) => {
-    const work = new ToolExecutor(services, plan, writer);
-    return byTurns?.(work, writer) ?? work;
+    const turn = new ToolExecutor(services, plan, writer);
+    return byTurns?.(turn, writer) ?? turn;
   };
 }
 
-/** The work of a tool's run: its process, judged by what happened, and what it made. */
+/** Executes a tool: runs its process, judges the attempt, and collects its artifacts and outputs. */
 class ToolExecutor implements RunExecutor {
   readonly #services: RunnerServices;
   readonly #plan: ToolPlan;
@@ -51,12 +49,12 @@ class ToolExecutor implements RunExecutor {
       if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(layout);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options);
       this.#warnOfExitCode(attempt.exit);
-      const outcome = judge({
-        ...attempt,
+      const outcome = judge(attempt, {
         adapter,
         strict: manifest.strict,
         exitCodes: manifest.exit_codes,
-        extraCodes: await this.#services.registry.errorCodes(),
+        // Only an error that the tool reports is looked up by its code.
+        extraCodes: attempt.message?.type === 'error' ? await this.#projectErrorCodes() : {},
       });
       return {
         ...this.#withOutputs(outcome, attempt),
@@ -79,7 +77,7 @@ class ToolExecutor implements RunExecutor {
     explainFailure(this.#services, this.#plan, this.#writer, outcome);
   }
 
-  /** Most tools write nothing but their own folders, where there is nothing to protect. */
+  /** Most tools write only to their run's folders, which hold nothing to protect. */
   async #watchProtected(): Promise<ReportProtected | undefined> {
     if (!this.#plan.grants.some(({ access }) => access === 'write')) return undefined;
     const { watchProtected } = await import('./protected/watch-protected.ts');
@@ -91,13 +89,15 @@ class ToolExecutor implements RunExecutor {
     if (fallback === null) return;
     const { reportFallback } = await import('../../sandbox/report-fallback.ts');
     const news = reportFallback(fallback.chosen, fallback.cacheFolder);
-    if (news !== undefined) this.#warn(undefined, news.msg, { hint: news.hint });
+    if (news === undefined) return;
+    const next = news.next.map(this.#writer.commandOf);
+    this.#warn(undefined, news.msg, { hint: news.hint, ...(next.length > 0 && { next }) });
   }
 
-  /** A completed attempt only counts when what it made is there, is what the tool says, and stands where it belongs. */
+  /** A completed attempt counts only when its artifacts exist as the tool says, and its outputs are in place. */
   #withOutputs(
     outcome: Outcome,
-    attempt: AttemptResult,
+    attempt: ObservedAttempt,
   ): { outcome: Outcome; artifacts: MeasuredArtifact[] } {
     if (outcome.state !== 'completed') return { outcome, artifacts: [] };
     const { layout } = this.#writer;
@@ -122,6 +122,17 @@ class ToolExecutor implements RunExecutor {
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
       return { outcome: failureOf(error, layout.dir), artifacts: [] };
+    }
+  }
+
+  /** A file of error codes that is invalid must not replace the tool's own error. */
+  async #projectErrorCodes(): Promise<Readonly<Record<string, ErrorInfo>>> {
+    try {
+      return await this.#services.registry.errorCodes();
+    } catch (error) {
+      if (!(error instanceof AcorError)) throw error;
+      this.#warn(error.code, `the project's error codes cannot be read: ${error.message}`);
+      return {};
     }
   }
 

@@ -13,18 +13,18 @@ import type { Adapter } from './adapter.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { type EndingRace, hasEndedItself } from './ending.ts';
 import { after, type StopGuard } from './guards/guard.ts';
-import { OutputLimit } from './guards/output-limit.ts';
 import type { Intake } from './intake.ts';
 
 /** Takes the tool's bytes: counts them, keeps them raw in the logs, cuts them into lines, makes events of these, stores these in bursts. */
 export class ToolOutput implements Disposable {
   readonly pump: OutputPump;
   isStdoutClosed = false;
-  /** Whether nothing is read, because the next tool of a pipe has to catch up. */
+  /** Whether reading is paused until the next tool of a pipe has caught up. */
   isPaused = false;
   readonly #writer: RunWriter;
   readonly #race: EndingRace;
   readonly #intake: Intake;
+  readonly #limit: OutputLimit;
   readonly #adapter: Adapter;
   readonly #stdoutLines: LineReader;
   readonly #stderrLines: LineReader;
@@ -35,61 +35,28 @@ export class ToolOutput implements Disposable {
 
   /** `window` says how far the tool is ahead of the next one in its pipe; undefined when its records are not read. */
   constructor(
-    { services, plan, writer, options, intake, race, adapter: kind }: AttemptContext,
+    attempt: AttemptContext,
     input: Pick<InputPipe, 'write' | 'end'> | undefined,
     window: { readonly isFull: boolean } | undefined,
   ) {
+    const { services, plan, writer, intake, race, adapter: kind } = attempt;
     this.#writer = writer;
     this.#race = race;
     this.#intake = intake;
-    const adapter = kind.make({
-      intake,
-      plan,
-      layout: writer.layout,
-      attempt: options.number,
-      runMadeMs: Date.parse(writer.record.created_at),
-      send: (line) => input?.write(line),
-      later: (work) => this.#later(work),
-      onLastWord: () => {
-        input?.end();
-        this.#stopTimer ??= after(plan.limits.cancelGraceS * 1000, () =>
-          this.#later(() => this.#overstay(intake)),
-        );
-      },
-    });
-    this.#adapter = adapter;
+    this.#limit = new OutputLimit(race, plan.limits.maxOutputBytes);
+    this.#adapter = this.#makeAdapter(attempt, input);
     this.#stdoutLines = new LineReader(
-      (bytes, start, end, cut) => adapter.line(bytes, start, end, cut),
+      (bytes, start, end, cut) => this.#adapter.line(bytes, start, end, cut),
       MAX_LINE_BYTES,
       { keepsEmpty: kind.keepsEmptyLines ?? false },
     );
     this.#stderrLines = new LineReader((bytes, start, end) => {
       intake.diagnostic(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
     });
-    const limit = new OutputLimit(race, plan.limits.maxOutputBytes);
-    const take = (stream: 0 | 1, lines: LineReader) => {
-      const keep = (bytes: Uint8Array) => {
-        this.#keepRaw(stream, bytes);
-        intake.beginBurst();
-        lines.push(bytes);
-      };
-      const pass = this.#redacting(plan, stream === 0 && !kind.isText, keep);
-      return (bytes: Uint8Array) =>
-        this.#guarded(() => {
-          const admitted = bytes.subarray(0, limit.authorizeTool(bytes.length));
-          if (admitted.length > 0) pass(admitted);
-        });
-    };
-    try {
-      for (const path of [writer.layout.stdoutLog, writer.layout.stderrLog])
-        this.#rawFds.push(openSync(path, 'a'));
-    } catch (error) {
-      for (const fd of this.#rawFds) closeSync(fd);
-      throw storageError(error, 'open the logs of the run', writer.layout.logs);
-    }
+    this.#openRawLogs();
     this.pump = new OutputPump(services.runtime, writer.layout.control, {
-      stdout: take(0, this.#stdoutLines),
-      stderr: take(1, this.#stderrLines),
+      stdout: this.#sink(0, this.#stdoutLines, plan, !kind.isText),
+      stderr: this.#sink(1, this.#stderrLines, plan, false),
       onTurn: () => this.store(),
       ...(window && { isPaused: () => this.#pause(window.isFull) }),
       onStdoutClosed: () => {
@@ -98,17 +65,17 @@ export class ToolOutput implements Disposable {
     });
   }
 
-  /** What kept the store from taking all that the tool wrote. */
+  /** Why not all output of the tool could be stored. */
   get failure(): AcorError | undefined {
     return this.#failure;
   }
 
-  /** Hands the gathered events to the log's file. */
+  /** Appends the gathered events to the log's file. */
   store(): void {
     this.#guarded(() => this.#writer.log.flush());
   }
 
-  /** Reads what is left, and lets the adapter draw its conclusion from the exit code. */
+  /** Reads the rest of the output, and gives the exit code to the adapter. */
   async finish(rc: number | null): Promise<void> {
     await this.pump.drain();
     this.#guarded(() => {
@@ -122,12 +89,12 @@ export class ToolOutput implements Disposable {
     this.#guarded(() => this.#writer.log.assertUntouched());
   }
 
-  /** What the tool reads as an answer. */
+  /** An answer in the form that the tool reads. */
   answerOf(line: string): string {
     return this.#adapter.answer?.(line) ?? line;
   }
 
-  /** What the adapter has found of the files that the tool told of. */
+  /** The files that the adapter found, of those that the tool named. */
   get files(): readonly MeasuredArtifact[] {
     return this.#adapter.files ?? [];
   }
@@ -143,14 +110,59 @@ export class ToolOutput implements Disposable {
     }
   }
 
+  #makeAdapter(
+    { plan, writer, options, intake, adapter }: AttemptContext,
+    input: Pick<InputPipe, 'write' | 'end'> | undefined,
+  ): Adapter {
+    return adapter.make({
+      intake,
+      plan,
+      layout: writer.layout,
+      attempt: options.number,
+      runMadeMs: Date.parse(writer.record.created_at),
+      send: (line) => input?.write(line),
+      later: (work) => this.#later(work),
+      onLastWord: () => {
+        input?.end();
+        this.#stopTimer ??= after(plan.limits.cancelGraceS * 1000, () =>
+          this.#later(() => this.#endLingering(intake)),
+        );
+      },
+    });
+  }
+
+  #openRawLogs(): void {
+    const { stdoutLog, stderrLog, logs } = this.#writer.layout;
+    try {
+      for (const path of [stdoutLog, stderrLog]) this.#rawFds.push(openSync(path, 'a'));
+    } catch (error) {
+      for (const fd of this.#rawFds) closeSync(fd);
+      throw storageError(error, 'open the logs of the run', logs);
+    }
+  }
+
+  /** What takes the bytes of a stream: the output limit, the redaction of secrets, the raw log, and the reader of its lines. */
+  #sink(stream: 0 | 1, lines: LineReader, plan: ToolPlan, json: boolean): (bytes: Uint8Array) => void {
+    const pass = this.#redacting(plan, json, (bytes) => {
+      this.#keepRaw(stream, bytes);
+      this.#intake.beginBurst();
+      lines.push(bytes);
+    });
+    return (bytes) =>
+      this.#guarded(() => {
+        const admitted = bytes.subarray(0, this.#limit.count(bytes.length));
+        if (admitted.length > 0) pass(admitted);
+      });
+  }
+
   #pause(isPaused: boolean): boolean {
-    // What it did not say while nobody listened is no silence.
+    // The pause does not count as silence of the tool.
     if (this.isPaused) this.#intake.lastEventMs = this.#intake.lastProgressMs = performance.now();
     this.isPaused = isPaused;
     return isPaused;
   }
 
-  /** Puts a redactor in the way of a stream; a run that has no secrets has none. */
+  /** Redacts a stream before it passes on; a run without secrets has no redactor. */
   #redacting(plan: ToolPlan, json: boolean, pass: (bytes: Uint8Array) => void): (bytes: Uint8Array) => void {
     if (plan.secrets === null) return pass;
     const stream = plan.secrets.redaction.pipe({ json }, { pass, later: (work) => this.#later(work) });
@@ -158,13 +170,13 @@ export class ToolOutput implements Disposable {
     return (bytes) => stream.push(bytes);
   }
 
-  #overstay(intake: Intake): void {
+  #endLingering(intake: Intake): void {
     if (this.#race.winner !== undefined) return;
     intake.warnOnce('lingered', undefined, 'the program had said its last word and did not end; it is ended');
     this.#race.end({ kind: 'lingered' });
   }
 
-  /** Work on a timer, outside of the tool's own bursts. */
+  /** Does work on a timer, outside of the tool's bursts. */
   #later(work: () => void): void {
     this.#guarded(work);
     this.store();
@@ -179,7 +191,7 @@ export class ToolOutput implements Disposable {
     }
   }
 
-  /** A store that fails ends the attempt; what the tool still writes is read and dropped, so that it does not hang. */
+  /** A store that fails ends the attempt. Later output is read and dropped, so that the tool does not block. */
   #guarded(work: () => void): void {
     if (this.#failure !== undefined) return;
     try {
@@ -188,5 +200,25 @@ export class ToolOutput implements Disposable {
       this.#failure = storageError(error, 'store the output of the tool', this.#writer.layout.dir);
       this.#race.end({ kind: 'store-failed', error: this.#failure });
     }
+  }
+}
+
+/** Counts what the tool writes on both streams and ends the attempt at the limit (E_OUTPUT_LIMIT). */
+class OutputLimit {
+  readonly #race: EndingRace;
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(race: EndingRace, maxBytes: number) {
+    this.#race = race;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Counts bytes; returns how many of them are within the limit. */
+  count(bytes: number): number {
+    const room = Math.max(0, this.#maxBytes - this.#bytes);
+    this.#bytes += bytes;
+    if (bytes > room) this.#race.end({ kind: 'output-limit', maxBytes: this.#maxBytes });
+    return Math.min(bytes, room);
   }
 }

@@ -1,13 +1,10 @@
 import type { ProcessTree, Survivor } from '../../process/kill-tree.ts';
-import type { Exit } from '../../process/runtime.ts';
-import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
+import type { ObservedAttempt } from '../outcome.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { putCancelFile } from './cancel-file.ts';
 import { type Ending, hasEndedItself } from './ending.ts';
 import { after } from './guards/guard.ts';
-import type { EndingMessage } from './intake.ts';
-import type { PreparedAttempt } from './prepare.ts';
-import type { SpawnedTool } from './spawn-tool.ts';
+import type { PreparedAttempt, SpawnedTool } from './spawn-tool.ts';
 import type { Supervision } from './supervise.ts';
 
 const POLL_MS = 5;
@@ -15,24 +12,13 @@ const POLL_MS = 5;
 const SETTLE_MS = 60;
 const LEFTOVER_GRACE_MS = 1000;
 
-/** What was seen of one attempt of a tool. `windDown` makes it, and `judge` reads it. */
-export interface AttemptResult {
-  ending: Ending;
-  exit: Exit;
-  message: EndingMessage | undefined;
-  protocolProblem: string | undefined;
-  survivors: Survivor[];
-  /** The files that the adapter found, of those that the tool named. */
-  files: readonly MeasuredArtifact[];
-}
-
 /** The attempt is over: ends the tool and all that it started, reads the rest of its output, and reports what was seen. */
 export async function windDown(
   attempt: AttemptContext,
   { output, resources }: PreparedAttempt,
   tool: SpawnedTool,
   supervision: Supervision,
-): Promise<AttemptResult> {
+): Promise<ObservedAttempt> {
   const { plan, writer, intake, race } = attempt;
   supervision.stop();
   const first = race.winner!;

@@ -1,4 +1,6 @@
 import { newRunId, newSpanId, newTraceId } from '../../../util/ids.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import type { PreparedAnswer } from '../answers/questions.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RunPlan } from './run-plan.ts';
 
@@ -8,6 +10,7 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 export type RequestedRun = Pick<
   RunPlan,
   | 'runId'
+  | 'kind'
   | 'again'
   | 'traceId'
   | 'spanId'
@@ -27,6 +30,7 @@ export function fromRequest(request: RunRequest): RequestedRun {
   return {
     runId: request.again?.runId ?? newRunId(),
     again: request.again?.mode ?? null,
+    kind: request.kind,
     traceId,
     spanId: newSpanId(),
     parentSpanId,
@@ -37,4 +41,22 @@ export function fromRequest(request: RunRequest): RequestedRun {
     parent: request.parent ?? null,
     group: request.group ?? null,
   };
+}
+
+/** The answers known before a run starts: those of the caller, then those of the configuration's rules for this tool or workflow. */
+export function preparedAnswers(
+  { config }: Pick<LoadedConfig, 'config'>,
+  request: RunRequest,
+  name: string,
+): PreparedAnswer[] {
+  const ruled = config.answers
+    .filter(({ tool }) => tool === undefined || tool === name)
+    .map(({ action, answer, reason }) => ({
+      action,
+      answer,
+      by: 'configuration',
+      source: 'policy' as const,
+      ...(reason !== undefined && { reason }),
+    }));
+  return [...(request.answers ?? []), ...ruled];
 }

@@ -1,10 +1,24 @@
 import type { Config } from '../../../protocol/config-file.ts';
+import type { PermissionLevel } from '../../../protocol/manifest-permissions.ts';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { PlanServices } from './plan-services.ts';
-import { resolveResources } from './resolve-resources.ts';
 import type { Lowered, RetryPlan, RunLimits, RunPlan } from './run-plan.ts';
+
+/** What a tool may use unless its manifest or the configuration says otherwise (contract §9). A resource that is not named has no limit. */
+export const LEVEL_LIMITS: Readonly<Record<PermissionLevel, Readonly<ResourceLimits>>> = {
+  minimal: {
+    cpu_seconds: 60,
+    memory_mb: 512,
+    processes: 64,
+    open_files: 256,
+    disk_mb: 200,
+    tmp_mb: 64,
+  },
+  standard: { processes: 512, open_files: 4096, tmp_mb: 64 },
+  privileged: { processes: 4096, open_files: 4096 },
+};
 
 /** What a tool's run may use: its time, its tries, its output, the machine's resources, and its share of the queue. */
 export interface PlannedLimits extends Pick<RunPlan, 'limits' | 'retry' | 'lowered' | 'budget' | 'rate'> {
@@ -82,4 +96,33 @@ function retryOf(manifest: Manifest, { retries }: RunRequest): RetryPlan {
 
 function rateOf({ rate_limit }: Manifest): RunPlan['rate'] {
   return rate_limit === undefined ? null : { calls: rate_limit.calls, perS: rate_limit.per_s };
+}
+
+/**
+ * The resource limits of a run: the manifest's, else the configuration's, else those of the tool's level, none above its ceiling. A
+ * resource without a limit gets its ceiling.
+ */
+export function resolveResources(wanted: {
+  level: PermissionLevel;
+  manifest: Readonly<ResourceLimits>;
+  config: Readonly<ResourceLimits>;
+  ceilings: Readonly<ResourceLimits>;
+}): { resources: ResourceLimits; lowered: Lowered[] } {
+  const { level, manifest, config, ceilings } = wanted;
+  const resources: ResourceLimits = { ...LEVEL_LIMITS[level], ...stated(config), ...stated(manifest) };
+  const lowered: Lowered[] = [];
+  for (const [what, allowed] of Object.entries(stated(ceilings)) as [keyof ResourceLimits, number][]) {
+    const asked = resources[what];
+    if (asked !== undefined && asked <= allowed) continue;
+    resources[what] = allowed;
+    if (manifest[what] !== undefined) {
+      lowered.push({ what: `resources.${what}`, asked: manifest[what], allowed });
+    }
+  }
+  return { resources, lowered };
+}
+
+/** A key without a value must not hide the value of the layer below it. */
+function stated(limits: Readonly<ResourceLimits>): ResourceLimits {
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }

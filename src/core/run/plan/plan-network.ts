@@ -1,4 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { planEgress } from '../../sandbox/egress/egress-plan.ts';
@@ -30,7 +31,7 @@ function cannotOpen(tool: string, host: string, { name }: SandboxBackend): AcorE
     `tool '${tool}' asks for the network (${host}), and the sandbox '${name}' cannot open it host by host`,
     {
       hint: `Have bubblewrap: ${installCommand('bubblewrap')}; or take egress_allow out of the tool's manifest.`,
-      next: ['acor health'],
+      next: [SEE_HEALTH],
     },
   );
 }

@@ -1,10 +1,9 @@
 import { sdkPaths } from '../../registry/sdk-paths.ts';
-import { preparedAnswers } from '../answers/prepared-answers.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RunnerServices } from '../services.ts';
 import { checkTool } from './check-tool.ts';
 import { confineTool } from './confine-tool.ts';
-import { fromRequest } from './from-request.ts';
+import { fromRequest, preparedAnswers } from './from-request.ts';
 import { planLimits } from './limits.ts';
 import { resolveCall } from './resolve-call.ts';
 import type { ToolPlan } from './tool-plan.ts';

@@ -1,8 +1,9 @@
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
+import type { RunKind } from '../../../protocol/run-kind.ts';
 import type { Isolation } from '../../../protocol/v1/runner-events.ts';
 import type { Approval } from '../../guard/approval-state.ts';
 import type { AnswerHandler, PreparedAnswer } from '../answers/questions.ts';
-import type { RecordSource } from '../records/record-source.ts';
+import type { RecordSource } from '../records/record-reader.ts';
 import type { RerunMode, RunGroup, RunParent } from '../run-request.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
 
@@ -46,8 +47,10 @@ export interface RunPlan {
   again: RerunMode | null;
   traceId: string;
   spanId: string;
-  /** What it does: the name of a tool, or `workflow:` and that of a workflow; null where it has no version. */
+  kind: RunKind;
+  /** The name of what runs, as it is shown: `line_count`, `workflow:nightly`. */
   name: string;
+  /** Null for what has no version. */
   version: string | null;
   /** The arguments as they are shown: values of secret inputs are masked. */
   shownArgs: string[];

@@ -1,11 +1,10 @@
 import { errorMessage } from '../../../util/error-code.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import { InputPipe } from '../../process/input-pipe.ts';
-import { endedRecord } from '../ended-record.ts';
-import { followToEnd } from '../follow-to-end.ts';
+import { endedRecord, followToEnd } from '../follow-to-end.ts';
 import type { RunnerServices } from '../services.ts';
+import type { RecordSource } from './record-reader.ts';
 import { RecordReader } from './record-reader.ts';
-import type { RecordSource } from './record-source.ts';
 
 const PIPE_BYTES = 1 << 20;
 const MAX_PAUSE_MS = 20;

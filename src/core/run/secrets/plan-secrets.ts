@@ -1,5 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
+import { storeSecret } from '../../../protocol/next-steps.ts';
 import type { ResolvedArguments } from '../../registry/arguments.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { coreOf, MIN_SECRET_BYTES, type Secret } from '../../secrets/secret.ts';
@@ -27,14 +27,13 @@ export function planSecrets(
 }
 
 function missingSecrets({ name: tool }: ToolEntry, missing: readonly string[]): AcorError {
-  const commands = missing.map((name) => shellCommand(['acor', 'secret', 'set', name]));
   const what = missing.length === 1 ? 'the secret' : 'the secrets';
   return new AcorError(
     'E_ENV_MISSING',
     `tool '${tool}' needs ${what} ${missing.join(', ')}, not stored yet`,
     {
-      hint: `Store what is missing, then run again: ${commands.map((command) => `${command} < FILE`).join('; ')}`,
-      next: commands.map((command) => `${command} --file FILE`),
+      hint: 'Store what is missing, then run it again.',
+      next: missing.map(storeSecret),
       details: { missing },
     },
   );

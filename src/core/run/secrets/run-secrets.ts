@@ -38,7 +38,7 @@ export class RunSecrets {
   handed(runtime: Runtime, layout: RunWorkspace): SecretFiles {
     const files = this.delivered.map(({ name, bytes }) => ({
       name,
-      open: () => heldValue(runtime, layout.control, bytes),
+      open: () => heldValue(runtime, layout.dir, bytes),
     }));
     return { folder: layout.secrets, files };
   }

@@ -25,6 +25,12 @@ export interface BubblewrapFeatures {
   canMountProc: boolean;
 }
 
+/** What the probe found out about this machine; `landlock` is its version in the kernel, or 0. */
+export type Features = BubblewrapFeatures & { landlock: number };
+
+/** The environment of bubblewrap itself: a tool's own could have other code run in it, outside of the sandbox. */
+export const OWN_ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
+
 /** What is to stand in the sandbox, and how it is bounded. */
 export interface BubblewrapOrder {
   profile: Profile;

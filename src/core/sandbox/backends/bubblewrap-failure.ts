@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 
 /** What a word of bubblewrap means, and the exact thing to do about it. */
-interface PluginFailure {
+interface Explanation {
   means: string;
   fix: string;
 }
@@ -11,7 +12,7 @@ const IN_CONTAINER =
   'Start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined (and --cap-add SYS_ADMIN as root).';
 
 /** Explains why a sandbox could not be set up, from what bubblewrap wrote. */
-export function explain(words: string): PluginFailure {
+export function explain(words: string): Explanation {
   if (/nesting depth or .*namespaces exceeded|No space left on device/.test(words)) {
     return { means: 'the system allows no more namespaces', fix: 'sysctl -w user.max_user_namespaces=15000' };
   }
@@ -34,7 +35,7 @@ export function explain(words: string): PluginFailure {
   if (/namespace failed|No permissions|uid map|Operation not permitted/.test(words)) {
     return { means: 'namespaces may not be made here, as in most containers', fix: IN_CONTAINER };
   }
-  return { means: 'bubblewrap could not set the sandbox up', fix: 'acor health' };
+  return { means: 'bubblewrap could not set the sandbox up', fix: 'See what this machine offers.' };
 }
 
 /** The error of a run whose sandbox could not be set up. The run is refused: never is anything weaker tried. */
@@ -43,7 +44,7 @@ export function launchFailed(words: string): AcorError {
   const said = words === '' ? '' : `: ${words.split('\n').at(-1)}`;
   return new AcorError('E_SANDBOX_UNAVAILABLE', `the sandbox could not be set up, ${means}${said}`, {
     hint: fix,
-    next: ['acor health'],
+    next: [SEE_HEALTH],
   });
 }
 

@@ -1,16 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { unreachable } from '../../../util/unreachable.ts';
 import { installCommand } from '../install-command.ts';
-import { architecture, profileOf } from '../profile/profile.ts';
-import type { SandboxProbe } from '../sandbox.ts';
+import { architecture } from '../profile/profile.ts';
+import type { LaunchOptions, SandboxLaunch, SandboxProbe, SandboxRequest } from '../sandbox.ts';
 import { trustedProgram, type UntrustedReason } from '../trusted-program.ts';
-import { type Features, launchInBubblewrap, OWN_ENVIRONMENT } from './bubblewrap.ts';
+import { type Features, OWN_ENVIRONMENT } from './bubblewrap-arguments.ts';
 import { explain } from './bubblewrap-failure.ts';
 import { landlockVersion, noPerl } from './landlock-probe.ts';
 import { tryOut } from './try-out.ts';
 
+/** Prepares a launch with what this machine is believed to have. */
+type LaunchWith = (request: SandboxRequest, features: Features, options: LaunchOptions) => SandboxLaunch;
+
 /** Whether tools can be confined by bubblewrap here, found out by doing it. */
-export async function probeBubblewrap(): Promise<SandboxProbe> {
+export async function probeBubblewrap(launch: LaunchWith): Promise<SandboxProbe> {
   if (process.platform !== 'linux') return { available: false, detail: 'bubblewrap is for Linux' };
   if (architecture() === undefined) {
     return { available: false, detail: `there is no filter of system calls for ${process.arch}` };
@@ -26,18 +29,17 @@ export async function probeBubblewrap(): Promise<SandboxProbe> {
     canDisableNamespaces: help.includes('--disable-userns'),
     canMountProc: true,
   };
-  const trouble = await troubleOf(features);
+  const trouble = await troubleOf(launch, features);
   if (trouble === undefined) return works(features);
   const withoutProc = { ...features, canMountProc: false };
-  if (/mount proc/.test(trouble) && (await troubleOf(withoutProc)) === undefined) return works(withoutProc);
+  if (/mount proc/.test(trouble) && (await troubleOf(launch, withoutProc)) === undefined)
+    return works(withoutProc);
   const { means, fix } = explain(trouble);
   return { available: false, detail: `${means} (${trouble})`, fix };
 }
 
-async function troubleOf(features: Features): Promise<string | undefined> {
-  const { trouble } = await tryOut((request, options) =>
-    launchInBubblewrap(request, profileOf(request), features, options),
-  );
+async function troubleOf(launch: LaunchWith, features: Features): Promise<string | undefined> {
+  const { trouble } = await tryOut((request, options) => launch(request, features, options));
   return trouble;
 }
 

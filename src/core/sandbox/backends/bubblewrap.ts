@@ -16,13 +16,10 @@ import type {
   SandboxRequest,
 } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
-import { seccompFilter } from '../seccomp/filter.ts';
+import { assembleFilter } from '../seccomp/assemble-filter.ts';
 import { trustedPath } from '../trusted-program.ts';
-import { type BubblewrapFeatures, bubblewrapArguments } from './bubblewrap-arguments.ts';
+import { bubblewrapArguments, type Features, OWN_ENVIRONMENT } from './bubblewrap-arguments.ts';
 import { launchFailed } from './bubblewrap-failure.ts';
-
-/** The environment of bubblewrap itself: a tool's own could have other code run in it, outside of the sandbox. */
-export const OWN_ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
 
 /** Namespaces of Linux, laid out by bubblewrap, with a filter of system calls and a launcher inside (ARCHITECTURE.md, "The sandbox"). */
 export const bubblewrap: SandboxBackend = {
@@ -31,12 +28,22 @@ export const bubblewrap: SandboxBackend = {
   opensHosts: true,
 
   async probe() {
-    return (await import('./bubblewrap-probe.ts')).probeBubblewrap();
+    const { probeBubblewrap } = await import('./bubblewrap-probe.ts');
+    const { seccompFilter } = await import('../seccomp/filter.ts');
+    return probeBubblewrap((request, features, options) => {
+      const profile = profileOf(request);
+      return launchInBubblewrap(
+        request,
+        { profile, filter: seccompFilter(profile.seccomp), features },
+        options,
+      );
+    });
   },
 
-  async confine(request, { features }): Promise<Confinement> {
+  async confine(request, { features }, filterOf = assembleFilter): Promise<Confinement> {
     const found = features as unknown as Features;
     const profile = profileOf(request);
+    const filter = await filterOf(profile.seccomp);
     const isRoot = canGiveUsers();
     const held = enforcedBy(request, {
       commands: found.landlock > 0,
@@ -53,19 +60,15 @@ export const bubblewrap: SandboxBackend = {
       changesUser: isRoot && request.level !== 'privileged',
       takesSecrets: true,
       ...(entry && { env: entry.layout.env }),
-      launch: (options) => launchInBubblewrap(request, profile, found, options, entry),
+      launch: (options) => launchInBubblewrap(request, { profile, filter, features: found }, options, entry),
     };
   },
 };
 
-/** What `probe` found out about this machine; `landlock` is the version of that in the kernel, or 0. */
-export type Features = BubblewrapFeatures & { landlock: number };
-
 /** Gets one tool ready to be started. */
-export function launchInBubblewrap(
+function launchInBubblewrap(
   request: SandboxRequest,
-  profile: Profile,
-  features: Features,
+  { profile, filter, features }: { profile: Profile; filter: Uint8Array; features: Features },
   options: LaunchOptions,
   entry: EgressEntry | null = null,
 ): SandboxLaunch {
@@ -87,7 +90,7 @@ export function launchInBubblewrap(
             handled: 'execute',
             rules: executable.map((path) => ({ path, access: LANDLOCK_ACCESS.execute })),
           },
-    filter: seccompFilter(profile.seccomp),
+    filter,
     isInit: true,
     secrets: options.user === null ? undefined : options.secrets?.folder,
   };

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { canGiveUsers } from '../identity/can-give-users.ts';
 import { installCommand } from '../install-command.ts';
 import { architecture } from '../profile/profile.ts';
-import type { SandboxProbe } from '../sandbox.ts';
+import type { LaunchOptions, SandboxLaunch, SandboxProbe, SandboxRequest } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
-import { launchInContainer } from './container.ts';
 import type { ContainerFeatures } from './container-arguments.ts';
 import { type ContainerSettings, Engine } from './engine.ts';
 import { type Trial, type TrialOptions, tryOut } from './try-out.ts';
@@ -25,8 +24,18 @@ exit 7;
 const WORD = 'a word';
 const CANNOT_START = /No such file|not found|cannot find|no such file/i;
 
+/** Prepares a launch in a container with what this engine is believed to have. */
+type LaunchWith = (
+  request: SandboxRequest,
+  features: ContainerFeatures,
+  options: LaunchOptions,
+) => SandboxLaunch;
+
+/** Runs a script of Perl in such a container. */
+type RunTrial = (features: ContainerFeatures, script?: string, options?: TrialOptions) => Promise<Trial>;
+
 /** Whether tools can be confined in a container of this image here, found out by doing it. */
-export async function probeContainer(settings: ContainerSettings): Promise<SandboxProbe> {
+export async function probeContainer(settings: ContainerSettings, launch: LaunchWith): Promise<SandboxProbe> {
   const engine = new Engine(settings);
   if (process.platform !== 'linux' || architecture() === undefined) {
     return { available: false, detail: `containers are used on Linux, on x64 and arm64` };
@@ -38,9 +47,16 @@ export async function probeContainer(settings: ContainerSettings): Promise<Sandb
       fix: installCommand(engine.name, { 'apt-get': engine.name === 'docker' ? 'docker.io' : engine.name }),
     };
   }
-  const found = await featuresOf(settings, engine);
+  const limits = { memory_mb: 200, processes: 20 };
+  const trial: RunTrial = (features, script = '', options = {}) =>
+    tryOut(
+      (request, launchOptions) => launch({ ...request, limits }, features, launchOptions),
+      ['/usr/bin/perl', '-e', script],
+      options,
+    );
+  const found = await featuresOf(trial, engine);
   if ('trouble' in found) return troubled(settings, engine, found.trouble);
-  const wrong = (await faultOf(settings, found)) ?? (await killFaultOf(settings, found));
+  const wrong = (await faultOf(trial, found)) ?? (await killFaultOf(trial, found));
   if (wrong !== undefined) return { available: false, detail: `${engine.name} works, but ${wrong}` };
   const missing = [
     ...(found.groups ? [] : ['the engine limits neither memory nor processes']),
@@ -51,10 +67,7 @@ export async function probeContainer(settings: ContainerSettings): Promise<Sandb
 }
 
 /** What holds here, found out by asking for all of it first. */
-async function featuresOf(
-  settings: ContainerSettings,
-  engine: Engine,
-): Promise<ContainerFeatures | { trouble: string }> {
+async function featuresOf(trial: RunTrial, engine: Engine): Promise<ContainerFeatures | { trouble: string }> {
   const features = {
     groups: true,
     landlock: true,
@@ -62,7 +75,7 @@ async function featuresOf(
     keepsId: engine.isPodman && !canGiveUsers(),
   };
   for (;;) {
-    const { trouble } = await trial(settings, features);
+    const { trouble } = await trial(features);
     if (trouble === undefined) return features;
     if (features.landlock && /landlock/.test(trouble)) features.landlock = false;
     else if (!features.lowersLimits && /rlimit/.test(trouble)) features.lowersLimits = true;
@@ -71,15 +84,12 @@ async function featuresOf(
   }
 }
 
-async function faultOf(
-  settings: ContainerSettings,
-  features: ContainerFeatures,
-): Promise<string | undefined> {
+async function faultOf(trial: RunTrial, features: ContainerFeatures): Promise<string | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'acor-probe-'));
   const stdin = scratchFile(folder, WORD);
   let owner: number | undefined;
   try {
-    const { output, rc, trouble } = await trial(settings, features, TRIAL, {
+    const { output, rc, trouble } = await trial(features, TRIAL, {
       stdin,
       inspect: (work) => {
         owner = statSync(join(work, 'left'), { throwIfNoEntry: false })?.uid;
@@ -96,31 +106,14 @@ async function faultOf(
   }
 }
 
-async function killFaultOf(
-  settings: ContainerSettings,
-  features: ContainerFeatures,
-): Promise<string | undefined> {
-  const { trouble, rc } = await trial(settings, features, `$| = 1; print 'ready'; sleep 60; exit 7`, {
+async function killFaultOf(trial: RunTrial, features: ContainerFeatures): Promise<string | undefined> {
+  const { trouble, rc } = await trial(features, `$| = 1; print 'ready'; sleep 60; exit 7`, {
     onOutput({ forceKillCommand = [] }) {
       execFile(forceKillCommand[0]!, forceKillCommand.slice(1), () => {});
     },
   });
   if (trouble !== undefined) return trouble;
   return rc === 7 ? 'a container that is to end does not' : undefined;
-}
-
-function trial(
-  settings: ContainerSettings,
-  features: ContainerFeatures,
-  script = '',
-  options: TrialOptions = {},
-): Promise<Trial> {
-  const limits = { memory_mb: 200, processes: 20 };
-  return tryOut(
-    (request, launchOptions) => launchInContainer({ ...request, limits }, settings, features, launchOptions),
-    ['/usr/bin/perl', '-e', script],
-    options,
-  );
 }
 
 function troubled(settings: ContainerSettings, engine: Engine, trouble: string): SandboxProbe {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import { writeFully } from '../../../util/atomic-write.ts';
 import { newSpanId } from '../../../util/ids.ts';
 import type { Exit } from '../../process/runtime.ts';
@@ -11,7 +12,7 @@ import { isRunUser } from '../identity/run-user-range.ts';
 import { LANDLOCK_ACCESS } from '../launcher/landlock-rules.ts';
 import { Launcher } from '../launcher/launcher.ts';
 import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
-import { profileOf } from '../profile/profile.ts';
+import { architecture, profileOf } from '../profile/profile.ts';
 import { runtimePaths } from '../profile/programs.ts';
 import type {
   Confinement,
@@ -20,7 +21,8 @@ import type {
   SandboxLaunch,
   SandboxRequest,
 } from '../sandbox.ts';
-import { seccompFilter } from '../seccomp/filter.ts';
+import { assembleFilter } from '../seccomp/assemble-filter.ts';
+import type { SeccompRules } from '../seccomp/filter.ts';
 import { withOwnTemp } from './bubblewrap.ts';
 import { type ContainerFeatures, containerArguments, ORDERS_FOLDER } from './container-arguments.ts';
 import { type ContainerSettings, Engine } from './engine.ts';
@@ -50,10 +52,16 @@ export function containerBackend(settings: ContainerSettings): SandboxBackend {
       return JSON.stringify([settings, engine.program?.identity]);
     },
     async probe() {
-      return (await import('./container-probe.ts')).probeContainer(settings);
+      const { probeContainer } = await import('./container-probe.ts');
+      const { seccompFilter } = await import('../seccomp/filter.ts');
+      const filter = seccompFilter(containerRules());
+      return probeContainer(settings, (request, features, options) =>
+        launchInContainer(request, { settings, features, filter }, options),
+      );
     },
-    async confine(request, { features }): Promise<Confinement> {
+    async confine(request, { features }, filterOf = assembleFilter): Promise<Confinement> {
       if (request.level === 'privileged') throw noMachine();
+      const filter = await filterOf(containerRules());
       const found = features as unknown as ContainerFeatures;
       const held = enforcedBy(request, {
         commands: found.landlock,
@@ -68,17 +76,25 @@ export function containerBackend(settings: ContainerSettings): SandboxBackend {
           not_enforced: ['resources', ...held.not_enforced],
         },
         changesUser: canGiveUsers(),
-        launch: (options) => launchInContainer(request, settings, found, options),
+        launch: (options) => launchInContainer(request, { settings, features: found, filter }, options),
       };
     },
   };
 }
 
+/** A container has no network: its filter keeps a tool from sockets of the internet, too. */
+function containerRules(): SeccompRules {
+  return { architecture: architecture() ?? 'x64', internet: false, kind: 'full' };
+}
+
 /** Gets one tool ready to be started. */
-export function launchInContainer(
+function launchInContainer(
   request: SandboxRequest,
-  settings: ContainerSettings,
-  features: ContainerFeatures,
+  {
+    settings,
+    features,
+    filter,
+  }: { settings: ContainerSettings; features: ContainerFeatures; filter: Uint8Array },
   options: LaunchOptions,
 ): SandboxLaunch {
   const engine = new Engine(settings);
@@ -112,7 +128,7 @@ export function launchInContainer(
           features.landlock && profile.executable !== null
             ? { handled: 'execute', rules: profile.executable.map((path) => ({ path, ...execute })) }
             : null,
-        filter: seccompFilter({ ...profile.seccomp, internet: false }),
+        filter,
         isInit: true,
         handsOn: true,
       },
@@ -193,11 +209,14 @@ function noMachine(): AcorError {
     'a container gives no tool the whole machine, as level privileged asks for',
     {
       hint: 'Ask for no more than standard in permissions.level, or take security.container out of the configuration.',
-      next: ['acor health'],
+      next: [SEE_HEALTH],
     },
   );
 }
 
 function unavailable(message: string): AcorError {
-  return new AcorError('E_SANDBOX_UNAVAILABLE', message, { hint: 'See: acor health', next: ['acor health'] });
+  return new AcorError('E_SANDBOX_UNAVAILABLE', message, {
+    hint: 'See what this machine offers.',
+    next: [SEE_HEALTH],
+  });
 }

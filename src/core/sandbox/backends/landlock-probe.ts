@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { installCommand } from '../install-command.ts';
-import { architecture, profileOf } from '../profile/profile.ts';
+import { architecture } from '../profile/profile.ts';
 import type { SandboxProbe } from '../sandbox.ts';
 import { numberOf } from '../seccomp/system-calls.ts';
 import { trustedProgram } from '../trusted-program.ts';
-import { launchUnderLandlock } from './landlock.ts';
-import { tryOut } from './try-out.ts';
+import { type Launch, tryOut } from './try-out.ts';
 
 /** Whether tools can be confined by Landlock here, found out by doing it. */
-export async function probeLandlock(): Promise<SandboxProbe> {
+export async function probeLandlock(launch: Launch): Promise<SandboxProbe> {
   if (process.platform !== 'linux') return { available: false, detail: 'Landlock is for Linux' };
   if (architecture() === undefined) {
     return { available: false, detail: `there is no filter of system calls for ${process.arch}` };
@@ -24,9 +23,7 @@ export async function probeLandlock(): Promise<SandboxProbe> {
     };
   }
 
-  const { trouble } = await tryOut((request, options) =>
-    launchUnderLandlock(request, profileOf(request), options),
-  );
+  const { trouble } = await tryOut(launch);
   if (trouble !== undefined) return { available: false, detail: trouble };
   return { available: true, detail: `works (version ${version} of the kernel's interface)` };
 }

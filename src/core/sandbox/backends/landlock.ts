@@ -1,6 +1,7 @@
 import { chownSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import { enforcedBy } from '../enforced.ts';
 import { canGiveUsers, ROOT } from '../identity/can-give-users.ts';
 import { isRunUser } from '../identity/run-user-range.ts';
@@ -17,7 +18,8 @@ import type {
   SandboxLaunch,
   SandboxRequest,
 } from '../sandbox.ts';
-import { seccompFilter } from '../seccomp/filter.ts';
+import { assembleFilter } from '../seccomp/assemble-filter.ts';
+import type { SeccompRules } from '../seccomp/filter.ts';
 import { trustedPath } from '../trusted-program.ts';
 
 /** In the workspace: the machine's own folder for temporary files is out of reach. */
@@ -34,26 +36,41 @@ export const landlock: SandboxBackend = {
   tier: 2,
 
   async probe() {
-    return (await import('./landlock-probe.ts')).probeLandlock();
+    const { probeLandlock } = await import('./landlock-probe.ts');
+    const { seccompFilter } = await import('../seccomp/filter.ts');
+    return probeLandlock((request, options) => {
+      const profile = profileOf(request);
+      return launchUnderLandlock(
+        request,
+        { profile, filter: seccompFilter(withoutInternet(profile)) },
+        options,
+      );
+    });
   },
 
-  async confine(request): Promise<Confinement> {
+  async confine(request, _probe, filterOf = assembleFilter): Promise<Confinement> {
     if (request.network !== 'none') throw noNetwork();
     const profile = profileOf(request);
+    const filter = await filterOf(withoutInternet(profile));
     const isRoot = canGiveUsers();
     const held = enforcedBy(request, { commands: true, processes: isRoot, hidesProcesses: false });
     return {
       isolation: { backend: 'landlock', tier: 2, level: request.level, ...held },
       changesUser: isRoot && request.level !== 'privileged',
-      launch: (options) => launchUnderLandlock(request, profile, options),
+      launch: (options) => launchUnderLandlock(request, { profile, filter }, options),
     };
   },
 };
 
+/** Landlock leaves the tool the network of the machine: the filter alone keeps it off the internet. */
+export function withoutInternet({ seccomp }: Profile): SeccompRules {
+  return { ...seccomp, internet: false };
+}
+
 /** Gets one tool ready to be started. */
-export function launchUnderLandlock(
+function launchUnderLandlock(
   request: SandboxRequest,
-  profile: Profile,
+  { profile, filter }: { profile: Profile; filter: Uint8Array },
   options: LaunchOptions,
 ): SandboxLaunch {
   const temp = join(request.folders.work, TEMP_FOLDER);
@@ -72,7 +89,7 @@ export function launchUnderLandlock(
         countsByRun: options.user !== null && isRunUser(options.user.uid),
       }),
       landlock: rulesOf(profile),
-      filter: seccompFilter({ ...profile.seccomp, internet: false }),
+      filter,
       isInit: false,
     },
     options,
@@ -121,7 +138,7 @@ function rulesOf(profile: Profile): LandlockRules {
 function noNetwork(): AcorError {
   return new AcorError('E_SANDBOX_UNAVAILABLE', 'without namespaces a tool can have no network', {
     hint: `Have bubblewrap: ${installCommand('bubblewrap')}`,
-    next: ['acor health'],
+    next: [SEE_HEALTH],
   });
 }
 
@@ -130,7 +147,7 @@ function launchFailed(words: string): AcorError {
   return new AcorError('E_SANDBOX_UNAVAILABLE', `the sandbox could not be entered: ${words}`, {
     hint: isBlocked
       ? 'As root, tools run as an ordinary user, who cannot enter the folders above the project: chmod o+x them, or install bubblewrap.'
-      : 'See: acor health',
-    next: ['acor health'],
+      : 'See what this machine offers.',
+    next: [SEE_HEALTH],
   });
 }

@@ -1,4 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import { BY_THE_RUNNER } from '../enforced.ts';
 import { Launcher, PERL_COMMAND } from '../launcher/launcher.ts';
 import { processLimits } from '../profile/limits.ts';
@@ -84,6 +85,6 @@ function launchDirectly({ argv, folders }: SandboxRequest, options: LaunchOption
 function spawnRefused(words: string): AcorError {
   return new AcorError('E_SPAWN_FAILED', `the tool could not be started: ${words}`, {
     hint: 'Check that /usr/bin/perl works, which sets the limits of a tool: perl -e 1',
-    next: ['acor health'],
+    next: [SEE_HEALTH],
   });
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import { shellCommand } from '../../../util/shell-quote.ts';
 
 const PACKAGE = '@anthropic-ai/sandbox-runtime';
@@ -42,6 +43,6 @@ export function loadSeatbelt(
   throw new AcorError(
     'E_SANDBOX_UNAVAILABLE',
     `the package ${PACKAGE}, which makes sandboxes on macOS, is not installed`,
-    { hint: shellCommand(['npm', 'install', '--prefix', own ?? '.', PACKAGE]), next: ['acor health'] },
+    { hint: shellCommand(['npm', 'install', '--prefix', own ?? '.', PACKAGE]), next: [SEE_HEALTH] },
   );
 }

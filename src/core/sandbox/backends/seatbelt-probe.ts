@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { newSpanId } from '../../../util/ids.ts';
 import type { SandboxProbe } from '../sandbox.ts';
-import { seatbelt } from './seatbelt.ts';
 import { loadSeatbelt } from './seatbelt-package.ts';
-import { tryOut } from './try-out.ts';
+import { type Launch, tryOut } from './try-out.ts';
 
 /** Whether tools can be confined by seatbelt here, found out by doing it. */
-export async function probeSeatbelt(): Promise<SandboxProbe> {
+export async function probeSeatbelt(launch: Launch): Promise<SandboxProbe> {
   if (process.platform !== 'darwin') return { available: false, detail: 'seatbelt is for macOS' };
   const outside = join(homedir(), `.acor-probe-${newSpanId()}`);
   try {
     loadSeatbelt();
-    const { output, trouble } = await tryOut(
-      async (request, options) =>
-        (await seatbelt.confine(request, { available: true, detail: '' })).launch(options),
-      ['/bin/sh', '-c', ': > here && echo works; : > "$0"', outside],
-    );
+    const { output, trouble } = await tryOut(launch, [
+      '/bin/sh',
+      '-c',
+      ': > here && echo works; : > "$0"',
+      outside,
+    ]);
     if (trouble !== undefined || output !== 'works\n') {
       return { available: false, detail: trouble ?? 'a tool in it cannot write to its workspace' };
     }

@@ -1,9 +1,10 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import { shellCommand } from '../../../util/shell-quote.ts';
 import { BY_THE_RUNNER } from '../enforced.ts';
 import { allowedPaths } from '../profile/allowed-paths.ts';
 import { profileOf } from '../profile/profile.ts';
-import type { Confinement, SandboxBackend, SandboxLaunch, SandboxRequest } from '../sandbox.ts';
+import type { Confinement, SandboxBackend, SandboxLaunch, SandboxProbe, SandboxRequest } from '../sandbox.ts';
 import { loadSeatbelt, type SandboxManager, type SeatbeltConfig } from './seatbelt-package.ts';
 
 /** What every program of macOS reads before it is one. */
@@ -16,6 +17,9 @@ const SYSTEM = [
 const SHARED = ['/tmp/claude', '/private/tmp/claude'];
 
 const FOR_SHELLS = /^(BASH.*|ENV|SHELLOPTS|PS4|IFS|CDPATH|DYLD_.*|LD_.*)$/;
+
+/** The probe confines a program before there is a probe. */
+const NOT_PROBED: SandboxProbe = { available: true, detail: '' };
 
 /** The hosts that this process opens: the package keeps one list for all that it starts. */
 let openHosts: string | undefined;
@@ -30,7 +34,10 @@ export const seatbelt: SandboxBackend = {
   opensHosts: true,
 
   async probe() {
-    return (await import('./seatbelt-probe.ts')).probeSeatbelt();
+    const { probeSeatbelt } = await import('./seatbelt-probe.ts');
+    return probeSeatbelt(async (request, options) =>
+      (await this.confine(request, NOT_PROBED)).launch(options),
+    );
   },
 
   async confine(request): Promise<Confinement> {
@@ -120,7 +127,7 @@ function otherHosts(): AcorError {
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
     'under seatbelt all tools that one process of ACOR starts have the same hosts, and this tool asks for others',
-    { hint: 'Run it by a process of its own: acor run', next: ['acor health'] },
+    { hint: 'Run it in a process of its own.', next: [SEE_HEALTH] },
   );
 }
 
@@ -130,7 +137,7 @@ function notWrapped(): AcorError {
     'the package @anthropic-ai/sandbox-runtime has put no sandbox around the tool',
     {
       hint: 'Install the version that this one was written for: 0.0.83',
-      next: ['acor health'],
+      next: [SEE_HEALTH],
     },
   );
 }

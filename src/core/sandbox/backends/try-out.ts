@@ -27,9 +27,15 @@ export interface TrialOptions {
   inspect?(work: string): void;
 }
 
+/** Prepares the launch of one program in the sandbox that is probed. */
+export type Launch = (
+  request: SandboxRequest,
+  options: LaunchOptions,
+) => SandboxLaunch | Promise<SandboxLaunch>;
+
 /** Starts a program in a sandbox, with every layer that a tool would get. */
 export async function tryOut(
-  launch: (request: SandboxRequest, options: LaunchOptions) => SandboxLaunch | Promise<SandboxLaunch>,
+  launch: Launch,
   argv: SandboxRequest['argv'] = ['/bin/true'],
   { stdin, onOutput, inspect }: TrialOptions = {},
 ): Promise<Trial> {

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, readSync } from 'node:fs';
 import { constants } from 'node:os';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Exit } from '../../process/runtime.ts';
-import type { LaunchOptions, RunUser, ToolExit } from '../sandbox.ts';
+import type { LaunchOptions, RunUser, SandboxLaunch } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 import type { Architecture } from '../seccomp/system-calls.ts';
 import { grantChanged } from './grant-changed.ts';
@@ -110,7 +110,7 @@ export class Launcher {
   }
 
   /** How the tool ended. `failed` makes the error of a launch that came to nothing out of the words that were left. */
-  settle(exit: Exit, failed: (words: string) => AcorError): ToolExit {
+  settle(exit: Exit, failed: (words: string) => AcorError): ReturnType<SandboxLaunch['settle']> {
     const words = this.#words();
     const line = (key: string) => new RegExp(`^${key} (.*)$`, 'm').exec(words)?.[1];
     const cannotStart = line('cannot-start');

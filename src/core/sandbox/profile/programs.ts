@@ -1,9 +1,8 @@
-import { closeSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
-import { basename, delimiter, isAbsolute, join } from 'node:path';
+import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 import type { SandboxRequest } from '../sandbox.ts';
 import { BASE_UTILITIES, SDK_UTILITIES } from './base-utilities.ts';
 import { isBelow } from './mounts.ts';
-import { runtimeFolders } from './runtime-folders.ts';
 
 /** Where they lie by convention; a program of the base system cannot start without its own. */
 const LOADERS = [
@@ -103,5 +102,37 @@ function isReadable(path: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Folders in which programs lie; what belongs to them lies beside. */
+const PROGRAM_FOLDERS = ['bin', 'sbin', 'libexec', 'shims', 'Scripts'];
+/** Too much would come along with these. */
+const BROAD_FOLDERS = /^\/(home|root|Users|opt|srv|var|mnt|media|tmp)?$|^\/(home|Users)\/[^/]+$/;
+
+/** What must be readable for a program to run that lies outside of the base system: it, and what is installed with it. */
+function runtimeFolders(program: string): string[] {
+  const found = [program];
+  const real = realOf(program);
+  const environment = dirname(dirname(program));
+  // Python finds its virtual environment from the path by which it is called.
+  if (existsSync(join(environment, 'pyvenv.cfg'))) found.push(environment);
+  found.push(installationOf(real));
+  if (!isLink(program)) found.push(installationOf(program));
+  return [...new Set(found)];
+}
+
+/** `/opt/python/bin/python3` belongs to `/opt/python`; a program that lies by itself, to nothing. */
+function installationOf(program: string): string {
+  const folder = dirname(program);
+  const above = dirname(folder);
+  return PROGRAM_FOLDERS.includes(basename(folder)) && !BROAD_FOLDERS.test(above) ? above : program;
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
   }
 }

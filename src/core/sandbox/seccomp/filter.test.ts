@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { type SeccompRules, seccompFilter } from './filter.ts';
+import { digestOf, FILTER_DIGESTS } from './filter-digests.ts';
 import { type Architecture, AUDIT_ARCHITECTURE, numberOf, REFUSED_CALLS } from './system-calls.ts';
 
 const ALLOWED = 'allowed';
@@ -117,3 +119,17 @@ for (const architecture of ['x64', 'arm64'] as const satisfies Architecture[]) {
     });
   });
 }
+
+it('the digests by which filters are cached are those of the rules; after a change of the rules, copy them from here', () => {
+  const digests: Record<string, string> = {};
+  for (const architecture of ['x64', 'arm64'] as const) {
+    for (const kind of ['full', 'small'] as const) {
+      for (const internet of [true, false]) {
+        const rules = { architecture, kind, internet };
+        const [name] = Object.entries(FILTER_DIGESTS).find(([, digest]) => digest === digestOf(rules))!;
+        digests[name] = createHash('sha256').update(seccompFilter(rules)).digest('hex');
+      }
+    }
+  }
+  assert.deepEqual(digests, FILTER_DIGESTS);
+});

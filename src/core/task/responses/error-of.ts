@@ -11,7 +11,7 @@ export function errorOf(error: unknown): { code: string; message: string; hint: 
     return {
       code: 'E_PERMISSION',
       message,
-      hint: 'Store a key that the service takes: acor secret set OPENAI_API_KEY --file FILE',
+      hint: 'Store a key that the service takes as the secret OPENAI_API_KEY.',
       retryable: false,
     };
   }

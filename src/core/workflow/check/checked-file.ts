@@ -3,7 +3,7 @@ import type { Problem } from '../../config/problem.ts';
 import type { KeyPath } from '../../config/yaml-file.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
 import type { ReadWorkflow } from '../file/read-workflow.ts';
-import type { RunExecutor, Step, StepArguments, StepCommon, Task, Workflow } from '../model.ts';
+import type { Step, StepArguments, StepCommon, StepWork, Task, Workflow } from '../model.ts';
 
 /** A workflow that was read, to be held against what there is around it. */
 export interface CheckedFile {
@@ -29,12 +29,12 @@ export type Check = (file: CheckedFile, surroundings: Surroundings) => Problem[]
 export function problemAt(
   { workflow, places }: CheckedFile,
   { path, others = [] }: { path: KeyPath; others?: readonly KeyPath[] },
-  { rule, message, fix }: Pick<Problem, 'rule' | 'message' | 'fix'>,
+  { rule, message, fix, next }: Pick<Problem, 'rule' | 'message' | 'fix' | 'next'>,
 ): Problem {
   const holder = places.placeOf(path.slice(0, -1));
   const found = [path, ...others].map((each) => places.placeOf(each));
   const at = found.find(({ line, column }) => line !== holder.line || column !== holder.column) ?? holder;
-  return { file: workflow.file, ...at, rule, message, fix };
+  return { file: workflow.file, ...at, rule, message, fix, ...(next && { next }) };
 }
 
 export function allSteps({ steps, finally: last }: Workflow): Step[] {
@@ -42,7 +42,7 @@ export function allSteps({ steps, finally: last }: Workflow): Step[] {
 }
 
 /** What a step does, and what each of its tasks does. */
-export function worksOf(step: Step): (RunExecutor & Pick<StepCommon, 'path' | 'name'>)[] {
+export function worksOf(step: Step): (StepWork & Pick<StepCommon, 'path' | 'name'>)[] {
   const tasks: readonly Task[] = step.kind === 'parallel' ? step.tasks : [];
   return [step, ...tasks];
 }

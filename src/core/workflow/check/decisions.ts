@@ -70,9 +70,9 @@ async function mistakesOf(file: CheckedFile, decision: Decision): Promise<Proble
 }
 
 async function schemaMistake(schema: object): Promise<string | undefined> {
-  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const { newAjv } = await import('../../registry/schema-check.ts');
   try {
-    new Ajv2020({ strict: false, validateFormats: false, logger: false }).compile({ ...schema });
+    (await newAjv()).compile({ ...schema });
     return undefined;
   } catch (error) {
     return (error as Error).message;

@@ -1,4 +1,5 @@
 import { ERROR_CLASSES } from '../../../protocol/error-codes.ts';
+import { LIST_ERROR_CODES } from '../../../protocol/next-steps.ts';
 import type { Problem } from '../../config/problem.ts';
 import { allSteps, type CheckedFile, problemAt, type Surroundings } from './checked-file.ts';
 import { nearestOf } from './nearest-of.ts';
@@ -20,7 +21,8 @@ export function checkRetries(file: CheckedFile, { codes }: Surroundings): Proble
         {
           rule: 'unknown-code',
           message: `'${each}' is neither a class of errors nor an error code`,
-          fix: nearest === undefined ? 'See the classes and codes: acor errors' : `Write '${nearest}'.`,
+          fix: nearest === undefined ? 'Write a class or a code.' : `Write '${nearest}'.`,
+          ...(nearest === undefined && { next: [LIST_ERROR_CODES] }),
         },
       );
     }),

@@ -1,16 +1,17 @@
 import { existsSync, realpathSync } from 'node:fs';
+import { LIST_WORKFLOWS } from '../../../protocol/next-steps.ts';
 import { MOST_NESTED_WORKFLOWS } from '../../../protocol/workflow-file.ts';
 import type { Problem } from '../../config/problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
 import { isInside } from '../../registry/real-path.ts';
 import { workflowFolders } from '../file/find-workflow.ts';
 import { readWorkflow } from '../file/read-workflow.ts';
-import { inputSpecsOf } from '../inputs.ts';
-import type { RunExecutor } from '../model.ts';
+import type { StepWork } from '../model.ts';
+import { inputSpecsOf } from '../model.ts';
 import { allSteps, type CheckedFile, problemAt, type Surroundings, worksOf } from './checked-file.ts';
 import { inTermsOfFile, isOpen, openWords } from './open-arguments.ts';
 
-type SubWork = Extract<RunExecutor, { kind: 'workflow' }> & {
+type SubWork = Extract<StepWork, { kind: 'workflow' }> & {
   path: CheckedFile['workflow']['steps'][number]['path'];
 };
 
@@ -82,12 +83,13 @@ export async function checkSubWorkflows(
 function whyNoFile(
   path: string,
   { roots }: Surroundings,
-): Pick<Problem, 'rule' | 'message' | 'fix'> | undefined {
+): Pick<Problem, 'rule' | 'message' | 'fix' | 'next'> | undefined {
   if (!existsSync(path)) {
     return {
       rule: 'no-workflow-file',
       message: `there is no workflow at ${path}`,
-      fix: 'Write the name of a workflow (acor workflow list), or a path from the folder of this file.',
+      fix: 'Write the name of a workflow, or a path from the folder of this file.',
+      next: [LIST_WORKFLOWS],
     };
   }
   const real = realpathSync(path);

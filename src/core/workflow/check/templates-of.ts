@@ -1,6 +1,6 @@
 import type { Expression } from '../expression/expression.ts';
 import { expressionsIn, type Template } from '../expression/template.ts';
-import type { RunExecutor, Step, StepArguments } from '../model.ts';
+import type { Step, StepArguments, StepWork } from '../model.ts';
 import { worksOf } from './checked-file.ts';
 
 /** The expressions of a step; those of each item may read `item` and `index`. */
@@ -13,7 +13,7 @@ export function expressionsOf(step: Step): { once: Expression[]; eachItem: Expre
     : { once: always, eachItem: work };
 }
 
-function templatesOf(work: RunExecutor): Template[] {
+function templatesOf(work: StepWork): Template[] {
   switch (work.kind) {
     case 'tool':
       return argumentTemplates(work.args);

@@ -1,4 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { describeTool, LIST_TOOLS } from '../../../protocol/next-steps.ts';
 import type { Problem } from '../../config/problem.ts';
 import { problemText } from '../../config/problem.ts';
 import type { ArgumentProblem } from '../../registry/argument-problem.ts';
@@ -31,7 +32,8 @@ export const checkToolCalls: Check = async (file, surroundings) => {
         problemAt(file, call, {
           rule: 'unknown-tool',
           message: `there is no tool called '${call.tool}'`,
-          fix: nearest === undefined ? 'See the tools there are: acor list' : `Write '${nearest}'.`,
+          fix: nearest === undefined ? 'Write the name of a tool of the project.' : `Write '${nearest}'.`,
+          ...(nearest === undefined && { next: [LIST_TOOLS] }),
         }),
       );
     } else if (tool.problems[0] !== undefined) {
@@ -83,7 +85,8 @@ async function argumentMistakes(
     problemAt(file, placeOf(call, input), {
       rule: 'argument',
       message: inTermsOfFile(`${call.tool}: ${message}`),
-      fix: inTermsOfFile(`${fix} See: acor describe ${call.tool}`),
+      fix: inTermsOfFile(fix),
+      next: [describeTool(call.tool)],
     }),
   );
 }

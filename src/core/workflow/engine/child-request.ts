@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { runName } from '../../../protocol/run-kind.ts';
 import { unreachable } from '../../../util/unreachable.ts';
 import type { RunRequest } from '../../run/run-request.ts';
-import { WORKFLOW_PREFIX } from '../../run/services.ts';
 import { asText, evaluate } from '../expression/evaluate.ts';
 import type { Scope } from '../expression/expression.ts';
 import type { StepArguments } from '../model.ts';
@@ -34,12 +34,12 @@ export function childRequest(
   };
 }
 
-function callOf(work: ChildTask['work'], scope: Scope): Pick<RunRequest, 'tool' | 'args'> {
+function callOf(work: ChildTask['work'], scope: Scope): Pick<RunRequest, 'kind' | 'tool' | 'args'> {
   switch (work.kind) {
     case 'tool':
-      return { tool: work.tool, args: wordsOf(work.args, scope) };
+      return { kind: 'tool', tool: work.tool, args: wordsOf(work.args, scope) };
     case 'workflow':
-      return { tool: `${WORKFLOW_PREFIX}${work.file}`, args: jsonOf(work.inputs, scope) };
+      return { kind: 'workflow', tool: runName('workflow', work.file), args: jsonOf(work.inputs, scope) };
     case 'pipe':
       return pipeCall(work.stages.map(({ tool, args }) => [tool, ...wordsOf(args, scope)]));
     default:

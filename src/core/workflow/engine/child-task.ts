@@ -1,8 +1,8 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import { isLive, livenessOf } from '../../run/liveness.ts';
+import { wasStoppedMidway } from '../../run/retry.ts';
 import type { RunRequest } from '../../run/run-request.ts';
-import { wasStoppedMidway } from '../../run/stopped-midway.ts';
 import { childRequest } from './child-request.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
 import { type FollowedChild, followChild } from './follow-child.ts';
@@ -47,7 +47,7 @@ async function takeUp(engine: Engine, { id, work }: ChildTask): Promise<TaskTry 
     return undefined;
   }
   if (work.kind !== 'tool' || engine.plan.isForced || !isUnknown(record)) return undefined;
-  const message = `its run ${childRunId} was stopped mid-way (${record.code ?? record.signal}), and '${record.tool}' is not idempotent: nobody can say what it had done. If doing it again is harmless, add --force; else look at it, and go on with it: acor resume ${childRunId} --force`;
+  const message = `its run ${childRunId} was stopped mid-way (${record.code ?? record.signal}), and '${record.tool}' is not idempotent: nobody can say what it had done. If doing it again is harmless, add --force; else look at it, and resume it with --force.`;
   const told = { child_run_id: childRunId };
   return { status: 'failed', code: 'E_OUTCOME_UNKNOWN', message, retryable: false, isUnknown: true, told };
 }

@@ -1,9 +1,7 @@
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import { readChildQuestion, throughTask } from '../../run/answers/child-question.ts';
-import { endedRecord } from '../../run/ended-record.ts';
-import { followToEnd } from '../../run/follow-to-end.ts';
-import type { RunSummary } from '../../run/run-summary.ts';
-import { summaryOf } from '../../run/summary-of.ts';
+import { endedRecord, followToEnd } from '../../run/follow-to-end.ts';
+import { type RunSummary, summaryOf } from '../../run/run-summary.ts';
 import { type Engine, emit } from './engine.ts';
 
 type Event = Readonly<Record<string, unknown>>;

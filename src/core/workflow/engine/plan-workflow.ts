@@ -1,37 +1,34 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { resumeWorkflow } from '../../../protocol/next-steps.ts';
+import { runName, withoutKind } from '../../../protocol/run-kind.ts';
+import { nearestWords } from '../../../util/nearest.ts';
 import { refuseArguments } from '../../registry/argument-problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
-import { preparedAnswers } from '../../run/answers/prepared-answers.ts';
+import { preparedAnswers } from '../../run/plan/from-request.ts';
 import type { RunRequest } from '../../run/run-request.ts';
-import { type RunnerServices, WORKFLOW_PREFIX } from '../../run/services.ts';
-import { inputSpecsOf } from '../inputs.ts';
-import { loadWorkflow, type WorkflowProject } from '../inspect-workflow.ts';
+import type { RunnerServices } from '../../run/services.ts';
+import { loadWorkflow } from '../inspect-workflow.ts';
 import type { Step, Workflow } from '../model.ts';
+import { inputSpecsOf } from '../model.ts';
 import { type ParentPlan, planParent } from '../parent-plan.ts';
-import { stepsAfter } from './steps-after.ts';
 
-/** What workflows are planned with: all tools are looked at beforehand. */
-export type WorkflowServices = Omit<RunnerServices, 'registry'> & {
-  registry: RunnerServices['registry'] & WorkflowProject['registry'];
-};
-
-/** What is decided of a workflow's run before anything starts. */
+/** Everything decided about a workflow's run before it starts. */
 export interface WorkflowPlan extends ParentPlan {
   workflow: Workflow;
   /** The values of its inputs, defaults included; null for one that has neither. */
   inputs: Readonly<Record<string, unknown>>;
-  /** The steps that are run again although they may be done. */
+  /** The steps that run again even if they have completed. */
   stepsAgain: readonly string[];
 }
 
-/** Plans the run of a workflow whose path is in the request, after the prefix. Starts and writes nothing. */
-export async function planWorkflow(services: WorkflowServices, request: RunRequest): Promise<WorkflowPlan> {
+/** Plans the run of the workflow that the request names. Starts and writes nothing. */
+export async function planWorkflow(services: RunnerServices, request: RunRequest): Promise<WorkflowPlan> {
   const { again, cwd, args } = request;
-  const wanted = request.tool.slice(WORKFLOW_PREFIX.length);
+  const wanted = withoutKind(request.tool);
   const { workflow } = await loadWorkflow(wanted, { ...services, cwd });
   const { file } = workflow;
   refuseWhatCannotRun(workflow);
-  const name = `${WORKFLOW_PREFIX}${workflow.name}`;
+  const name = runName('workflow', workflow.name);
   const version = `sha256:${workflow.digest}`;
   if (again !== undefined && !again.force) await refuseChanged(services, again.runId, file, version);
   const plan = planParent(services, request, {
@@ -64,7 +61,7 @@ function valuesOf(workflow: Workflow, args: readonly string[], request: RunReque
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
   const flags = specs.map(({ name, required }) => (required ? `--${name} …` : `[--${name} …]`));
-  refuseArguments(workflow.name, problems, `acor workflow run ${[workflow.file, ...flags].join(' ')}`);
+  refuseArguments(workflow.name, problems, [workflow.file, ...flags].join(' '));
   const given = Object.fromEntries(read.map(({ spec, values }) => [spec.name, values[0]?.value ?? null]));
   return { ...Object.fromEntries(specs.map(({ name }) => [name, null])), ...given };
 }
@@ -76,7 +73,7 @@ function refuseWhatCannotRun({ inputs, file }: Workflow): void {
     'E_WORKFLOW_INVALID',
     `${file}: the input '${secret.name}' is secret, but what a workflow is given is kept, so that it can be resumed`,
     {
-      hint: "Name the secret under 'secrets' in the manifest of the tool that needs it: acor secret set NAME",
+      hint: "Name the secret under 'secrets' in the manifest of the tool that needs it, and store it.",
     },
   );
 }
@@ -93,6 +90,32 @@ async function refuseChanged(
   throw new AcorError('E_USAGE', `${file} is not what it was when run ${runId} began: it has been changed`, {
     hint: 'Put it back, start it anew, or add --force: steps that are done stay done, by their names.',
     details: { was: before, is: version },
-    next: [`acor workflow run ${file}`, `acor workflow resume ${runId} --force`],
+    next: [
+      {
+        operation: 'workflow.run',
+        input: { workflow: file },
+        why: 'Start the workflow again from its beginning.',
+      },
+      resumeWorkflow(runId, { force: true }),
+    ],
   });
+}
+
+/** A step and all that need it, directly or not; the last steps always belong to them. Throws E_USAGE for one that is not there. */
+function stepsAfter({ steps, finally: last, file }: Workflow, from: string): string[] {
+  if (!steps.some(({ name }) => name === from)) {
+    const names = steps.map(({ name }) => name);
+    const [nearest] = nearestWords(from, names, 1);
+    throw new AcorError('E_USAGE', `${file} has no step '${from}'`, {
+      hint:
+        nearest === undefined ? `Its steps: ${names.slice(0, 20).join(', ')}` : `Did you mean '${nearest}'?`,
+    });
+  }
+  const dependents = new Map<string, string[]>();
+  for (const { name, needs } of steps)
+    for (const need of needs) dependents.set(need, [...(dependents.get(need) ?? []), name]);
+  const found = new Set([from]);
+  // A set goes on to what is added to it meanwhile.
+  for (const name of found) for (const next of dependents.get(name) ?? []) found.add(next);
+  return [...found, ...last.map(({ name }) => name)];
 }

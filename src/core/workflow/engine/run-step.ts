@@ -4,16 +4,10 @@ import { evaluate } from '../expression/evaluate.ts';
 import type { Scope } from '../expression/expression.ts';
 import type { Step, Task } from '../model.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
+import { runTask } from './run-task.ts';
 import type { StepEnd, StepResults } from './step-results.ts';
-import { type EngineTask, runTask, type TaskOutcome } from './task.ts';
+import type { TaskEnd } from './task-history.ts';
 import { taskIdOf } from './task-id.ts';
-
-/** How a step came out, and whether the workflow must end for it. */
-export interface StepOutcome {
-  end: StepEnd;
-  /** The first failure that nothing was to be done about. */
-  fatal: { taskId: string; code: string; message: string } | undefined;
-}
 
 interface Item {
   item: unknown;
@@ -21,7 +15,7 @@ interface Item {
 }
 
 /** Does what a step says: one task, or many, of which no more are begun than may go on at once. */
-export async function runStep(engine: Engine, results: StepResults, step: Step): Promise<StepOutcome> {
+export async function runStep(engine: Engine, results: StepResults, step: Step): Promise<StepEnd> {
   const id = taskIdOf(step.name);
   try {
     const { once, eachItem } = expressionsOf(step);
@@ -45,13 +39,13 @@ async function runOnce(
   step: Step,
   id: string,
   item: Item | undefined,
-): Promise<StepOutcome> {
+): Promise<StepEnd> {
   const scope = () => scopeOf(item);
   if (step.kind !== 'parallel') {
     const outcome = await runTask(engine, { ...step, id, step: step.name, work: step, scope });
     return single(id, outcome, step.kind === 'decision');
   }
-  const each = async (task: Task): Promise<StepOutcome> => {
+  const each = async (task: Task): Promise<StepEnd> => {
     const taskId = `${id}.${taskIdOf(task.name)}`;
     // What a task does not say, its step says.
     const onError = task.onError === 'fail' ? step.onError : task.onError;
@@ -63,7 +57,7 @@ async function runOnce(
       timeoutS: task.timeoutS ?? step.timeoutS,
       id: taskId,
       step: step.name,
-      work: executorFor(task),
+      work: task,
       scope,
     });
     return single(taskId, outcome, false);
@@ -74,17 +68,13 @@ async function runOnce(
   );
 }
 
-function executorFor(task: Task): EngineTask['work'] {
-  return task;
-}
-
 /** So many at once; after a failure that nothing is to be done about, no more are begun. */
 async function inTurn<T>(
   items: readonly T[],
   atOnce: number,
-  each: (item: T, index: number) => Promise<StepOutcome>,
-): Promise<(StepOutcome | undefined)[]> {
-  const outcomes: (StepOutcome | undefined)[] = new Array(items.length).fill(undefined);
+  each: (item: T, index: number) => Promise<StepEnd>,
+): Promise<(StepEnd | undefined)[]> {
+  const outcomes: (StepEnd | undefined)[] = new Array(items.length).fill(undefined);
   let next = 0;
   let isOver = false;
   const work = async () => {
@@ -92,7 +82,7 @@ async function inTurn<T>(
       const index = next++;
       const outcome = await each(items[index]!, index);
       outcomes[index] = outcome;
-      if (outcome.fatal !== undefined || outcome.end.state === 'cancelled') isOver = true;
+      if (outcome.fatal !== undefined || outcome.state === 'cancelled') isOver = true;
     }
   };
   // A store that fails must not leave the others without anybody who waits for them.
@@ -102,15 +92,16 @@ async function inTurn<T>(
   return outcomes;
 }
 
-function single(
-  id: string,
-  { status, code, message, wasPassedOver }: TaskOutcome,
-  isDecision: boolean,
-): StepOutcome {
+function single(id: string, { status, code, message, wasPassedOver }: TaskEnd, isDecision: boolean): StepEnd {
   const state = status === 'ok' ? 'completed' : status;
   const hasFailed = status === 'failed' || (status === 'cancelled' && code !== null);
   return {
-    end: { state, code, taskIds: [id], isList: false, isDecision, failed: hasFailed ? [id] : [] },
+    state,
+    code,
+    taskIds: [id],
+    isList: false,
+    isDecision,
+    failed: hasFailed ? [id] : [],
     fatal:
       hasFailed && !wasPassedOver
         ? { taskId: id, code: code ?? 'E_UNKNOWN', message: message ?? '' }
@@ -118,20 +109,18 @@ function single(
   };
 }
 
-function together(outcomes: readonly (StepOutcome | undefined)[], { kind }: Step): StepOutcome {
+function together(outcomes: readonly (StepEnd | undefined)[], { kind }: Step): StepEnd {
   const begun = outcomes.filter((each) => each !== undefined);
-  const failed = begun.flatMap(({ end }) => end.failed);
-  const isCut = begun.length < outcomes.length || begun.some(({ end }) => end.state === 'cancelled');
+  const failed = begun.flatMap((each) => each.failed);
+  const isCut = begun.length < outcomes.length || begun.some((each) => each.state === 'cancelled');
   const state = failed.length > 0 ? 'failed' : isCut ? 'cancelled' : 'completed';
   return {
-    end: {
-      state,
-      code: begun.find(({ end }) => end.failed.length > 0)?.end.code ?? null,
-      taskIds: begun.flatMap(({ end }) => end.taskIds),
-      isList: true,
-      isDecision: kind === 'decision',
-      failed,
-    },
+    state,
+    code: begun.find((each) => each.failed.length > 0)?.code ?? null,
+    taskIds: begun.flatMap(({ taskIds }) => taskIds),
+    isList: true,
+    isDecision: kind === 'decision',
+    failed,
     fatal: begun.find(({ fatal }) => fatal !== undefined)?.fatal,
   };
 }
@@ -159,7 +148,7 @@ function itemsOf({ name, foreach }: Step, scope: Scope): readonly unknown[] {
 }
 
 /** It never came to a task: what it reads cannot be told. */
-function refused(engine: Engine, step: Step, id: string, error: unknown): StepOutcome {
+function refused(engine: Engine, step: Step, id: string, error: unknown): StepEnd {
   const { code, message } = recordedFailure(error);
   const wasPassedOver = step.onError === 'continue';
   const passed = wasPassedOver ? { passed_over: true } : {};

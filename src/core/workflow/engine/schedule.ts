@@ -3,12 +3,12 @@ import { evaluate } from '../expression/evaluate.ts';
 import { expressionsIn, type Template } from '../expression/template.ts';
 import type { Step } from '../model.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
-import { runStep, type StepOutcome } from './run-step.ts';
+import { runStep } from './run-step.ts';
 import type { StepEnd, StepResults } from './step-results.ts';
 import { taskIdOf } from './task-id.ts';
 
-/** Why the steps came to an end before they were done: the first step that failed for good. */
-export type Fatal = NonNullable<StepOutcome['fatal']>;
+/** Why the steps ended before all were done: the first failure that ends the workflow. */
+export type Fatal = NonNullable<StepEnd['fatal']>;
 
 /**
  * Runs steps as soon as what they need is over. Once one has failed for good, or the workflow is to end, no more are begun; those that
@@ -40,10 +40,10 @@ export async function runSteps(
     if (isOver()) return;
     going++;
     try {
-      const outcome = await stepOutcome(engine, results, step);
-      results.add(step.name, outcome.end);
-      if (outcome.end.failed.length > 0) engine.isOk = false;
-      fatal ??= outcome.fatal;
+      const end = await endOfStep(engine, results, step);
+      results.add(step.name, end);
+      if (end.failed.length > 0) engine.isOk = false;
+      fatal ??= end.fatal;
       for (const next of dependents.get(step.name) ?? []) {
         const left = missing.get(next.name)! - 1;
         missing.set(next.name, left);
@@ -62,7 +62,7 @@ export async function runSteps(
 }
 
 /** A step whose condition does not hold is skipped, and so is what needs it, unless that has a condition that does not ask for it. */
-async function stepOutcome(engine: Engine, results: StepResults, step: Step): Promise<StepOutcome> {
+async function endOfStep(engine: Engine, results: StepResults, step: Step): Promise<StepEnd> {
   const skipped = step.needs.filter((name) => results.of(name)?.state === 'skipped');
   if (skipped.length > 0 && (step.when === undefined || reads(step.when, skipped)))
     return skip(engine, step, `'${skipped[0]}' was skipped`);
@@ -73,29 +73,27 @@ async function stepOutcome(engine: Engine, results: StepResults, step: Step): Pr
     const { code, message } = recordedFailure(error);
     const taskId = taskIdOf(step.name);
     emit(engine, { type: 'task_done', task_id: taskId, status: 'failed', code, msg: message });
-    return {
-      end: { ...NOTHING_DONE, state: 'failed', code, failed: [taskId] },
-      fatal: { taskId, code, message },
-    };
+    return { ...SKIPPED, state: 'failed', code, failed: [taskId], fatal: { taskId, code, message } };
   }
   return runStep(engine, results, step);
 }
 
-const NOTHING_DONE: StepEnd = {
+const SKIPPED: StepEnd = {
   state: 'skipped',
   code: null,
   taskIds: [],
   isList: false,
   isDecision: false,
   failed: [],
+  fatal: undefined,
 };
 
-function skip(engine: Engine, { name }: Step, why: string): StepOutcome {
+function skip(engine: Engine, { name }: Step, why: string): StepEnd {
   const taskId = taskIdOf(name);
-  // An attempt before this one may have told of it.
+  // An earlier attempt may have recorded it.
   if (engine.history.of(taskId).done?.status !== 'skipped')
     emit(engine, { type: 'task_done', task_id: taskId, status: 'skipped', msg: why });
-  return { end: NOTHING_DONE, fatal: undefined };
+  return SKIPPED;
 }
 
 async function isTrue(when: Template, { name }: Step, results: StepResults): Promise<boolean> {

@@ -1,22 +1,24 @@
 import { basename } from 'node:path';
 import { filedAnswer } from '../../run/answers/answer-files.ts';
 import { stagedBefore } from '../../run/attempt/outputs.ts';
-import { summaryOf } from '../../run/summary-of.ts';
+import { summaryOf } from '../../run/run-summary.ts';
 import type { Expression, Reference, Scope, StepScope } from '../expression/expression.ts';
 import type { Engine } from './engine.ts';
 import { actionIdOf } from './task-id.ts';
 
-/** How a step came out: enough to go on from, without what it gave. */
+/** How a step ended, without its results. `runStep` makes it; the scheduler and the expressions of later steps read it. */
 export interface StepEnd {
   state: StepScope['state'];
   code: string | null;
-  /** The tasks that it came to, in their order; one of its own name where it had but one. */
+  /** Its tasks, in their order; a step with one task has one of its own name. */
   taskIds: readonly string[];
-  /** It has items or tasks, so what it gives is a list. */
+  /** It has items or tasks, so its result is a list. */
   isList: boolean;
   isDecision: boolean;
   /** The tasks that failed. */
   failed: readonly string[];
+  /** The first failure that ends the workflow. */
+  fatal: { taskId: string; code: string; message: string } | undefined;
 }
 
 /**

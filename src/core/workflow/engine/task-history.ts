@@ -4,7 +4,6 @@ import { stepOf } from './task-id.ts';
 
 type Event = Readonly<Record<string, unknown>>;
 
-/** How a task ended. */
 export type TaskStatus = 'ok' | 'failed' | 'cancelled' | 'skipped';
 
 /** What is known of a task from its workflow's log. */
@@ -23,7 +22,7 @@ export interface TaskState {
   recordedSeq: number;
 }
 
-/** A `task_done`, as far as the workflow goes on from it. */
+/** How a task ended, as its `task_done` says. `runTask` and the log of earlier attempts make it; the steps go on from it. */
 export interface TaskEnd {
   status: TaskStatus;
   code: string | null;

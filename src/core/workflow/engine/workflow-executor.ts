@@ -1,6 +1,6 @@
 import type { RunWriter } from '../../ports/run-store.ts';
 import { EndingRace } from '../../run/attempt/ending.ts';
-import { guardDeadline } from '../../run/attempt/guards/deadline.ts';
+import { guardDeadline } from '../../run/attempt/guards/clocks.ts';
 import type { ChildHosts } from '../../run/child-supervisors.ts';
 import { endChildren } from '../../run/end-children.ts';
 import { failureOf, type Outcome, stopped } from '../../run/outcome.ts';
@@ -160,8 +160,7 @@ export class WorkflowExecutor implements RunExecutor {
             .join(', ')})`
         : '';
     const msg = `'${taskId}' failed: ${message}${others}`;
-    const { run_id } = this.#writer.record;
-    const hint = `Mend what failed, then go on with it: acor workflow resume ${run_id}`;
+    const hint = 'Fix what failed, then resume the workflow.';
     const told = { code, msg, hint, retryable: false, failed: this.#named(engine, failed) };
     emit(engine, { type: 'error', ...told });
     return { state: 'failed', code, message: msg, hint, retryable: false, byRunner: false };

@@ -1,5 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import type { CelProblem } from './cel.ts';
+import type { CelProblem } from './cel-nodes.ts';
 import { childrenOf, isNode, loopOf } from './cel-nodes.ts';
 
 const MOST_LOOPS = 5;

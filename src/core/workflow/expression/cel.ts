@@ -1,6 +1,6 @@
 import { Environment, EvaluationError, ParseError, type ParseResult, serialize } from '@marcbachmann/cel-js';
 import { COUNTED, countedLoops, refusalOf } from './cel-cost.ts';
-import { referencesIn } from './cel-references.ts';
+import { type CelProblem, referencesIn } from './cel-nodes.ts';
 import { NoJson, toJson } from './to-json.ts';
 
 /** Rounds that all inner loops of an expression may take together, whatever the data. */
@@ -34,12 +34,6 @@ environment.registerFunction(`${COUNTED}(dyn): dyn`, (list: unknown) => {
   if (rounds > MOST_ROUNDS) throw new Error(`its inner loops take more than ${MOST_ROUNDS} rounds`);
   return list;
 });
-
-/** What is wrong with an expression; `offset` counts characters from its beginning. */
-export interface CelProblem {
-  message: string;
-  offset: number;
-}
 
 export interface ParsedCel {
   references: string[][];

@@ -1,6 +1,6 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { placeText } from '../../config/problem.ts';
-import type { CelProblem } from './cel.ts';
+import type { CelProblem } from './cel-nodes.ts';
 import type { Expression, Scope } from './expression.ts';
 import type { Template } from './template.ts';
 
@@ -35,7 +35,7 @@ export function evaluationError(
   { message }: CelProblem,
 ): AcorError {
   return new AcorError('E_WORKFLOW_INVALID', `${placeText({ file, ...at })}: \${${source}}: ${message}`, {
-    hint: 'Check what the step before it gives (acor show), or ask first: has(…) ? … : …',
+    hint: 'Check what the step before it gives, or ask first: has(…) ? … : …',
     details: { expression: source },
   });
 }

@@ -1,6 +1,7 @@
 import type { Problem } from '../../config/problem.ts';
 import type { KeyPath, Place, YamlFile } from '../../config/yaml-file.ts';
-import { type CelProblem, parseCel } from './cel.ts';
+import { parseCel } from './cel.ts';
+import type { CelProblem } from './cel-nodes.ts';
 import { evaluationError } from './evaluate.ts';
 import type { Expression, Scope } from './expression.ts';
 import { splitTemplate, type TemplatePart } from './split-template.ts';

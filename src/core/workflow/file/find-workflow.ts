@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { basename, extname, join, resolve } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { LIST_WORKFLOWS } from '../../../protocol/next-steps.ts';
 import { isFile } from '../../../util/is-file.ts';
 import { nearestWords } from '../../../util/nearest.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -90,6 +91,6 @@ function notFound(wanted: string, files: readonly string[]): AcorError {
         ? `Did you mean ${nearest.map((each) => `'${each}'`).join(' or ')}?`
         : 'Workflows are .yaml, .yml or .json files in .acor/workflows/ and workflows/; the path of one will do as well.',
     details: { workflow: wanted, nearest },
-    next: ['acor workflow list'],
+    next: [LIST_WORKFLOWS],
   });
 }

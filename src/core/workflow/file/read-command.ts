@@ -1,11 +1,11 @@
 import { splitWords } from '../../../util/split-command.ts';
 import type { KeyPath } from '../../config/yaml-file.ts';
 import { endOfExpression, type TemplatePart } from '../expression/split-template.ts';
-import type { RunExecutor, StepArguments } from '../model.ts';
+import type { StepArguments, StepWork } from '../model.ts';
 import { type FileReader, mistake, type StepFile } from './file-reader.ts';
 
 /** The tool of a step, and what it is given: `tool` and `args`, or both in a `command`. */
-export function readTool(reader: FileReader, step: StepFile, path: KeyPath): RunExecutor | undefined {
+export function readTool(reader: FileReader, step: StepFile, path: KeyPath): StepWork | undefined {
   if (step.command === undefined) {
     return { kind: 'tool', tool: step.tool!, args: readArguments(reader, step, path) };
   }

@@ -2,7 +2,7 @@ import type { WorkflowStepFile } from '../../../protocol/workflow-file.ts';
 import { DEFAULT_MAX_ITEMS, parallelTask } from '../../../protocol/workflow-file.ts';
 import { checkFile } from '../../config/check-file.ts';
 import type { KeyPath, YamlFile } from '../../config/yaml-file.ts';
-import type { RunExecutor, Step, StepCommon, Task } from '../model.ts';
+import type { Step, StepCommon, StepWork, Task } from '../model.ts';
 import type { FileReader, StepFile } from './file-reader.ts';
 import { findSubWorkflow } from './find-workflow.ts';
 import { readCommand, readTool } from './read-command.ts';
@@ -55,7 +55,7 @@ function commonOf(
   };
 }
 
-function readWork(reader: FileReader, step: StepFile, path: KeyPath): RunExecutor | undefined {
+function readWork(reader: FileReader, step: StepFile, path: KeyPath): StepWork | undefined {
   const kind = kindOf(reader, step, path);
   switch (kind) {
     case undefined:

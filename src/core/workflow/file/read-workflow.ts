@@ -104,6 +104,6 @@ function secretInput({ file, placeOf }: YamlFile, name: string): Problem {
     ...placeOf(['inputs', name, 'secret']),
     rule: 'secret-input',
     message: `the input '${name}' is secret, but what a workflow is given is kept, so that it can be resumed`,
-    fix: "Name the secret under 'secrets' in the manifest of the tool that needs it: acor secret set NAME",
+    fix: "Name the secret under 'secrets' in the manifest of the tool that needs it, and store it.",
   };
 }

@@ -1,8 +1,8 @@
 import type { KeyPath } from '../../config/yaml-file.ts';
-import type { RunExecutor } from '../model.ts';
+import type { StepWork } from '../model.ts';
 import { type FileReader, mistake, type StepFile } from './file-reader.ts';
 
-type Kind = RunExecutor['kind'];
+type Kind = StepWork['kind'];
 
 /** The keys that tell what a step does, and those that go with each. */
 const KEYS: Record<Kind, { one: readonly (keyof StepFile)[]; further: readonly (keyof StepFile)[] }> = {

@@ -1,4 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { runName } from '../../../protocol/run-kind.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import { readEvents } from '../../run/read-events.ts';
@@ -35,9 +36,15 @@ export async function drawWorkflow(
 
 async function statesOf({ name }: Workflow, { id, store }: { id: string; store: RunStore }) {
   const { tool } = await store.read(id);
-  if (tool === `workflow:${name}`) return stepStates(readEvents(store, id, { wait: false }));
+  if (tool === runName('workflow', name)) return stepStates(readEvents(store, id, { wait: false }));
   throw new AcorError('E_USAGE', `the run ${id} is one of '${tool}', not of the workflow '${name}'`, {
     hint: 'Name a run of this workflow.',
-    next: [`acor runs --tool workflow:${name}`],
+    next: [
+      {
+        operation: 'run.list',
+        input: { tool: runName('workflow', name) },
+        why: 'List the runs of the workflow.',
+      },
+    ],
   });
 }

@@ -1,7 +1,8 @@
+import { kindOfName } from '../../../protocol/run-kind.ts';
 import type { RunRequest } from '../../run/run-request.ts';
 import { startChild } from '../engine/child-task.ts';
 import { emit } from '../engine/engine.ts';
-import type { Pipe } from './pipe-attempt.ts';
+import type { Pipe } from './pipe.ts';
 
 /** Starts the run of a stage that reads the records of the run before it, and returns its id; one that was asked for before is not asked for twice. */
 export async function beginStage(pipe: Pipe, index: number, before: string | undefined): Promise<string> {
@@ -29,6 +30,7 @@ function requestOf(
   const { taskId, tool, args } = stages[index]!;
   const { run_id } = writer.record;
   return {
+    kind: kindOfName(tool),
     tool,
     args,
     cwd,

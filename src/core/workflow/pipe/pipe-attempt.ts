@@ -1,30 +1,18 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { isFinal } from '../../../protocol/run-state.ts';
-import type { RunWriter } from '../../ports/run-store.ts';
 import { type Ending, EndingRace } from '../../run/attempt/ending.ts';
-import { guardDeadline } from '../../run/attempt/guards/deadline.ts';
-import type { ChildHosts } from '../../run/child-supervisors.ts';
+import { guardDeadline } from '../../run/attempt/guards/clocks.ts';
 import type { AttemptOptions, AttemptOutcome } from '../../run/run-executor.ts';
 import type { RunSummary } from '../../run/run-summary.ts';
-import type { RunnerServices } from '../../run/services.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import { Decisions } from '../engine/decisions.ts';
 import { emit, StoreFailed } from '../engine/engine.ts';
 import { followChild } from '../engine/follow-child.ts';
-import type { TaskHistory } from '../engine/task-history.ts';
 import { beginStage } from './begin-stage.ts';
+import type { Pipe } from './pipe.ts';
 import { pipeOutcome, type StageFailure } from './pipe-outcome.ts';
-import type { PipePlan, PlannedStage } from './plan-pipe.ts';
+import type { PlannedStage } from './plan-pipe.ts';
 import { takeUpStages } from './take-up-stages.ts';
-
-/** What the parts of a pipe share while an attempt goes on. */
-export interface Pipe {
-  readonly services: RunnerServices;
-  readonly plan: PipePlan;
-  readonly writer: RunWriter;
-  readonly hosts: ChildHosts;
-  readonly history: TaskHistory;
-}
 
 /** Why stages are ended whose records nobody reads any more. */
 export const DOWNSTREAM_ENDED = 'downstream ended';

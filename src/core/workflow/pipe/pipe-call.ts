@@ -1,8 +1,8 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { runName } from '../../../protocol/run-kind.ts';
 import { shellCommand } from '../../../util/shell-quote.ts';
 import { splitCommand } from '../../../util/split-command.ts';
 import type { RunRequest } from '../../run/run-request.ts';
-import { PIPE_PREFIX } from '../../run/services.ts';
 
 /** One tool of a pipe, as it was called. */
 export interface Stage {
@@ -15,9 +15,13 @@ export interface Stage {
 const LEAST_STAGES = 2;
 
 /** What to ask for to have a pipe of these calls run, each a tool and its arguments. */
-export function pipeCall(calls: readonly (readonly string[])[]): Pick<RunRequest, 'tool' | 'args'> {
+export function pipeCall(calls: readonly (readonly string[])[]): Pick<RunRequest, 'kind' | 'tool' | 'args'> {
   const tools = calls.map(([tool = '']) => tool);
-  return { tool: `${PIPE_PREFIX}${tools.join('|')}`, args: calls.map((call) => shellCommand(call)) };
+  return {
+    kind: 'pipe',
+    tool: runName('pipe', tools.join('|')),
+    args: calls.map((call) => shellCommand(call)),
+  };
 }
 
 /** The calls of command lines, a stage each: split as a shell splits them, and nothing else. Throws E_USAGE. */
@@ -27,7 +31,7 @@ export function callsOf(lines: readonly string[]): string[][] {
       'E_USAGE',
       `a pipe has at least ${LEAST_STAGES} tools, and this one ${lines.length}`,
       {
-        hint: 'Give each tool with its arguments as one word: acor pipe "producer --n 5" "consumer"',
+        hint: 'Give each tool with its arguments as one word, such as: "producer --n 5" "consumer"',
       },
     );
   }

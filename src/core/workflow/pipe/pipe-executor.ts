@@ -11,7 +11,8 @@ import {
 import type { RunnerServices } from '../../run/services.ts';
 import { StoreFailed } from '../engine/engine.ts';
 import { TaskHistory } from '../engine/task-history.ts';
-import { type Pipe, PipeAttempt } from './pipe-attempt.ts';
+import type { Pipe } from './pipe.ts';
+import { PipeAttempt } from './pipe-attempt.ts';
 import type { PipePlan } from './plan-pipe.ts';
 
 /** The work of a pipe's run: its stages, which are runs of their own. */

@@ -1,9 +1,10 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { kindOfName, runName } from '../../../protocol/run-kind.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { planRun } from '../../run/plan/plan.ts';
-import type { RecordForm } from '../../run/records/record-source.ts';
+import type { RecordForm } from '../../run/records/record-reader.ts';
 import type { RunRequest } from '../../run/run-request.ts';
-import { PIPE_PREFIX, type RunnerServices } from '../../run/services.ts';
+import type { RunnerServices } from '../../run/services.ts';
 import { type ParentPlan, planParent } from '../parent-plan.ts';
 import { type Stage, stagesOf } from './pipe-call.ts';
 
@@ -34,7 +35,7 @@ export async function planPipe(services: RunnerServices, request: RunRequest): P
   }
   if (isGivenSecret) throw holdsSecret();
   const plan = planParent(services, request, {
-    name: `${PIPE_PREFIX}${stages.map(({ tool }) => tool).join('|')}`,
+    name: runName('pipe', stages.map(({ tool }) => tool).join('|')),
     version: null,
     givenArgs: request.args,
     timeoutS: request.timeoutS ?? longestS,
@@ -46,14 +47,14 @@ export async function planPipe(services: RunnerServices, request: RunRequest): P
 async function planStage(services: RunnerServices, request: RunRequest, { taskId, tool, args }: Stage) {
   const { cwd, env } = request;
   try {
-    return await planRun(services, { tool, args, cwd, env });
+    return await planRun(services, { kind: kindOfName(tool), tool, args, cwd, env });
   } catch (error) {
     if (!(error instanceof AcorError)) throw error;
     const { code, message, hint, details, next } = error;
     throw new AcorError(code, `stage ${taskId} of the pipe: ${message}`, {
       ...(hint && { hint }),
       ...(details && { details: { ...details } }),
-      ...(next && { next: [...next] }),
+      ...(next && { next }),
     });
   }
 }
@@ -80,7 +81,7 @@ function holdsSecret(): AcorError {
     'E_USAGE',
     'an argument of the pipe is a secret, but what a pipe is given is kept, so that it can be resumed',
     {
-      hint: "Name the secret under 'secrets' in the manifest of the tool that needs it: acor secret set NAME",
+      hint: "Name the secret under 'secrets' in the manifest of the tool that needs it, and store it.",
     },
   );
 }

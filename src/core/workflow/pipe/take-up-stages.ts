@@ -1,10 +1,11 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { readLogs, resumeRun } from '../../../protocol/next-steps.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import { followToEnd } from '../../run/follow-to-end.ts';
 import { isLive } from '../../run/liveness.ts';
 import { recoverRun } from '../../run/recover-lost-run.ts';
-import { wasStoppedMidway } from '../../run/stopped-midway.ts';
-import type { Pipe } from './pipe-attempt.ts';
+import { wasStoppedMidway } from '../../run/retry.ts';
+import type { Pipe } from './pipe.ts';
 
 /**
  * The runs of an earlier attempt that this one goes on with, by stage, and the last stage that is done. What has completed is not run again, and neither is what
@@ -61,7 +62,7 @@ function outcomeUnknown({ run_id, tool, code, signal, parent }: RunRecord): Acor
     `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent: nobody can say what it had done by then`,
     {
       hint: 'Look at what the tool changed. If doing it again is harmless, add --force, or set idempotent: true in its manifest.',
-      next: [`acor logs ${run_id}`, `acor resume ${pipe} --force`],
+      next: [readLogs(run_id), resumeRun(pipe, { force: true })],
     },
   );
 }

@@ -1,12 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { safeLine } from '../../../compose/terminal-text.ts';
-import type { RunStore } from '../../../core/ports/run-store.ts';
+import type { RunIndex } from '../../../core/ports/run-index.ts';
 import { problemOfAnswer } from '../../../core/run/answers/check-answer.ts';
-import { questionsOf } from '../../../core/run/answers/open-questions.ts';
 import { type Question, readQuestion } from '../../../core/run/answers/question.ts';
 import type { AcorApp } from '../../acor-app.ts';
 import type { HookAnswer, HookInput } from './hook-input.ts';
-import { newestRuns } from './newest-runs.ts';
 
 /** So much of a question's words is held against those of the dialog, which may be cut. */
 const COMPARED_CHARS = 100;
@@ -21,10 +19,10 @@ const OWN_SERVER = /(?:^|[:_])acor$/;
 export async function answerElicitation(input: HookInput, app: AcorApp): Promise<HookAnswer> {
   const { mcp_server_name = '', message = '', requested_schema, hook_event_name } = input;
   if (!OWN_SERVER.test(mcp_server_name)) return undefined;
-  const { config, store } = await app.project();
+  const { config, index } = await app.project();
   if (config.config.answers.length === 0) return undefined;
   const answers: unknown[] = [];
-  for (const { tool, question } of await openQuestions(store)) {
+  for (const { tool, question } of await openQuestions(await index())) {
     if (!message.includes(` asks: ${wordsOf(question)}`)) continue;
     const rule = config.config.answers.find(
       (each) => each.action === question.action && (each.tool ?? tool) === tool,
@@ -38,12 +36,12 @@ export async function answerElicitation(input: HookInput, app: AcorApp): Promise
   return { hookSpecificOutput: { hookEventName: hook_event_name, action: 'accept', content } };
 }
 
-async function openQuestions(store: RunStore): Promise<{ tool: string; question: Question }[]> {
+async function openQuestions(index: RunIndex): Promise<{ tool: string; question: Question }[]> {
   const open = [];
-  for (const { run_id, tool, state } of await newestRuns(store)) {
-    if (state !== 'waiting_ai') continue;
-    for (const { asked, isOpen } of await questionsOf(store, run_id))
-      if (isOpen) open.push({ tool, question: readQuestion(asked) });
+  for (const { run, questions } of await index.questions({ isOpen: true })) {
+    if (run.state !== 'waiting_ai') continue;
+    for (const { asked, isOpen } of questions)
+      if (isOpen) open.push({ tool: run.tool, question: readQuestion(asked) });
   }
   return open;
 }

@@ -1,7 +1,5 @@
 import { agoWords } from '../../../compose/time-words.ts';
-import type { RunStore } from '../../../core/ports/run-store.ts';
-import { questionsOf } from '../../../core/run/answers/open-questions.ts';
-import type { RunRecord } from '../../../protocol/run-record.ts';
+import type { IndexedRun, RunIndex } from '../../../core/ports/run-index.ts';
 import type { AcorApp } from '../../acor-app.ts';
 import { gatherFacts } from '../../system/explain/facts.ts';
 import { strangerText } from '../../system/explain/stranger-text.ts';
@@ -15,16 +13,16 @@ const LATELY_MS = 24 * 3_600_000;
 /** What an agent is told as its session begins: the tools that there are now, what waits for an answer, what failed lately. */
 export async function sessionStart({ hook_event_name }: HookInput, app: AcorApp): Promise<HookAnswer> {
   const facts = await gatherFacts(app, false);
-  const runs = facts.project === undefined ? [] : await newestRuns(facts.project.store);
+  const runs = facts.project === undefined ? [] : await newestRuns(await facts.project.index());
   if (facts.tools.length === 0 && facts.trouble === undefined && runs.length === 0) return undefined;
   const tools = toolsSection(facts);
-  const store = facts.project?.store;
+  const index = await facts.project?.index();
   const parts = [
     'The tools of this project are run with ACOR: `acor run <tool> … --no-stream`, or the tools of the MCP server `acor`. `acor explain` tells the rest.',
     `## ${tools.heading}\n\n${tools.text}`,
     ...listed(
       'Runs that wait for an answer (`acor show <run>` has the commands)',
-      store && (await waiting(runs, store)),
+      index && (await waiting(index)),
     ),
     ...listed('Failed lately', failed(runs)),
   ];
@@ -39,11 +37,11 @@ function listed(heading: string, lines: readonly string[] = []): string[] {
   return [`## ${heading}\n\n${[...lines.slice(0, SHOWN), ...more].join('\n')}`];
 }
 
-async function waiting(runs: readonly RunRecord[], store: RunStore): Promise<string[]> {
+async function waiting(index: RunIndex): Promise<string[]> {
   const lines = [];
-  for (const { run_id, tool, state } of runs) {
+  for (const { run, questions } of await index.questions({ isOpen: true })) {
+    const { run_id, tool, state } = run;
     if (state !== 'waiting_ai') continue;
-    const questions = await questionsOf(store, run_id);
     for (const { asked, isOpen } of questions) {
       const whose = asked.audience === 'user' ? ', for the user' : '';
       if (isOpen) lines.push(`- ${run_id} ${tool}: ${strangerText(String(asked.action), 60)}${whose}`);
@@ -53,7 +51,7 @@ async function waiting(runs: readonly RunRecord[], store: RunStore): Promise<str
 }
 
 /** The last run of each tool, where it failed: what was put right since is of no interest. */
-function failed(runs: readonly RunRecord[]): string[] {
+function failed(runs: readonly IndexedRun[]): string[] {
   const since = new Date(Date.now() - LATELY_MS).toISOString();
   const last = [...Map.groupBy(runs, ({ tool }) => tool).values()].map(([newest]) => newest!);
   return last

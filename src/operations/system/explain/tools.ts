@@ -66,7 +66,7 @@ export function toolSections(tool: ToolEntry, { withExamples }: Facts): Section[
     section(strangerText(tool.name, 60), [
       WHOSE_WORDS,
       strangerText(manifest.description ?? '', 600),
-      strangerCode(usageLine(tool.name, inputs)),
+      strangerCode(`acor run ${usageLine(tool.name, inputs)}`),
       ...facts,
     ]),
     section(
@@ -89,7 +89,7 @@ function toolLine({ name, manifest, problems }: ToolEntry): string {
   if (first !== undefined)
     return `- ${strangerText(name, 60)}: broken: ${strangerText(first.message, 120)}. See \`acor list\`.`;
   const what = strangerText(manifest.description ?? '', 120);
-  return `- ${strangerCode(usageLine(name, inputsOf(manifest)), 160)}${what === '' ? '' : ` ${what}`}`;
+  return `- ${strangerCode(`acor run ${usageLine(name, inputsOf(manifest))}`, 160)}${what === '' ? '' : ` ${what}`}`;
 }
 
 function inputLine(spec: InputSpec): string {

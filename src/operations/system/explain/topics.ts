@@ -1,6 +1,6 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { explainStep } from '../../../protocol/next-steps.ts';
 import { nearestWords } from '../../../util/nearest.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
 import { commandDetail, commandSections } from './commands.ts';
 import { decisionSections } from './decisions.ts';
 import { errorSections } from './errors.ts';
@@ -73,6 +73,6 @@ function unknownTopic(topic: string, facts: Facts): AcorError {
   return new AcorError('E_USAGE', `there is no topic called ${JSON.stringify(topic)}`, {
     hint: `${near.length === 0 ? '' : `Did you mean ${near.join(' or ')}? `}Topics: ${listed}`,
     details: { topic, nearest: near, topics: names },
-    next: [...near.map((name) => shellCommand(['acor', 'explain', '--topic', name])), 'acor explain'],
+    next: [...near.map((name) => explainStep({ topic: name })), explainStep()],
   });
 }

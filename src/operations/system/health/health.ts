@@ -1,16 +1,13 @@
 import * as z from 'zod';
-import { healthView } from '../../../cli/present/views.ts';
 import { type HealthCheck, healthReport, overall } from '../../../compose/health-shape.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { acorOperation } from '../../define.ts';
 import { checkLimits } from './limits.ts';
 import { checkPlugins } from './plugins.ts';
-import { checkPolicy } from './policy.ts';
-import { checkRuntimes } from './runtimes.ts';
 import { checkSandbox } from './sandbox.ts';
 import { checkSecrets } from './secrets.ts';
 import { checkStore } from './store.ts';
-import { checkTools } from './tools.ts';
+import { checkPolicy, checkRuntimes, checkTools } from './tools.ts';
 
 export const health = acorOperation({
   name: 'system.health',
@@ -54,5 +51,4 @@ export const health = acorOperation({
     const status = overall(checks);
     return { kind: 'data', data: { status, checks }, exit: status === 'blocked' ? 2 : 0 };
   },
-  render: healthView,
 });

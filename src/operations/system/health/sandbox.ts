@@ -5,13 +5,13 @@ import {
   chooseBackend,
   type IsolationMode,
 } from '../../../core/sandbox/choose.ts';
+import { tryEgress } from '../../../core/sandbox/egress/try-egress.ts';
 import { canGiveUsers } from '../../../core/sandbox/identity/can-give-users.ts';
 import { FIRST_RUN_UID, LAST_RUN_UID } from '../../../core/sandbox/identity/run-user-range.ts';
 import { installCommand } from '../../../core/sandbox/install-command.ts';
 import { selfTest } from '../../../core/sandbox/self-test.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Project } from '../../acor-app.ts';
-import { checkNetwork } from './network.ts';
 
 const OFF = "Run only tools that you trust, or set security.isolation: 'preferred' in .acor/config.yaml.";
 
@@ -87,4 +87,27 @@ function checkIdentity(): HealthCheck {
     ? `root: each run is a user of its own, from ${FIRST_RUN_UID} to ${LAST_RUN_UID}, and owns what it may write while it goes on`
     : 'tools are this user, without any privilege';
   return { name: 'sandbox.identity', status: 'ok', detail };
+}
+
+/** Whether tools can be given the hosts that they name, found out by giving one. */
+async function checkNetwork({ backend, probe }: ChosenBackend): Promise<HealthCheck> {
+  const name = 'network';
+  if (backend.opensHosts !== true) {
+    return {
+      name,
+      status: 'degraded',
+      detail: `the sandbox '${backend.name}' gives no network at all: tools with permissions.network.egress_allow are refused`,
+      fix: installCommand('bubblewrap'),
+    };
+  }
+  const trouble = await tryEgress(backend, probe);
+  if (trouble === undefined) {
+    return { name, status: 'ok', detail: 'a tool reaches the hosts that it names, and no other' };
+  }
+  return {
+    name,
+    status: 'degraded',
+    detail: `tools with permissions.network.egress_allow are refused: ${trouble}`,
+    fix: installCommand('perl', { 'apt-get': 'perl-base bubblewrap', dnf: 'perl-interpreter bubblewrap' }),
+  };
 }

@@ -1,8 +1,9 @@
 import type { HealthCheck } from '../../../compose/health-shape.ts';
 import { SecretStore } from '../../../core/secrets/secret-store.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
+import { LIST_SECRETS, storeSecret } from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
+import { commandOf } from '../../command-forms.ts';
 import { askedSecrets } from '../../run/asked-secrets.ts';
 
 /** Whether the secrets that tools ask for are stored, and whether nobody else can get at those that are. */
@@ -14,7 +15,7 @@ export async function checkSecrets(
   try {
     const store = new SecretStore(config.root, env);
     for (const { message, next, hint } of store.problems()) {
-      const fix = next?.[0] ?? hint ?? 'acor secret list';
+      const fix = next?.[0] === undefined ? (hint ?? commandOf(LIST_SECRETS)) : commandOf(next[0]);
       checks.push({ name: 'secrets.mode', status: 'degraded', detail: message, fix });
     }
     for (const [name, tools] of askedSecrets(await registry.list())) {
@@ -23,7 +24,7 @@ export async function checkSecrets(
         name: 'secrets.missing',
         status: 'degraded',
         detail: `${name} is not stored; asked for by: ${tools.join(', ')}`,
-        fix: `${shellCommand(['acor', 'secret', 'set', name])} --file FILE`,
+        fix: commandOf(storeSecret(name)),
       });
     }
     if (checks.length > 0) return checks;
@@ -31,7 +32,12 @@ export async function checkSecrets(
   } catch (error) {
     if (!(error instanceof AcorError)) throw error;
     return [
-      { name: 'secrets', status: 'degraded', detail: error.message, fix: error.hint ?? 'acor secret list' },
+      {
+        name: 'secrets',
+        status: 'degraded',
+        detail: error.message,
+        fix: error.hint ?? commandOf(LIST_SECRETS),
+      },
     ];
   }
 }

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { HealthCheck } from '../../../compose/health-shape.ts';
+import type { RunIndex } from '../../../core/ports/run-index.ts';
 import type { RunStore } from '../../../core/ports/run-store.ts';
 import { recoverLostRuns } from '../../../core/run/recover-lost-run.ts';
 import type { Project } from '../../acor-app.ts';
@@ -9,10 +10,19 @@ import type { Project } from '../../acor-app.ts';
 const LOW_SPACE_BYTES = 200_000_000;
 
 /** Whether runs can be kept: permissions, space, and runs that lost their supervisor, which `fix` recovers. */
-export async function checkStore({ store }: Project, fix: boolean): Promise<HealthCheck[]> {
+export async function checkStore({ store, index }: Project, fix: boolean): Promise<HealthCheck[]> {
   const access = checkAccess(store.root);
   if (access.status === 'blocked') return [access];
-  return [access, checkSpace(store.root), await checkLostRuns(store, fix)];
+  const lostRuns = await checkLostRuns(store, fix);
+  const runs = await index();
+  await runs.unended();
+  return [access, checkSpace(store.root), lostRuns, checkIndex(runs)];
+}
+
+/** After the runs were looked through: an index that is damaged shows it then. */
+function checkIndex({ warning }: RunIndex): HealthCheck {
+  if (warning === undefined) return { name: 'store.index', status: 'ok', detail: 'up to date' };
+  return { name: 'store.index', status: 'degraded', detail: warning, fix: 'acor health' };
 }
 
 function checkAccess(root: string): HealthCheck {

@@ -1,5 +1,9 @@
 import type { HealthCheck } from '../../../compose/health-shape.ts';
 import { problemText } from '../../../core/config/problem.ts';
+import { policyPaths } from '../../../core/guard/policy-paths.ts';
+import { readPolicies } from '../../../core/guard/read-policy.ts';
+import { commandOf } from '../../../core/registry/command.ts';
+import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Project } from '../../acor-app.ts';
 
 /** Whether the tools that were found can be used. */
@@ -16,4 +20,53 @@ export async function checkTools({ registry }: Project): Promise<HealthCheck[]> 
       fix: problem.fix,
     };
   });
+}
+
+/** Whether each language that the tools are written in has a runtime here. */
+export async function checkRuntimes(
+  { registry, config }: Project,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<HealthCheck[]> {
+  const checks = new Map<string, HealthCheck>();
+  const languages = await registry.languages();
+  for (const tool of await registry.list()) {
+    if (tool.problems.length > 0) continue;
+    try {
+      const { runtime } = await commandOf(tool, config, env, languages);
+      const name = `runtime.${tool.language}`;
+      if (!checks.has(name)) checks.set(name, { name, status: 'ok', detail: runtime });
+    } catch (error) {
+      if (!(error instanceof AcorError)) throw error;
+      const name = `runtime.${tool.name}`;
+      checks.set(name, {
+        name,
+        status: 'degraded',
+        detail: error.message,
+        fix: error.hint ?? 'See: acor describe',
+      });
+    }
+  }
+  return [...checks.values()].sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** Which policy files are in force, and what is wrong with them: a wrong one lets no tool run. */
+export async function checkPolicy(
+  { config }: Project,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<HealthCheck[]> {
+  const paths = policyPaths(config.root, env);
+  const checks: HealthCheck[] = [];
+  for (const path of paths) {
+    const detail = `${path.source}: ${path.file}`;
+    try {
+      await readPolicies([path], env);
+      checks.push({ name: `policy.${path.source}`, status: 'ok', detail });
+    } catch (error) {
+      if (!(error instanceof AcorError)) throw error;
+      const fix = error.hint ?? `Mend ${path.file}.`;
+      checks.push({ name: `policy.${path.source}`, status: 'blocked', detail: error.message, fix });
+    }
+  }
+  if (checks.length > 0) return checks;
+  return [{ name: 'policy', status: 'ok', detail: 'no policy file; what is built in holds' }];
 }

@@ -25,7 +25,9 @@ export function planMove(root: string): PlannedFile[] {
       `there is nothing to move over: no tools/<name>/cli.py or main.py in ${root}`,
       {
         hint: 'Call it in the folder that holds tools/, or leave --from-existing out.',
-        next: ['acor init --dry-run'],
+        next: [
+          { operation: 'project.init', input: { dry_run: true }, why: 'See what a new project would get.' },
+        ],
       },
     );
   }

@@ -3,9 +3,8 @@ import { deprecatedIn, deprecationFix } from '../../../../protocol/deprecations.
 import { settingsOfEnvironment, settingsOfFile } from '../../../config/layers.ts';
 import { readYamlFile } from '../../../config/yaml-file.ts';
 import type { Checker } from '../checker.ts';
-import { type Finding, findingOf } from '../finding.ts';
+import { type Finding, findingOf, problemsOf } from '../finding.ts';
 import { lacksModeline, noModeline } from '../modeline.ts';
-import { problemsOf } from '../problems-of.ts';
 
 /** The configuration of the project and the user, and the variables that override it. */
 export const config: Checker = {

@@ -1,4 +1,6 @@
 import { AcorError } from '../../../../protocol/acor-error.ts';
+import { describeTool, readLogs } from '../../../../protocol/next-steps.ts';
+import type { Problem } from '../../../config/problem.ts';
 import type { ToolEntry } from '../../../registry/registry.ts';
 import type { RunRequest } from '../../../run/run-request.ts';
 import type { RunnerServices } from '../../../run/services.ts';
@@ -27,7 +29,7 @@ export const selftests: Checker = {
       for (const tool of tools) {
         const args = tool.manifest.health?.selftest;
         if (interrupt !== undefined || args === undefined || tool.problems.length > 0) continue;
-        const request = { tool: tool.name, args, cwd, env };
+        const request = { kind: 'tool', tool: tool.name, args, cwd, env } as const;
         const why = await whyFailed(testing(await services(), tool), request, (started) => {
           run = started;
           stop();
@@ -53,6 +55,7 @@ function testing(services: RunnerServices, tool: ToolEntry): RunnerServices {
     ...services,
     registry: {
       find: async () => tested,
+      list: async () => [tested],
       errorCodes: () => services.registry.errorCodes(),
       languages: () => services.registry.languages(),
     },
@@ -63,7 +66,7 @@ async function whyFailed(
   services: RunnerServices,
   request: RunRequest,
   onStart: (run: Awaited<ReturnType<typeof startRun>>) => void,
-): Promise<{ message: string; fix: string } | undefined> {
+): Promise<Pick<Problem, 'message' | 'fix' | 'next'> | undefined> {
   try {
     const run = await startRun(services, request);
     onStart(run);
@@ -71,27 +74,29 @@ async function whyFailed(
     if (state === 'completed') return undefined;
     return {
       message: `${code ?? state}${message === null ? '' : `: ${message}`}`,
-      fix: `See what it said: acor logs ${run.runId}${hint === null ? '' : `. ${hint}`}`,
+      fix: hint ?? 'See what it emitted.',
+      next: [readLogs(run.runId)],
     };
   } catch (error) {
     if (!(error instanceof AcorError)) throw error;
     return {
       message: `${error.code}: ${error.message}`,
-      fix: error.hint ?? `See: acor describe ${request.tool}`,
+      fix: error.hint ?? 'See the inputs of the tool.',
+      next: error.next ?? (error.hint === undefined ? [describeTool(request.tool)] : []),
     };
   }
 }
 
 async function failed(
   { name, manifestPath }: ToolEntry,
-  { message, fix }: { message: string; fix: string },
+  failure: Pick<Problem, 'message' | 'fix' | 'next'>,
 ): Promise<Finding> {
   const yaml = await placesIn(manifestPath!);
   return findingOf({
     file: manifestPath!,
     ...yaml.placeOf(['health', 'selftest']),
     rule: 'selftest',
-    message: `the self-test of '${name}' failed: ${message}`,
-    fix,
+    ...failure,
+    message: `the self-test of '${name}' failed: ${failure.message}`,
   });
 }

@@ -1,4 +1,6 @@
 import { AcorError } from '../../../../protocol/acor-error.ts';
+import type { NextStep } from '../../../../protocol/next-step.ts';
+import { SEE_VERSIONS, UPGRADE } from '../../../../protocol/next-steps.ts';
 import { SEMVER, withinRange } from '../../../../protocol/semver.ts';
 import { versionFile } from '../../../../protocol/version-file.ts';
 import { ACOR_VERSION } from '../../../../util/version.ts';
@@ -56,13 +58,7 @@ async function checkVersionFile(file: string): Promise<Finding[]> {
   } else if (config !== CONFIG_VERSION) {
     const message = `the file says that the configuration is of version ${config}, and it is of version ${CONFIG_VERSION}`;
     findings.push(
-      found(
-        yaml,
-        ['schema_versions', 'config'],
-        'version-file',
-        message,
-        'Bring it up to date: acor upgrade',
-      ),
+      found(yaml, ['schema_versions', 'config'], 'version-file', message, 'Bring it up to date.', [UPGRADE]),
     );
   }
   return findings;
@@ -78,7 +74,14 @@ async function checkTool({ manifest, manifestPath }: ToolEntry): Promise<Finding
     const key = error.details?.['min_acor_version'] === undefined ? 'protocol_version' : 'min_acor_version';
     const yaml = await placesIn(manifestPath);
     return [
-      found(yaml, [key], 'incompatible', error.message, error.hint ?? 'Compare: acor version --detailed'),
+      found(
+        yaml,
+        [key],
+        'incompatible',
+        error.message,
+        error.hint ?? 'Compare the versions.',
+        error.hint === undefined ? [SEE_VERSIONS] : undefined,
+      ),
     ];
   }
 }
@@ -98,6 +101,13 @@ function writtenBy(version: string, yaml: YamlFile, path: KeyPath): Finding[] {
   ];
 }
 
-function found(yaml: YamlFile, path: KeyPath, rule: string, message: string, fix: string): Finding {
-  return findingOf({ file: yaml.file, ...yaml.placeOf(path), rule, message, fix });
+function found(
+  yaml: YamlFile,
+  path: KeyPath,
+  rule: string,
+  message: string,
+  fix: string,
+  next?: readonly NextStep[],
+): Finding {
+  return findingOf({ file: yaml.file, ...yaml.placeOf(path), rule, message, fix, ...(next && { next }) });
 }

@@ -30,7 +30,7 @@ export function describeOverLimit(over: OverLimit): {
       return {
         code: 'E_DISK_FULL',
         message: `only ${over.freeMb} MB of the disk are left, of which ${over.allowed} MB are kept free; the tool had written ${over.used} MB`,
-        hint: 'Free space with: acor clean --keep 20; or have the runs on a larger disk with project.runs_dir in .acor/config.yaml.',
+        hint: 'Free space, for instance by removing old runs; or have the runs on a larger disk with project.runs_dir in .acor/config.yaml.',
       };
     case 'cpu_seconds':
       return described(over, 'E_CPU_LIMIT', 's of processor time');

@@ -6,12 +6,15 @@ import type { GroupPlace } from '../../../sandbox/groups/group-places.ts';
 import type { RunGroups } from '../../../sandbox/groups/run-groups.ts';
 import { isOkExit } from '../../outcome.ts';
 import type { Ending, EndingRace } from '../ending.ts';
-import { guardCpu } from '../guards/cpu.ts';
 import { guardDisk } from '../guards/disk.ts';
-import { guardMemory } from '../guards/memory.ts';
-import { guardProcesses } from '../guards/processes.ts';
-import { type UsageWatch, watchUsage } from '../guards/watch-usage.ts';
-import type { EndingMessage } from '../intake.ts';
+import {
+  guardCpu,
+  guardMemory,
+  guardProcesses,
+  type UsageWatch,
+  watchUsage,
+} from '../guards/usage-limits.ts';
+import type { LastMessage } from '../intake.ts';
 
 /** Where a tool's last words stand in its output. */
 const LAST_WORDS_BYTES = 4096;
@@ -86,7 +89,7 @@ export class ResourceWatch implements AsyncDisposable {
   async judge(
     ending: Ending,
     facts: {
-      message: EndingMessage | undefined;
+      message: LastMessage | undefined;
       exitCodes: Readonly<Record<string, number>>;
       stderrLog: string;
     },
@@ -124,7 +127,7 @@ export class ResourceWatch implements AsyncDisposable {
 }
 
 /** A code that says nothing is what adapters and SDKs give to a failure that nobody told of. */
-function saysWhy(message: EndingMessage | undefined): boolean {
+function saysWhy(message: LastMessage | undefined): boolean {
   return message?.type === 'error' && !['E_TOOL_FAILED', 'E_UNKNOWN'].includes(String(message.code));
 }
 

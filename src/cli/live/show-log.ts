@@ -1,0 +1,44 @@
+import type { Place, Presenter } from '../../compose/terminal.ts';
+import { writeLines } from '../../compose/write-lines.ts';
+import type { LogAbout } from '../../operations/run/run-logs.ts';
+import { LineReader } from '../../protocol/jsonl.ts';
+import type { TerminalPerson } from '../dialog/terminal-person.ts';
+import { eventAsText } from './event-text.ts';
+import { RunView } from './run-view.ts';
+import { placeOf, showEvents } from './show-run.ts';
+
+type Event = Readonly<Record<string, unknown>>;
+
+/** Shows a log as a line of text for each event; while it is followed at a terminal, below them how far the run is. */
+export function logPresenter(person: TerminalPerson) {
+  return {
+    async events(stream, place) {
+      const about = (await stream.about?.()) as LogAbout;
+      const { types, follows } = about;
+      const asText = (event: Event) =>
+        types.length === 0 || types.includes(String(event['type'])) ? eventAsText(event) : undefined;
+      if (follows && place.screen.live) {
+        const view = new RunView({ ...about, ...placeOf(place), asLog: asText });
+        await showEvents(stream, view, about, place, person);
+      } else await writeTexts(stream.events, asText, place);
+      return 'shown';
+    },
+  } satisfies Presenter;
+}
+
+async function writeTexts(
+  events: AsyncIterable<Uint8Array>,
+  asText: (event: Event) => string | undefined,
+  { stdoutFd }: Place,
+): Promise<void> {
+  for await (const lines of events) {
+    const texts: string[] = [];
+    const reader = new LineReader((bytes, start, end) => {
+      const line = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+      const text = asText(JSON.parse(line));
+      if (text !== undefined) texts.push(`${text}\n`);
+    }, lines.length);
+    reader.push(lines);
+    if ((await writeLines(stdoutFd, Buffer.from(texts.join('')))) === 'closed') return;
+  }
+}

@@ -1,0 +1,48 @@
+import type { Presenter } from '../../compose/terminal.ts';
+import type { TerminalPerson } from '../dialog/terminal-person.ts';
+
+/** What renders the results of each operation that has a rendering of its own, by its name. Loaded when a person sees them. */
+const PRESENTERS: Readonly<Record<string, (person: TerminalPerson) => Promise<Presenter>>> = {
+  'agents.check': async () => (await import('./checked-agents.ts')).checkedAgentsPresenter,
+  'agents.plugin': async () => (await import('./planned-files.ts')).pluginPresenter,
+  'config.show': async () => (await import('./config.ts')).configPresenter,
+  'policy.check': async () => (await import('./checked-policy.ts')).checkedPolicyPresenter,
+  'project.init': async () => (await import('./planned-files.ts')).initPresenter,
+  'project.template': async () => (await import('./planned-files.ts')).templatePresenter,
+  'project.upgrade': async () => (await import('./upgraded.ts')).upgradedPresenter,
+  'project.validate': async () => (await import('./validated.ts')).validatedPresenter,
+  'run.artifacts': async () => (await import('./artifacts.ts')).artifactsPresenter,
+  'run.attach': async (person) => (await import('../live/show-run.ts')).runPresenter(person, 'commands'),
+  'run.decisions': async () => (await import('./decisions.ts')).decisionsPresenter,
+  'run.list': async () => (await import('./runs.ts')).runsPresenter,
+  'run.logs': async (person) => (await import('../live/show-log.ts')).logPresenter(person),
+  'run.replay': startedRun,
+  'run.resume': startedRun,
+  'run.retry': startedRun,
+  'run.show': async () => (await import('./shown-run.ts')).shownRunPresenter,
+  'run.start': startedRun,
+  'secret.list': async () => (await import('./secrets.ts')).secretsPresenter,
+  'system.errors': async () => (await import('./errors.ts')).errorsPresenter,
+  'system.explain': async () => (await import('./explanation.ts')).explanationPresenter,
+  'system.health': async () => (await import('./health.ts')).healthPresenter,
+  'system.tools': async () => (await import('./catalog.ts')).catalogPresenter,
+  'task.run': startedRun,
+  'tool.adopt': async () => (await import('./adopted.ts')).adoptedPresenter,
+  'tool.approve': async () => (await import('./approvals.ts')).approvalsPresenter,
+  'tool.describe': async () => (await import('./described.ts')).describedPresenter,
+  'tool.list': async () => (await import('./tools.ts')).toolsPresenter,
+  'workflow.list': async () => (await import('./workflows.ts')).workflowsPresenter,
+  'workflow.pipe': startedRun,
+  'workflow.resume': startedRun,
+  'workflow.run': startedRun,
+  'workflow.validate': async () => (await import('./validated-workflows.ts')).validatedWorkflowsPresenter,
+};
+
+/** The presenter of an operation; undefined where the general rendering is used. */
+export async function presenterOf(operation: string, person: TerminalPerson): Promise<Presenter | undefined> {
+  return Object.hasOwn(PRESENTERS, operation) ? PRESENTERS[operation]?.(person) : undefined;
+}
+
+async function startedRun(person: TerminalPerson): Promise<Presenter> {
+  return (await import('../live/show-run.ts')).runPresenter(person, 'answer');
+}

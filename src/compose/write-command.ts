@@ -1,0 +1,49 @@
+import { shellCommand } from '../util/shell-quote.ts';
+import type { NextStep } from './next-step.ts';
+import { kebab } from './parameters.ts';
+
+/** How an operation is called on the command line. It is known without loading the operation. */
+export interface CommandForm {
+  /** The operation's dotted name. */
+  operation: string;
+  /** The words after the program's name: `run`, `config show`. */
+  command: string;
+  /** As in the operation. */
+  positionals?: readonly string[];
+  passthrough?: string;
+}
+
+/** Writes a next step as the command line that does it, quoted for a POSIX shell. */
+export function writeCommand(program: string, forms: readonly CommandForm[], step: NextStep): string {
+  if ('command' in step) return step.command;
+  const form = forms.find(({ operation }) => operation === step.operation);
+  if (form === undefined) throw new Error(`Internal: there is no operation ${step.operation}`);
+  return shellCommand([program, ...form.command.split(' '), ...argumentsOf(form, step.input)]);
+}
+
+function argumentsOf(form: CommandForm, input: Readonly<Record<string, unknown>>): string[] {
+  const { positionals = [], passthrough } = form;
+  const flags = Object.entries(input)
+    .filter(([key]) => key !== passthrough && !positionals.includes(key))
+    .flatMap(([key, value]) => valuesOf(value).flatMap((each) => flagWords(kebab(key), each)));
+  const places = positionals.flatMap((key) => valuesOf(input[key]).map(wordOf));
+  // After the first positional, every word belongs to the program that is called.
+  if (passthrough !== undefined) return [...flags, ...places, ...valuesOf(input[passthrough]).map(wordOf)];
+  const startsWithDash = places.some((word) => word.startsWith('-'));
+  return startsWithDash ? [...flags, '--', ...places] : [...places, ...flags];
+}
+
+function flagWords(flag: string, value: unknown): string[] {
+  if (typeof value === 'boolean') return [value ? `--${flag}` : `--no-${flag}`];
+  const word = wordOf(value);
+  return word.startsWith('-') ? [`--${flag}=${word}`] : [`--${flag}`, word];
+}
+
+function valuesOf(value: unknown): readonly unknown[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+function wordOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,13 @@
+/** One thing that is not as it was recorded. Offsets are bytes; `to` is not part of the range. */
+export interface VerifyProblem {
+  run_id: string;
+  where: 'record' | 'events' | 'artifact' | 'ledger';
+  path: string;
+  problem: string;
+  line?: number;
+  from?: number;
+  to?: number;
+}
+
+/** A place in a file, and what is wrong there. */
+export type PlaceProblem = Omit<VerifyProblem, 'run_id' | 'path' | 'where'>;

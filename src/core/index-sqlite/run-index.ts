@@ -1,0 +1,210 @@
+import type {
+  FoundRuns,
+  IndexedQuestion,
+  IndexedRun,
+  RunCount,
+  RunIndex,
+  RunQuery,
+  RunQuestions,
+  RunSource,
+} from '../ports/run-index.ts';
+import { type IndexChanges, readChanges } from '../store-memory/index-changes.ts';
+import type { Sqlite, SqlRow } from './sqlite.ts';
+import { putRun, runOf, TABLES, TABLES_VERSION, whereOf } from './tables.ts';
+
+const ALL = -1;
+
+/** An index in SQLite. Processes that bring it up to date at once read the same changes; the first one writes them. */
+export class SqliteRunIndex implements RunIndex {
+  warning: string | undefined;
+  readonly #source: RunSource;
+  /** Gives an empty database in place of one that cannot be read. */
+  readonly #replace: () => Promise<Sqlite>;
+  #sqlite: Sqlite;
+  #work: Promise<unknown> = Promise.resolve();
+
+  constructor(sqlite: Sqlite, source: RunSource, replace: () => Promise<Sqlite>, warning?: string) {
+    this.#sqlite = sqlite;
+    this.#source = source;
+    this.#replace = replace;
+    this.warning = warning;
+  }
+
+  query(query: RunQuery): Promise<FoundRuns> {
+    return this.#upToDate(async () => {
+      for (;;) {
+        const { rows, total } = this.#find(query);
+        const gone = rows.filter(({ run_id }) => !this.#source.has(String(run_id)));
+        if (gone.length === 0) return { runs: rows.map(runOf), total };
+        // Their folders were removed by hand.
+        this.#inTransaction(() => {
+          for (const { run_id } of gone) this.#sqlite.run('DELETE FROM runs WHERE run_id = ?', run_id!);
+        });
+      }
+    });
+  }
+
+  unended(): Promise<IndexedRun[]> {
+    return this.#upToDate(async () => this.#unendedRows().map(runOf));
+  }
+
+  questions({ isOpen }: { isOpen: boolean }): Promise<RunQuestions[]> {
+    return this.#upToDate(async () => {
+      const unended = this.#unendedRows().map(async (row) => ({
+        run: runOf(row),
+        questions: await this.#source.questions(String(row.run_id)),
+      }));
+      const found = (await Promise.all(unended)).filter(({ questions }) =>
+        isOpen ? questions.some((each) => each.isOpen) : questions.length > 0,
+      );
+      if (isOpen) return found;
+      await this.#readQuestions();
+      const ended = this.#sqlite.all("SELECT * FROM runs WHERE questions <> '[]' AND is_unended = 0");
+      const all = [...found, ...ended.map((row) => ({ run: runOf(row), questions: questionsOf(row) }))];
+      return all.sort((a, b) => (a.run.run_id < b.run.run_id ? -1 : 1));
+    });
+  }
+
+  counts(): Promise<RunCount[]> {
+    return this.#upToDate(
+      async () =>
+        this.#sqlite.all(`SELECT substr(ended_at, 1, 10) AS day, tool, state, count(*) AS runs, total(duration_s) AS duration_s
+          FROM runs WHERE ended_at IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`) as unknown as RunCount[],
+    );
+  }
+
+  close(): void {
+    this.#sqlite.close();
+  }
+
+  #find(query: RunQuery): { rows: SqlRow[]; total: number } {
+    const { where, values } = whereOf(query);
+    const order = `ORDER BY run_id ${query.order === 'oldest' ? 'ASC' : 'DESC'}`;
+    const [limit, offset] = [query.limit ?? ALL, query.offset ?? 0];
+    if (query.text !== undefined) {
+      // No index serves these: one pass finds and counts them.
+      const ids = this.#sqlite.all(`SELECT run_id FROM runs ${where} ${order}`, ...values);
+      const page = ids.slice(offset, query.limit === undefined ? undefined : offset + query.limit);
+      const rows = page.flatMap(({ run_id }) =>
+        this.#sqlite.all('SELECT * FROM runs WHERE run_id = ?', run_id!),
+      );
+      return { rows, total: ids.length };
+    }
+    const rows = this.#sqlite.all(
+      `SELECT * FROM runs ${where} ${order} LIMIT ? OFFSET ?`,
+      ...values,
+      limit,
+      offset,
+    );
+    const count = () => this.#sqlite.all(`SELECT count(*) AS count FROM runs ${where}`, ...values)[0]!.count;
+    return { rows, total: limit === ALL && offset === 0 ? rows.length : Number(count()) };
+  }
+
+  /** One at a time in this process; a database that turns out to be damaged is made again, once. */
+  #upToDate<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#work.then(async () => {
+      try {
+        await this.#update();
+        return await work();
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        this.warning = damageWarning(error);
+        this.#sqlite.close();
+        this.#sqlite = await this.#replace();
+        await this.#update();
+        return work();
+      }
+    });
+    this.#work = result.catch(() => {});
+    return result;
+  }
+
+  async #update(): Promise<void> {
+    this.#prepareTables();
+    for (;;) {
+      const position = this.#position();
+      const unended = this.#unendedRows().map(({ run_id }) => String(run_id));
+      const changes = await readChanges(this.#source, position, unended);
+      if (changes.position === position && changes.changed.length === 0 && changes.removed.length === 0)
+        return;
+      if (this.#write(changes, position)) return;
+    }
+  }
+
+  /** False when another process has written since the position was read. */
+  #write({ isWhole, changed, removed, position }: IndexChanges, before: string | undefined): boolean {
+    return this.#inTransaction(() => {
+      if (this.#position() !== before) return false;
+      if (isWhole) this.#sqlite.exec('DELETE FROM runs');
+      for (const run of changed) putRun(this.#sqlite, run);
+      for (const runId of removed) this.#sqlite.run('DELETE FROM runs WHERE run_id = ?', runId);
+      this.#sqlite.exec('DELETE FROM position');
+      this.#sqlite.run('INSERT INTO position VALUES (?)', position);
+      return true;
+    });
+  }
+
+  /** Reads the questions of ended runs that were never asked for. */
+  async #readQuestions(): Promise<void> {
+    const unread = this.#sqlite.all('SELECT run_id FROM runs WHERE questions IS NULL AND is_unended = 0');
+    const read: [string, string][] = [];
+    for (const { run_id } of unread)
+      read.push([String(run_id), JSON.stringify(await this.#source.questions(String(run_id)))]);
+    if (read.length === 0) return;
+    this.#inTransaction(() => {
+      for (const [runId, questions] of read)
+        this.#sqlite.run(
+          'UPDATE runs SET questions = ? WHERE run_id = ? AND is_unended = 0',
+          questions,
+          runId,
+        );
+    });
+  }
+
+  #prepareTables(): void {
+    const version = () => this.#sqlite.all('PRAGMA user_version')[0]!.user_version;
+    if (version() === TABLES_VERSION) return;
+    this.#inTransaction(() => {
+      if (version() === TABLES_VERSION) return;
+      const tables = this.#sqlite.all("SELECT name FROM sqlite_master WHERE type = 'table'");
+      for (const { name } of tables) this.#sqlite.exec(`DROP TABLE "${name}"`);
+      this.#sqlite.exec(TABLES);
+    });
+  }
+
+  #inTransaction<T>(work: () => T): T {
+    this.#sqlite.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.#sqlite.exec('COMMIT');
+      return result;
+    } catch (error) {
+      this.#sqlite.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #position(): string | undefined {
+    const [row] = this.#sqlite.all('SELECT value FROM position');
+    return row === undefined ? undefined : String(row.value);
+  }
+
+  #unendedRows(): SqlRow[] {
+    return this.#sqlite.all('SELECT * FROM runs WHERE is_unended = 1 ORDER BY run_id');
+  }
+}
+
+function questionsOf(row: SqlRow): IndexedQuestion[] {
+  return JSON.parse(String(row.questions));
+}
+
+export function damageWarning(error: Error): string {
+  return `the index of the runs was damaged and has been made again: ${error.message}`;
+}
+
+/** Bun gives the code as a name, Node as a number in `errcode`. */
+export function isDamage(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  return /^SQLITE_(CORRUPT|NOTADB)/.test(String(code)) || errcode === 11 || errcode === 26;
+}

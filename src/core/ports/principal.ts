@@ -1,0 +1,25 @@
+/** Who acts: part of every operation's context, whatever surface the call comes from. */
+export interface Principal {
+  /** `agent`: an AI that acts for the local user, or a client of the MCP server. `token`: a client that showed a token. */
+  kind: 'local-user' | 'token' | 'agent';
+  /** Recorded with runs and answers. What an agent says of itself is not verified. */
+  name: string;
+  /** The conversation or connection to which the call belongs. */
+  session?: string;
+}
+
+/** The operation that is called, as policies name it. */
+export interface CalledOperation {
+  /** Dotted `group.action`, e.g. `run.answer`. */
+  name: string;
+  effect: 'reads' | 'writes' | 'destroys';
+}
+
+export type Authorization = { allowed: true } | { allowed: false; why: string; hint?: string };
+
+/** Says whether a principal may call an operation with this input. Asked once for each call, before the operation begins. */
+export type Authorize = (
+  principal: Principal,
+  operation: CalledOperation,
+  input: Readonly<Record<string, unknown>>,
+) => Authorization | Promise<Authorization>;

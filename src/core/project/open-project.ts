@@ -1,0 +1,92 @@
+import type { CommandOf } from '../../protocol/next-step.ts';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { runsDirOf } from '../config/paths.ts';
+import type { Plugins } from '../plugins/plugins.ts';
+import type { RunIndex } from '../ports/run-index.ts';
+import type { RunQueue } from '../ports/run-queue.ts';
+import { Registry } from '../registry/registry.ts';
+import { Workspaces } from '../run/workspace.ts';
+import { FileRunQueue } from '../store-files/file-run-queue.ts';
+import { FileRunStore } from '../store-files/file-run-store.ts';
+
+/** An open project: its configuration, tools, runs, and plugins if it names any. */
+export interface Project {
+  config: LoadedConfig;
+  registry: Registry;
+  store: FileRunStore;
+  queue: RunQueue;
+  workspaces: Workspaces;
+  /** The index of the runs, opened when it is first asked for. */
+  index: () => Promise<RunIndex>;
+  plugins: Plugins | undefined;
+}
+
+/** Where a project is looked for, and what configures it beside its files. */
+export interface ProjectPlace {
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Configuration by dotted key; it wins over every file. */
+  overrides?: Readonly<Record<string, unknown>> | undefined;
+  /** Writes a next step as the exact command that does it, for `runner_end` and the record. */
+  commandOf: CommandOf;
+}
+
+/**
+ * Opens a project. Returns `last` instead while configuration and plugins are the same: what its registry has read stays in memory, and
+ * each look at the tools still checks their files. Throws E_CONFIG_INVALID.
+ */
+export async function openProject(
+  { cwd, env, overrides, commandOf }: ProjectPlace,
+  last?: Project,
+): Promise<Project> {
+  const config = await loadConfig({ cwd, env, ...(overrides && { overrides }) });
+  const plugins = await pluginsOf(config, env);
+  if (last !== undefined && isUnchanged(last, config, plugins)) return last;
+  const runsDir = runsDirOf(config);
+  const store = new FileRunStore(runsDir, commandOf);
+  let index: Promise<RunIndex> | undefined;
+  return {
+    config,
+    registry: Registry.open(config, plugins),
+    store,
+    workspaces: new Workspaces(runsDir),
+    queue: new FileRunQueue(runsDir),
+    index: () => {
+      index ??= openIndex(store);
+      return index;
+    },
+    plugins,
+  };
+}
+
+async function openIndex(store: FileRunStore): Promise<RunIndex> {
+  const [{ openRunIndex }, { fileRunSource }, { questionsOf }, { readRun }] = await Promise.all([
+    import('../index-sqlite/open-run-index.ts'),
+    import('../store-files/run-source.ts'),
+    import('../run/answers/open-questions.ts'),
+    import('../run/read-run.ts'),
+  ]);
+  return openRunIndex(
+    store.root,
+    fileRunSource(store, {
+      // A lost run is found by the end that its recovery will record.
+      run: (runId) => readRun(store, runId),
+      questions: (runId) => questionsOf(store, runId),
+    }),
+  );
+}
+
+/** The plugins of a project, if it names any. Starts none. */
+export async function pluginsOf(
+  config: LoadedConfig,
+  env: ProjectPlace['env'],
+): Promise<Plugins | undefined> {
+  if (config.config.plugins.length === 0) return undefined;
+  return (await import('../plugins/plugins.ts')).Plugins.open(config, env);
+}
+
+/** A plugin whose process has ended is started again, as it would be by a new command. */
+function isUnchanged(last: Project, config: LoadedConfig, plugins: Plugins | undefined): boolean {
+  if (last.plugins?.key !== plugins?.key || last.plugins?.hasEnded) return false;
+  return JSON.stringify(last.config) === JSON.stringify(config);
+}

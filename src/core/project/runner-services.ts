@@ -1,0 +1,44 @@
+import { kindOfName } from '../../protocol/run-kind.ts';
+import { loadRuntime } from '../process/load-runtime.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { RunnerServices } from '../run/services.ts';
+import type { Project, ProjectPlace } from './open-project.ts';
+
+/** What runs of a project need. `list` is for those who check workflows. */
+export type ProjectServices = RunnerServices & { registry: Pick<Registry, 'list'> };
+
+/** What the runner works with in a project: its tools, the executors of tasks, and what plans workflows and pipes. */
+export async function runnerServices(
+  project: Project,
+  options: {
+    env: ProjectPlace['env'];
+    /** Orphans of tools become children of this process. A library does not change its host like this. */
+    adoptOrphans: boolean;
+  },
+): Promise<ProjectServices> {
+  const { config, registry, store, workspaces } = project;
+  const { env, adoptOrphans } = options;
+  const runtime = await loadRuntime();
+  return {
+    ...project,
+    registry: {
+      find: async (name) =>
+        kindOfName(name) === 'task'
+          ? (await import('../task/executor-tool.ts')).executorTool(name, config, env)
+          : registry.find(name),
+      list: () => registry.list(),
+      errorCodes: () => registry.errorCodes(),
+      languages: () => registry.languages(),
+    },
+    runtime,
+    adoptsOrphans: adoptOrphans && runtime.adoptOrphans(),
+    loadAdapter: async (name) => (await import('../adapters/index.ts')).loadAdapter(name),
+    prepareOrchestration: async (services, request) =>
+      (await import('../workflow/prepare-orchestration.ts')).prepareOrchestration(services, request),
+    conversationalExecutor: async (plan) => {
+      const { TaskExecutor } = await import('../task/task-executor.ts');
+      return (work, writer) =>
+        new TaskExecutor({ config, store, runsDir: workspaces.root, plan, work, writer });
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { EndingRace } from '../ending.ts';
+import { after, type StopGuard } from './guard.ts';
+
+/** A guard whose clock may stop: call `look` when it runs again. */
+export interface DeadlineGuard {
+  stop: StopGuard;
+  look(): void;
+}
+
+/** Ends the attempt when the time of the run is up (E_DEADLINE, E_TIMEOUT). While the clock is stopped, the time left may grow. */
+export function guardDeadline(
+  race: EndingRace,
+  options: {
+    leftMs: () => number;
+    standsStill: () => boolean;
+    timeoutS: number;
+    isOutputClosed: () => boolean;
+  },
+): DeadlineGuard {
+  let stop: StopGuard = () => {};
+  const look = () => {
+    stop();
+    if (options.standsStill()) return;
+    const leftMs = options.leftMs();
+    if (leftMs > 0) stop = after(leftMs, look);
+    else race.end({ kind: 'deadline', timeoutS: options.timeoutS, outputClosed: options.isOutputClosed() });
+  };
+  look();
+  return { stop: () => stop(), look };
+}
+
+/** Ends the attempt when the tool has sent no event for too long (E_HEARTBEAT_MISSED). */
+export function guardLiveness(
+  race: EndingRace,
+  options: { graceS: number; lastEventMs: () => number },
+): StopGuard {
+  const graceMs = options.graceS * 1000;
+  let stop: StopGuard;
+  const look = () => {
+    const silentMs = performance.now() - options.lastEventMs();
+    if (silentMs >= graceMs) race.end({ kind: 'silent', silentForS: silentMs / 1000 });
+    else stop = after(graceMs - silentMs, look);
+  };
+  stop = after(graceMs, look);
+  return () => stop();
+}
+
+/** Reports each stall once: no `progress` for too long. It stops nothing. */
+export function guardStall(options: {
+  stallS: number;
+  lastProgressMs: () => number;
+  onStall: (stalledForS: number) => void;
+}): StopGuard {
+  const stallMs = options.stallS * 1000;
+  let recordedOf = -1;
+  let stop: StopGuard;
+  const look = () => {
+    const last = options.lastProgressMs();
+    const stalledMs = performance.now() - last;
+    if (stalledMs >= stallMs && recordedOf !== last) {
+      recordedOf = last;
+      options.onStall(stalledMs / 1000);
+    }
+    stop = after(stalledMs >= stallMs ? stallMs : stallMs - stalledMs, look);
+  };
+  stop = after(stallMs, look);
+  return () => stop();
+}

@@ -1,0 +1,18 @@
+import { isOrchestration } from '../../protocol/run-kind.ts';
+import { executorFor } from './attempt/tool-executor.ts';
+import { planRun } from './plan/plan.ts';
+import { checkPlanToken } from './plan/plan-token.ts';
+import type { PreparedRun } from './run-executor.ts';
+import type { RunRequest } from './run-request.ts';
+import type { RunnerServices } from './services.ts';
+
+/** Plans a request of any kind. Starts and writes nothing. */
+export async function prepareRun(services: RunnerServices, request: RunRequest): Promise<PreparedRun> {
+  if (services.prepareOrchestration !== undefined && isOrchestration(request.kind))
+    return services.prepareOrchestration(services, request);
+  const plan = await planRun(services, request);
+  // The caller was shown the plan of the first attempt; later ones repeat it.
+  if (request.again === undefined)
+    checkPlanToken(plan, request.planToken, services.config.config.security.require_plan);
+  return { plan, createExecutor: await executorFor(services, plan) };
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { seccompFilter } from './seccomp/filter.ts';
+import { digestOf } from './seccomp/filter-digests.ts';
+
+const RULES = { architecture: 'x64', internet: true, kind: 'full' } as const;
+const DIGEST = digestOf(RULES);
+const RIGHT = seccompFilter(RULES).toString('hex');
+
+/** The filter that a new process takes from the cache: what a process has used once stays in its memory. */
+function filterOfAnotherProcess(folder: string): { filter: string; assembled: boolean } {
+  const script = `
+    import { ProbeCache } from ${JSON.stringify(join(import.meta.dirname, 'probe-cache.ts'))};
+    const filter = await new ProbeCache(${JSON.stringify(folder)}).filterOf(${JSON.stringify(RULES)});
+    const assembled = Object.keys(require.cache).some((path) => path.endsWith('/seccomp/filter.ts'));
+    console.log(JSON.stringify({ filter: Buffer.from(filter).toString('hex'), assembled }));
+  `;
+  const file = join(folder, 'script.ts');
+  writeFileSync(file, script);
+  const { stdout, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8' });
+  assert.equal(stderr, '');
+  return JSON.parse(stdout);
+}
+
+const isBun = process.versions['bun'] !== undefined;
+
+describe('the cached filter of system calls', isBun ? {} : { skip: 'lists loaded modules by Bun' }, () => {
+  let folder: string;
+  let file: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'acor-cache-'));
+    file = join(folder, 'sandbox.json');
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  const write = (text: string) => writeFileSync(file, text, { mode: 0o600 });
+  const kept = () => JSON.parse(readFileSync(file, 'utf8')).filters[DIGEST];
+
+  it('is assembled once, and taken from the cache by the next process', () => {
+    assert.deepEqual(filterOfAnotherProcess(folder), { filter: RIGHT, assembled: true });
+    assert.equal(kept(), RIGHT);
+    assert.deepEqual(filterOfAnotherProcess(folder), { filter: RIGHT, assembled: false });
+  });
+
+  /** One instruction: return SECCOMP_RET_ALLOW. */
+  const allowsEverything = '060000000000ff7f';
+  for (const [what, text] of [
+    ['is not JSON', '{"filters":'],
+    ['is of an earlier version', JSON.stringify({ key: { available: true, detail: '' } })],
+    ['is cut short', JSON.stringify({ probes: {}, filters: { [DIGEST]: RIGHT.slice(0, -16) } })],
+    ['has a changed bit', JSON.stringify({ probes: {}, filters: { [DIGEST]: RIGHT.replace('a', 'b') } })],
+    ['holds a filter that allows everything', JSON.stringify({ filters: { [DIGEST]: allowsEverything } })],
+    ['holds no text', JSON.stringify({ probes: {}, filters: { [DIGEST]: 7 } })],
+  ] as const) {
+    it(`is assembled again when the cache ${what}`, () => {
+      write(text);
+      assert.deepEqual(filterOfAnotherProcess(folder), { filter: RIGHT, assembled: true });
+      assert.equal(kept(), RIGHT);
+    });
+  }
+});

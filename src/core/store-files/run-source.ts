@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import type { IndexedQuestion, RunSource, SourceRun } from '../ports/run-index.ts';
+import type { FileRunStore } from './file-run-store.ts';
+import { Ledger } from './ledger.ts';
+import { changesAfter, positionOf } from './ledger-changes.ts';
+
+/** So much of a run's arguments and message can be searched. */
+const MAX_TEXT_CHARS = 4_000;
+
+/** What an index of the runs in a folder is made from: the tail of the ledger, the leases, and the records that these name. */
+export function fileRunSource(
+  store: FileRunStore,
+  /** The record of a run with what is known of its end, and its questions. */
+  reading: {
+    run: (runId: string) => Promise<RunRecord>;
+    questions: (runId: string) => Promise<IndexedQuestion[]>;
+  },
+): RunSource {
+  const ledger = new Ledger(store.root);
+  return {
+    position: async () => positionOf(ledger),
+    changesAfter: async (position) => changesAfter(ledger, position),
+    list: async () => store.listNow(),
+    unended: async () => (await store.leases.list()).map(({ runId }) => runId),
+    has: (runId) => existsSync(store.layout(runId).metadata),
+    async read(runId) {
+      try {
+        return sourceRunOf(await reading.run(runId));
+      } catch {
+        // Being made, being removed, or damaged; the last is for `acor verify` to report.
+        return undefined;
+      }
+    },
+    questions: reading.questions,
+  };
+}
+
+function sourceRunOf(record: RunRecord): SourceRun {
+  const {
+    run_id,
+    tool,
+    kind,
+    state,
+    code,
+    message,
+    attempt,
+    caller,
+    parent,
+    created_at,
+    ended_at,
+    duration_s,
+  } = record;
+  return {
+    run: {
+      run_id,
+      tool,
+      kind,
+      state,
+      code,
+      message,
+      attempt,
+      caller,
+      // Absent in records of earlier builds.
+      parent: parent ?? null,
+      created_at,
+      ended_at,
+      duration_s,
+    },
+    text: [run_id, tool, code, message, ...record.args].join('\n').slice(0, MAX_TEXT_CHARS),
+  };
+}

@@ -1,0 +1,119 @@
+import { isFinal } from '../../protocol/run-state.ts';
+import type {
+  FoundRuns,
+  IndexedQuestion,
+  IndexedRun,
+  RunCount,
+  RunIndex,
+  RunQuery,
+  RunQuestions,
+  RunSource,
+  SourceRun,
+} from '../ports/run-index.ts';
+import { isUnended, readChanges } from './index-changes.ts';
+
+/** An index in memory: where there is no SQLite, and where a store cannot be written. */
+export class MemoryRunIndex implements RunIndex {
+  readonly warning: string | undefined;
+  readonly #source: RunSource;
+  readonly #runs = new Map<string, SourceRun>();
+  /** The questions of runs that have ended, once they were read. */
+  readonly #questions = new Map<string, IndexedQuestion[]>();
+  #position: string | undefined;
+  #refreshing: Promise<void> | undefined;
+
+  constructor(source: RunSource, warning?: string) {
+    this.#source = source;
+    this.warning = warning;
+  }
+
+  async query(query: RunQuery): Promise<FoundRuns> {
+    await this.#refresh();
+    const isFound = (each: SourceRun) => matches(each, query) && this.#source.has(each.run.run_id);
+    const found = this.#sorted().filter(isFound);
+    if (query.order !== 'oldest') found.reverse();
+    const from = query.offset ?? 0;
+    const page = found.slice(from, query.limit === undefined ? undefined : from + query.limit);
+    return { runs: page.map(({ run }) => run), total: found.length };
+  }
+
+  async unended(): Promise<IndexedRun[]> {
+    await this.#refresh();
+    return this.#sorted()
+      .filter(isUnended)
+      .map(({ run }) => run);
+  }
+
+  async questions({ isOpen }: { isOpen: boolean }): Promise<RunQuestions[]> {
+    await this.#refresh();
+    const found: RunQuestions[] = [];
+    for (const { run } of this.#sorted()) {
+      if (isOpen && isFinal(run.state)) continue;
+      const questions = await this.#questionsOf(run);
+      if (isOpen ? questions.some((each) => each.isOpen) : questions.length > 0)
+        found.push({ run, questions });
+    }
+    return found;
+  }
+
+  async counts(): Promise<RunCount[]> {
+    await this.#refresh();
+    const counts = new Map<string, RunCount>();
+    for (const { run } of this.#runs.values()) {
+      if (run.ended_at === null) continue;
+      const [tool, day, state] = [run.tool, run.ended_at.slice(0, 10), run.state];
+      const key = JSON.stringify([day, tool, state]);
+      const count = counts.get(key) ?? { tool, day, state, runs: 0, duration_s: 0 };
+      count.runs++;
+      count.duration_s += run.duration_s ?? 0;
+      counts.set(key, count);
+    }
+    return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count);
+  }
+
+  close(): void {}
+
+  async #questionsOf({ run_id, state }: IndexedRun): Promise<IndexedQuestion[]> {
+    if (!isFinal(state)) return this.#source.questions(run_id);
+    const known = this.#questions.get(run_id) ?? (await this.#source.questions(run_id));
+    this.#questions.set(run_id, known);
+    return known;
+  }
+
+  #sorted(): SourceRun[] {
+    return [...this.#runs.values()].sort((a, b) => (a.run.run_id < b.run.run_id ? -1 : 1));
+  }
+
+  async #refresh(): Promise<void> {
+    this.#refreshing ??= this.#update().finally(() => {
+      this.#refreshing = undefined;
+    });
+    await this.#refreshing;
+  }
+
+  async #update(): Promise<void> {
+    const unended = [...this.#runs.values()].filter(isUnended).map(({ run }) => run.run_id);
+    const { isWhole, changed, removed, position } = await readChanges(this.#source, this.#position, unended);
+    if (isWhole) this.#runs.clear();
+    for (const each of changed) this.#runs.set(each.run.run_id, each);
+    for (const runId of removed) this.#runs.delete(runId);
+    for (const runId of [...removed, ...changed.map(({ run }) => run.run_id)]) this.#questions.delete(runId);
+    this.#position = position;
+  }
+}
+
+function matches({ run, text }: SourceRun, query: RunQuery): boolean {
+  const createdMs = Date.parse(run.created_at);
+  return (
+    (query.state === undefined || run.state === query.state) &&
+    (query.tool === undefined || run.tool === query.tool) &&
+    (query.kind === undefined || run.kind === query.kind) &&
+    (query.caller === undefined || run.caller === query.caller) &&
+    (query.parent === undefined || run.parent?.run_id === query.parent) &&
+    (query.prefix === undefined || run.run_id.startsWith(query.prefix)) &&
+    (query.before === undefined || run.run_id < query.before) &&
+    (query.sinceMs === undefined || createdMs >= query.sinceMs) &&
+    (query.untilMs === undefined || createdMs < query.untilMs) &&
+    (query.text === undefined || text.toLowerCase().includes(query.text.toLowerCase()))
+  );
+}

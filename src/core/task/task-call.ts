@@ -1,0 +1,41 @@
+import { resolve } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { SEE_CONFIG } from '../../protocol/next-steps.ts';
+import type { RunRequest } from '../run/run-request.ts';
+import { EXECUTOR_NAMES, type TaskSettings, toolNameOf } from './executors.ts';
+
+/** A task to be given to an agent. */
+export interface GivenTask {
+  /** Names the conversation: the same id continues it. */
+  taskId: string;
+  description: string;
+  /** A file with the plan. */
+  plan?: string | undefined;
+  /** Who carries it out, instead of the configured executor. */
+  executor?: string | undefined;
+}
+
+/** What to request to have a task carried out. Throws E_CONFIG_INVALID when no executor is named or configured. */
+export function taskCall(
+  { taskId, description, plan, executor }: GivenTask,
+  { settings, cwd }: { settings: TaskSettings; cwd: string },
+): Pick<RunRequest, 'kind' | 'tool' | 'args'> {
+  return {
+    kind: 'task',
+    tool: toolNameOf(executor ?? configuredExecutor(settings)),
+    args: [
+      `--task-id=${taskId}`,
+      `--description=${description}`,
+      ...(plan === undefined ? [] : [`--plan=${resolve(cwd, plan)}`]),
+    ],
+  };
+}
+
+function configuredExecutor({ executor }: TaskSettings): string {
+  if (typeof executor === 'string') return executor;
+  if (executor !== undefined) return 'command';
+  throw new AcorError('E_CONFIG_INVALID', 'no executor of tasks is configured', {
+    hint: `Write task: { executor: codex } in .acor/config.yaml, or name one in the call: --executor ${EXECUTOR_NAMES.join('|')}`,
+    next: [SEE_CONFIG],
+  });
+}

@@ -1,0 +1,41 @@
+import type { PreparedRun } from '../run/run-executor.ts';
+import type { RunRequest } from '../run/run-request.ts';
+import type { RunnerServices } from '../run/services.ts';
+import { SupervisorPool } from '../supervision/supervisor-pool.ts';
+
+/** Prepares the run of a workflow or a pipe. Its children are supervised by processes of this same program. */
+export async function prepareOrchestration(
+  services: RunnerServices,
+  request: RunRequest,
+): Promise<PreparedRun> {
+  return request.kind === 'pipe' ? preparePipe(services, request) : prepareWorkflow(services, request);
+}
+
+async function preparePipe(services: RunnerServices, request: RunRequest): Promise<PreparedRun> {
+  const [{ planPipe }, { PipeExecutor }] = await Promise.all([
+    import('./pipe/plan-pipe.ts'),
+    import('./pipe/pipe-executor.ts'),
+  ]);
+  const plan = await planPipe(services, request);
+  return {
+    plan,
+    createExecutor: (writer) => new PipeExecutor(services, plan, writer, new SupervisorPool(request.env)),
+  };
+}
+
+async function prepareWorkflow(services: RunnerServices, request: RunRequest): Promise<PreparedRun> {
+  const [{ planWorkflow }, { WorkflowExecutor }] = await Promise.all([
+    import('./engine/plan-workflow.ts'),
+    import('./engine/workflow-executor.ts'),
+  ]);
+  const plan = await planWorkflow(services, request);
+  const { stepsAgain, version } = plan;
+  return {
+    plan,
+    createExecutor: (writer) => new WorkflowExecutor(services, plan, writer, new SupervisorPool(request.env)),
+    again: {
+      told: stepsAgain.length > 0 ? { steps_again: stepsAgain } : {},
+      change: { tool_version: version },
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import type { NextStep } from '../compose/next-step.ts';
+import { type CommandForm, writeCommand } from '../compose/write-command.ts';
+
+/** How each operation is called on the command line, by its name: light, so that a command can be written without loading the operation. */
+const FORMS = {
+  'agents.check': { command: 'agents check' },
+  'agents.hook': { command: 'hook', positionals: ['event'] },
+  'agents.plugin': { command: 'agents plugin' },
+  'config.show': { command: 'config show', positionals: ['key'] },
+  'mcp.serve': { command: 'mcp' },
+  'plugin.host': { command: 'plugin-host' },
+  'policy.check': { command: 'policy check', positionals: ['tool'], passthrough: 'args' },
+  'project.init': { command: 'init' },
+  'project.template': { command: 'template', positionals: ['language'] },
+  'project.upgrade': { command: 'upgrade' },
+  'project.validate': { command: 'validate', positionals: ['targets'] },
+  'run.answer': { command: 'answer', positionals: ['run', 'action_id'] },
+  'run.artifact': { command: 'artifact', positionals: ['run', 'artifact'] },
+  'run.artifacts': { command: 'artifacts', positionals: ['run'] },
+  'run.attach': { command: 'attach', positionals: ['run'] },
+  'run.cancel': { command: 'cancel', positionals: ['run'] },
+  'run.clean': { command: 'clean' },
+  'run.decisions': { command: 'decisions', positionals: ['run'] },
+  'run.list': { command: 'runs' },
+  'run.logs': { command: 'logs', positionals: ['run'] },
+  'run.replay': { command: 'replay', positionals: ['run'] },
+  'run.resume': { command: 'resume', positionals: ['run'] },
+  'run.retry': { command: 'retry', positionals: ['run'] },
+  'run.show': { command: 'show', positionals: ['run'] },
+  'run.start': { command: 'run', positionals: ['tool'], passthrough: 'args' },
+  'run.supervise': { command: 'supervise' },
+  'run.verify': { command: 'verify', positionals: ['run'] },
+  'run.wait': { command: 'wait', positionals: ['run'] },
+  'secret.delete': { command: 'secret delete', positionals: ['name'] },
+  'secret.list': { command: 'secret list' },
+  'secret.set': { command: 'secret set', positionals: ['name'] },
+  'system.complete': { command: 'complete', positionals: ['shell'] },
+  'system.complete-words': { command: 'complete-words', positionals: ['words'] },
+  'system.errors': { command: 'errors', positionals: ['code'] },
+  'system.explain': { command: 'explain' },
+  'system.health': { command: 'health' },
+  'system.tools': { command: 'tools', positionals: ['name'] },
+  'system.version': { command: 'version' },
+  'task.run': { command: 'task', positionals: ['task_id', 'description', 'plan'] },
+  'tool.adopt': { command: 'adopt', positionals: ['program', 'subcommand'] },
+  'tool.approve': { command: 'approve', positionals: ['tool'] },
+  'tool.describe': { command: 'describe', positionals: ['tool'] },
+  'tool.list': { command: 'list' },
+  'workflow.graph': { command: 'workflow graph', positionals: ['workflow'] },
+  'workflow.list': { command: 'workflow list' },
+  'workflow.pipe': { command: 'pipe', positionals: ['stages'] },
+  'workflow.resume': { command: 'workflow resume', positionals: ['run'] },
+  'workflow.run': { command: 'workflow run', positionals: ['workflow'], passthrough: 'args' },
+  'workflow.validate': { command: 'workflow validate', positionals: ['workflows'] },
+} as const satisfies Record<string, Omit<CommandForm, 'operation'>>;
+
+export type OperationName = keyof typeof FORMS;
+
+const ALL: readonly CommandForm[] = (Object.keys(FORMS) as OperationName[]).map(formOf);
+
+/** How an operation is called on the command line. */
+export function formOf(operation: OperationName): CommandForm {
+  return { operation, ...FORMS[operation] };
+}
+
+/** Writes a next step as the exact command that does it. */
+export function commandOf(step: NextStep): string {
+  return writeCommand('acor', ALL, step);
+}

@@ -1,0 +1,25 @@
+import { stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
+import { type OpenQuestion, openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { type RunStatus, statusOf } from '../../core/supervision/run-status.ts';
+import type { NextStep } from '../../protocol/next-step.ts';
+import type { AcorApp } from '../acor-app.ts';
+
+export type { OpenQuestion, RunStatus };
+
+/** The status of a run, as `run.show` reads it, for a surface that translates it for its clients. Throws E_RUN_NOT_FOUND and E_PERMISSION. */
+export async function runStatus(app: AcorApp, run: string): Promise<RunStatus> {
+  await app.authorize({ name: 'run.show', effect: 'reads' }, { run });
+  const { store, registry } = await app.project();
+  return statusOf(store, run, () => registry.errorCodes());
+}
+
+/** The open questions of a run, and the steps that answer those for which it waits. */
+export async function runQuestions(
+  app: AcorApp,
+  run: string,
+): Promise<{ questions: OpenQuestion[]; answers: NextStep[] }> {
+  await app.authorize({ name: 'run.show', effect: 'reads' }, { run });
+  const { store } = await app.project();
+  const questions = await openQuestionsOf(store, run);
+  return { questions, answers: await stepsForOpenQuestions(store, run) };
+}

@@ -1,0 +1,125 @@
+import type { OperationStep } from './next-step.ts';
+
+/** The next steps that several parts of ACOR offer. */
+export const SEE_HEALTH = step(
+  'system.health',
+  {},
+  'See what this machine offers, and how to get what it lacks.',
+);
+export const RECOVER_LOST_RUNS = step(
+  'system.health',
+  { fix: true },
+  'End the runs that have lost their supervisor, and seal what they have stored.',
+);
+export const SEE_VERSIONS = step('system.version', { detailed: true }, 'Compare the versions.');
+export const SEE_CONFIG = step('config.show', {}, 'See each setting and where it comes from.');
+export const LIST_RUNS = step('run.list', {}, 'List the runs.');
+export const LIST_TOOLS = step('tool.list', {}, 'List the tools of the project.');
+export const LIST_SECRETS = step('secret.list', {}, 'List the secrets of the project by name.');
+export const LIST_ERROR_CODES = step('system.errors', {}, 'List the error codes and their classes.');
+export const LIST_WORKFLOWS = step('workflow.list', {}, 'List the workflows of the project.');
+export const CHECK_WORKFLOWS = step('workflow.validate', {}, 'List the mistakes of the workflows.');
+export const PREVIEW_CLEAN = step(
+  'run.clean',
+  { keep: 20, dry_run: true },
+  'See which old runs would be removed.',
+);
+export const CLEAN = step('run.clean', { keep: 20 }, 'Remove all but the 20 newest runs.');
+
+export const VALIDATE = step('project.validate', {}, 'Check the whole project.');
+export const CHECK_AGENTS = step('agents.check', {}, 'Check the files that agents read.');
+export const UPGRADE = step('project.upgrade', {}, 'Bring the files of the project up to date.');
+export const UPGRADE_CONFIG = step(
+  'project.upgrade',
+  { config: true },
+  'Bring the configuration up to date.',
+);
+
+/** `targets` are tools and files; none is the whole project. */
+export function validateStrictly(targets: readonly string[]): OperationStep {
+  return step('project.validate', { targets, strict: true }, 'Check it, warnings included.');
+}
+
+/** `agents` by name; `force` renews what a person has changed. */
+export function initAgents(agents: readonly string[], options: { force?: true } = {}): OperationStep {
+  return step('project.init', { agents: agents.join(','), ...options }, 'Write the files that agents read.');
+}
+
+export function runTool(tool: string, args: readonly string[] = []): OperationStep {
+  return step('run.start', { tool, args }, 'Run the tool.');
+}
+
+export function createTool(language: string, name: string): OperationStep {
+  return step('project.template', { language, name }, 'Create a tool.');
+}
+
+export function showRun(run: string): OperationStep {
+  return step('run.show', { run }, 'See the state of the run and what it made.');
+}
+
+export function readLogs(run: string): OperationStep {
+  return step('run.logs', { run }, 'Read the events of the run.');
+}
+
+export function followLogs(run: string): OperationStep {
+  return step('run.logs', { run, follow: true }, 'Follow the events of the run.');
+}
+
+export function attachTo(run: string): OperationStep {
+  return step('run.attach', { run }, 'Follow the run to its end.');
+}
+
+export function waitFor(run: string): OperationStep {
+  return step('run.wait', { run }, 'Wait until the run ends or asks something.');
+}
+
+export function cancelRun(run: string): OperationStep {
+  return step('run.cancel', { run }, 'Cancel the run.');
+}
+
+/** `force` also where the tool was stopped midway and is not idempotent. */
+export function resumeRun(run: string, options: { force?: true } = {}): OperationStep {
+  return step('run.resume', { run, ...options }, 'Continue the run from its checkpoints.');
+}
+
+export function resumeWorkflow(run: string, options: { force?: true } = {}): OperationStep {
+  return step(
+    'workflow.resume',
+    { run, ...options },
+    'Continue the workflow; finished steps are not repeated.',
+  );
+}
+
+export function previewReplay(run: string): OperationStep {
+  return step('run.replay', { run, execute: true, dry_run: true }, 'See what executing it again would do.');
+}
+
+export function listArtifacts(run: string): OperationStep {
+  return step('run.artifacts', { run }, 'List the artifacts of the run.');
+}
+
+export function listQuestions(run: string): OperationStep {
+  return step('run.decisions', { run }, 'List the questions of the run and their answers.');
+}
+
+export function describeTool(tool: string): OperationStep {
+  return step('tool.describe', { tool }, 'See the inputs of the tool and its mistakes.');
+}
+
+/** `name` is a tool, or `plugin:` and the name of a plugin. */
+export function approve(name: string): OperationStep {
+  return step('tool.approve', { tool: name }, 'Approve it; only a person at a terminal can.');
+}
+
+/** `FILE` marks the place of a file that only the user knows. */
+export function storeSecret(name: string): OperationStep {
+  return step('secret.set', { name, file: 'FILE' }, `Store the secret ${name} from a file.`);
+}
+
+export function explainStep(about: { topic?: string; protocol_version?: number } = {}): OperationStep {
+  return step('system.explain', about, 'Read how ACOR is used.');
+}
+
+function step(operation: string, input: Readonly<Record<string, unknown>>, why: string): OperationStep {
+  return { operation, input, why };
+}

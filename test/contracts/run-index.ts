@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type {
+  IndexedQuestion,
+  IndexedRun,
+  RunIndex,
+  RunQuery,
+  RunSource,
+} from '../../src/core/ports/run-index.ts';
+import { isFinal } from '../../src/protocol/run-state.ts';
+import { newRunId } from '../../src/util/ids.ts';
+
+/** What every index of runs must hold to. `open` opens the same index as another process would, `lose` removes what it keeps. */
+export function runIndexContract(
+  name: string,
+  make: () => Promise<{ open(source: RunSource): Promise<RunIndex>; lose(): void }>,
+): void {
+  describe(`the run index '${name}'`, () => {
+    it('finds runs by everything that a query can name, the newest first', async () => {
+      const runs = new FakeRuns();
+      const parent = runs.add({ tool: 'workflow:build', kind: 'workflow' });
+      const child = runs.add({ tool: 'copy', parent: { run_id: parent, task_id: 'one' }, caller: 'claude' });
+      const failed = runs.add({
+        tool: 'copy',
+        state: 'failed',
+        code: 'E_TIMEOUT',
+        message: 'Größe: too LONG',
+      });
+      const live = runs.add({ tool: 'move', state: 'running', ended_at: null });
+      const index = await (await make()).open(runs);
+      const find = async (query: RunQuery) => (await index.query(query)).runs.map(({ run_id }) => run_id);
+      assert.deepEqual(await find({}), [live, failed, child, parent]);
+      assert.deepEqual(await find({ order: 'oldest' }), [parent, child, failed, live]);
+      assert.deepEqual(await find({ state: 'running' }), [live]);
+      assert.deepEqual(await find({ tool: 'copy' }), [failed, child]);
+      assert.deepEqual(await find({ tool: 'copy', state: 'completed' }), [child]);
+      assert.deepEqual(await find({ kind: 'workflow' }), [parent]);
+      assert.deepEqual(await find({ caller: 'claude' }), [child]);
+      assert.deepEqual(await find({ parent }), [child]);
+      assert.deepEqual(await find({ before: failed }), [child, parent]);
+      assert.deepEqual(await find({ text: 'GRÖSSE'.replace('SS', 'ß') }), [failed]);
+      assert.deepEqual(await find({ prefix: child.slice(0, -7) }), [child]);
+      assert.deepEqual(await find({ prefix: '' }), [live, failed, child, parent]);
+      assert.deepEqual(await find({ text: '%' }), []);
+      assert.deepEqual(await find({ text: child }), [child]);
+      const times = [parent, child, failed, live].map((id) => Date.parse(runs.run(id).created_at));
+      assert.deepEqual(await find({ sinceMs: times[1], untilMs: times[3] }), [failed, child]);
+      const all = (await index.query({ parent })).runs[0];
+      assert.deepEqual(all, runs.run(child));
+      index.close();
+    });
+
+    it('gives pages, and how many there are in all', async () => {
+      const runs = new FakeRuns();
+      const ids = Array.from({ length: 25 }, () => runs.add({})).reverse();
+      const index = await (await make()).open(runs);
+      const page = await index.query({ limit: 10, offset: 20 });
+      assert.deepEqual([page.total, page.runs.map(({ run_id }) => run_id)], [25, ids.slice(20)]);
+      assert.deepEqual((await index.query({ limit: 0 })).runs, []);
+      assert.equal((await index.query({ limit: 3, state: 'failed' })).total, 0);
+      index.close();
+    });
+
+    it('sees runs that start, change, end, are resumed and are removed', async () => {
+      const runs = new FakeRuns();
+      const { open } = await make();
+      const index = await open(runs);
+      const state = async () => (await index.query({})).runs.map((run) => run.state);
+      assert.deepEqual(await state(), []);
+      const id = runs.add({ state: 'queued', ended_at: null });
+      assert.deepEqual(await state(), ['queued']);
+      runs.change(id, { state: 'running' });
+      assert.deepEqual(await state(), ['running']);
+      assert.deepEqual((await index.unended()).length, 1);
+      runs.change(id, { state: 'failed' });
+      assert.deepEqual([await state(), await index.unended()], [['failed'], []]);
+      runs.change(id, { state: 'queued' });
+      assert.deepEqual(await state(), ['queued']);
+      runs.change(id, { state: 'completed' });
+      assert.deepEqual(await state(), ['completed']);
+      runs.remove(id);
+      assert.deepEqual(await state(), []);
+      index.close();
+    });
+
+    it('does not read the runs again that ended before', async () => {
+      const runs = new FakeRuns();
+      for (let i = 0; i < 20; i++) runs.add({});
+      const { open } = await make();
+      const index = await open(runs);
+      await index.query({});
+      runs.reads = 0;
+      await index.query({});
+      assert.equal(runs.reads, 0);
+      runs.add({});
+      assert.equal((await index.query({})).total, 21);
+      assert.equal(runs.reads, 1);
+      index.close();
+    });
+
+    it('is made again when it is lost, and when the place up to which it had read is gone', async () => {
+      const runs = new FakeRuns();
+      for (let i = 0; i < 5; i++) runs.add({});
+      const { open, lose } = await make();
+      const first = await open(runs);
+      assert.equal((await first.query({})).total, 5);
+      first.close();
+      lose();
+      const index = await open(runs);
+      assert.equal((await index.query({})).total, 5);
+      runs.shorten();
+      assert.equal((await index.query({})).total, 5);
+      index.close();
+    });
+
+    it('leaves out a run whose folder was removed by hand', async () => {
+      const runs = new FakeRuns();
+      const ids = Array.from({ length: 4 }, () => runs.add({}));
+      const index = await (await make()).open(runs);
+      await index.query({});
+      runs.forget(ids[1]!);
+      assert.deepEqual(
+        (await index.query({ limit: 3 })).runs.map(({ run_id }) => run_id),
+        [ids[3], ids[2], ids[0]],
+      );
+      index.close();
+    });
+
+    it('gives the questions of all runs, or the open ones', async () => {
+      const runs = new FakeRuns();
+      const quiet = runs.add({});
+      const answered = runs.add({});
+      const asking = runs.add({ state: 'waiting_ai', ended_at: null });
+      runs.asked.set(answered, [{ asked: { action: 'a' }, answered: { answer: 1 }, isOpen: false }]);
+      runs.asked.set(asking, [{ asked: { action: 'b' }, isOpen: true }]);
+      const index = await (await make()).open(runs);
+      const ids = async (isOpen: boolean) => (await index.questions({ isOpen })).map(({ run }) => run.run_id);
+      assert.deepEqual([await ids(false), await ids(true)], [[answered, asking], [asking]]);
+      assert.deepEqual((await index.questions({ isOpen: false }))[0]!.questions, runs.asked.get(answered));
+      runs.asked.set(asking, [{ asked: { action: 'b' }, answered: { answer: 2 }, isOpen: false }]);
+      runs.change(asking, { state: 'completed' });
+      assert.deepEqual([await ids(false), await ids(true)], [[answered, asking], []]);
+      assert.equal(runs.asked.has(quiet), false);
+      index.close();
+    });
+
+    it('counts the runs that ended, by tool, day and state', async () => {
+      const runs = new FakeRuns();
+      runs.add({ tool: 'a', ended_at: '2026-01-01T00:00:00.000Z', duration_s: 2 });
+      runs.add({ tool: 'a', ended_at: '2026-01-01T23:59:59.000Z', duration_s: 3 });
+      runs.add({ tool: 'b', ended_at: '2026-01-02T00:00:00.000Z', state: 'failed', duration_s: null });
+      const index = await (await make()).open(runs);
+      assert.deepEqual(await index.counts(), [
+        { tool: 'a', day: '2026-01-01', state: 'completed', runs: 2, duration_s: 5 },
+        { tool: 'b', day: '2026-01-02', state: 'failed', runs: 1, duration_s: 0 },
+      ]);
+      index.close();
+    });
+
+    it('answers several readers at once, that all bring it up to date', async () => {
+      const runs = new FakeRuns();
+      const { open } = await make();
+      const readers = await Promise.all(Array.from({ length: 4 }, () => open(runs)));
+      for (let round = 1; round <= 5; round++) {
+        for (let i = 0; i < 10; i++) runs.add({});
+        const totals = await Promise.all(
+          readers.map(async (index) => (await index.query({ limit: 1 })).total),
+        );
+        assert.deepEqual(totals, [round * 10, round * 10, round * 10, round * 10]);
+      }
+      for (const index of readers) index.close();
+    });
+  });
+}
+
+/** Runs as a store has them, with the order in which they ended. */
+class FakeRuns implements RunSource {
+  readonly asked = new Map<string, IndexedQuestion[]>();
+  reads = 0;
+  readonly #runs = new Map<string, IndexedRun>();
+  #ledger: string[] = [];
+  #generation = 0;
+  #nextMs = Date.parse('2026-01-01T00:00:00.000Z');
+
+  add(run: Partial<IndexedRun>): string {
+    this.#nextMs += 1_000;
+    const createdMs = this.#nextMs;
+    const run_id = newRunId(createdMs);
+    const time = new Date(createdMs).toISOString();
+    const facts = {
+      kind: 'tool',
+      code: null,
+      message: null,
+      attempt: 1,
+      caller: null,
+      parent: null,
+    } as const;
+    this.#runs.set(run_id, {
+      run_id,
+      tool: 'tool',
+      state: 'completed',
+      ...facts,
+      created_at: time,
+      ended_at: time,
+      duration_s: 1,
+      ...run,
+    });
+    if (isFinal(this.run(run_id).state)) this.#ledger.push(run_id);
+    return run_id;
+  }
+
+  run(runId: string): IndexedRun {
+    return this.#runs.get(runId)!;
+  }
+
+  change(runId: string, change: Partial<IndexedRun>): void {
+    this.#runs.set(runId, { ...this.run(runId), ...change });
+    if (isFinal(this.run(runId).state)) this.#ledger.push(runId);
+  }
+
+  remove(runId: string): void {
+    this.#runs.delete(runId);
+    this.#ledger.push(runId);
+  }
+
+  /** Removed by hand: no ledger knows. */
+  forget(runId: string): void {
+    this.#runs.delete(runId);
+  }
+
+  /** The ledger was compacted. */
+  shorten(): void {
+    this.#ledger = [];
+    this.#generation++;
+  }
+
+  async position(): Promise<string> {
+    return `${this.#generation}:${this.#ledger.length}`;
+  }
+
+  async changesAfter(position: string) {
+    const [generation, at] = position.split(':').map(Number);
+    if (generation !== this.#generation) return undefined;
+    return { runIds: this.#ledger.slice(at), position: await this.position() };
+  }
+
+  async list(): Promise<string[]> {
+    return [...this.#runs.keys()];
+  }
+
+  async unended(): Promise<string[]> {
+    return [...this.#runs.values()].filter(({ state }) => !isFinal(state)).map(({ run_id }) => run_id);
+  }
+
+  has(runId: string): boolean {
+    return this.#runs.has(runId);
+  }
+
+  async read(runId: string) {
+    this.reads++;
+    const run = this.#runs.get(runId);
+    return run && { run, text: [run.run_id, run.tool, run.code, run.message].join('\n') };
+  }
+
+  async questions(runId: string): Promise<IndexedQuestion[]> {
+    return this.asked.get(runId) ?? [];
+  }
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Ledger } from '../../src/core/store-files/ledger.ts';
+import { cloneRuns } from '../support/cloned-runs.ts';
+import { ACOR, TestProject } from '../support/project.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
+
+const SEED = Number(process.env.ACOR_TEST_SEED ?? Date.now() % 2 ** 31);
+const RUNS = 400;
+const MAX_KILLS = 12;
+const LONGEST_MS = 400;
+
+describe(`clean (seed ${SEED})`, () => {
+  let project: TestProject;
+  before(async () => {
+    project = new TestProject({ tools: ['quick', 'waits'] });
+    await project.run(['quick']);
+  });
+  after(() => project[Symbol.dispose]());
+
+  const runsThere = () => readdirSync(project.runsDir).filter((name) => name.startsWith('r-'));
+  const cleaned = () =>
+    new Set(
+      new Ledger(project.runsDir)
+        .lines()
+        .map((line) => JSON.parse(line))
+        .flatMap(({ type, run_id }) => (type === 'cleaned' ? [run_id] : [])),
+    );
+
+  it('killed at any moment, leaves every run either as it was, or gone and entered as cleaned', async () => {
+    const random = new SeededRandom(SEED);
+    await cloneRuns(project.runsDir, RUNS, { isWhole: true });
+    const all = runsThere();
+    for (let kill = 0; kill < MAX_KILLS && runsThere().length > 1; kill++) {
+      const child = spawn(ACOR, ['clean', '--keep', '1'], { cwd: project.root, stdio: 'ignore' });
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      setTimeout(() => child.kill(kill % 3 === 0 ? 'SIGTERM' : 'SIGKILL'), random.below(LONGEST_MS));
+      await ended;
+      const there = new Set(runsThere());
+      const entered = cleaned();
+      for (const runId of all) {
+        assert.ok(there.has(runId) || entered.has(runId), `${runId} is gone without an entry`);
+        if (there.has(runId)) assert.ok(existsSync(join(project.runsDir, runId, 'events.jsonl')), runId);
+      }
+      const { code, error } = await project.envelope(['verify']);
+      assert.equal(code, 0, JSON.stringify(error));
+    }
+    const { data } = await project.envelope(['clean', '--keep', '1']);
+    assert.equal(data.kept, 1);
+    assert.equal(runsThere().length, 1);
+    assert.deepEqual(readdirSync(join(project.runsDir, 'removed')), []);
+    assert.equal((await project.envelope(['verify'])).code, 0);
+  });
+
+  it('removes what two processes remove at once, each run once', async () => {
+    await cloneRuns(project.runsDir, 60, { isWhole: true });
+    const [one, other] = await Promise.all([
+      project.envelope(['clean', '--keep', '0']),
+      project.envelope(['clean', '--keep', '0']),
+    ]);
+    assert.deepEqual([one.error, other.error], [undefined, undefined]);
+    const removed = [...one.data.removed, ...other.data.removed];
+    assert.equal(new Set(removed).size, removed.length);
+    assert.deepEqual(runsThere(), []);
+    assert.equal((await project.envelope(['verify'])).code, 0);
+  });
+
+  it('leaves a run that is live, and frees the key of a run that it removed', async () => {
+    const running = project.start(['run', 'waits']);
+    const live = String((await running.event('heartbeat')).run_id);
+    await project.acor(['run', 'quick', '--idempotency-key', 'k']);
+    const { data } = await project.envelope(['clean', '--keep', '0']);
+    assert.equal(data.removed.length, 1);
+    assert.deepEqual(runsThere(), [live]);
+    assert.deepEqual(
+      readdirSync(join(project.runsDir, 'keys')).filter((name) => name.endsWith('.json')),
+      [],
+    );
+    running.child.kill('SIGINT');
+    await running.finished;
+    assert.match(readFileSync(join(project.runsDir, live, 'metadata.json'), 'utf8'), /"state":"cancelled"/);
+  });
+});
