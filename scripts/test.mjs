@@ -50,7 +50,7 @@ const TEST_USER = 'acor-test';
 const USER_FILES = /\/(sandbox|guards|attacks)\//;
 
 /** What runs in Node as well: the library, the SDK for tools, and the code that starts processes and writes the store. */
-const NODE_FILES = /\/(library|tool|process|storage|store-files)\/[^/]+\.test\.ts$/;
+const NODE_FILES = /\/(library|tool|process|storage|store-files|index-sqlite)\/[^/]+\.test\.ts$/;
 
 /** Files that run after all others, one at a time, each with the reason. */
 const ALONE = {

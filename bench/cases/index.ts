@@ -7,6 +7,7 @@ import { memory } from './memory.ts';
 import { message } from './message.ts';
 import { redact } from './redact.ts';
 import { sandbox } from './sandbox.ts';
+import { scale } from './scale.ts';
 import { startUp } from './start-up.ts';
 import { throughput } from './throughput.ts';
 import { workflow } from './workflow.ts';
@@ -24,4 +25,5 @@ export const BENCHES: readonly Bench[] = [
   limits,
   throughput,
   workflow,
+  scale,
 ];

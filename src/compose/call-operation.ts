@@ -1,4 +1,3 @@
-import type { LoadedRoute } from './catalog.ts';
 import type { CliApp } from './cli-app.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { type Envelope, type EnvelopeMeta, failure, success } from './envelope.ts';
@@ -6,7 +5,7 @@ import { toFailure, withData } from './failure.ts';
 import { asksForPart, NO_GLOBAL_FLAGS } from './globals.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
 import type { NextStep } from './next-step.ts';
-import type { Answer, OperationResult } from './operation.ts';
+import type { Answer, Operation, OperationResult } from './operation.ts';
 import { parametersOf } from './parameters.ts';
 import { checkSelection, type Selection, select } from './select.ts';
 import { usageError } from './usage-error.ts';
@@ -30,12 +29,11 @@ export interface Call<C> {
  */
 export async function callOperation<C>(
   app: CliApp<C>,
-  { command, op }: LoadedRoute<C>,
+  op: Operation<C>,
   given: Readonly<Record<string, unknown>>,
   call: Call<C>,
 ): Promise<Envelope<NextStep>> {
   const startedAt = performance.now();
-  const invocation = `${app.name} ${command}`;
   const meta = (next?: readonly NextStep[]): EnvelopeMeta<NextStep> => ({
     tool: op.name,
     elapsed: Math.round((performance.now() - startedAt) * 10) / 10,
@@ -47,8 +45,8 @@ export async function callOperation<C>(
   };
   try {
     const selection = { ...NO_GLOBAL_FLAGS, ...call.selection };
-    const input = await checked({ command, op }, given, invocation);
-    if (asksForPart(selection)) checkSelection(op, selection, invocation);
+    const input = await checked(op, given);
+    if (asksForPart(selection)) checkSelection(op, selection);
     const result = await op.run(input, {
       app: call.context,
       signal: call.signal,
@@ -64,7 +62,7 @@ export async function callOperation<C>(
     });
     const answer = await answerOf(result, call);
     if (answer.kind === 'failure') return failed(answer.error, answer.data);
-    const selected = select(op, answer, selection, invocation);
+    const selected = select(op, answer, selection);
     const { count, total, hasMore } = selected;
     return success(selected.data, {
       ...meta(answer.next),
@@ -95,9 +93,8 @@ async function answerOf(result: OperationResult<unknown>, call: Call<unknown>): 
 }
 
 async function checked<C>(
-  { op }: LoadedRoute<C>,
+  op: Operation<C>,
   given: Readonly<Record<string, unknown>>,
-  invocation: string,
 ): Promise<Record<string, unknown>> {
   const parameters = parametersOf(op);
   const unknown = Object.keys(given).filter((key) => !parameters.some((each) => each.key === key));
@@ -106,6 +103,6 @@ async function checked<C>(
     ...unknown.map((key) => ({ parameter: key, message: `there is no parameter ${JSON.stringify(key)}` })),
     ...(result.error?.issues ?? []).map((issue) => describeIssue(issue, parameters, given)),
   ];
-  if (problems.length > 0 || !result.success) throw usageError(problems, invocation, op.example);
+  if (problems.length > 0 || !result.success) throw usageError(problems);
   return result.data;
 }

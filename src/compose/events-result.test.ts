@@ -60,12 +60,7 @@ const app: CliApp<undefined> = {
 function call(run: Operation<undefined>['run'], extra: object = {}) {
   const op = defineOperation<undefined, z.ZodObject, z.ZodType>({ ...described, name: 'thing.do', run });
   const { signal } = new AbortController();
-  return callOperation(
-    app,
-    { command: 'do', op },
-    {},
-    { context: undefined, cwd: '/', env: {}, signal, ...extra },
-  );
+  return callOperation(app, op, {}, { context: undefined, cwd: '/', env: {}, signal, ...extra });
 }
 
 describe('a result of events', () => {

@@ -26,7 +26,7 @@ export interface Selected {
 }
 
 /** Refuses, before anything is done, a selection that the operation's output schema rules out. */
-export function checkSelection(op: Answering, selection: Selection, invocation: string): void {
+export function checkSelection(op: Answering, selection: Selection, invocation?: string): void {
   const main = mainArrayOf(op);
   const problems: UsageProblem[] = [];
   for (const name of ['limit', 'offset'] as const) {
@@ -49,7 +49,7 @@ export function select(
   op: Answering,
   { data, total }: { data: unknown; total?: number },
   selection: Selection,
-  invocation: string,
+  invocation?: string,
 ): Selected {
   const told = mainArrayOf(op);
   const main = told === 'unknown' ? mainArrayIn(data) : told;
@@ -88,7 +88,7 @@ function keep(
   data: unknown,
   main: MainArray,
   selection: Selection,
-  invocation: string,
+  invocation: string | undefined,
 ): unknown {
   if (selection.fields === undefined) return data;
   const ofElements: string[][] = [];

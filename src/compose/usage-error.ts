@@ -10,10 +10,13 @@ export interface UsageProblem {
   fix?: string;
 }
 
-/** One E_USAGE that names every problem at once; `example` is shown where no problem has a fix of its own. */
+/**
+ * One E_USAGE that names every problem at once. `invocation` is the program and its command, whose help is pointed to; a surface
+ * without command lines gives none. `example` is shown where no problem has a fix of its own.
+ */
 export function usageError(
   problems: readonly UsageProblem[],
-  invocation: string,
+  invocation?: string,
   example?: string,
 ): AppError {
   const messages = problems.map((problem) => problem.message);
@@ -21,12 +24,12 @@ export function usageError(
     messages.length === 1 ? messages[0]! : `${messages.length} problems: ${messages.join('; ')}`;
   const fixes = [...new Set(problems.flatMap((problem) => problem.fix ?? []))];
   if (fixes.length === 0 && example !== undefined) fixes.push(`For example: ${example}`);
-  const help = `${invocation} --help`;
+  const help = invocation === undefined ? [] : [`${invocation} --help`];
   return new AppError('E_USAGE', message, {
-    hint: [...fixes, `See: ${help}`].join(' '),
+    hint: [...fixes, ...help.map((command) => `See: ${command}`)].join(' '),
     exit: EXIT.failed,
     details: { problems },
-    next: [{ command: help, why: 'Show how the command is called.' }],
+    next: help.map((command) => ({ command, why: 'Show how the command is called.' })),
   });
 }
 

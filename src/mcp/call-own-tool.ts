@@ -16,13 +16,13 @@ export async function callOwnTool(
   const hidden = own.without.filter((key) => key in given);
   if (hidden.length > 0) {
     const message = `${own.name} has no ${hidden.join(', ')}`;
-    return thrownResult(host, usageError([{ parameter: hidden[0]!, message }], own.name));
+    return thrownResult(host, usageError([{ parameter: hidden[0]!, message }]));
   }
   const { limit, offset, ...input } = given;
   const page = own.pages === undefined ? undefined : z.object(PAGE).safeParse({ limit, offset });
   if (page?.success === false) {
     const message = 'limit and offset must be whole numbers that are not negative';
-    return thrownResult(host, usageError([{ parameter: 'limit', message }], own.name));
+    return thrownResult(host, usageError([{ parameter: 'limit', message }]));
   }
   const asked = page === undefined ? given : input;
   const selection = page?.data ?? {};

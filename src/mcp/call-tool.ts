@@ -120,7 +120,7 @@ async function answer({ open, ctx, tool }: Called, given: Given): Promise<CallAn
   const { run, action_id, choice, value, reason } = checked(answerInput, given, tool);
   if ((choice === undefined) === (value === undefined)) {
     const message = 'an answer is given by one of choice and value';
-    throw usageError([{ parameter: 'choice', message }], 'acor answer');
+    throw usageError([{ parameter: 'choice', message }]);
   }
   const answered = value === undefined ? { choice } : { value: JSON.stringify(value) };
   const input = defined({ run, action_id, ...answered, reason });
@@ -133,8 +133,9 @@ function checked<S extends z.ZodType>(schema: S, given: Given, tool: string): z.
   const problems = result.error.issues.map(({ path, message }) => ({
     parameter: path.join('.'),
     message: `${path.length === 0 ? 'the arguments' : path.join('.')}: ${message}`,
+    fix: `Compare the arguments with the inputSchema of ${tool}.`,
   }));
-  throw usageError(problems, `acor tools (inputSchema of ${tool})`);
+  throw usageError(problems);
 }
 
 function defined(values: Given): Record<string, unknown> {

@@ -1,8 +1,8 @@
 import { agentOf } from '../compose/audience.ts';
 import { type Call, callOperation } from '../compose/call-operation.ts';
-import type { LoadedRoute } from '../compose/catalog.ts';
 import type { Envelope } from '../compose/envelope.ts';
 import type { NextStep } from '../compose/next-step.ts';
+import type { Operation } from '../compose/operation.ts';
 import { safeLine } from '../compose/terminal-text.ts';
 import { AcorApp } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
@@ -56,9 +56,8 @@ export class Host {
   }
 
   /** An operation by its name. */
-  async route(operation: OperationName): Promise<LoadedRoute<AcorApp>> {
-    const route = this.cli.routes.find((each) => each.operation === operation)!;
-    return { command: route.command, op: await route.load() };
+  load(operation: OperationName): Promise<Operation<AcorApp>> {
+    return this.cli.routes.find((each) => each.operation === operation)!.load();
   }
 }
 
@@ -80,8 +79,8 @@ export class OpenHost {
     input: Readonly<Record<string, unknown>>,
     options: Pick<Call<AcorApp>, 'signal' | 'selection' | 'onEvents'>,
   ): Promise<Envelope<NextStep>> {
-    const route = await this.#host.route(operation);
+    const op = await this.#host.load(operation);
     const call = { context: this.app, cwd: this.app.cwd, env: this.#env, ...options };
-    return callOperation(this.#host.cli, route, input, call);
+    return callOperation(this.#host.cli, op, input, call);
   }
 }

@@ -42,13 +42,8 @@ function argumentsOf({ input }: OperationStep, without: readonly string[]): Reco
 
 /** The operation takes an answer as JSON, the tool as the value itself. */
 function withAnswer(given: Record<string, unknown>): Record<string, unknown> {
-  const { value, ...rest } = given;
-  if (typeof value !== 'string') return given;
-  try {
-    return { ...rest, value: JSON.parse(value) };
-  } catch {
-    return given;
-  }
+  const value = parsed(given['value']);
+  return value === undefined ? given : { ...given, value };
 }
 
 /** The operation takes the words of a command line, the tool the inputs; words of another form than those of `wordsForTool` are not offered. */
@@ -56,6 +51,15 @@ function runCall(given: Record<string, unknown>, words: unknown): NextCall | und
   const [form, ...rest] = Array.isArray(words) ? words : [];
   if (form === undefined) return { tool: 'acor_run', arguments: given };
   if (form === '--') return { tool: 'acor_run', arguments: { ...given, arguments: { args: rest } } };
-  if (form !== '--input-json') return undefined;
-  return { tool: 'acor_run', arguments: { ...given, arguments: JSON.parse(String(rest[0])) } };
+  const inputs = form === '--input-json' ? parsed(rest[0]) : undefined;
+  return inputs === undefined ? undefined : { tool: 'acor_run', arguments: { ...given, arguments: inputs } };
+}
+
+/** What a JSON text says; undefined for anything else. */
+function parsed(json: unknown): unknown {
+  try {
+    return JSON.parse(String(json));
+  } catch {
+    return undefined;
+  }
 }

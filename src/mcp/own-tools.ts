@@ -43,7 +43,7 @@ export const PAGE = {
 
 /** How an operation is shown by `tools/list`; made from the registry alone. What it answers, `acor tools` tells: models have little room. */
 export async function ownDefinition(host: Host, own: OwnTool): Promise<Tool> {
-  const { op } = await host.route(own.operation);
+  const op = await host.load(own.operation);
   return {
     name: own.name,
     description: op.summary,

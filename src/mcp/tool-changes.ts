@@ -2,7 +2,10 @@ import type { Server } from '@modelcontextprotocol/server';
 import { type ToolsStamp, toolsStamp } from '../operations/tool/offered-tools.ts';
 import type { Host } from './host.ts';
 
-const LOOK_MS = 2000;
+/** A look checks each file of each tool. With thousands of tools a server looks less often, to use about this share of a processor. */
+const SHARE = 0.01;
+const MIN_PAUSE_MS = 2000;
+const MAX_PAUSE_MS = 20_000;
 const NOBODY = { name: undefined, traceparent: undefined };
 
 /** The servers that have a client on the line, to be told when the tools of the project have changed. */
@@ -21,21 +24,25 @@ export class LiveServers {
     return server;
   }
 
-  /** Looks for changes from time to time: what has not changed costs discovery a look at each file. Returns what stops it. */
+  /** Looks for changes from time to time. Returns what stops it. */
   watch(host: Host): () => void {
     let known: ToolsStamp | undefined;
-    let isLooking = false;
+    let timer: NodeJS.Timeout | undefined;
+    let isStopped = false;
     const look = async () => {
-      if (isLooking) return;
-      isLooking = true;
+      const startedAtMs = performance.now();
       const now = await toolsStamp(host.open(NOBODY).app, known).catch(() => known);
-      isLooking = false;
+      if (isStopped) return;
       if (known !== undefined && now?.tools !== known.tools) this.#emit();
       known = now;
+      const pauseMs = (performance.now() - startedAtMs) / SHARE;
+      timer = setTimeout(look, Math.min(Math.max(pauseMs, MIN_PAUSE_MS), MAX_PAUSE_MS));
     };
     void look();
-    const timer = setInterval(() => void look(), LOOK_MS);
-    return () => clearInterval(timer);
+    return () => {
+      isStopped = true;
+      clearTimeout(timer);
+    };
   }
 
   #emit(): void {

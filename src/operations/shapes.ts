@@ -53,6 +53,9 @@ export const clocks = {
 /** A run that was started and goes on without the caller. */
 export const startedRun = z.object({ run_id: z.string(), state: z.string(), dir: z.string() });
 
+/** How a run ended, as data shows it. */
+export type EndedRun = z.output<typeof runSummary>;
+
 export type StartedRun = z.output<typeof startedRun>;
 
 /** A question to which an answer would be accepted now. */

@@ -290,6 +290,20 @@ describe('another disk that is full', needsMounts, () => {
 });
 
 describe('a part of the store that cannot be written', needsMounts, () => {
+  it('when it is all of it, does not keep readers from the runs that the index does not have yet', async () => {
+    using project = await open();
+    await project.acor(['run', 'quick']);
+    const listed = async () =>
+      (await project.envelope(['runs'])).data.runs.map((run: { run_id: string }) => run.run_id);
+    assert.deepEqual(await listed(), project.runIds());
+    await project.acor(['run', 'quick']);
+    const before = readFileSync(project.seen('.runs/index.sqlite'));
+    project.makeReadOnly('.runs');
+    assert.deepEqual((await listed()).sort(), project.runIds());
+    assert.deepEqual((await project.envelope(['decisions'])).data.decisions, []);
+    assert.deepEqual(readFileSync(project.seen('.runs/index.sqlite')), before);
+  });
+
   it('when it is the ledger, is told, and the run is entered once it can be', async () => {
     using project = await open();
     await project.acor(['run', 'quick']);

@@ -43,8 +43,18 @@ const OBEYED =
 /** The few sequences that ACOR itself writes: its looks, and the drawing and erasing of what stands below a run. */
 const OWN = /\x1b\[(?:1|2|22|31|32|33|39)m|\x1b\[\?7[lh]|\r(?:\x1b\[\d{1,2}A)?\x1b\[J/g;
 
+/** Where a prompt begins: it hides the cursor once. From there on, a prompt also moves the cursor, erases and uses looks of its own. */
+const PROMPT = '\x1b[?25l';
+const OF_PROMPT = /\x1b\[(?:\?25[lh]|\d{0,3}(?:;\d{1,3})?[ABCDGJKm])/g;
+
 /** Commands that wait for something other than a run, such as a client. */
 const ELSEWHERE: readonly string[] = ['mcp'];
+
+/** A text without the sequences of the prompt at its end. */
+function withoutPrompt(text: string): string {
+  const at = text.lastIndexOf(PROMPT);
+  return at === -1 ? text : text.slice(0, at) + text.slice(at).replace(OF_PROMPT, '');
+}
 
 describe('what a stranger writes', () => {
   for (const seed of [1, 2]) {
@@ -191,7 +201,7 @@ describe('what a stranger writes', () => {
         assert.notEqual(shown.code, null, `${JSON.stringify(args)} hung`);
         const text = new TextDecoder('utf-8', { fatal: true }).decode(shown.bytes);
         assert.notEqual(text, '', JSON.stringify(args));
-        const foreign = env.TERM === 'dumb' ? text : text.replace(OWN, '');
+        const foreign = env.TERM === 'dumb' ? text : withoutPrompt(text).replace(OWN, '');
         const at = foreign.search(OBEYED);
         assert.equal(
           at,

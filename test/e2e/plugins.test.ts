@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, it } from 'node:test';
 import { PluginProject } from '../support/plugin-project.ts';
 import { type Event, parseLines, type RunOfTool, until } from '../support/project.ts';
-import { atTerminal, KEYS, noTerminal } from '../support/terminal.ts';
+import { atTerminal, noTerminal } from '../support/terminal.ts';
 
 let project: PluginProject;
 afterEach(() => project[Symbol.dispose]());
@@ -57,7 +57,7 @@ describe('a plugin that nobody has approved', () => {
       cwd: project.root,
       env: project.env,
       when: /To approve it, type its name \(plugin:one\)/,
-      typed: `plugin:one${KEYS.enter}`,
+      typed: 'plugin:one\n',
     });
     assert.equal(code, 0, text);
     assert.match(text, /runs with all your rights[\s\S]*\.acor\/plugins\/one\.ts, SHA-256/);

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { readRun, TestProject } from '../support/project.ts';
-import { atTerminal, KEYS } from '../support/terminal.ts';
+import { atTerminal } from '../support/terminal.ts';
 
 const SCRIPT = '#!/bin/bash\necho \'{"type":"result","status":"ok","approved":true}\'\n';
 const ASKS = /To approve it, type its name/;
@@ -43,7 +43,7 @@ const approve = (typed: string, extra: Record<string, string> = {}, { root } = p
     cwd: root,
     env: { ...env, ...extra },
     when: ASKS,
-    typed: `${typed}${KEYS.enter}`,
+    typed: `${typed}\n`,
   });
 
 describe('a privileged tool', () => {
@@ -112,7 +112,7 @@ describe('a privileged tool', () => {
       cwd: project.root,
       env,
       when: ASKS,
-      typed: `deploy${KEYS.enter}`,
+      typed: 'deploy\n',
       beforeTyping: change,
     });
     assert.equal(code, 2);

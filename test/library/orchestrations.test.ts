@@ -15,7 +15,7 @@ function projectWithWorkflow(): WorkflowProject {
   const project = new WorkflowProject();
   project.workflow({
     name: 'notes',
-    inputs: [{ name: 'word', type: 'string', required: true }],
+    inputs: { word: { type: 'string', required: true } },
     steps: [
       { name: 'first', ...project.noting('${inputs.word}') },
       { name: 'second', ...project.noting('${steps.first.data.said} again') },

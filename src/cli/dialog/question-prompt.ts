@@ -1,8 +1,7 @@
 import { confirm, isCancel, log, select, text } from '@clack/prompts';
 import type { ProgramQuestion } from '../../compose/person.ts';
 import { safeData, safeLine, safeLines } from '../../compose/terminal-text.ts';
-import { leavable } from './leavable.ts';
-import { promptOutput } from './prompt-output.ts';
+import { type PromptStreams, prompting } from './prompt-streams.ts';
 
 /** What is longer is cut on the screen; all of it stands in `acor decisions`. */
 const MAX_TEXT_CHARS = 4000;
@@ -28,21 +27,22 @@ export async function promptFor(
   signal: AbortSignal,
 ): Promise<{ value: unknown } | undefined> {
   renderContext(question);
-  return leavable((left) => ask(question, check, AbortSignal.any([signal, left])));
+  return prompting({ draws: true }, (streams) =>
+    ask(question, check, { ...streams, signal: AbortSignal.any([signal, streams.signal]) }),
+  );
 }
 
 async function ask(
   question: ProgramQuestion,
   check: Check,
-  signal: AbortSignal,
+  streams: PromptStreams,
 ): Promise<{ value: unknown } | undefined> {
   const message = cut(safeLines(question.msg ?? question.action), MAX_TEXT_CHARS);
   const choices = choicesOf(question);
   if (choices.length > 0) {
     const picked = await select({
       message,
-      signal,
-      output: promptOutput(),
+      ...streams,
       options: shownChoices(choices),
       initialValue: preselected(question, choices),
     });
@@ -52,13 +52,12 @@ async function ask(
   } else if (question.schema?.type === 'boolean') {
     const picked = await confirm({
       message,
-      signal,
-      output: promptOutput(),
+      ...streams,
       initialValue: question.default?.value === true,
     });
     return isCancel(picked) ? undefined : { value: picked };
   }
-  return typed(question, message, check, signal);
+  return typed(question, message, check, streams);
 }
 
 function choicesOf({ options = [], schema }: ProgramQuestion): Choice[] {
@@ -92,13 +91,12 @@ async function typed(
   question: ProgramQuestion,
   message: string,
   check: Check,
-  signal: AbortSignal,
+  streams: PromptStreams,
 ): Promise<{ value: unknown } | undefined> {
   const read = (line = '') => answerOf(line, question, check);
   const given = await text({
     message: `${message}${hintOf(question)}`,
-    signal,
-    output: promptOutput(),
+    ...streams,
     initialValue: initialText(question),
     validate: (line) => {
       const answer = read(line);

@@ -22,8 +22,9 @@ export class TerminalPerson {
   /** The person as operations ask them; `note` writes a line to stderr. */
   at(screen: Screen, note: (line: string) => void): Person {
     return {
-      askForText: async (lines, message) => (await import('./prompts.ts')).promptForText(lines, message),
-      askForSecret: async (message) => (await import('./prompts.ts')).promptForSecret(message),
+      askForText: async (lines, message) =>
+        (await import('./prompts.ts')).promptForText(lines, message, screen.live),
+      askForSecret: async (message) => (await import('./prompts.ts')).promptForSecret(message, screen.live),
       ...(screen.live && { ask: this.#ask }),
       say: (line) => (this.#view === undefined ? note(line) : this.#view.emit(safeLine(line))),
     };

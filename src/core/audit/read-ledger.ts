@@ -3,9 +3,9 @@ import type { Ledger } from '../store-files/ledger.ts';
 import { beginOf, hashAtEndOf, linesOf, linesOfOpen, type SealedFile } from '../store-files/ledger-files.ts';
 import { LedgerChain } from './ledger-chain.ts';
 
-/** The end of a run is entered right after its `runner_end`: later on a busy machine, earlier only by the resolution of the clock. */
+/** The end of a run is entered right after its `runner_end`. One that is entered later, on a busy machine or after a recovery, is searched for. */
 const BEFORE_MS = 1_000;
-const AFTER_MS = 60_000;
+const AFTER_MS = 2_000;
 
 /** Which sealed files are read: those to which lines were added at these times, or those in which a run is named. */
 export type LedgerPart = { timesMs: readonly number[] } | { runId: string };

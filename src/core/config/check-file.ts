@@ -65,7 +65,7 @@ function unknownKey(yaml: YamlFile, path: KeyPath, key: string, known: string[])
   };
 }
 
-type Explanation = Pick<Problem, 'rule' | 'message' | 'fix' | 'next'>;
+type Explanation = Pick<Problem, 'rule' | 'message' | 'fix'>;
 
 function explain(issue: Issue, path: KeyPath, source: string | undefined): Explanation {
   const name = path.length === 0 ? 'the file' : `'${dotted(path)}'`;

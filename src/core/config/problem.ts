@@ -8,7 +8,7 @@ export interface Problem {
   rule: string;
   message: string;
   fix: string;
-  /** What does it, where an operation can; no part of what is shown of the mistake. */
+  /** The operations that fix it, if any; not part of what is shown of the mistake. */
   next?: readonly NextStep[];
 }
 
@@ -34,7 +34,8 @@ export function refuse(problems: readonly Problem[]): void {
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
   throw new AcorError('E_CONFIG_INVALID', `${problemText(first)}${more}`, {
     hint: first.fix,
-    details: { problems },
+    ...(first.next !== undefined && { next: first.next }),
+    details: { problems: problems.map(withoutNext) },
   });
 }
 

@@ -13,7 +13,11 @@ export function openInNode(path: string): Sqlite {
   return {
     exec: (sql) => database.exec(sql),
     run: (sql, ...values) => void statement(sql).run(...values),
-    all: (sql, ...values) => statement(sql).all(...values) as SqlRow[],
+    // Node's rows have no prototype.
+    all: (sql, ...values) =>
+      statement(sql)
+        .all(...values)
+        .map((row) => ({ ...row }) as SqlRow),
     close: () => database.close(),
   };
 }

@@ -6,8 +6,8 @@ import { recoverRun } from './recover-lost-run.ts';
 const ROUND_MS = 5;
 
 /**
- * Ends the runs that a run has started, and what those have started, and waits until they are gone: the children of a
- * workflow live on when its supervisor is killed.
+ * Cancels the live children of a run, and theirs, and waits until they have ended: the children of a workflow outlive a supervisor that
+ * was killed.
  */
 export async function endChildren(
   store: RunStore,
@@ -29,7 +29,7 @@ export async function endChildren(
   await Promise.all(ends);
 }
 
-/** A supervisor records the end after it has written it to the log. */
+/** The record of an end is written just after the log. */
 async function untilRecorded(store: RunStore, runId: string, signal?: AbortSignal): Promise<void> {
   while (!signal?.aborted && (await isLive(store, runId)))
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));

@@ -4,7 +4,7 @@ import { isLive } from './liveness.ts';
 import type { RunSummary } from './run-summary.ts';
 import { summaryOf } from './run-summary.ts';
 
-/** The run that was started before with the idempotency key of this call, whoever supervises it, and whether it has ended or not. */
+/** The run that an earlier call with the same idempotency key started, live or ended, whatever process supervises it. */
 export class KnownRun {
   readonly runId: string;
   readonly #store: RunStore;
@@ -15,7 +15,7 @@ export class KnownRun {
     this.runId = runId;
   }
 
-  /** Settles when the run is over. Its log is only followed for a caller that asks. */
+  /** Settles when the run is over. The log is followed only when this is read. */
   get ended(): Promise<RunSummary> {
     this.#ended ??= this.#untilEnded();
     return this.#ended;

@@ -120,7 +120,7 @@ async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
     usage: UNKNOWN_USAGE,
     artifacts: outcome.state === 'completed' ? await recordedArtifacts(store, record.run_id) : [],
     survivors: remainsOf(record.run_id).map((pid) => ({ pid, command: commandOf(record, pid) })),
-    next: stepsAfter({ run_id: record.run_id, tool: record.tool, ...outcome, late: true }),
+    next: stepsAfter({ ...record, ...outcome, late: true }),
     attempt: record.attempt,
     late: true,
   } as const;

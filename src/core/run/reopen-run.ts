@@ -6,8 +6,8 @@ import { identify } from '../../util/process-table.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { removeCancelFile } from './attempt/cancel-file.ts';
 import { stagedBefore } from './attempt/outputs.ts';
+import { endedRecord } from './follow-to-end.ts';
 import { prepareRun } from './prepare-run.ts';
-import { recoverRun } from './recover-lost-run.ts';
 import { wasStoppedMidway } from './retry.ts';
 import { Run } from './run.ts';
 import type { PreparedRun } from './run-executor.ts';
@@ -17,9 +17,10 @@ import type { RunnerServices } from './services.ts';
 import { prepareWorkspace } from './workspace.ts';
 import { enterState } from './write-ending.ts';
 
-/** Begins the next attempt of a run that has failed, was cancelled, or lost its supervisor: same id, same workspace, same answers. */
+/** Begins the next attempt of a run that failed, was cancelled, or lost its supervisor, with the same id, workspace and answers. */
 export async function reopenRun(services: RunnerServices, request: RunRequest, again: Rerun): Promise<Run> {
-  const record = await recoverRun(services.store, again.runId);
+  // A caller that has followed the run to its end may be here before its supervisor has written the record.
+  const record = await endedRecord(services.store, again.runId);
   const mayTake = (now: RunRecord) => checkState(now, again);
   mayTake(record);
   const { replays } = record;
@@ -32,12 +33,12 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
     ...(replays !== null && { replays: { runId: replays, outputs: stagedBefore(record) } }),
   });
   if (!plan.idempotent && wasStoppedMidway(record) && !again.force) throw outcomeUnknown(record);
-  // Somebody else may have been quicker, and be at work or done already.
+  // Another process may have reopened the run meanwhile.
   const writer = await services.store.takeOver(again.runId, mayTake);
   try {
     await services.store.control.reset(again.runId);
     prepareWorkspace(writer.layout);
-    if (again.mode === 'resume') await giveBackAnswers(services.store, writer);
+    if (again.mode === 'resume') await restoreFiledAnswers(services.store, writer);
     reopen(writer, again.mode, reopening);
   } catch (error) {
     writer.close();
@@ -50,7 +51,7 @@ type Reopening = NonNullable<PreparedRun['again']>;
 
 const NOTHING_ELSE: Reopening = { told: {}, change: {} };
 
-async function giveBackAnswers(store: RunStore, { layout, record }: RunWriter): Promise<void> {
+async function restoreFiledAnswers(store: RunStore, { layout, record }: RunWriter): Promise<void> {
   const { restoreAnswers } = await import('./answers/restore-answers.ts');
   await restoreAnswers(store, record.run_id, layout);
 }

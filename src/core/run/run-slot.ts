@@ -3,13 +3,13 @@ import type { RunWriter } from '../ports/run-store.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { RunnerServices } from './services.ts';
 
-/** A run's turn among the runs of its project: it works only while it has a place in the queue (contract §3). */
+/** The queue slot of a run: it executes only while it holds one (contract §3). */
 export class RunSlot {
   readonly #services: RunnerServices;
   readonly #plan: RunPlan;
   readonly #writer: RunWriter;
   readonly #cancelled = new AbortController();
-  #place: QueueSlot | undefined;
+  #slot: QueueSlot | undefined;
 
   constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, cancelled: Promise<unknown>) {
     this.#services = services;
@@ -18,10 +18,10 @@ export class RunSlot {
     void cancelled.then(() => this.#cancelled.abort());
   }
 
-  /** Waits for a place; false when the run was cancelled meanwhile. Throws E_STORAGE. */
+  /** Waits for a slot; false when the run is cancelled meanwhile. Throws E_STORAGE. */
   async take(): Promise<boolean> {
     const { runId, name, budget, needsSlot, rate, group } = this.#plan;
-    this.#place = await this.#services.queue.enter(
+    this.#slot = await this.#services.queue.enter(
       { run_id: runId, tool: name, needsSlot },
       { maxRuns: budget.maxRuns, rate, group },
       {
@@ -37,17 +37,17 @@ export class RunSlot {
         },
       },
     );
-    return this.#place !== undefined;
+    return this.#slot !== undefined;
   }
 
-  /** The service behind the tool has had enough of it: fewer runs of the tool work at once, and this one queues up anew. */
+  /** The service behind the tool throttles it: fewer runs of the tool execute at once, and this one queues again. */
   async requeueThrottled(): Promise<boolean> {
-    await this.#place?.slowDown();
+    await this.#slot?.slowDown();
     return this.take();
   }
 
-  /** Gives the place to the next one. A store that fails here has told its story already. */
+  /** Releases the slot. A store that fails here has failed before, and that is recorded. */
   async end(ending: { completed: boolean }): Promise<void> {
-    await this.#place?.leave(ending).catch(() => {});
+    await this.#slot?.leave(ending).catch(() => {});
   }
 }

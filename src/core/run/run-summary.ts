@@ -35,7 +35,7 @@ export interface RunSummary {
 
 /** The summary of a run that this process supervised. The number of events is known once the end is written. */
 export function summarise(
-  { runId, name }: RunPlan,
+  { runId, name, kind }: RunPlan,
   layout: RunWorkspace,
   { outcome, exit, survivors, result, artifacts }: AttemptOutcome,
   { attempt, durationS }: { attempt: number; durationS: number },
@@ -57,7 +57,7 @@ export function summarise(
     artifacts: failed ? [] : artifacts,
     survivors,
     result,
-    next: stepsAfter({ run_id: runId, tool: name, ...outcome }),
+    next: stepsAfter({ run_id: runId, kind, ...outcome }),
     dir: layout.dir,
   };
 }

@@ -1,21 +1,20 @@
 import { errorInfo } from '../../protocol/error-codes.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
 import { readLogs, resumeRun, resumeWorkflow } from '../../protocol/next-steps.ts';
-import { kindOfName } from '../../protocol/run-kind.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
 
 /** How a run ended, as far as it decides what leads on. */
-interface Ended extends Pick<RunRecord, 'run_id' | 'tool' | 'state' | 'code'> {
+interface Ended extends Pick<RunRecord, 'run_id' | 'kind' | 'state' | 'code'> {
   retryable: boolean;
   /** Another process ended the run, because its supervisor had died. */
   late?: boolean;
 }
 
 /** What leads on after a run has ended. */
-export function stepsAfter({ run_id, tool, state, code, retryable, late = false }: Ended): NextStep[] {
+export function stepsAfter({ run_id, kind, state, code, retryable, late = false }: Ended): NextStep[] {
   if (state === 'completed') return [];
-  const isFailedWorkflow = state === 'failed' && kindOfName(tool) === 'workflow';
+  const isFailedWorkflow = state === 'failed' && kind === 'workflow';
   const onwards = retryable || late ? [resumeRun(run_id)] : isFailedWorkflow ? [resumeWorkflow(run_id)] : [];
   return [...onwards, readLogs(run_id), ...stepsOfCode(code)];
 }

@@ -76,8 +76,7 @@ export function lastLine(fd: number): { line: string | undefined; end: number } 
   const tail = Buffer.alloc(size - from);
   readSync(fd, tail, 0, tail.length, from);
   const end = tail.lastIndexOf(10) + 1;
-  if (end === 0 && from > 0)
-    throw new Error(`no line ends in its last ${TAIL_BYTES} bytes: it was damaged; see acor verify`);
+  if (end === 0 && from > 0) throw new Error(`no line ends in its last ${TAIL_BYTES} bytes: it was damaged`);
   if (end === 0) return { line: undefined, end: 0 };
   const start = tail.lastIndexOf(10, end - 2) + 1;
   return { line: tail.toString('utf8', start, end - 1), end: from + end };

@@ -23,8 +23,15 @@ export async function recordedRequest(
       'E_USAGE',
       `run ${record.run_id} is a workflow's: its steps are runs, and each of them can be executed again`,
       {
-        hint: `Run the workflow anew: acor workflow run ${file}`,
-        next: [showRun(record.run_id)],
+        hint: 'Start the workflow again.',
+        next: [
+          {
+            operation: 'workflow.run',
+            input: { workflow: file },
+            why: 'Start the workflow again from its beginning.',
+          },
+          showRun(record.run_id),
+        ],
       },
     );
   }
@@ -32,7 +39,7 @@ export async function recordedRequest(
     throw new AcorError(
       'E_USAGE',
       `run ${record.run_id} was given a secret, which is not kept: it cannot be executed again by itself`,
-      { hint: `Start it anew with its arguments: acor run ${record.tool} …` },
+      { hint: `Start '${record.tool}' again with its arguments.` },
     );
   }
   return {

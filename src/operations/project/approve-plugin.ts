@@ -9,8 +9,8 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { approve } from '../../protocol/next-steps.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
+import type { ApprovalLine } from '../tool/approval-line.ts';
 import { giveApproval, validLine } from '../tool/give-approval.ts';
-import type { ApprovalLine } from '../tool/tool-approve.ts';
 
 const WORDS = [
   'It is a module that runs with all your rights, outside of any sandbox, whenever tools are listed or run in this project.',

@@ -5,14 +5,13 @@ import type { OperationContext, OperationResult, StreamEnd } from '../../compose
 import { summariseLog } from '../../core/run/log-summary.ts';
 import type { ToolPlan } from '../../core/run/plan/tool-plan.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
-import type { RunSummary } from '../../core/run/run-summary.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
 import { recordedRequest } from '../../core/supervision/recorded-request.ts';
 import { previewReplay } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
-import type { StartedRun } from '../shapes.ts';
+import type { EndedRun, StartedRun } from '../shapes.ts';
 import { compareArtifacts } from './compare-artifacts.ts';
 import { comparisonEnd, type Replayed } from './report-comparison.ts';
 import { type shownPlan, showPlan } from './show-plan.ts';
@@ -52,7 +51,7 @@ export async function executeAgain(
 
 /** The end of the new run, with how its artifacts compare to those of the recorded one. */
 async function compared(
-  end: StreamEnd<RunSummary | StartedRun>,
+  end: StreamEnd<EndedRun | StartedRun>,
   record: RunRecord,
   targets: Map<string, string>,
   { store }: RunnerServices,
@@ -84,7 +83,7 @@ async function run(
   mayAsk: boolean,
   { stream }: ExecuteFlags,
   ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<RunSummary | StartedRun>> {
+): Promise<OperationResult<EndedRun | StartedRun>> {
   const flags = { stream, detach: false, exit_code: 'acor' } as const;
   if (mayAsk) {
     const { runApart } = await import('./run-detached.ts');
@@ -94,7 +93,7 @@ async function run(
   return runHere(services, request, flags, ctx);
 }
 
-function isSummary(answer: RunSummary | StartedRun): answer is RunSummary {
+function isSummary(answer: EndedRun | StartedRun): answer is EndedRun {
   return 'artifacts' in answer;
 }
 

@@ -13,7 +13,7 @@ import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { answers, runSummary, startedRun, stream } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
-import type { ShownAs } from './run-start.ts';
+import type { ShownAs } from './run-result.ts';
 
 export const againInput = z.object({
   run: z.string().describe('The id of the run.'),

@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { eventsResult } from '../../compose/events-result.ts';
 import type { StreamEnd } from '../../compose/operation.ts';
 import { readRun } from '../../core/run/read-run.ts';
-import { type RunSummary, summaryOf } from '../../core/run/run-summary.ts';
+import { summaryOf } from '../../core/run/run-summary.ts';
 import { followRun } from '../../core/supervision/follow-run.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
-import { runSummary, type StartedRun, startedRun } from '../shapes.ts';
+import { type EndedRun, runSummary, type StartedRun, startedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
 import { runAbout } from './run-about.ts';
@@ -37,7 +37,7 @@ export const runAttach = acorOperation({
       stream: true,
       about: () => runAbout(run, ctx, { asks: ask !== undefined, cancels: false }),
       left: 'stopped',
-      end: async (how): Promise<StreamEnd<RunSummary | StartedRun>> => {
+      end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {
         if (how === 'question') return questionEnd(store, run);
         if (signal.aborted) {
           ctx.note(`acor: run ${run} goes on. Pick it up again with: acor attach ${run}`);

@@ -5,7 +5,6 @@ import type { RunStore } from '../../core/ports/run-store.ts';
 import { eventCount } from '../../core/run/log-summary.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
-import type { RunSummary } from '../../core/run/run-summary.ts';
 import { summaryOf } from '../../core/run/run-summary.ts';
 import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
 import { openQuestionsOf } from '../../core/supervision/open-question.ts';
@@ -13,18 +12,18 @@ import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
 import { attachTo, followLogs, waitFor } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import type { AcorApp } from '../acor-app.ts';
-import type { StartedRun } from '../shapes.ts';
+import type { EndedRun, StartedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
+import type { ShownAs } from './run-result.ts';
 import { answerOf } from './run-result.ts';
-import type { ShownAs } from './run-start.ts';
 
 /** Runs a tool under a supervisor of its own, and follows it, unless the caller wants to go on at once. */
 export async function runApart(
   request: RunRequest,
   flags: ShownAs,
   ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<RunSummary | StartedRun>> {
+): Promise<OperationResult<EndedRun | StartedRun>> {
   const { store } = await ctx.app.project();
   const { readStdin, ...given } = request;
   // How a lost run ended is not what its next attempt shows.
@@ -40,7 +39,7 @@ export async function showDetached(
   since: number,
   flags: ShownAs,
   ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<RunSummary | StartedRun>> {
+): Promise<OperationResult<EndedRun | StartedRun>> {
   const { store } = await ctx.app.project();
   if (flags.detach) {
     const next = [waitFor(runId), followLogs(runId)];
@@ -61,7 +60,7 @@ export async function showDetached(
     stream: flags.stream,
     about: () => runAbout(runId, ctx, { asks: ask !== undefined, cancels: true }),
     left: 'stopped',
-    end: async (how): Promise<StreamEnd<RunSummary | StartedRun>> => {
+    end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {
       stopListening();
       if (how === 'question') return questionEnd(store, runId);
       if (how === 'stopped') {

@@ -1,14 +1,13 @@
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
 import { Run } from '../../core/run/run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
-import type { RunSummary } from '../../core/run/run-summary.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import { startRun } from '../../core/run/start-run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
-import type { StartedRun } from '../shapes.ts';
+import type { EndedRun, StartedRun } from '../shapes.ts';
+import type { ShownAs } from './run-result.ts';
 import { answerOf } from './run-result.ts';
-import type { ShownAs } from './run-start.ts';
 
 /** Runs a tool under this very process. The run goes on whether or not its events are read. */
 export async function runHere(
@@ -16,7 +15,7 @@ export async function runHere(
   request: RunRequest,
   flags: ShownAs,
   ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<RunSummary | StartedRun>> {
+): Promise<OperationResult<EndedRun | StartedRun>> {
   const run = await startRun(services, request);
   if (!(run instanceof Run)) {
     ctx.note(`acor: run ${run.runId} was started with this idempotency key; no second one is`);

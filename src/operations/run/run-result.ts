@@ -3,10 +3,16 @@ import type { Answer } from '../../compose/operation.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
-import type { ShownAs } from './run-start.ts';
 
 /** How a run ended, as data shows it. */
 export type ShownSummary = Omit<RunSummary, 'next'> & { next: string[] };
+
+/** How a run is shown, and with which exit code the command ends. */
+export interface ShownAs {
+  stream: boolean;
+  detach: boolean;
+  exit_code: 'acor' | 'tool';
+}
 
 /** What `acor run` answers once the run is over. */
 export async function answerOf(

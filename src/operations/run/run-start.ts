@@ -50,9 +50,6 @@ const input = z.object({
 /** The flags of `acor run`, without those of the tool. */
 export type RunFlags = z.output<typeof input>;
 
-/** How a run is shown, and with which exit code the command ends. */
-export type ShownAs = Pick<RunFlags, 'stream' | 'detach' | 'exit_code'>;
-
 const output = z.lazy(() => z.union([runSummary, shownPlan, startedRun]));
 
 const description = {

@@ -9,7 +9,7 @@ import { CEDAR_PACKAGE, findCedar } from '../../core/guard/engine-cedar.ts';
 import { SUPPORTED_PROTOCOLS } from '../../core/registry/compatibility.ts';
 import { sdkPaths } from '../../core/registry/sdk-paths.ts';
 import { BACKENDS } from '../../core/sandbox/choose.ts';
-import type { VersionDetails } from './version.ts';
+import type { VersionDetails } from './version-shape.ts';
 
 /** The versions of everything that a run depends on. A project that does not fit is told of, not refused. */
 export async function versionDetails(surroundings: {

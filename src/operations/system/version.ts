@@ -1,28 +1,7 @@
 import * as z from 'zod';
 import { ACOR_VERSION } from '../../util/version.ts';
 import { acorOperation } from '../define.ts';
-
-const found = z.object({ name: z.string(), available: z.boolean(), detail: z.string() });
-
-const details = z.object({
-  config_schema: z.int().describe('The version of the configuration file that is read.'),
-  protocols: z.array(z.int()),
-  schemas: z.array(z.string()).describe('The JSON Schemas for editors.'),
-  runtime: z.string(),
-  platform: z.string(),
-  features: z.object({
-    sandboxes: z.array(found).describe('The strongest first.'),
-    peers: z.array(found).describe('Optional packages.'),
-  }),
-  project: z.object({
-    root: z.string(),
-    config_version: z.int(),
-    created_by: z.string().nullable(),
-    version_file: z.string().nullable(),
-    compatible: z.boolean(),
-    problems: z.array(z.string()).describe('What does not fit this ACOR.'),
-  }),
-});
+import { versionDetails as details } from './version-shape.ts';
 
 export const version = acorOperation({
   name: 'system.version',
@@ -47,5 +26,3 @@ export const version = acorOperation({
     };
   },
 });
-
-export type VersionDetails = z.output<typeof details>;

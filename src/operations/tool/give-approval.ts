@@ -5,7 +5,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { approve } from '../../protocol/next-steps.ts';
 import { userName } from '../../util/user-name.ts';
 import { commandOf } from '../command-forms.ts';
-import type { ApprovalLine } from './tool-approve.ts';
+import type { ApprovalLine } from './approval-line.ts';
 
 /** What is to be approved, and what it may do, in plain sentences. */
 interface Subject {

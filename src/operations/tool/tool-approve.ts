@@ -12,20 +12,9 @@ import { LIST_TOOLS, runTool } from '../../protocol/next-steps.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { approvePlugin, listedPlugin } from '../project/approve-plugin.ts';
+import { type ApprovalLine, approvalLine } from './approval-line.ts';
 import { giveApproval, validLine } from './give-approval.ts';
 import { toolWords } from './tool-words.ts';
-
-const approvalLine = z.object({
-  tool: z.string(),
-  state: z.enum(['valid', 'stale', 'gone', 'revoked']).describe('gone: the tool is not there any more.'),
-  digest: z.string(),
-  by: z.string(),
-  at: z.string(),
-  changed: z.array(z.string()).describe('The files that made it stale.'),
-});
-
-/** One approval, as `acor approve` shows it. */
-export type ApprovalLine = z.output<typeof approvalLine>;
 
 export const toolApprove = acorOperation({
   name: 'tool.approve',

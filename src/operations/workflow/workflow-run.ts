@@ -6,7 +6,7 @@ import type { WorkflowPlan } from '../../core/workflow/engine/plan-workflow.ts';
 import { runName } from '../../protocol/run-kind.ts';
 import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
-import type { ShownAs } from '../run/run-start.ts';
+import type { ShownAs } from '../run/run-result.ts';
 import { answers, runSummary, startedRun, stream } from '../shapes.ts';
 
 const input = z.object({

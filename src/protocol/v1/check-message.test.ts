@@ -142,6 +142,8 @@ describe('the schemas of the runner events', () => {
         if (optional.has(field) || extra.has(field)) continue;
         // An answer may be null, so a missing one is not told from it.
         if (field === 'answer') continue;
+        // Logs of earlier builds do not name the kind of a run.
+        if (subject === 'runner_start' && field === 'kind') continue;
         const { [field]: _, ...rest } = message;
         assert.equal(schema.safeParse(rest).success, false, `${at} without ${field}`);
         refused++;

@@ -14,9 +14,9 @@ export interface CheckedFile {
   state: PartState;
   /** Which parts are not as they should be, and why. */
   detail: string;
-  /** What a person does first, or alone. */
+  /** What a person does by hand; null where nothing is, or `next` is enough. */
   fix: string | null;
-  /** What does it, where an operation can. */
+  /** The operations that fix it, if any. */
   next?: readonly NextStep[];
 }
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { initAgents } from '../../../protocol/next-steps.ts';
 import { shellCommand } from '../../../util/shell-quote.ts';
 import { type PlannedFile, textAt } from '../scaffold/planned-file.ts';
 import { AGENTS, type AgentName } from './agents.ts';
@@ -32,9 +31,9 @@ export function readRecord(root: string): AgentsRecord {
   }
   const path = recordPath(root);
   throw new AcorError('E_CONFIG_INVALID', `${path} is not as ACOR wrote it`, {
-    hint: 'Remove it, then have the files of the agents written again: those that are as they should be are recognised.',
+    hint: 'Remove it, then write the files with init --agents again: files that are as they should be are recognised.',
     details: { file: path },
-    next: [{ command: shellCommand(['rm', path]), why: 'Remove it.' }, initAgents(AGENTS)],
+    next: [{ command: shellCommand(['rm', path]), why: 'Remove it.' }],
   });
 }
 

@@ -54,6 +54,7 @@ async function openProblems(config: LoadedConfig, tools: readonly ToolEntry[]): 
         action: 'could_not',
         why: `${placeText(problem)}: ${problem.message}`,
         by_hand: problem.fix,
+        ...(problem.next && { next: problem.next }),
       }),
     ),
   );

@@ -16,7 +16,7 @@ export interface PlannedFile {
   why?: string;
   /** What a person does about it. */
   by_hand?: string;
-  /** What does that, where an operation can. */
+  /** The operations that do that, if any. */
   next?: readonly NextStep[];
   /** The lines that change. */
   lines?: ChangedLine[];

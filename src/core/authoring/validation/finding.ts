@@ -14,7 +14,7 @@ export interface Finding {
   message: string;
   /** What puts it right. */
   fix: string;
-  /** What does it, where an operation can. */
+  /** The operations that do it, if any. */
   next?: readonly NextStep[];
 }
 

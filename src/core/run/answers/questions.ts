@@ -7,7 +7,7 @@ import { answeredIds, fileAnswer, isSafeActionId } from './answer-files.ts';
 import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
 import { type Answer, answerSteps, type Question, readQuestion } from './question.ts';
 
-/** Answers that were given before the question: by the caller, or as a rule of the configuration. */
+/** An answer that is known before the question: from the caller, or from a rule of the configuration. */
 export interface PreparedAnswer {
   /** The action, or the action id. */
   action: string;
@@ -17,24 +17,24 @@ export interface PreparedAnswer {
   reason?: string;
 }
 
-/** Answers a question, or leaves it to somebody else with `undefined`. */
+/** Answers a question; `undefined` leaves it open. */
 export type AnswerHandler = (question: Question) => unknown;
 
-/** What an attempt offers: the tool's standard input, and the end for a question that nobody answers. */
+/** What an attempt does with answers, and with questions that get none. */
 export interface QuestionHooks {
   deliver(line: string): void;
-  /** What the tool must hear together with an answer. */
+  /** What the tool gets together with an answer. */
   news(): Readonly<Record<string, unknown>>;
   /** The run no longer waits. */
   onGoingOn(): void;
   onUnanswered(actionId: string, timeoutS: number): void;
-  /** An answer could not be kept. */
+  /** An answer could not be stored. */
   onFailed(error: unknown): void;
 }
 
 /**
- * The questions of a run and their answers (contract §4). One answer counts, the first that fits; it is in the log, on the
- * disk and then with the tool, in this order. A blocking question makes the run wait.
+ * The questions of a run and their answers (contract §4). The first answer that fits counts; it is written to the log, then fsynced,
+ * then delivered to the tool. A blocking question makes the run wait.
  */
 export class Questions {
   readonly #writer: RunWriter;
@@ -46,7 +46,7 @@ export class Questions {
   readonly #answered: Set<string>;
   #hooks: QuestionHooks | undefined;
   #work: Promise<void> = Promise.resolve();
-  /** When an answer last let the tool go on, on the clock of `performance.now()`. */
+  /** When the last answer was accepted, on the clock of `performance.now()`. */
   lastAnswerMs = 0;
 
   constructor(
@@ -64,17 +64,17 @@ export class Questions {
     this.#answered = answeredIds(writer.layout);
   }
 
-  /** Whether the tool stands still until somebody answers. */
+  /** Whether a blocking question is open. */
   get isWaiting(): boolean {
     return [...this.#open.values()].some(({ question }) => question.blocking);
   }
 
-  /** Whether the time of waiting runs: from the question that blocks the run until the last such answer. */
+  /** Whether the waiting clock runs: from the first blocking question to the answer of the last one. */
   get standsStill(): boolean {
     return this.#clock.runs;
   }
 
-  /** How long the run has stood still for answers until now, in all its attempts. */
+  /** How long the run has waited for answers until now, in all its attempts. */
   get waitedMs(): number {
     return this.#clock.waitedMs;
   }
@@ -84,7 +84,7 @@ export class Questions {
     this.#hooks = hooks;
   }
 
-  /** The attempt is over: what is still open is asked anew by the next one, if there is one. */
+  /** The attempt is over: the next one, if there is one, asks its open questions again. */
   async end(): Promise<void> {
     await this.#work;
     this.#hooks = undefined;
@@ -93,7 +93,7 @@ export class Questions {
     try {
       this.#reportState();
     } catch {
-      // On a full disk the space is used that was put aside for the end.
+      // On a full disk, use the space that is reserved for the end of the run.
       this.#writer.releaseReserve();
       this.#reportState();
     }
@@ -109,12 +109,12 @@ export class Questions {
     }
     // The answer of an earlier attempt is on file, where the tool finds it.
     if (this.#answered.has(actionId)) return;
-    // Last words of a tool that is gone: nobody is left to hear the answer.
+    // Read after the tool exited: there is no process to answer.
     if (this.#hooks === undefined) return;
     const timeoutS = question.timeoutS ?? (question.blocking ? this.#defaultTimeoutS : undefined);
     const stopTimer =
       timeoutS === undefined ? () => {} : after(timeoutS * 1000, () => this.#timeUp(question, timeoutS));
-    // Asked twice, the clock of the first time must not answer for the second.
+    // Asked again: the timer of the first question must not answer the second.
     this.#open.get(actionId)?.stopTimer();
     this.#open.set(actionId, { question, stopTimer });
     const prepared = this.#prepared.find(({ action }) => action === actionId || action === question.action);
@@ -122,20 +122,20 @@ export class Questions {
     else this.#enqueue(() => this.#tryPrepared(question, prepared));
   }
 
-  /** A child of the run has asked, and is answered there: until then this run waits as it does for a question of its own. */
+  /** A child of the run has asked, and its supervisor takes the answer: until then this run waits as for a question of its own. */
   follow(question: Question): void {
     if (this.#hooks === undefined) return;
     this.#open.set(question.actionId, { question, stopTimer: () => {} });
     this.#reportState(question);
   }
 
-  /** Nobody waits for this answer any more: it was given elsewhere, or whoever asked has ended. */
+  /** Closes a question without an answer: another run took the answer, or the run that asked has ended. */
   withdraw(actionId: string): void {
     this.#open.get(actionId)?.stopTimer();
     if (this.#open.delete(actionId)) this.#reportState();
   }
 
-  /** Somebody has put an answer into the box. */
+  /** Takes an answer that another process posted. */
   take({ answer_id, action_id, answer, by, source, reason }: PostedAnswer): void {
     const from = { value: answer, by, source, answerId: answer_id, ...(reason && { reason }) };
     this.#enqueue(async () => {
@@ -147,7 +147,7 @@ export class Questions {
     });
   }
 
-  /** What was prepared is an answer like any other: if it does not fit, the question is put after all. */
+  /** Checks a prepared answer like any other: if it does not fit, the question is asked after all. */
   async #tryPrepared(question: Question, prepared: PreparedAnswer): Promise<void> {
     const { answer: value, by, source, reason } = prepared;
     const problem = await problemOfAnswer(question, value);
@@ -160,14 +160,14 @@ export class Questions {
     this.#putToOthers(question);
   }
 
-  /** Nothing was prepared: the run waits, if the question blocks it, and the handler is asked. */
+  /** Without a prepared answer the run waits, if the question blocks it, and the handler is asked. */
   #putToOthers(question: Question): void {
     this.#reportState(question);
     if (this.#handler !== undefined) void this.#consult(this.#handler, question);
   }
 
   async #consult(handler: AnswerHandler, question: Question): Promise<void> {
-    // By the time a handler is done, somebody else may have answered, or the attempt be over.
+    // Meanwhile another answer may have been accepted, or the attempt may be over.
     const isOpen = () => this.#open.get(question.actionId)?.question === question;
     try {
       const given = await handler(question);
@@ -225,7 +225,7 @@ export class Questions {
     });
   }
 
-  /** Enters or leaves `waiting_ai`, as the open questions have it. */
+  /** Enters `waiting_ai` when a blocking question is open, and leaves it when none is. */
   #reportState(asked?: Question): void {
     const { state, run_id } = this.#writer.record;
     const to = this.isWaiting ? 'waiting_ai' : 'running';
@@ -240,7 +240,7 @@ export class Questions {
         ? {}
         : { action_id: asked.actionId, next: answerSteps(run_id, asked).map(this.#writer.commandOf) };
     enterState(this.#writer, to, asked?.action, more);
-    // Whoever follows the log may look at the record next.
+    // A process that follows the log may read the record next.
     this.#writer.update({ state: to });
     this.#writer.log.flush();
   }
@@ -251,13 +251,13 @@ export class Questions {
     this.#writer.log.flush();
   }
 
-  /** One thing after the other: a question is not answered twice by two who come at once. */
+  /** Serialises the answers, so that two that arrive at once are not both accepted. */
   #enqueue(work: () => Promise<void>): void {
     this.#work = this.#work.then(work).catch((error) => this.#hooks?.onFailed(error));
   }
 }
 
-/** Measures for how long a run has waited for answers, all waits together. */
+/** Measures how long a run has waited for answers, all waits together. */
 class WaitingClock {
   #endedMs = 0;
   #sinceMs: number | undefined;

@@ -35,8 +35,9 @@ export interface RunOwnership extends AsyncDisposable {
 }
 
 /**
- * Root's tools are not root: each run has a user of its own, to whom its folders and the paths it may write belong while it goes on. A run
- * that writes only where one ordinary user does is that user, and one that shares a writable path with a run that is going on shares its user.
+ * Tools of a root supervisor do not run as root: each run gets a user of its own, who owns its folders and the paths it may write while it
+ * is live. A run that writes only to paths of one ordinary user gets that user; a run that shares a writable path with a live run gets the
+ * user of that run.
  */
 export async function takeOwnership(
   store: RunStore,
@@ -45,7 +46,7 @@ export async function takeOwnership(
   wanted: { grants: readonly Grant[]; toolFiles: readonly string[]; isReachedByPath: boolean },
 ): Promise<RunOwnership> {
   for (const path of wanted.toolFiles) checkReadable(path);
-  // Its own folders concern no other run: only for grants have the runs to agree.
+  // Only granted paths can be shared between runs, so only they need the project lock.
   if (wanted.grants.length === 0) return take(store, layout, runId, wanted, []);
   return withFileLock(lockOf(layout), async () => {
     for (const { runId: other, isLive } of await ownershipOfOtherRuns(store, runId))
@@ -54,7 +55,7 @@ export async function takeOwnership(
   });
 }
 
-/** Gives everything back to whom it belonged, and new files to the owner of the folder they are in. */
+/** Restores the original owner of each path. New files get the owner of their folder. */
 export async function restoreOwnership(store: RunStore, layout: RunWorkspace, runId: string): Promise<void> {
   const handed = readOwnershipRecord(layout);
   if (handed === undefined) return;
@@ -83,7 +84,7 @@ function take(
     const paths = pathsFor(layout, wanted.grants, user, others);
     writeOwnershipRecord(layout, { ...user, paths });
     for (const path of paths) give(path, user, others);
-    // The tool has to come through the folder of the run where it sees the machine's own folders.
+    // Where the tool sees the machine's own folders, its paths lead through the folder of the run.
     if (wanted.isReachedByPath) {
       chownSync(layout.dir, 0, user.gid);
       chmodSync(layout.dir, 0o710);
@@ -143,7 +144,7 @@ function pathsFor(
   );
   const granted = grants.flatMap(({ path, access }) => {
     if (access === 'write') return describe(path, { isDeep: true, isOwn: false }, user, others);
-    // Only what was named itself: what lies below it and is closed to others is closed to the tool.
+    // Only the named path itself: what is below it and closed to others stays closed to the tool.
     return isOpenToOthers(path) ? [] : describe(path, { isDeep: false, isOwn: false }, user, others);
   });
   return [...own, ...granted];
@@ -155,7 +156,7 @@ function isOpenToOthers(path: string): boolean {
   return (stats.mode & needed) === needed;
 }
 
-/** A tool's own files stay whose they are: many runs use them at once. */
+/** The files of the tool keep their owner, because many runs use them at once. */
 function checkReadable(path: string): void {
   if (isOpenToOthers(path)) return;
   throw new AcorError(
@@ -177,7 +178,7 @@ function describe(
   const handed: OwnedPath = { path, ...kind, uid: 0, gid: 0, others: {} };
   for (const { handed: theirs } of others) {
     for (const each of theirs.paths) {
-      // Another run has it, or a part of it, already: whose it really is, is in that run's record.
+      // Another live run owns it or a part of it; the record of that run holds the original owner.
       if (isInside(path, each.path)) Object.assign(handed, { uid: each.uid, gid: each.gid });
       if (overlap(path, each.path)) Object.assign(handed.others, each.others);
     }
@@ -195,13 +196,13 @@ function describe(
 
 function give({ path, isDeep, isOwn }: OwnedPath, user: RunUser, others: Others): void {
   visitTree(path, { isDeep, skip: isOwn ? () => false : isHandedBy(others) }, ({ stats, chown }) => {
-    // A file that has another name elsewhere would be handed over there, too.
+    // A hard link would change the owner of the file at its other name, too.
     const isElsewhere = stats.isFile() && stats.nlink > 1;
     if (stats.uid !== user.uid && !isElsewhere) chown(user.uid, user.gid);
   });
 }
 
-/** What another run that is going on has been given stays as it is. */
+/** Paths that another live run owns stay as they are. */
 function isHandedBy(others: Others): (path: string) => boolean {
   const taken = others.flatMap(({ handed }) => handed.paths.map(({ path }) => path));
   return (path) => taken.some((each) => isInside(path, each));

@@ -10,9 +10,9 @@ const PIPE_BYTES = 1 << 20;
 const MAX_PAUSE_MS = 20;
 
 /**
- * A tool's standard input that carries the records of another run, while that run goes on. They are read from its log at the pace
- * of the tool, which holds the other run back when it is too far ahead. Only one that has completed ends in end-of-file: what a tool
- * makes of half of its input must not count.
+ * A tool's standard input that carries the records of another run while that run is live. They are read from its log at the pace of the
+ * tool, and the other run pauses when it is too far ahead. The input ends in end-of-file only when the other run has completed, because
+ * what a tool makes of half of its input must not count.
  */
 export class RecordFeed implements Disposable {
   readonly #services: RunnerServices;
@@ -23,7 +23,7 @@ export class RecordFeed implements Disposable {
   #isStarved = true;
   #lastGivenMs = performance.now();
 
-  /** `onBroken` is told once, when there will be no whole input. */
+  /** `onBroken` is called once, when the input will not be complete. */
   constructor(
     services: RunnerServices,
     writer: RunWriter,
@@ -40,12 +40,12 @@ export class RecordFeed implements Disposable {
     return this.#pipe.target;
   }
 
-  /** When the tool was last given something; now, while there is nothing to give it. On the clock of `performance.now()`. */
+  /** When the tool last got a record, on the clock of `performance.now()`; now, while there is no record for it. */
   get lastGivenMs(): number {
     return this.#isStarved ? performance.now() : this.#lastGivenMs;
   }
 
-  /** The tool has been started with the target: it is fed from now on. */
+  /** Starts to feed the tool, which has been started with the target. */
   releaseReadEnd(): void {
     this.#pipe.releaseReadEnd();
     this.#feed().catch((error) => {
@@ -53,10 +53,10 @@ export class RecordFeed implements Disposable {
     });
   }
 
-  /** Answers come as files alone. */
+  /** Such a tool gets its answers only as files. */
   write(_answer: string): void {}
 
-  /** It is at its end when the records are. */
+  /** The input ends with the records. */
   end(): void {}
 
   [Symbol.dispose](): void {

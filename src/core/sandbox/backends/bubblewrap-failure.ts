@@ -35,7 +35,7 @@ export function explain(words: string): Explanation {
   if (/namespace failed|No permissions|uid map|Operation not permitted/.test(words)) {
     return { means: 'namespaces may not be made here, as in most containers', fix: IN_CONTAINER };
   }
-  return { means: 'bubblewrap could not set the sandbox up', fix: 'See what this machine offers.' };
+  return { means: 'bubblewrap could not set the sandbox up', fix: 'See what this machine offers' };
 }
 
 /** The error of a run whose sandbox could not be set up. The run is refused: never is anything weaker tried. */

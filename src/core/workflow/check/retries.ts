@@ -21,7 +21,7 @@ export function checkRetries(file: CheckedFile, { codes }: Surroundings): Proble
         {
           rule: 'unknown-code',
           message: `'${each}' is neither a class of errors nor an error code`,
-          fix: nearest === undefined ? 'Write a class or a code.' : `Write '${nearest}'.`,
+          fix: nearest === undefined ? 'Choose a class or a code from the list.' : `Write '${nearest}'.`,
           ...(nearest === undefined && { next: [LIST_ERROR_CODES] }),
         },
       );

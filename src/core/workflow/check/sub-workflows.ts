@@ -88,7 +88,7 @@ function whyNoFile(
     return {
       rule: 'no-workflow-file',
       message: `there is no workflow at ${path}`,
-      fix: 'Write the name of a workflow, or a path from the folder of this file.',
+      fix: 'Write a path from the folder of this file, or the name of a workflow from the list.',
       next: [LIST_WORKFLOWS],
     };
   }

@@ -32,7 +32,7 @@ export const checkToolCalls: Check = async (file, surroundings) => {
         problemAt(file, call, {
           rule: 'unknown-tool',
           message: `there is no tool called '${call.tool}'`,
-          fix: nearest === undefined ? 'Write the name of a tool of the project.' : `Write '${nearest}'.`,
+          fix: nearest === undefined ? 'Choose a tool from the list.' : `Write '${nearest}'.`,
           ...(nearest === undefined && { next: [LIST_TOOLS] }),
         }),
       );
@@ -85,7 +85,7 @@ async function argumentMistakes(
     problemAt(file, placeOf(call, input), {
       rule: 'argument',
       message: inTermsOfFile(`${call.tool}: ${message}`),
-      fix: inTermsOfFile(fix),
+      fix: `${inTermsOfFile(fix)} See the inputs of the tool.`,
       next: [describeTool(call.tool)],
     }),
   );

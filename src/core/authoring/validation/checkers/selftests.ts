@@ -74,7 +74,7 @@ async function whyFailed(
     if (state === 'completed') return undefined;
     return {
       message: `${code ?? state}${message === null ? '' : `: ${message}`}`,
-      fix: hint ?? 'See what it emitted.',
+      fix: `${hint === null ? '' : `${hint} `}See what it emitted.`,
       next: [readLogs(run.runId)],
     };
   } catch (error) {

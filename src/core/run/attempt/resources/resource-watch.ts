@@ -16,19 +16,19 @@ import {
 } from '../guards/usage-limits.ts';
 import type { LastMessage } from '../intake.ts';
 
-/** Where a tool's last words stand in its output. */
+/** The last messages of a tool are in this many bytes at the end of its output. */
 const LAST_WORDS_BYTES = 4096;
 
 export interface WatchedTool {
   rootPid: number;
-  /** How many generations are the sandbox's own; without any, what has left the tree is looked for. */
+  /** How many generations of processes belong to the sandbox; without any, processes that left the tree are searched for. */
   sandboxProcessDepth: number;
   strays: () => readonly number[];
   folders: readonly [string, ...string[]];
   diskEveryMs?: number;
 }
 
-/** Holds one attempt of a tool to its resource limits: groups of the kernel where they can be had, and a watch everywhere. */
+/** Enforces the resource limits of one attempt of a tool: by control groups where they are available, and by measuring everywhere. */
 export class ResourceWatch implements AsyncDisposable {
   readonly #limits: ResourceLimits;
   readonly #groups: RunGroups | undefined;
@@ -40,7 +40,7 @@ export class ResourceWatch implements AsyncDisposable {
     this.#groups = groups;
   }
 
-  /** `places` is where groups may be made, `mayMove` whether this process may change to another one for their sake. */
+  /** `places` is where groups may be made; `mayMove`, whether this process may move to another group for them. */
   static async prepare(
     runId: string,
     limits: ResourceLimits,
@@ -51,7 +51,7 @@ export class ResourceWatch implements AsyncDisposable {
     return new ResourceWatch(limits, RunGroups.make(runId, limits, { mayMove, places }));
   }
 
-  /** By these the tool joins its groups when it is launched. */
+  /** The descriptors by which the tool joins its groups when it starts. */
   get groupFds(): readonly number[] {
     return this.#groups?.fds ?? [];
   }
@@ -73,7 +73,7 @@ export class ResourceWatch implements AsyncDisposable {
           ? []
           : ['/tmp', '/dev/shm']
               .map((folder) => ({ folder, seen: `/proc/${meter.anyPid}/root${folder}` }))
-              // A privileged tool has those of the machine, which it shares with everybody.
+              // A privileged tool has those of the machine, which all programs share.
               .filter(({ folder, seen }) => deviceOf(seen) !== deviceOf(folder))
               .map(({ seen }) => seen),
       ...(tool.diskEveryMs !== undefined && { everyMs: tool.diskEveryMs }),
@@ -85,7 +85,7 @@ export class ResourceWatch implements AsyncDisposable {
     this.#stopDisk();
   }
 
-  /** What a failure really was, when the tool failed by a limit that the kernel holds, and has not told of an error of its own. */
+  /** The limit that a failed tool exceeded, when the kernel enforces it and the tool reported no error of its own; else the ending as it is. */
   async judge(
     ending: Ending,
     facts: {
@@ -106,12 +106,12 @@ export class ResourceWatch implements AsyncDisposable {
     return refusedLimit(ending.exit, lastWordsIn(facts.stderrLog), this.#limits) ?? ending;
   }
 
-  /** The most memory that was seen so far of all processes together. */
+  /** The most memory that all processes together used so far. */
   get peakBytes(): number | null {
     return this.#usage?.peakBytes ?? null;
   }
 
-  /** The exit with what was seen here, where that is more than what the kernel tells of the largest process, or all there is. */
+  /** The exit with the usage measured here, where the kernel reports less (only its largest process) or nothing. */
   measured(exit: Exit): Exit {
     if (this.#usage === undefined) return exit;
     const { peakBytes, cpuS } = this.#usage;
@@ -126,12 +126,12 @@ export class ResourceWatch implements AsyncDisposable {
   }
 }
 
-/** A code that says nothing is what adapters and SDKs give to a failure that nobody told of. */
+/** Whether the tool reported a specific error: adapters and SDKs use the excluded codes for failures without one. */
 function saysWhy(message: LastMessage | undefined): boolean {
   return message?.type === 'error' && !['E_TOOL_FAILED', 'E_UNKNOWN'].includes(String(message.code));
 }
 
-/** The end of a tool's words. */
+/** The end of a tool's output. */
 export function lastWordsIn(path: string, maxBytes = LAST_WORDS_BYTES): string {
   const fd = openSync(path, 'r');
   try {
@@ -143,7 +143,7 @@ export function lastWordsIn(path: string, maxBytes = LAST_WORDS_BYTES): string {
   }
 }
 
-/** Undefined when the folder is gone, or not for this user to see. */
+/** Undefined when the folder is gone, or this user may not see it. */
 function deviceOf(folder: string): number | undefined {
   try {
     return statSync(folder).dev;

@@ -1,0 +1,176 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cloneRuns } from '../../test/support/cloned-runs.ts';
+import type { Bench, BenchContext, Row } from '../support/bench.ts';
+import { interleavedMedians } from '../support/measure.ts';
+import { type Command, runProcess } from '../support/process.ts';
+import { BARE_RUN_ID } from '../support/producers.ts';
+import { progressLine } from '../support/progress-line.ts';
+import { Project } from '../support/project.ts';
+
+const RUNS = { short: [10, 1_000, 10_000], long: [10, 1_000, 10_000, 100_000] };
+const EVENTS = { short: [10, 10_000, 100_000], long: [10, 10_000, 100_000, 1_000_000] };
+const ROUNDS = 9;
+const WARM_UPS = 2;
+/** A call of a command costs the same in a store of any size, within what a busy machine adds. */
+const FLAT = 1.5;
+const TALKER = 'talker';
+const WITHOUT_LIMIT = 'version: 1\nenvironment:\n  max_output_size: 100000000000\n';
+
+/** One command, in a project of some size. */
+interface Place {
+  project: Project;
+  run: string;
+}
+
+/**
+ * What commands cost in stores of more and more runs, and for a run of more and more events. The baseline of each row is the same command
+ * at the smallest size, so that the ratio is the slope.
+ */
+export const scale: Bench = {
+  name: 'scale',
+  summary: 'commands in a store of many runs, and for a run of many events',
+  async run(context) {
+    return [...(await byRuns(context)), ...(await byEvents(context))];
+  },
+};
+
+async function byRuns(context: BenchContext): Promise<Row[]> {
+  const sizes = context.long ? RUNS.long : RUNS.short;
+  const places = new Map<number, Place>();
+  for (const size of sizes) places.set(size, await storeOf(size, context));
+  const commands: Record<string, (place: Place) => string[]> = {
+    'acor run': () => ['run', 'hello', '--no-stream'],
+    'acor show': ({ run }) => ['show', run],
+    'acor verify RUN': ({ run }) => ['verify', run],
+    'acor runs --limit 10': () => ['runs', '--limit', '10'],
+    'acor runs --state failed --limit 10': () => ['runs', '--state', 'failed', '--limit', '10'],
+    'acor runs --text … --limit 10': () => ['runs', '--text', 'no such text', '--limit', '10'],
+    'acor decisions RUN': ({ run }) => ['decisions', run],
+    'acor decisions --open': () => ['decisions', '--open'],
+  };
+  const rows: Row[] = [];
+  for (const [name, argsOf] of Object.entries(commands)) {
+    const contestants = [...places].map(([size, place]) => [
+      String(size),
+      async () => timeOf(commandOf(argsOf(place), place.project, context)),
+    ]);
+    rows.push(...(await slopes(name, 'runs', Object.fromEntries(contestants))));
+  }
+  return rows;
+}
+
+/** The talker of each size waits for an answer all the time; the command is a call for one that has not ended. */
+async function byEvents(context: BenchContext): Promise<Row[]> {
+  const sizes = context.long ? EVENTS.long : EVENTS.short;
+  const places = new Map<number, Place>();
+  for (const size of sizes) places.set(size, await talkerOf(size, context));
+  try {
+    const rows: Row[] = [];
+    for (const command of ['show', 'decisions']) {
+      const contestants = [...places].map(([size, place]) => [
+        String(size),
+        async () => timeOf(commandOf([command, place.run], place.project, context)),
+      ]);
+      rows.push(...(await slopes(`acor ${command} RUN`, 'events', Object.fromEntries(contestants))));
+    }
+    const answers = [...places].map(([size, place]) => [String(size), () => timeOfAnswer(place, context)]);
+    rows.push(...(await slopes('acor answer', 'events', Object.fromEntries(answers))));
+    const cancels = [...places].map(([size, place]) => [
+      String(size),
+      async () => timeOf(commandOf(['cancel', place.run], place.project, context)),
+    ]);
+    rows.push(
+      ...(await slopes('acor cancel, to the end', 'events', Object.fromEntries(cancels), {
+        rounds: 1,
+        warmUps: 0,
+      })),
+    );
+    return rows;
+  } finally {
+    for (const place of places.values())
+      await timeOf(commandOf(['cancel', place.run], place.project, context)).catch(() => {});
+  }
+}
+
+async function slopes(
+  what: string,
+  unit: string,
+  contestants: Record<string, () => Promise<number>>,
+  rounds = { rounds: ROUNDS, warmUps: WARM_UPS },
+): Promise<Row[]> {
+  const [least, ...more] = Object.entries(await interleavedMedians(contestants, rounds));
+  const baseline = { what: `${least![0]} ${unit}`, value: least![1] };
+  return more.map(([size, value]) => ({
+    what: `${what}, ${Number(size).toLocaleString('en-US').replaceAll(',', ' ')} ${unit}`,
+    unit: 'ms',
+    acor: value,
+    baseline,
+    target: { text: 'the same', met: value <= baseline.value * FLAT },
+  }));
+}
+
+async function storeOf(runs: number, context: BenchContext): Promise<Place> {
+  const project = new Project(context.workplace.makeFolder(`runs-${runs}`));
+  project.write('.acor/config.yaml', 'version: 1\n');
+  project.addTool('hello', 'hello.sh', 'version: 1.0.0\n');
+  project.write('tools/fails/tool.yaml', 'version: 1.0.0\ncommand: [/bin/false]\nadapter: plain\n');
+  await timeOf(commandOf(['run', 'hello'], project, context));
+  await timeOf(commandOf(['run', 'fails'], project, context)).catch(() => {});
+  const runsDir = join(project.dir, '.runs');
+  await cloneRuns(runsDir, runs - 2);
+  const ids = readdirSync(runsDir)
+    .filter((name) => name.startsWith('r-'))
+    .sort();
+  // The index is made by the first reader; what it costs then is not what a command costs.
+  await timeOf(commandOf(['runs', '--limit', '1'], project, context));
+  return { project, run: ids[ids.length >> 1]! };
+}
+
+async function talkerOf(events: number, context: BenchContext): Promise<Place> {
+  const project = new Project(context.workplace.makeFolder(`events-${events}`));
+  project.write('.acor/config.yaml', WITHOUT_LIMIT);
+  project.addTool(TALKER, 'talker.sh', 'version: 1.0.0\nactions: [go]\ntimeout_s: 36000\n');
+  const messages = Array.from({ length: 10 }, (_, index) => progressLine(BARE_RUN_ID, index)).join('');
+  project.write(`tools/${TALKER}/messages.jsonl`, messages.replaceAll(BARE_RUN_ID, '@RUN_ID@'));
+  const started = await answerOf(['run', '--detach', TALKER, String(events)], project, context);
+  const place = { project, run: String(started.run_id) };
+  await openQuestion(place, context);
+  return place;
+}
+
+async function timeOfAnswer(place: Place, context: BenchContext): Promise<number> {
+  const question = await openQuestion(place, context);
+  return timeOf(commandOf(['answer', place.run, question, '--choice', 'yes'], place.project, context));
+}
+
+/** The id of the question that the talker waits for: it asks the next one a moment after an answer. */
+async function openQuestion({ project, run }: Place, context: BenchContext): Promise<string> {
+  for (;;) {
+    const { decisions } = await answerOf(['decisions', run, '--open'], project, context);
+    const [open] = decisions as { action_id: string }[];
+    if (open !== undefined) return open.action_id;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function answerOf(
+  args: string[],
+  project: Project,
+  context: BenchContext,
+): Promise<Record<string, unknown>> {
+  await timeOf(commandOf(args, project, context));
+  return JSON.parse(readFileSync(outputOf(project), 'utf8')).data;
+}
+
+async function timeOf(command: Command): Promise<number> {
+  return (await runProcess(command, join(command.cwd, 'output'))).wallMs;
+}
+
+function commandOf(args: string[], project: Project, { program, workplace }: BenchContext): Command {
+  return { argv: [program.acor, ...args], cwd: project.dir, env: workplace.env };
+}
+
+function outputOf(project: Project): string {
+  return join(project.dir, 'output');
+}

@@ -1,0 +1,26 @@
+import * as z from 'zod';
+
+const found = z.object({ name: z.string(), available: z.boolean(), detail: z.string() });
+
+/** The versions of what a run depends on, as `acor version --detailed` answers them. */
+export const versionDetails = z.object({
+  config_schema: z.int().describe('The version of the configuration file that is read.'),
+  protocols: z.array(z.int()),
+  schemas: z.array(z.string()).describe('The JSON Schemas for editors.'),
+  runtime: z.string(),
+  platform: z.string(),
+  features: z.object({
+    sandboxes: z.array(found).describe('The strongest first.'),
+    peers: z.array(found).describe('Optional packages.'),
+  }),
+  project: z.object({
+    root: z.string(),
+    config_version: z.int(),
+    created_by: z.string().nullable(),
+    version_file: z.string().nullable(),
+    compatible: z.boolean(),
+    problems: z.array(z.string()).describe('What does not fit this ACOR.'),
+  }),
+});
+
+export type VersionDetails = z.output<typeof versionDetails>;
