@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Page } from '../../compose/operation.ts';
-import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
+import { recoverIfLost, settled } from '../../core/run/recover-lost-run.ts';
 import type { RunStore } from '../../core/store-files/run-store.ts';
 import { blockingQuestionsOf } from '../../core/supervision/follow-run.ts';
 import { attachTo, showRun } from '../../protocol/next-steps.ts';
@@ -94,7 +94,8 @@ async function readSettled(store: RunStore, runId: string): Promise<RunRecord | 
   } catch {
     return undefined;
   }
-  return recoverIfLost(store, record);
+  // Another process may be recovering the run at this moment: the filter by state needs what it records.
+  return isFinal(record.state) ? record : recoverIfLost(store, await settled(store, runId));
 }
 
 /** What a run stands still for; null when its log cannot say. */
