@@ -9,15 +9,16 @@ import type { Question } from './core/run/answers/question.ts';
 import type { PreparedAnswer } from './core/run/answers/questions.ts';
 import { findOpenQuestion, submitAnswer } from './core/run/answers/submit-answer.ts';
 import { endChildren } from './core/run/end-children.ts';
+import { followToEnd } from './core/run/follow-to-end.ts';
 import type { KnownRun } from './core/run/known-run.ts';
-import { recoverIfLost } from './core/run/recover-lost-run.ts';
+import { isLive } from './core/run/liveness.ts';
+import { eventCount } from './core/run/log-summary.ts';
+import { recoverRun } from './core/run/recover-lost-run.ts';
 import type { Run } from './core/run/run.ts';
 import type { RunRequest } from './core/run/run-request.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
 import { startRun } from './core/run/start-run.ts';
-import { requestCancel } from './core/store-files/cancel-request.ts';
-import { readEvents } from './core/store-files/follow.ts';
-import { isLive } from './core/store-files/lost-runs.ts';
+import { eventsIn } from './core/store-files/follow.ts';
 import { commandOf } from './operations/command-forms.ts';
 import type { RunEvent } from './protocol/index.ts';
 import { runName } from './protocol/run-kind.ts';
@@ -126,12 +127,12 @@ export class Acor {
   /** Gives a task to an agent; the same id continues the conversation. */
   task(taskId: string, description: string, options: TaskOptions = {}): RunningTool {
     const { plan, executor } = options;
-    const call = async ({ config, store }: Project) => {
+    const call = async ({ config, store, workspaces }: Project) => {
       const [{ taskCall }, { readTask, refuseWhileLive }] = await Promise.all([
         import('./core/task/task-call.ts'),
         import('./core/task/task-record.ts'),
       ]);
-      refuseWhileLive(store, readTask(store, taskId));
+      await refuseWhileLive(store, readTask(workspaces.root, taskId));
       const place = { settings: config.config.task, cwd: this.#options.cwd };
       return taskCall({ taskId, description, plan, executor }, place);
     };
@@ -141,14 +142,14 @@ export class Acor {
   /** Asks a run to end, whoever supervises it, and returns its record once it has. */
   async cancel(runId: string, reason = 'cancelled'): Promise<RunRecord> {
     const { store } = await this.#open();
-    if (isLive(store.read(runId))) {
-      requestCancel(store.layout(runId), reason);
-      const isAbandoned = () => !isLive(store.read(runId));
-      for await (const _ of readEvents(store.layout(runId).events, { wait: true, isAbandoned }));
+    if (await isLive(store, runId)) {
+      const since = await eventCount(store, runId);
+      await store.control.requestCancel(runId, reason);
+      for await (const _ of followToEnd(store, runId, { since, recovers: true }));
     }
     // Those of a workflow that was killed live on until somebody goes on with it.
-    if (store.read(runId).kind === 'workflow') await endChildren(store, runId, reason);
-    return recoverIfLost(store, store.read(runId));
+    if ((await store.read(runId)).kind === 'workflow') await endChildren(store, runId, reason);
+    return recoverRun(store, runId);
   }
 
   /**
@@ -190,7 +191,8 @@ export class Acor {
       ...(options.onQuestion !== undefined && { onQuestion: options.onQuestion }),
       ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
     });
-    const cancel = () => run.cancel(String(options.signal?.reason ?? 'aborted'));
+    // A run that cannot be asked to end goes on, and its end says how it ended.
+    const cancel = () => void run.cancel(String(options.signal?.reason ?? 'aborted')).catch(() => {});
     if (options.signal?.aborted) cancel();
     options.signal?.addEventListener('abort', cancel, { once: true });
     void run.ended.catch(() => {}).then(() => options.signal?.removeEventListener('abort', cancel));
@@ -238,7 +240,7 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
   }
 
   async cancel(reason = 'cancelled'): Promise<void> {
-    (await this.#started).cancel(reason);
+    await (await this.#started).cancel(reason);
   }
 
   // biome-ignore lint/suspicious/noThenProperty: awaiting a run is how its ending is had
@@ -259,8 +261,7 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
     const run = await this.#started;
-    const { ended } = run;
-    for await (const event of readEvents(run.layout.events, { wait: true, ended })) yield event as RunEvent;
+    for await (const lines of run.follow()) for (const event of eventsIn(lines)) yield event as RunEvent;
   }
 
   async #emit(onEvent: (event: RunEvent) => void): Promise<void> {

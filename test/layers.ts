@@ -146,10 +146,10 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'core/store-memory',
-    folders: ['protocol', 'util', 'core/ports'],
+    folders: ['protocol', 'util', 'core/ports', 'core/store-files'],
     packages: [],
-    node: false,
-    note: 'the ports in this process, without a file',
+    node: true,
+    note: 'the ports in this process; seals and the layout of workspaces are those of the files',
   },
   {
     folder: 'core/index-sqlite',

@@ -56,7 +56,7 @@ async function openTask(host: Host, client: Client, id: string): Promise<OpenHos
   const open = host.open(client);
   const { store } = await open.app.project();
   try {
-    store.read(id);
+    await store.read(id);
   } catch (error) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, (error as Error).message);
   }

@@ -70,6 +70,10 @@ export const openQuestion = z.object({
   schema: z.record(z.string(), z.unknown()).nullable().describe('JSON Schema of the answer.'),
 });
 
+export const lost = z
+  .literal(true)
+  .describe('Its supervisor is gone, and no process has recovered it yet: resume it, or health with fix.');
+
 /** A run in a list. */
 export const runLine = z.lazy(() =>
   z.object({
@@ -83,5 +87,6 @@ export const runLine = z.lazy(() =>
     created_at: z.string(),
     duration_s: z.number().nullable(),
     ...clocks,
+    lost: lost.optional(),
   }),
 );

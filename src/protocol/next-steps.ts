@@ -6,6 +6,11 @@ export const SEE_HEALTH = step(
   {},
   'See what this machine offers, and how to get what it lacks.',
 );
+export const RECOVER_LOST_RUNS = step(
+  'system.health',
+  { fix: true },
+  'End the runs that have lost their supervisor, and seal what they have stored.',
+);
 export const SEE_VERSIONS = step('system.version', { detailed: true }, 'Compare the versions.');
 export const SEE_CONFIG = step('config.show', {}, 'See each setting and where it comes from.');
 export const LIST_RUNS = step('run.list', {}, 'List the runs.');

@@ -55,6 +55,8 @@ export const runRecord = z.object({
     .object({ run_id: z.string(), form: z.enum(['lines', 'messages']) })
     .nullable()
     .default(null),
+  /** Whether the run has asked a question. Absent in records of earlier builds. */
+  has_questions: z.boolean().optional(),
   /** The run that this one is a part of: a step of a workflow. Absent in records of earlier builds. */
   parent: z.object({ run_id: z.string(), task_id: z.string() }).nullable().default(null),
 });

@@ -1,5 +1,6 @@
 import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { errorCode } from './error-code.ts';
 
 let counter = 0;
 
@@ -29,6 +30,19 @@ export function writeAtomic(
     throw error;
   }
   if (options.durable) syncFolder(dirname(path));
+}
+
+/**
+ * Puts a file in place of which the name alone matters: on a full disk without its text, for which there is mostly no room where
+ * there still is for the name.
+ */
+export function writeEvenOnFullDisk(path: string, text: string): void {
+  try {
+    writeAtomic(path, text, { mode: 0o644 });
+  } catch (error) {
+    if (errorCode(error) !== 'ENOSPC' && errorCode(error) !== 'EDQUOT') throw error;
+    writeAtomic(path, '', { mode: 0o644 });
+  }
 }
 
 /** Writes all of the bytes: a write to a nearly full disk may take only a part without an error. */

@@ -1,6 +1,6 @@
 import { existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { errorCode } from './error-code.ts';
-import { identify, isRunning, type ProcessIdentity } from './process-table.ts';
+import { ownIdentity, type ProcessOwner, stateOfOwner } from './process-owner.ts';
 
 const RETRY_MS = 3;
 const MAX_RETRY_MS = 25;
@@ -9,6 +9,8 @@ const GIVE_UP_MS = 30_000;
 const SUSPECT_AFTER_MS = 200;
 /** Breaking a lock takes microseconds; a breaker that has not done it by then died over it. */
 const BREAKER_IS_DEAD_AFTER_MS = 5_000;
+/** No process can look for a holder on another host or in another PID namespace; only the age of its lock says that it died. */
+const HOLDER_ELSEWHERE_IS_DEAD_AFTER_MS = 15_000;
 
 let counter = 0;
 
@@ -16,7 +18,7 @@ let counter = 0;
  * Holds a lock file while `work` runs. There is no flock in the runtimes' file API, so the lock is a file that appears
  * whole, by a hard link, and names its holder; the lock of a dead holder is broken by one waiter at a time.
  */
-export async function withFileLock<T>(path: string, work: () => T): Promise<T> {
+export async function withFileLock<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   const begun = performance.now();
   // A waiter makes no file while the lock is there: many that wait do not slow down the one that works.
   for (
@@ -32,7 +34,7 @@ export async function withFileLock<T>(path: string, work: () => T): Promise<T> {
     await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random())));
   }
   try {
-    return work();
+    return await work();
   } finally {
     rmSync(path, { force: true });
   }
@@ -41,7 +43,7 @@ export async function withFileLock<T>(path: string, work: () => T): Promise<T> {
 function tryLock(path: string): boolean {
   const own = `${path}.${process.pid}-${counter++}`;
   try {
-    writeFileSync(own, JSON.stringify(identify(process.pid)), { flag: 'wx' });
+    writeFileSync(own, JSON.stringify(ownIdentity()), { flag: 'wx' });
     linkSync(own, path);
     return true;
   } catch (error) {
@@ -68,25 +70,39 @@ function breakIfDead(path: string): void {
 }
 
 /**
- * Whether the holder died over it. A holder that has let go may exit at once and be found dead, too, while the lock is another's
- * by then; only a lock that is still in the name of a dead process is one that nobody will ever release.
+ * Whether the holder died while it held the lock. A holder that has released the lock may exit at once and be found dead, while
+ * the lock belongs to another process by then; so the lock is read again, and must still name the dead process.
  */
 function isHeldByDead(path: string): boolean {
   try {
     const holder = readFileSync(path, 'utf8');
-    return !isRunning(parseIdentity(holder)) && readFileSync(path, 'utf8') === holder;
+    return isDead(path, holder) && readFileSync(path, 'utf8') === holder;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return false;
     throw error;
   }
 }
 
-/** What this code did not write names nobody who could be asked. */
-function parseIdentity(text: string): ProcessIdentity {
+function isDead(path: string, holder: string): boolean {
+  const owner = parseOwner(holder);
+  // Another program or an earlier build wrote the lock: no process can be named that would remove it.
+  if (owner === undefined) return true;
+  switch (stateOfOwner(owner)) {
+    case 'running':
+      return false;
+    case 'gone':
+      return true;
+    case 'elsewhere':
+      return ageMs(path) > HOLDER_ELSEWHERE_IS_DEAD_AFTER_MS;
+  }
+}
+
+function parseOwner(text: string): ProcessOwner | undefined {
   try {
-    return JSON.parse(text) as ProcessIdentity;
+    const owner = JSON.parse(text);
+    return typeof owner?.host === 'string' ? owner : undefined;
   } catch {
-    return { pid: 0, start_time: 0, boot_id: null };
+    return undefined;
   }
 }
 

@@ -117,6 +117,7 @@ class Round {
     if (kill?.rush && isLoss) return;
     if (isLoss && kill?.victim !== 'both')
       await waitFor('the death of a tool whose supervisor was killed', () => processesOf(runId).length === 0);
+    await this.#lane.envelope(['health', '--fix']);
     const { ok, data } = await this.#lane.envelope(['show', runId]);
     if (!ok) this.#emit(['acor show fails']);
     this.#course.seen.push(this.#lane.log(runId));

@@ -104,7 +104,7 @@ class WorkflowRound {
     if (this.#runId === undefined) return;
     this.#seen.push(this.#lane.log(this.#runId));
     if (this.#random.chance(0.5)) return;
-    await this.#lane.envelope(['show', this.#runId]);
+    await this.#lane.envelope(['health', '--fix']);
   }
 
   #find(victim: Exclude<Victim, 'caller'>): number | undefined {

@@ -1,111 +1,162 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { readEvents } from '../../src/core/store-files/follow.ts';
-import type { NewRun, RunStore } from '../../src/core/store-files/run-store.ts';
+import type { ReadEvent, RunStore } from '../../src/core/ports/run-store.ts';
+import { readEvents } from '../../src/core/run/read-events.ts';
+import type { RunRecord } from '../../src/protocol/run-record.ts';
 import { newRunId } from '../../src/util/ids.ts';
-import { identify } from '../../src/util/process-table.ts';
+import { newRun } from './new-run.ts';
 
-/** What every store of runs must hold to. `open` gives the same store as another process would open it. */
-export function runStoreContract(name: string, open: () => RunStore): void {
+/** A store as other processes see it. */
+export interface StoreRig {
+  /** The same store as another process would open it. */
+  open(): RunStore;
+  /** The supervisor of a run dies without a word. */
+  lose(runId: string): void;
+}
+
+/** What every store of runs must hold to. */
+export function runStoreContract(name: string, { open, lose }: StoreRig): void {
   describe(`the run store '${name}'`, () => {
-    it('keeps the record of a run, and shows each change to every reader', () => {
+    it('keeps the record of a run, and shows each change to every reader', async () => {
       const run = newRun();
-      const writer = open().create(run);
-      assert.equal(open().read(run.run_id).state, 'queued');
+      const writer = await open().create(run);
+      assert.equal((await open().read(run.run_id)).state, 'queued');
       writer.update({ state: 'running' });
-      assert.equal(open().read(run.run_id).state, 'running');
+      assert.equal((await open().read(run.run_id)).state, 'running');
       writer.close();
     });
 
-    it('lists its runs, the oldest first', () => {
+    it('lists its runs, the oldest first', async () => {
       const runs = [newRun(3), newRun(1), newRun(2)];
-      for (const run of runs) open().create(run).close();
+      for (const run of runs) (await open().create(run)).close();
       const ids = runs.map(({ run_id }) => run_id);
-      assert.deepEqual(
-        open()
-          .list()
-          .filter((id) => ids.includes(id)),
-        [...ids].sort(),
-      );
+      const listed = (await open().list()).filter((id) => ids.includes(id));
+      assert.deepEqual(listed, [...ids].sort());
     });
 
-    it('does not know a run that was never made, and takes no path for an id', () => {
-      assert.throws(() => open().read('r-0000000000000000'), { code: 'E_RUN_NOT_FOUND' });
-      for (const id of ['../x', 'r-../x', '/etc', '', 'r-', 'r-A', 'x-1', 'r-1/2', 'r-1\0']) {
-        assert.throws(() => open().layout(id), { code: 'E_RUN_NOT_FOUND' }, id);
-      }
+    it('does not know a run that was never made, and takes no path for an id', async () => {
+      const unknown = newRunId();
+      await assert.rejects(open().read(unknown), { code: 'E_RUN_NOT_FOUND' });
+      for (const id of ['../x', 'r-../x', '/etc', '', 'r-', 'r-A', 'x-1', 'r-1/2', 'r-1\0'])
+        await assert.rejects(open().read(id), { code: 'E_RUN_NOT_FOUND' }, id);
     });
 
-    it('does not make a run twice', () => {
+    it('does not make a run twice', async () => {
       const run = newRun();
-      const writer = open().create(run);
+      const writer = await open().create(run);
       writer.log.append({ type: 'log', msg: 'kept' });
       writer.log.flush();
-      assert.throws(() => open().create(run), { code: 'E_STORAGE' });
-      assert.match(readFileSync(writer.layout.events, 'utf8'), /kept/);
+      await assert.rejects(open().create(run), { code: 'E_STORAGE' });
+      assert.equal((await eventsOf(run.run_id))[0]?.msg, 'kept');
+      assert.equal(await open().leases.inspect(run.run_id), 'live');
       writer.close();
     });
 
     it('makes one run for a key, of all that ask at once, and names it to the others', async () => {
       const runs = Array.from({ length: 8 }, () => newRun());
       const keyed = { key: `key of ${runs[0]!.run_id}`, call: 'a' };
-      assert.equal(open().runOfKey(keyed), undefined);
+      assert.equal(await open().runOfKey(keyed), undefined);
       const made = await Promise.all(runs.map((run) => open().createOnce(run, keyed)));
-      const writers = made.filter((each) => typeof each !== 'string');
-      assert.equal(writers.length, 1);
-      const { run_id } = writers[0]!.record;
+      const [writer, ...more] = made.filter((each) => typeof each !== 'string');
+      assert.equal(more.length, 0);
+      const { run_id } = writer!.record;
       for (const each of made) if (typeof each === 'string') assert.equal(each, run_id);
-      assert.equal(open().runOfKey(keyed), run_id);
-      assert.throws(() => open().runOfKey({ ...keyed, call: 'b' }), { code: 'E_USAGE' });
+      assert.equal(await open().runOfKey(keyed), run_id);
+      await assert.rejects(open().runOfKey({ ...keyed, call: 'b' }), { code: 'E_USAGE' });
       await assert.rejects(open().createOnce(newRun(), { ...keyed, call: 'b' }), { code: 'E_USAGE' });
-      await open().forgetKey(keyed.key, 'r-another');
-      assert.equal(open().runOfKey(keyed), run_id);
-      await open().forgetKey(keyed.key, run_id);
-      assert.equal(open().runOfKey(keyed), undefined);
-      writers[0]!.close();
+      writer!.close();
     });
 
-    it('hands a run over to the next epoch, and refuses the writes of the one before', async () => {
+    it('forgets a removed run, and its key with it', async () => {
+      const keyed = { key: `key ${newRunId()}`, call: 'a' };
+      const writer = await open().createOnce({ ...newRun(), idempotency_key: keyed.key }, keyed);
+      assert.ok(typeof writer !== 'string');
+      const { run_id } = writer.record;
+      writer.update({ state: 'failed' });
+      writer.close();
+      await open().remove(run_id);
+      await assert.rejects(open().read(run_id), { code: 'E_RUN_NOT_FOUND' });
+      assert.equal(await open().runOfKey(keyed), undefined);
+    });
+
+    it('lets the next supervisor take over a lost run, and refuses the writes of the one before', async () => {
       const run = newRun();
-      const first = open().create(run);
+      const first = await open().create(run);
       first.log.append({ type: 'log', msg: 'one' });
       first.log.flush();
-      const second = open().takeOver(run.run_id);
+      lose(run.run_id);
+      const second = await open().takeOver(run.run_id);
       assert.equal(second.epoch, first.epoch + 1);
       first.log.append({ type: 'log', msg: 'from the dead' });
       assert.throws(() => first.log.flush(), { code: 'E_STORAGE' });
       assert.throws(() => first.update({ state: 'cancelled' }), { code: 'E_STORAGE' });
-      assert.equal(open().read(run.run_id).state, 'queued');
+      assert.equal((await open().read(run.run_id)).state, 'queued');
       second.log.append({ type: 'log', msg: 'two' });
       second.log.flush();
-      const seen: unknown[] = [];
-      for await (const { seq, msg } of readEvents(second.layout.events, { wait: false }))
-        seen.push([seq, msg]);
+      const seen = (await eventsOf(run.run_id)).map(({ seq, msg }) => [seq, msg]);
       assert.deepEqual(seen, [
         [1, 'one'],
         [2, 'two'],
       ]);
+      // What the first one releases is not the second one's.
       first.close();
+      assert.equal(await open().leases.inspect(run.run_id), 'live');
+      second.log.append({ type: 'log', msg: 'three' });
+      second.log.flush();
       second.close();
     });
 
-    it('gives an epoch to one of those who want it, not to two', () => {
+    it('does not take over a run that has a live supervisor, which writes on', async () => {
       const run = newRun();
-      open().create(run).close();
-      open().takeOver(run.run_id);
-      const stale = open();
-      stale.read = () => ({ ...open().read(run.run_id), epoch: 1 });
-      assert.throws(() => stale.takeOver(run.run_id), { code: 'E_STORAGE' });
+      const writer = await open().create(run);
+      await assert.rejects(open().takeOver(run.run_id), { code: 'E_STORAGE' });
+      writer.update({ state: 'running' });
+      writer.close();
+    });
+
+    it('does not take over a run whose record is against it, and leaves its lease as it was', async () => {
+      const run = newRun();
+      const writer = await open().create(run);
+      writer.update({ state: 'running' });
+      lose(run.run_id);
+      const refuse = ({ state }: RunRecord) => {
+        if (state === 'running') throw new Error('it is at work');
+      };
+      await assert.rejects(open().takeOver(run.run_id, refuse), /it is at work/);
+      assert.equal(await open().leases.inspect(run.run_id), 'lost');
+      assert.equal((await open().read(run.run_id)).epoch, 1);
+      writer.close();
+    });
+
+    it('gives a lost run to one of all that want it at once', async () => {
+      const run = newRun();
+      (await open().create(run)).close();
+      const taken = await Promise.allSettled(Array.from({ length: 8 }, () => open().takeOver(run.run_id)));
+      const writers = taken.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+      assert.equal(writers.length, 1);
+      writers[0]!.update({ state: 'failed' });
+      writers[0]!.close();
+    });
+
+    it('lets epochs only rise, also when a run has ended in between', async () => {
+      const run = newRun();
+      (await open().create(run)).close();
+      for (const epoch of [2, 3, 4]) {
+        const writer = await open().takeOver(run.run_id);
+        assert.equal(writer.epoch, epoch);
+        writer.update({ state: 'failed' });
+        writer.close();
+        assert.equal(await open().leases.inspect(run.run_id), 'none');
+      }
     });
 
     it('gives readers every event once, from any seq on, while it is being written', async () => {
       const run = newRun();
-      const writer = open().create(run);
+      const writer = await open().create(run);
       const total = 500;
       const readers = [0, 1, 250, 499].map(async (since) => {
         const seqs: number[] = [];
-        for await (const event of readEvents(writer.layout.events, { since, wait: true }))
+        for await (const event of readEvents(open(), run.run_id, { since, wait: true }))
           seqs.push(Number(event.seq));
         return seqs;
       });
@@ -132,48 +183,87 @@ export function runStoreContract(name: string, open: () => RunStore): void {
       writer.close();
     });
 
-    it('leaves nothing but the run when it is closed', () => {
+    it('gives a reader what follows any seq of a log that is much longer than one batch', async () => {
       const run = newRun();
-      const writer = open().create(run);
-      assert.equal(existsSync(`${writer.layout.control}/reserve`), true);
+      const writer = await open().create(run);
+      const total = 6000;
+      for (let i = 0; i < total; i++) writer.log.append({ type: 'log', msg: 'x'.repeat(200) });
+      writer.log.flush();
+      for (const since of [0, 1, 3000, total - 2000, total - 1, total]) {
+        const seqs = (await eventsOf(run.run_id, since)).map(({ seq }) => seq);
+        assert.equal(seqs.length, total - since);
+        assert.equal(seqs[0], since === total ? undefined : since + 1);
+      }
       writer.close();
-      assert.equal(existsSync(`${writer.layout.control}/reserve`), false);
+    });
+
+    it('shows the last events, the newest first', async () => {
+      const run = newRun();
+      const writer = await open().create(run);
+      for (const msg of ['one', 'two', 'three']) writer.log.append({ type: 'log', msg });
+      writer.log.flush();
+      const last: unknown[] = [];
+      for await (const { msg } of open().tail(run.run_id)) last.push(msg);
+      assert.deepEqual(last, ['three', 'two', 'one']);
+      writer.close();
+    });
+
+    it('shows the events that concern questions from the first question on, and none other', async () => {
+      const run = newRun();
+      const writer = await open().create(run);
+      const write = (...types: string[]) => {
+        for (const type of types) writer.log.append({ type, msg: 'action_required' });
+        writer.log.flush();
+      };
+      const shown = async () => (await open().questionEvents(run.run_id)).map(({ type }) => type);
+      write('runner_state', 'log');
+      assert.deepEqual(await shown(), []);
+      write('log', 'action_required', 'log');
+      write('runner_state', 'log', 'action_answered');
+      const expected = ['action_required', 'runner_state', 'action_answered'];
+      assert.deepEqual(await shown(), expected);
+      lose(run.run_id);
+      const next = await open().takeOver(run.run_id);
+      next.log.append({ type: 'runner_end' });
+      next.log.flush();
+      assert.deepEqual(await shown(), [...expected, 'runner_end']);
+      next.close();
+      writer.close();
+    });
+
+    it('shows what is stored to every observer, and goes on without one that throws', async () => {
+      const run = newRun();
+      const writer = await open().create(run);
+      const seen: string[] = [];
+      writer.log.observe({ stored: (lines) => void seen.push(Buffer.from(lines).toString('utf8')) });
+      writer.log.observe({
+        stored: () => {
+          throw new Error('broken');
+        },
+      });
+      for (const msg of ['one', 'two']) {
+        writer.log.append({ type: 'log', msg });
+        writer.log.flush();
+      }
+      const events = await eventsOf(run.run_id);
+      assert.equal(seen.join('').trimEnd().split('\n').length, events.length);
+      assert.equal(events.filter(({ type }) => type === 'runner_warning').length, 1);
+      writer.close();
+    });
+
+    it('holds no lease of a run that has ended, and a lost one of a run that was left before its end', async () => {
+      const [ended, left] = [newRun(), newRun()];
+      const writers = [await open().create(ended), await open().create(left)];
+      writers[0]!.update({ state: 'completed' });
+      for (const writer of writers) writer.close();
+      assert.equal(await open().leases.inspect(ended.run_id), 'none');
+      assert.equal(await open().leases.inspect(left.run_id), 'lost');
     });
   });
-}
 
-export function newRun(nowMs = Date.now()): NewRun {
-  return {
-    run_id: newRunId(nowMs),
-    kind: 'tool',
-    tool: 'a_tool',
-    tool_version: null,
-    args: [],
-    given_args: [],
-    cwd: '/',
-    state: 'queued',
-    attempt: 1,
-    created_at: new Date().toISOString(),
-    started_at: null,
-    ended_at: null,
-    timeout_s: 1800,
-    code: null,
-    message: null,
-    rc: null,
-    signal: null,
-    events: null,
-    duration_s: null,
-    trace_id: 'a'.repeat(32),
-    span_id: 'b'.repeat(16),
-    idempotency_key: null,
-    replays: null,
-    idempotent: false,
-    supervisor: identify(process.pid),
-    isolation: { backend: 'none', tier: 3, enforced: [], not_enforced: [] },
-    acor_version: '0.1.0',
-    protocol_version: 1,
-    caller: null,
-    parent: null,
-    reads: null,
-  };
+  async function eventsOf(runId: string, since = 0): Promise<ReadEvent[]> {
+    const events: ReadEvent[] = [];
+    for await (const event of readEvents(open(), runId, { since, wait: false })) events.push(event);
+    return events;
+  }
 }

@@ -627,20 +627,25 @@ describe('health, config, errors, version', () => {
     for (const { status, fix } of data.checks) assert.equal(status === 'ok', fix === undefined);
   });
 
-  it('tells a lost run once, and settles it', async () => {
+  it('reports a lost run until --fix has recovered it', async () => {
     using project = new ProjectInProcess({ tools: ['waits'] });
     const running = project.start(['run', 'waits']);
     const runId = String((await running.event('heartbeat')).run_id);
     running.child.kill('SIGKILL');
     await running.finished;
     await until(() => processesOf(runId).length === 0);
-    const lost = async () =>
-      (await project.envelope(['health'])).data.checks.find(
+    const lost = async (...flags: string[]) =>
+      (await project.envelope(['health', ...flags])).data.checks.find(
         (check: { name: string }) => nameOf(check) === 'store.lost_runs',
       );
-    const first = await lost();
-    assert.deepEqual([first.status, first.fix], ['degraded', `acor show ${runId}`]);
-    assert.equal((await lost()).status, 'ok');
+    for (const { status, fix, detail } of [await lost(), await lost()]) {
+      assert.deepEqual([status, fix], ['degraded', 'acor health --fix']);
+      assert.match(detail, new RegExp(runId));
+    }
+    const fixed = await lost('--fix');
+    assert.equal(fixed.status, 'ok');
+    assert.match(fixed.detail, new RegExp(`E_RUNNER_LOST: ${runId}`));
+    assert.equal((await lost()).detail, 'none');
   });
 
   it('shows where each value comes from: flag, environment, file with its place, default', async () => {

@@ -36,15 +36,15 @@ describe('a store that is full', needsMounts, () => {
     ],
     [
       'has no room for a name',
-      [3, 6, 10, ...Array.from({ length: 26 }, (_, i) => i + 12)].map((count) => `nr_inodes=${count}`),
+      Array.from({ length: 36 }, (_, i) => `nr_inodes=${i + 2}`),
       [
-        /make the folder of the run/,
-        /begin the run/,
+        /make the folders of the run/,
         /claim the run/,
         /open the event log/,
         /write the record of the run/,
         /open the logs of the run/,
-        // Files that only live while a tool is started have left room for an answer.
+        // A lease takes two names while it is made, which leaves room for the folder of the run; files that only live while a tool is
+        // started leave room for an answer.
         /cannot save the checkpoint/,
       ],
     ],
@@ -93,10 +93,10 @@ describe('a store that is full', needsMounts, () => {
     }
     project.shell(`mount -o remount,${SPACE} .runs`);
     if (runId !== undefined) {
-      const recordOf = () => new FileRunStore(project.runsDir, commandOf).read(runId);
+      const recordOf = () => new FileRunStore(project.runsDir, commandOf).readNow(runId);
       const isGone = () => !isRunning(recordOf().supervisor);
       await until(isGone);
-      if (!isFinal(recordOf().state)) await project.acor(['show', runId]);
+      if (!isFinal(recordOf().state)) await project.acor(['health', '--fix']);
       assert.equal(recordOf().state, ok ? 'completed' : 'failed', `${limit}: ${message}`);
       if (!ok) {
         const again = await project.envelope(['resume', runId, ...flags]);
@@ -317,6 +317,7 @@ describe('a part of the store that cannot be written', needsMounts, () => {
     assert.equal((await project.envelope(['show', runId])).data.state, 'completed');
     assert.equal((await project.envelope(['verify'])).code, 0);
     project.unmount(ledger);
+    await project.acor(['health', '--fix']);
     assert.equal((await project.envelope(['show', runId])).data.state, 'completed');
     assert.equal(project.record(runId)!.state, 'completed');
     assert.equal((await project.envelope(['verify'])).code, 0);
@@ -345,7 +346,7 @@ describe('a part of the store that cannot be written', needsMounts, () => {
       assert.equal(state, 'completed');
     assert.equal((await project.envelope(['verify'])).code, 0);
     project.unmount(record);
-    await project.acor(['runs']);
+    await project.acor(['health', '--fix']);
     assert.equal(project.record(runId)!.state, 'completed');
     assert.equal((await project.envelope(['verify'])).data.runs[0].note, null);
     assert.deepEqual(leftovers(project), []);
@@ -378,7 +379,7 @@ describe('a part of the store that cannot be written', needsMounts, () => {
     project.makeReadOnly(`.runs/${runId}/control`);
     for (const [args, what] of [
       [['cancel', runId], /ask the run to end: .*CANCEL/],
-      [['answer', runId, '--choice', 'fast'], /hand in the answer: .*control/],
+      [['answer', runId, '--choice', 'fast'], /submit the answer: .*control/],
     ] as const) {
       const { code, error } = await project.envelope(args);
       assert.deepEqual([code, error.code], [2, 'E_STORAGE']);
@@ -427,7 +428,7 @@ describe('a disk that loses what it was given', needsStrace, () => {
       const ends = assertWholeLines(project, runId).filter(({ type }) => type === 'runner_end');
       assert.equal(ends.length, 1);
       assert.equal(project.record(runId)!.state, 'running');
-      await project.acor(['runs']);
+      await project.acor(['health', '--fix']);
       assert.equal(project.record(runId)!.state, 'completed');
       assert.equal((await project.envelope(['verify'])).code, 0);
       const whole = project.start(['run', 'quick', '--no-stream'], {
@@ -457,7 +458,7 @@ function assertVerified(project: ProjectWithMounts): void {
 /** What is left of writes that were not finished: parts of files, and locks. */
 function leftovers(project: ProjectWithMounts): string[] {
   const found = project.shell(
-    "find .runs -name '*.tmp' -o -name '*.lock*' -o -name 'epoch-*-*' -o -name reserve",
+    "find .runs -name '*.tmp' -o -name '*.lock*' -o -name reserve -o -path '.runs/leases/*'",
   );
   return found.split('\n').filter((line) => line !== '');
 }

@@ -120,6 +120,10 @@ describe('acor run in hard times', () => {
         const [line] = data.runs.filter((run: { run_id: string }) => run.run_id === runId);
         assert.deepEqual([line.state, line.code], ['failed', 'E_RUNNER_LOST']);
       }
+      assert.deepEqual(project.events(runId).slice(told.length), []);
+      assert.equal(project.record(runId)!.state, 'running');
+
+      await Promise.all([1, 2, 3].map(() => project.acor(['health', '--fix'])));
       const events = project.events(runId);
       assertUnbroken(events);
       assert.deepEqual(

@@ -147,6 +147,7 @@ describe('the limits of a run', () => {
     running.child.kill('SIGKILL');
     await running.finished;
     await until(() => processesOf(String(run_id)).length === 0);
+    await project.acor(['health', '--fix']);
     assert.equal((await project.envelope(['show', String(run_id)])).data.code, 'E_RUNNER_LOST');
     assert.deepEqual(groups.filter(existsSync), []);
   });

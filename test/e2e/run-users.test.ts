@@ -95,10 +95,11 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
     running.child.kill('SIGKILL');
     await running.finished;
     await until(() => processesOf(String(run_id)).length === 0);
+    await project.acor(['health', '--fix']);
     const { data } = await project.envelope(['show', String(run_id)]);
     assert.equal(data.code, 'E_RUNNER_LOST');
     assert.deepEqual(['', 'own', 'inner/theirs', 'made'].map(ownerOf), [0, 0, SOMEBODY, 0]);
-    assert.equal(statSync(project.path('.runs', String(run_id), 'work')).uid, 0);
+    assert.equal(statSync(project.path('.runs', String(run_id))).uid, 0);
   });
 
   it('shares its user with another run that writes in the same folder, and the last one gives it back', async () => {

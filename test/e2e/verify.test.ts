@@ -219,9 +219,9 @@ describe('verify of a run that was cut short', () => {
     assert.deepEqual([cut.ok, cut.sealed, cut.sealed_events], [true, false, 0]);
     assert.ok(cut.events >= 4);
     assert.match(cut.note, /cut short: its supervisor is gone\. No event is sealed yet/);
-    assert.deepEqual(cut.next, [`acor show ${runId}`]);
+    assert.deepEqual(cut.next, ['acor health --fix']);
 
-    await project.acor(['show', runId]);
+    await project.acor(['health', '--fix']);
     const ended = await ask(runId);
     assert.deepEqual([ended.ok, ended.sealed, ended.sealed_events], [true, true, ended.events]);
     assert.match(
@@ -259,7 +259,7 @@ describe('verify of a run that was cut short', () => {
     const cut = await ask(runId);
     assert.deepEqual([cut.ok, cut.events], [true, whole.events]);
     assert.match(cut.note, new RegExp(`The ${torn.length} bytes of a last line without an end`));
-    await project.acor(['show', runId]);
+    await project.acor(['health', '--fix']);
     assert.doesNotMatch(readFileSync(path, 'utf8'), /heartb$|heartb\{/m);
     assert.deepEqual([(await ask(runId)).ok, (await ask(runId)).sealed], [true, true]);
     // The same bytes behind the end of a run that is sealed are a fault.

@@ -50,7 +50,7 @@ describe('a workflow that is killed', () => {
     await project.noted('begin two');
     const flow = project.flowId();
     project.kill(flow);
-    await project.envelope(['show', flow]);
+    await project.acor(['health', '--fix']);
     const resumed = project.start(['workflow', 'resume', flow]);
     await until(() => project.record(flow)!.state === 'running');
     project.write('go', '');

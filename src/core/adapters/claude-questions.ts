@@ -1,4 +1,4 @@
-import { isSafeActionId } from '../store-files/answer-inbox.ts';
+import { isSafeActionId } from '../run/answers/answer-files.ts';
 import type { AgentStream } from './agent-stream.ts';
 import type { TypedObject } from './json-object.ts';
 import { attemptId } from './marker-events.ts';

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { compactLedger } from '../store-files/compact-ledger.ts';
+import type { FileRunStore } from '../store-files/file-run-store.ts';
 import { Ledger } from '../store-files/ledger.ts';
-import type { RunStore } from '../store-files/run-store.ts';
 import { readLedger } from './read-ledger.ts';
 
 /** Removes the lines of runs that were cleaned from the ledger, once they are half of it. A ledger that was changed is left as it is. */
-export async function shortenLedger(store: RunStore): Promise<void> {
+export async function shortenLedger(store: FileRunStore): Promise<void> {
   const ledger = new Ledger(store.root);
   await compactLedger(ledger, {
     isThere: (runId) => existsSync(join(store.root, runId)),

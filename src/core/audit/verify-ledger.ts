@@ -3,9 +3,9 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { parseObject } from '../../util/parse-object.ts';
+import type { FileRunStore } from '../store-files/file-run-store.ts';
 import { Ledger } from '../store-files/ledger.ts';
 import { sha256 } from '../store-files/ledger-line.ts';
-import type { RunStore } from '../store-files/run-store.ts';
 import { storageError } from '../store-files/storage-error.ts';
 import type { EnteredRun, LedgerChain, LedgerProblem } from './ledger-chain.ts';
 import { readLedger } from './read-ledger.ts';
@@ -14,9 +14,9 @@ import type { VerifyProblem } from './verify-problem.ts';
 const END_MARK = '"type":"runner_end"';
 
 /** Checks the chain of the ledger, that every run in it is still there and is the one that was entered, and that no run which has ended is missing. */
-export function verifyLedger(store: RunStore): VerifyProblem[] {
+export function verifyLedger(store: FileRunStore): VerifyProblem[] {
   // Listed before the ledger is read: a run is entered there before its record says that it has ended.
-  const ended = store.list().filter((runId) => hasEnded(store, runId));
+  const ended = store.listNow().filter((runId) => hasEnded(store, runId));
   const chain = readLedger(new Ledger(store.root));
   const problems = [...chain.problems];
   const missing = new Set(ended.filter((runId) => !chain.runs.has(runId)));
@@ -29,7 +29,7 @@ export function verifyLedger(store: RunStore): VerifyProblem[] {
 }
 
 /** Checks what the ledger has of one run, and the chain where it has it: the cost does not grow with the number of runs. */
-export function verifyRunInLedger(store: RunStore, runId: string): VerifyProblem[] {
+export function verifyRunInLedger(store: FileRunStore, runId: string): VerifyProblem[] {
   const isEnded = hasEnded(store, runId);
   const log = readLogOf(store, runId);
   const ledger = new Ledger(store.root);
@@ -45,13 +45,17 @@ export function verifyRunInLedger(store: RunStore, runId: string): VerifyProblem
 }
 
 /** The ends of a run that the ledger has, of which some were entered at these times. */
-export function entriesOf(store: RunStore, runId: string, timesMs: readonly number[]): EnteredRun[] {
+export function entriesOf(store: FileRunStore, runId: string, timesMs: readonly number[]): EnteredRun[] {
   const ledger = new Ledger(store.root);
   const near = readLedger(ledger, { timesMs }).runs.get(runId) ?? [];
   return near.length >= timesMs.length ? near : (readLedger(ledger, { runId }).runs.get(runId) ?? []);
 }
 
-function checkRun(store: RunStore, runId: string, chain: LedgerChain): LedgerProblem | 'missing' | undefined {
+function checkRun(
+  store: FileRunStore,
+  runId: string,
+  chain: LedgerChain,
+): LedgerProblem | 'missing' | undefined {
   const { path, line, ...entry } = chain.runs.get(runId)!.at(-1)!;
   const found = (problem: string) => ({ run_id: runId, path, problem, line });
   const log = readLogOf(store, runId);
@@ -91,9 +95,9 @@ function lastEndOf(log: Buffer): number {
 }
 
 /** False also for a run whose record cannot be read, which is reported elsewhere. */
-function hasEnded(store: RunStore, runId: string): boolean {
+function hasEnded(store: FileRunStore, runId: string): boolean {
   try {
-    return isFinal(store.read(runId).state);
+    return isFinal(store.readNow(runId).state);
   } catch (error) {
     if (error instanceof AcorError) return false;
     throw error;
@@ -110,7 +114,7 @@ function firstLines(bytes: Buffer, count: number): Buffer {
   return bytes.subarray(0, end);
 }
 
-function readLogOf(store: RunStore, runId: string): Buffer | undefined {
+function readLogOf(store: FileRunStore, runId: string): Buffer | undefined {
   try {
     return readFileSync(store.layout(runId).events);
   } catch (error) {

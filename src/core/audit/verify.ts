@@ -6,10 +6,9 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { measureArtifact } from '../store-files/artifacts.ts';
+import type { FileRunStore } from '../store-files/file-run-store.ts';
 import type { RunLayout } from '../store-files/layout.ts';
 import { Ledger } from '../store-files/ledger.ts';
-import { isLive } from '../store-files/lost-runs.ts';
-import type { RunStore } from '../store-files/run-store.ts';
 import { storageError } from '../store-files/storage-error.ts';
 import type { EnteredRun } from './ledger-chain.ts';
 import { readLedger } from './read-ledger.ts';
@@ -34,9 +33,9 @@ export interface VerifiedRun {
 }
 
 /** Recomputes the seals, the order and the artifacts of a run (contract §6), and holds them to what was recorded. */
-export function verifyRun(store: RunStore, runId: string, entries?: readonly EnteredRun[]): VerifiedRun {
+export function verifyRun(store: FileRunStore, runId: string, entries?: readonly EnteredRun[]): VerifiedRun {
   const { events: path } = store.layout(runId);
-  const record = store.read(runId);
+  const record = store.readNow(runId);
   const bytes = readLog(path);
   if (bytes === undefined) return unreadable(runId, 'events', path, 'the event log is gone');
   const log = checkLog(bytes, { mayBeTorn: !isFinal(record.state) });
@@ -64,17 +63,19 @@ export function verifyRun(store: RunStore, runId: string, entries?: readonly Ent
     events: log.events,
     sealed_events: log.sealedEvents,
     artifacts: artifacts.length,
-    note: noteOn(record, log),
+    note: noteOn(record, log, isLive(store, runId)),
     problems,
   };
 }
 
 /** Checks every run that is not live; a run that cannot be read is a problem like any other. */
-export function verifyAll(store: RunStore): VerifiedRun[] {
+export function verifyAll(store: FileRunStore): VerifiedRun[] {
   const { runs } = readLedger(new Ledger(store.root));
-  return store.list().flatMap((runId) => {
+  return store.listNow().flatMap((runId) => {
     try {
-      return isLive(store.read(runId)) ? [] : [verifyRun(store, runId, runs.get(runId) ?? [])];
+      return isLive(store, runId) && !isFinal(store.readNow(runId).state)
+        ? []
+        : [verifyRun(store, runId, runs.get(runId) ?? [])];
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
       if (neverBegan(store.layout(runId))) return [];
@@ -182,4 +183,8 @@ function readLog(path: string): Buffer | undefined {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw storageError(error, 'read the event log', path);
   }
+}
+
+function isLive(store: FileRunStore, runId: string): boolean {
+  return store.leases.stateOf(runId) === 'live';
 }

@@ -28,8 +28,9 @@ export class EventFeed {
   }
 
   /** Takes whole lines; they are copied. */
-  push(lines: Buffer): void {
+  push(stored: Uint8Array): void {
     if (this.#isOver) return;
+    const lines = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
     for (let start = 0; start < lines.length; ) {
       const end = lines.indexOf(LF, start);
       this.#take(lines, start, end);

@@ -1,5 +1,5 @@
+import type { RunWriter } from '../ports/run-store.ts';
 import type { RunWatch } from '../run/services.ts';
-import type { RunWriter } from '../store-files/run-store.ts';
 import { EventFeed } from './event-feed.ts';
 import type { LoadedPlugin, PluginFailure } from './plugin-process.ts';
 
@@ -24,8 +24,10 @@ export class PluginWatch implements RunWatch {
       feed: new EventFeed(process, (why) => onTrouble(plugin, why)),
     }));
     if (plugins.length === 0) return;
-    writer.log.emit((lines) => {
-      for (const { feed } of this.#feeds) feed.push(lines);
+    writer.log.observe({
+      stored: (lines) => {
+        for (const { feed } of this.#feeds) feed.push(lines);
+      },
     });
   }
 

@@ -5,16 +5,17 @@ import type { Plugins } from '../plugins/plugins.ts';
 import type { RunIndex } from '../ports/run-index.ts';
 import type { RunQueue } from '../ports/run-queue.ts';
 import { Registry } from '../registry/registry.ts';
+import { Workspaces } from '../run/workspace.ts';
 import { FileRunQueue } from '../store-files/file-run-queue.ts';
 import { FileRunStore } from '../store-files/file-run-store.ts';
-import type { RunStore } from '../store-files/run-store.ts';
 
 /** An open project: its configuration, tools, runs, and plugins if it names any. */
 export interface Project {
   config: LoadedConfig;
   registry: Registry;
-  store: RunStore;
+  store: FileRunStore;
   queue: RunQueue;
+  workspaces: Workspaces;
   /** The index of the runs, opened when it is first asked for. */
   index: () => Promise<RunIndex>;
   plugins: Plugins | undefined;
@@ -48,6 +49,7 @@ export async function openProject(
     config,
     registry: Registry.open(config, plugins),
     store,
+    workspaces: new Workspaces(runsDir),
     queue: new FileRunQueue(runsDir),
     index: () => {
       index ??= openIndex(store);
@@ -57,15 +59,20 @@ export async function openProject(
   };
 }
 
-async function openIndex(store: RunStore): Promise<RunIndex> {
-  const [{ openRunIndex }, { fileRunSource }, { questionsOf }] = await Promise.all([
+async function openIndex(store: FileRunStore): Promise<RunIndex> {
+  const [{ openRunIndex }, { fileRunSource }, { questionsOf }, { readRun }] = await Promise.all([
     import('../index-sqlite/open-run-index.ts'),
     import('../store-files/run-source.ts'),
-    import('../store-files/open-questions.ts'),
+    import('../run/answers/open-questions.ts'),
+    import('../run/read-run.ts'),
   ]);
   return openRunIndex(
     store.root,
-    fileRunSource(store, (runId) => questionsOf(store.layout(runId).events)),
+    fileRunSource(store, {
+      // A lost run is found by the end that its recovery will record.
+      run: (runId) => readRun(store, runId),
+      questions: (runId) => questionsOf(store, runId),
+    }),
   );
 }
 

@@ -16,7 +16,7 @@ export async function runnerServices(
     adoptOrphans: boolean;
   },
 ): Promise<ProjectServices> {
-  const { config, registry, store } = project;
+  const { config, registry, store, workspaces } = project;
   const { env, adoptOrphans } = options;
   const runtime = await loadRuntime();
   return {
@@ -37,7 +37,8 @@ export async function runnerServices(
       (await import('../workflow/prepare-orchestration.ts')).prepareOrchestration(services, request),
     conversationalExecutor: async (plan) => {
       const { TaskExecutor } = await import('../task/task-executor.ts');
-      return (work, writer) => new TaskExecutor({ config, store, plan, work, writer });
+      return (work, writer) =>
+        new TaskExecutor({ config, store, runsDir: workspaces.root, plan, work, writer });
     },
   };
 }

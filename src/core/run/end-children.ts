@@ -1,9 +1,7 @@
-import { requestCancel } from '../store-files/cancel-request.ts';
-import { childrenOf } from '../store-files/child-runs.ts';
-import { followEvents } from '../store-files/follow.ts';
-import { isLive } from '../store-files/lost-runs.ts';
-import type { RunStore } from '../store-files/run-store.ts';
-import { recoverIfLost } from './recover-lost-run.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import { childrenOf } from './child-runs.ts';
+import { isLive } from './liveness.ts';
+import { recoverRun } from './recover-lost-run.ts';
 
 const ROUND_MS = 5;
 
@@ -17,16 +15,15 @@ export async function endChildren(
   reason: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  const ends = childrenOf(store, runId).map(async (child) => {
-    const { run_id } = child;
-    if (isLive(child)) {
-      requestCancel(store.layout(run_id), reason);
-      const isAbandoned = () => !isLive(store.read(run_id));
+  const ends = (await childrenOf(store, runId)).map(async ({ run_id }) => {
+    if (await isLive(store, run_id)) {
+      await store.control.requestCancel(run_id, reason);
+      const isAbandoned = async () => !(await isLive(store, run_id));
       const options = { wait: true, isAbandoned, ...(signal && { signal }) };
-      for await (const _ of followEvents(store.layout(run_id).events, options));
+      for await (const _ of store.follow(run_id, options));
       await untilRecorded(store, run_id, signal);
     }
-    await recoverIfLost(store, store.read(run_id));
+    await recoverRun(store, run_id);
     await endChildren(store, run_id, reason, signal);
   });
   await Promise.all(ends);
@@ -34,6 +31,6 @@ export async function endChildren(
 
 /** The record of an end is written just after the log. */
 async function untilRecorded(store: RunStore, runId: string, signal?: AbortSignal): Promise<void> {
-  while (!signal?.aborted && isLive(store.read(runId)))
+  while (!signal?.aborted && (await isLive(store, runId)))
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
 }

@@ -3,11 +3,11 @@ import { basename, delimiter, dirname, isAbsolute, join, normalize } from 'node:
 import { errorInfo } from '../../protocol/error-codes.ts';
 import { type Denial, explainDenial, type Remedy, remedySentence } from '../policy/explain-denial.ts';
 import { type SaidDenial, saidDenials } from '../policy/said-denials.ts';
+import type { RunWriter } from '../ports/run-store.ts';
 import { isProgram } from '../registry/find-program.ts';
 import { isInside } from '../registry/real-path.ts';
 import { systemEntries } from '../sandbox/profile/system-folders.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
-import type { RunWriter } from '../store-files/run-store.ts';
 import { lastWordsIn } from './attempt/resources/resource-watch.ts';
 import type { Outcome } from './outcome.ts';
 import { ownFolders } from './plan/resolve-call.ts';

@@ -1,54 +1,68 @@
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { isFinal } from '../../protocol/run-state.ts';
-import { countLines, followEvents } from '../store-files/follow.ts';
-import { summariseLog } from '../store-files/log-summary.ts';
-import { isLive, isLost } from '../store-files/lost-runs.ts';
-import type { RunStore } from '../store-files/run-store.ts';
-import { settled } from './recover-lost-run.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import { countLines } from '../store-files/follow.ts';
+import { isLive, livenessOf } from './liveness.ts';
+import { eventCount } from './log-summary.ts';
+import { endInLog } from './read-run.ts';
 
 /** The death of a supervisor wakes no follower: the followers check from time to time, not at each change of the log. */
 const LIVENESS_CHECK_MS = 500;
 const ROUND_MS = 5;
 
+export interface FollowToEnd {
+  /** Only events after this `seq`. */
+  since: number;
+  signal?: AbortSignal | undefined;
+  /** Asked while no event comes: true when the follower has seen what it wanted. */
+  isEnough?: () => boolean;
+  /** A run that loses its supervisor is recovered, so that the log has an end. Left out for readers, which write nothing. */
+  recovers?: boolean | undefined;
+}
+
 /**
- * Follows the log of a run, whatever process supervises it, from any `seq` on and in whole lines, to the event that ends the run. When the
- * supervisor is lost, it first recovers the run. `isEnough` is asked while no event comes.
+ * Follows the log of a run, whatever process supervises it, from any `seq` on and in whole lines, to the event that ends the run, or
+ * until the run is lost.
  */
 export async function* followToEnd(
   store: RunStore,
   runId: string,
-  options: { since: number; signal?: AbortSignal | undefined; isEnough?: () => boolean },
+  { since, signal, isEnough = () => false, recovers = false }: FollowToEnd,
 ): AsyncGenerator<Uint8Array> {
-  const { signal, isEnough = () => false } = options;
   let checkedAtMs = Number.NEGATIVE_INFINITY;
-  const isAbandoned = () => {
+  const isAbandoned = async () => {
     if (isEnough()) return true;
     const nowMs = performance.now();
     if (nowMs - checkedAtMs < LIVENESS_CHECK_MS) return false;
     checkedAtMs = nowMs;
-    return !isLive(store.read(runId));
+    return !(await isLive(store, runId));
   };
   const follow = { wait: true, isAbandoned, ...(signal && { signal }) };
-  let seen = options.since;
+  let seen = since;
   for (;;) {
-    for await (const lines of followEvents(store.layout(runId).events, { ...follow, since: seen })) {
+    for await (const lines of store.follow(runId, { ...follow, since: seen })) {
       seen += countLines(lines);
       yield lines;
     }
     if (signal?.aborted || isEnough()) return;
-    // The store cannot be written, so the log gets no end.
-    if (isLost(await settled(store, runId))) return;
-    const { lastEvent } = summariseLog(store.layout(runId).events);
-    if (Number(lastEvent?.seq ?? 0) <= seen) return;
+    if ((await livenessOf(store, runId)).liveness === 'lost') {
+      // A store that cannot be written gives the log no end either.
+      if (!recovers || (await recovered(store, runId)).lost) return;
+    }
+    if ((await eventCount(store, runId)) <= seen) return;
   }
 }
 
-/** The record of a run that was followed to its end. Its supervisor writes the record just after the log: this waits for it. */
-export async function endedRecord(store: RunStore, runId: string): Promise<RunRecord> {
+/** The record of a run that was followed to its end. Its supervisor writes the record after the log; a lost run is recovered. */
+export async function endedRecord(store: RunStore, runId: string): Promise<RunRecord & { lost?: true }> {
   for (;;) {
-    const record = await settled(store, runId);
-    const isComing = !isFinal(record.state) && !isLost(record);
-    if (!isComing || summariseLog(store.layout(runId).events).end === undefined) return record;
+    const { record, liveness } = await livenessOf(store, runId);
+    if (liveness === 'lost') return recovered(store, runId);
+    if (liveness === 'ended' || (await endInLog(store, runId)) === undefined) return record;
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
   }
+}
+
+async function recovered(store: RunStore, runId: string): Promise<RunRecord & { lost?: true }> {
+  const { recoverRun } = await import('./recover-lost-run.ts');
+  return recoverRun(store, runId);
 }

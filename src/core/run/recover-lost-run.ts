@@ -1,127 +1,124 @@
 import { existsSync } from 'node:fs';
+import { AcorError } from '../../protocol/acor-error.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { type FinalState, isFinal } from '../../protocol/run-state.ts';
-import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import { commandLineOf, isAlive, processesWithEnvironment, readProcess } from '../../util/process-table.ts';
+import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { watchdogsOf } from '../process/watchdog.ts';
-import { lastStateChange, recordedArtifacts, summariseLog } from '../store-files/log-summary.ts';
-import { isLost } from '../store-files/lost-runs.ts';
-import type { RunStore, RunWriter } from '../store-files/run-store.ts';
-import { clearSecrets } from '../store-files/secrets-folder.ts';
+import { livenessOf } from './liveness.ts';
+import { lastStateChange, recordedArtifacts, summariseLog } from './log-summary.ts';
 import { type Outcome, stopped } from './outcome.ts';
+import { changeFrom, endInLog, lostMessage, readRun } from './read-run.ts';
+import { clearSecrets } from './secrets/secrets-folder.ts';
 import { stepsAfter } from './steps-after.ts';
+import { tidyWorkspace } from './workspace.ts';
 import { UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 const ROUND_MS = 5;
 const KILL_ROUNDS = 200;
-const SETTLE_ROUNDS = 100;
-const SETTLE_ROUND_MS = 20;
+const RECOVERY_ROUNDS = 100;
+const RECOVERY_ROUND_MS = 20;
 
 /**
- * Ends a run whose supervisor is gone as E_RUNNER_LOST (contract §3), and returns its record as it stands then. Whoever
- * sees it first does it: the next epoch is claimed, so that it is done once. What cannot be written is still told.
+ * Recovers every run whose supervisor is gone: it ends as E_RUNNER_LOST. Done by a process that starts, resumes or supervises runs, and by
+ * `acor health --fix`; the cost is that of the live runs. `withoutLease` looks through all runs for those whose lease was removed. Returns the ids of the runs that were recovered.
  */
-export async function recoverIfLost(store: RunStore, record: RunRecord): Promise<RunRecord> {
-  if (isFinal(record.state)) return record;
-  // Between the ending and the record of it there is a moment in which only the log knows.
-  if (!isLost(record)) return { ...record, ...changeFrom(endOf(store, record.run_id)) };
-  const { dir } = store.layout(record.run_id);
-  const work = settling.get(dir) ?? settle(store, record).finally(() => settling.delete(dir));
-  settling.set(dir, work);
-  return work;
-}
-
-/** The runs that this process is settling: an epoch keeps other processes away, not this one. */
-const settling = new Map<string, Promise<RunRecord>>();
-
-async function settle(store: RunStore, record: RunRecord): Promise<RunRecord> {
-  // Another process may have settled it in the meantime, and a third one gone on with it.
-  let elsewhere: RunRecord | undefined;
-  const mustBeLost = (now: RunRecord) => {
-    if (isLost(now)) return;
-    elsewhere = now;
-    throw new Error('it is not lost any more');
-  };
-  try {
-    const writer = store.takeOver(record.run_id, mustBeLost);
-    try {
-      const end = endOf(store, record.run_id);
-      if (end === undefined) await endAsLost(store, writer);
-      else {
-        const { state, code } = end;
-        if (!writer.isInLedger()) await writer.enterInLedger({ state, code });
-        writer.update({ ...changeFrom(end), events: writer.log.events }, { durable: true });
+export async function recoverLostRuns(
+  store: RunStore,
+  { withoutLease = false }: { withoutLease?: boolean } = {},
+): Promise<string[]> {
+  const held = await store.leases.list();
+  const lost = held.filter(({ state }) => state === 'lost').map(({ runId }) => runId);
+  if (withoutLease) lost.push(...(await runsWithoutLease(store, new Set(held.map(({ runId }) => runId)))));
+  const recovered = await Promise.all(
+    lost.map(async (runId) => {
+      try {
+        return (await recoverRun(store, runId)).lost ? [] : [runId];
+      } catch (error) {
+        // Nothing is left of the run but its lease.
+        if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') await store.leases.forget(runId);
+        return [];
       }
-      return writer.record;
-    } finally {
-      writer.close();
+    }),
+  );
+  return recovered.flat();
+}
+
+async function runsWithoutLease(store: RunStore, held: ReadonlySet<string>): Promise<string[]> {
+  const found: string[] = [];
+  for (const runId of await store.list()) {
+    if (held.has(runId)) continue;
+    const run = await livenessOf(store, runId).catch(() => undefined);
+    if (run?.liveness === 'lost') found.push(runId);
+  }
+  return found;
+}
+
+/**
+ * Ends a run that has lost its supervisor as E_RUNNER_LOST (contract §3), once: the next epoch is claimed for it. Returns the record as it
+ * is then; what cannot be written is reported as `readRun` reports it. A run that is live or has ended is left alone.
+ */
+export async function recoverRun(store: RunStore, runId: string): Promise<RunRecord & { lost?: true }> {
+  for (let round = 0; round < RECOVERY_ROUNDS; round++) {
+    const { liveness } = await livenessOf(store, runId);
+    // Its supervisor died between recording the end and releasing the lease.
+    if (liveness === 'ended') await store.leases.forget(runId);
+    if (liveness !== 'lost') break;
+    try {
+      await recover(store, runId);
+      break;
+    } catch {
+      // A store that cannot be written; or another process recovers the run, and is waited for.
+      if ((await store.leases.inspect(runId)) !== 'recovering') break;
     }
-  } catch {
-    if (elsewhere !== undefined) return elsewhere;
-    // A store that cannot be written, or another process that is settling the same run: the truth is the same.
-    return { ...record, ...(changeFrom(endOf(store, record.run_id)) ?? lostChange(record)) };
+    await new Promise((resolve) => setTimeout(resolve, RECOVERY_ROUND_MS));
   }
+  return readRun(store, runId);
 }
 
-/** The record of a run that is not lost (any more): another process may be settling it at this moment, and is waited for. */
-export async function settled(store: RunStore, runId: string): Promise<RunRecord> {
-  for (let round = 0; round < SETTLE_ROUNDS; round++) {
-    await recoverIfLost(store, store.read(runId));
-    const record = store.read(runId);
-    if (!isLost(record)) return record;
-    await new Promise((resolve) => setTimeout(resolve, SETTLE_ROUND_MS));
-  }
-  return store.read(runId);
-}
-
-type Change = Pick<
-  RunRecord,
-  'code' | 'message' | 'rc' | 'signal' | 'duration_s' | 'ended_at' | 'attempt'
-> & { state: RunnerEnd['state'] };
-
-function lostChange(record: RunRecord): Change {
-  return {
-    state: 'failed',
-    code: 'E_RUNNER_LOST',
-    message: lostMessage(record),
-    rc: null,
-    signal: null,
-    duration_s: null,
-    ended_at: null,
-    attempt: record.attempt,
+async function recover(store: RunStore, runId: string): Promise<void> {
+  const mayTake = ({ state }: RunRecord) => {
+    if (isFinal(state)) throw new Error('the run has ended meanwhile');
   };
-}
-
-function changeFrom(end: RunnerEnd): Change;
-function changeFrom(end: RunnerEnd | undefined): Change | undefined;
-function changeFrom(end: RunnerEnd | undefined): Change | undefined {
-  if (end === undefined) return undefined;
-  const { state, code, rc, signal, duration_s, attempt, ts } = end;
-  return { state, code, message: null, rc, signal, duration_s, ended_at: ts, attempt };
+  const writer = await store.takeOver(runId, mayTake, { recovers: true });
+  try {
+    const end = await endInLog(store, runId);
+    if (end === undefined) await endAsLost(store, writer);
+    else {
+      const { state, code } = end;
+      if (!(await writer.isInLedger())) await writer.enterInLedger({ state, code });
+      writer.update({ ...changeFrom(end), events: writer.log.events }, { durable: true });
+    }
+    tidyWorkspace(writer.layout);
+  } finally {
+    writer.close();
+  }
 }
 
 async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
   const { record, layout } = writer;
   await killRemains(record.run_id);
   await untilUnwatched(record.run_id);
-  await clearSecretsIfPossible(writer);
+  await clearSecretsIfPossible(store, writer);
   const { removeRunGroups } = await import('../sandbox/groups/run-groups.ts');
   await removeRunGroups(record.run_id);
   if (existsSync(layout.ownershipRecord)) {
     const { restoreOwnership } = await import('./attempt/run-user-ownership.ts');
     await restoreOwnership(store, layout, record.run_id);
   }
-  const { to: from, reason = null } = lastStateChange(layout.events) ?? { to: record.state };
+  const { to: from, reason = null } = (await lastStateChange(store.tail(record.run_id))) ?? {
+    to: record.state,
+  };
   const outcome = isFinal(from)
-    ? recordedOutcome(layout.events, from, reason)
+    ? await recordedOutcome(store, record.run_id, from, reason)
     : stopped('E_RUNNER_LOST', lostMessage(record));
   const reported = {
     rc: null,
     signal: null,
     duration_s: Math.max(0, Date.now() - Date.parse(record.created_at)) / 1000,
     usage: UNKNOWN_USAGE,
-    artifacts: outcome.state === 'completed' ? recordedArtifacts(layout.events) : [],
+    artifacts: outcome.state === 'completed' ? await recordedArtifacts(store, record.run_id) : [],
     survivors: remainsOf(record.run_id).map((pid) => ({ pid, command: commandOf(record, pid) })),
     next: stepsAfter({ ...record, ...outcome, late: true }),
     attempt: record.attempt,
@@ -130,9 +127,14 @@ async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
   await writeEnding(writer, outcome, reported, from);
 }
 
-/** The supervisor has told the state in which the run ends and died before it wrote the end: what was told stays. */
-function recordedOutcome(path: string, state: FinalState, reason: string | null): Outcome {
-  const { failure, ending } = summariseLog(path);
+/** The supervisor recorded the state in which the run ends and died before it wrote the end: that state stays. */
+async function recordedOutcome(
+  store: RunStore,
+  runId: string,
+  state: FinalState,
+  reason: string | null,
+): Promise<Outcome> {
+  const { failure, ending } = await summariseLog(store, runId);
   const message = failure?.msg ?? ending?.msg ?? ending?.reason;
   return {
     state,
@@ -145,18 +147,14 @@ function recordedOutcome(path: string, state: FinalState, reason: string | null)
 }
 
 /** What a tool has made undeletable must not keep its run from ending. */
-async function clearSecretsIfPossible({ layout, log }: RunWriter): Promise<void> {
+async function clearSecretsIfPossible(store: RunStore, { layout, log, record }: RunWriter): Promise<void> {
   try {
     clearSecrets(layout);
-    const { removeRedactedAnswers } = await import('../store-files/redacted-answers.ts');
-    await removeRedactedAnswers(layout);
+    const { removeRedactedAnswers } = await import('./answers/redacted-answers.ts');
+    await removeRedactedAnswers(store, record.run_id, layout);
   } catch (error) {
     log.append({ type: 'runner_warning', code: 'E_STORAGE', msg: errorMessage(error) });
   }
-}
-
-function lostMessage({ supervisor }: RunRecord): string {
-  return `the supervisor of the run (process ${supervisor.pid}) is gone`;
 }
 
 /** Where a secret is among the arguments, and nobody is left who knows which one it is, the program alone is told. */
@@ -196,12 +194,4 @@ function remainsOf(runId: string): number[] {
     const info = readProcess(pid);
     return info !== undefined && isAlive(info);
   });
-}
-
-function endOf(store: RunStore, runId: string): RunnerEnd | undefined {
-  try {
-    return summariseLog(store.layout(runId).events).end as RunnerEnd | undefined;
-  } catch {
-    return undefined;
-  }
 }

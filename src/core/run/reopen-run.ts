@@ -1,24 +1,28 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { attachTo, readLogs, showRun } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { identify } from '../../util/process-table.ts';
-import type { RunWriter } from '../store-files/run-store.ts';
-import { clearSecrets } from '../store-files/secrets-folder.ts';
+import type { RunStore, RunWriter } from '../ports/run-store.ts';
+import { removeCancelFile } from './attempt/cancel-file.ts';
 import { stagedBefore } from './attempt/outputs.ts';
 import { endedRecord } from './follow-to-end.ts';
 import { prepareRun } from './prepare-run.ts';
+import { recoverRun } from './recover-lost-run.ts';
 import { wasStoppedMidway } from './retry.ts';
 import { Run } from './run.ts';
 import type { PreparedRun } from './run-executor.ts';
 import type { Rerun, RerunMode, RunRequest } from './run-request.ts';
+import { clearSecrets } from './secrets/secrets-folder.ts';
 import type { RunnerServices } from './services.ts';
+import { prepareWorkspace } from './workspace.ts';
 import { enterState } from './write-ending.ts';
 
 /** Begins the next attempt of a run that failed, was cancelled, or lost its supervisor, with the same id, workspace and answers. */
 export async function reopenRun(services: RunnerServices, request: RunRequest, again: Rerun): Promise<Run> {
   // A caller that has followed the run to its end may be here before its supervisor has written the record.
-  const record = await endedRecord(services.store, again.runId);
+  await endedRecord(services.store, again.runId);
+  const record = await recoverRun(services.store, again.runId);
   const mayTake = (now: RunRecord) => checkState(now, again);
   mayTake(record);
   const { replays } = record;
@@ -32,9 +36,11 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
   });
   if (!plan.idempotent && wasStoppedMidway(record) && !again.force) throw outcomeUnknown(record);
   // Another process may have reopened the run meanwhile.
-  const writer = services.store.takeOver(again.runId, mayTake);
+  const writer = await services.store.takeOver(again.runId, mayTake);
   try {
-    if (again.mode === 'resume') await restoreFiledAnswers(writer);
+    await services.store.control.reset(again.runId);
+    prepareWorkspace(writer.layout);
+    if (again.mode === 'resume') await restoreFiledAnswers(services.store, writer);
     reopen(writer, again.mode, reopening);
   } catch (error) {
     writer.close();
@@ -47,20 +53,19 @@ type Reopening = NonNullable<PreparedRun['again']>;
 
 const NOTHING_ELSE: Reopening = { told: {}, change: {} };
 
-async function restoreFiledAnswers({ layout }: RunWriter): Promise<void> {
-  const { restoreAnswers } = await import('../store-files/restore-answers.ts');
-  await restoreAnswers(layout);
+async function restoreFiledAnswers(store: RunStore, { layout, record }: RunWriter): Promise<void> {
+  const { restoreAnswers } = await import('./answers/restore-answers.ts');
+  await restoreAnswers(store, record.run_id, layout);
 }
 
 function reopen(writer: RunWriter, mode: RerunMode, { told, change }: Reopening = NOTHING_ELSE): void {
   const { layout, record } = writer;
-  for (const path of [layout.cancelRequest, layout.cancelFile, layout.forceCancelFile])
-    rmSync(path, { force: true });
+  removeCancelFile(layout);
   clearSecrets(layout);
   if (mode === 'retry') {
     for (const path of [layout.checkpoints, layout.staging, layout.answers])
       rmSync(path, { recursive: true, force: true });
-    for (const path of [layout.checkpoints, layout.answers]) mkdirSync(path, { recursive: true });
+    prepareWorkspace(layout);
   }
   enterState(writer, 'queued', mode, told);
   writer.update({

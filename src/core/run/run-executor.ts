@@ -1,9 +1,9 @@
 import type { RunRecord } from '../../protocol/run-record.ts';
+import type { ControlListener } from '../ports/control-channel.ts';
+import type { RunWriter } from '../ports/run-store.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
-import type { ControlFolder } from '../store-files/control-folder.ts';
-import type { RunWriter } from '../store-files/run-store.ts';
 import type { Questions } from './answers/questions.ts';
 import type { Outcome } from './outcome.ts';
 import type { RunPlan } from './plan/run-plan.ts';
@@ -36,7 +36,7 @@ export interface AttemptOptions {
   cancelled: Promise<string>;
   forceCancel: Promise<void>;
   questions: Questions;
-  control: ControlFolder;
+  control: ControlListener;
   /** Set for a conversation, in which each turn is a process: it exits after its questions, and the next one gets the answers. */
   turn?: TurnHooks;
 }

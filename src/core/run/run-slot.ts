@@ -1,5 +1,5 @@
 import type { QueueSlot } from '../ports/run-queue.ts';
-import type { RunWriter } from '../store-files/run-store.ts';
+import type { RunWriter } from '../ports/run-store.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { RunnerServices } from './services.ts';
 

@@ -1,62 +1,85 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import type { StoreRig } from '../../../test/contracts/run-store.ts';
+import { loseRun } from '../../../test/support/lose-run.ts';
 import { SeededRandom } from '../../../test/support/seeded-random.ts';
 import { checkedStates } from '../../../test/support/state-chain.ts';
 import { commandOf } from '../../operations/command-forms.ts';
 import { isFinal, mayFollow, RUN_STATES, type RunState } from '../../protocol/run-state.ts';
 import { newRunId, newSpanId } from '../../util/ids.ts';
+import { identify } from '../../util/process-table.ts';
 import { verifyRun } from '../audit/verify.ts';
+import type { NewRun, RunStore, RunWriter } from '../ports/run-store.ts';
 import { FileRunStore } from '../store-files/file-run-store.ts';
-import type { NewRun, RunWriter } from '../store-files/run-store.ts';
+import { MemoryRunStore } from '../store-memory/memory-run-store.ts';
 import { Questions } from './answers/questions.ts';
 import { Intake } from './attempt/intake.ts';
 import { type Outcome, stopped } from './outcome.ts';
-import { recoverIfLost } from './recover-lost-run.ts';
+import { readEvents } from './read-events.ts';
+import { recoverRun } from './recover-lost-run.ts';
+import { prepareWorkspace } from './workspace.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 const SEED = Number(process.env.ACOR_TEST_SEED ?? Date.now() % 2 ** 31);
 const LIVES = 100;
 const STEPS = 30;
 const STATES = Object.keys(RUN_STATES) as RunState[];
-/** A process of an earlier boot: whoever looks finds that it is gone. */
-const DEAD = { pid: 1, start_time: 1, boot_id: 'another boot' };
+const root = mkdtempSync(join(tmpdir(), 'acor-states-'));
+after(() => rmSync(root, { recursive: true, force: true }));
 
-describe(`the states of a run (seed ${SEED})`, () => {
-  const root = mkdtempSync(join(tmpdir(), 'acor-states-'));
-  after(() => rmSync(root, { recursive: true, force: true }));
+const RIGS: Readonly<Record<string, () => StoreRig & { verify(runId: string): unknown[] }>> = {
+  files: () => {
+    const runsDir = join(root, '.runs');
+    const store = new FileRunStore(runsDir, commandOf);
+    return {
+      open: () => store,
+      lose: (runId) => loseRun(runsDir, runId),
+      verify: (runId) => verifyRun(store, runId).problems,
+    };
+  },
+  memory: () => {
+    const store = new MemoryRunStore(join(root, 'workspaces'), commandOf);
+    return { open: () => store, lose: (runId) => store.leases.lose(runId), verify: () => [] };
+  },
+};
 
-  it('follow the table in whatever order things happen to it', async () => {
-    const random = new SeededRandom(SEED);
-    const seen = new Set<string>();
-    for (let life = 0; life < LIVES; life++) {
-      const run = new RandomRun(new FileRunStore(join(root, '.runs'), commandOf), random);
-      try {
-        for (let step = 0; step < STEPS; step++) await run.step();
-        await run.die();
-        for (const change of run.checked()) seen.add(change);
-        assert.deepEqual(run.verified(), []);
-      } catch (error) {
-        throw new Error(`seed ${SEED}, life ${life}, after: ${run.steps.join(', ')}`, { cause: error });
+for (const [name, rigOf] of Object.entries(RIGS)) {
+  describe(`the states of a run in the store '${name}' (seed ${SEED})`, () => {
+    it('follow the table in whatever order things happen to it', async () => {
+      const random = new SeededRandom(SEED);
+      const rig = rigOf();
+      const seen = new Set<string>();
+      for (let life = 0; life < LIVES; life++) {
+        const run = await RandomRun.begin(rig, random);
+        try {
+          for (let step = 0; step < STEPS; step++) await run.step();
+          await run.die();
+          for (const change of await run.checked()) seen.add(change);
+          assert.deepEqual(rig.verify(run.runId), []);
+        } catch (error) {
+          throw new Error(`seed ${SEED}, life ${life}, after: ${run.steps.join(', ')}`, { cause: error });
+        }
       }
-    }
-    // A walk that never gets about would prove nothing. Before it ends a run, the runner takes what is asked back.
-    const all = STATES.flatMap((from) => RUN_STATES[from].map((to) => `${from} → ${to}`));
-    assert.deepEqual(
-      all.filter((change) => !seen.has(change)),
-      ['waiting_ai → cancelled'],
-    );
+      // A walk that never gets about would prove nothing. Before it ends a run, the runner takes what is asked back.
+      const all = STATES.flatMap((from) => RUN_STATES[from].map((to) => `${from} → ${to}`));
+      assert.deepEqual(
+        all.filter((change) => !seen.has(change)),
+        ['waiting_ai → cancelled'],
+      );
+    });
   });
-});
+}
 
 /** One run to which things happen in any order, through the code that the runner itself uses. */
 class RandomRun {
   readonly steps: string[] = [];
-  readonly #store: FileRunStore;
+  readonly runId: string;
+  readonly #store: RunStore;
+  readonly #lose: StoreRig['lose'];
   readonly #random: SeededRandom;
-  readonly #runId = newRunId();
   #writer: RunWriter;
   #questions!: Questions;
   #intake!: Intake;
@@ -65,11 +88,18 @@ class RandomRun {
   /** Once the run is over. */
   #ended: RunState | undefined;
 
-  constructor(store: FileRunStore, random: SeededRandom) {
+  private constructor(store: RunStore, lose: StoreRig['lose'], random: SeededRandom, writer: RunWriter) {
     this.#store = store;
+    this.#lose = lose;
     this.#random = random;
-    this.#writer = store.create(newRun(this.#runId));
+    this.#writer = writer;
+    this.runId = writer.record.run_id;
     this.#supervise();
+  }
+
+  static async begin({ open, lose }: StoreRig, random: SeededRandom): Promise<RandomRun> {
+    const store = open();
+    return new RandomRun(store, lose, random, await store.create(newRun(newRunId())));
   }
 
   async step(): Promise<void> {
@@ -92,7 +122,7 @@ class RandomRun {
     this.steps.push(happening);
     await this[happening]();
     if (this.#failure !== undefined) throw this.#failure;
-    this.checked();
+    await this.checked();
   }
 
   /** Begins an attempt, of a run that is new or goes on. */
@@ -182,10 +212,13 @@ class RandomRun {
 
   /** The supervisor is gone without a word, and somebody looks at the run. */
   async die(): Promise<void> {
-    const record = await recoverIfLost(this.#store, this.#store.read(this.#runId));
+    if (!isFinal((await this.#store.read(this.runId)).state)) this.#lose(this.runId);
+    const record = await recoverRun(this.#store, this.runId);
     assert.ok(isFinal(record.state));
-    assert.deepEqual(await recoverIfLost(this.#store, record), record);
-    assert.equal(this.#store.read(this.#runId).state, record.state);
+    assert.equal(record.lost, undefined);
+    assert.deepEqual(await recoverRun(this.#store, this.runId), record);
+    assert.deepEqual(await this.#store.read(this.runId), record);
+    assert.equal(await this.#store.leases.inspect(this.runId), 'none');
     // What it would still write, had it only been thought dead, is refused.
     await this.#questions.end().catch(() => {});
     this.#writer.close();
@@ -196,7 +229,7 @@ class RandomRun {
 
   async reopenRun(): Promise<void> {
     if (!isFinal(this.#state)) return;
-    this.#writer = this.#store.takeOver(this.#runId);
+    this.#writer = await this.#store.takeOver(this.runId);
     this.#ended = undefined;
     enterState(this.#writer, 'queued', 'resume');
     this.#writer.update({ state: 'queued', attempt: this.#writer.record.attempt + 1 });
@@ -208,23 +241,23 @@ class RandomRun {
   /** Whatever the table does not allow is refused, and leaves no trace. */
   async goAstray(): Promise<void> {
     if (isFinal(this.#state)) return;
-    const before = readFileSync(this.#store.layout(this.#runId).events);
+    const before = await this.#events();
     const to = this.#random.pick(STATES);
     if (mayFollow(this.#state, to)) return;
     assert.throws(() => enterState(this.#writer, to), /cannot go from/);
     this.#writer.log.flush();
-    assert.deepEqual(readFileSync(this.#store.layout(this.#runId).events), before);
+    assert.deepEqual(await this.#events(), before);
   }
 
   /** The changes of state in the log, which must follow the table. */
-  checked(): string[] {
-    const text = readFileSync(this.#store.layout(this.#runId).events, 'utf8');
-    const lines = text.split('\n').filter((line) => line !== '');
-    return checkedStates(lines.map((line) => JSON.parse(line)));
+  async checked(): Promise<string[]> {
+    return checkedStates(await this.#events());
   }
 
-  verified(): unknown[] {
-    return verifyRun(this.#store, this.#runId).problems;
+  async #events(): Promise<Record<string, unknown>[]> {
+    const events: Record<string, unknown>[] = [];
+    for await (const event of readEvents(this.#store, this.runId, { wait: false })) events.push(event);
+    return events;
   }
 
   get #state(): RunState {
@@ -232,6 +265,7 @@ class RandomRun {
   }
 
   #supervise(): void {
+    prepareWorkspace(this.#writer.layout);
     this.#questions = new Questions(this.#writer, {
       answers: [
         { action: 'prepared', answer: 'yes', by: 'caller', source: 'beforehand' },
@@ -241,7 +275,7 @@ class RandomRun {
       answerTimeoutS: 600,
     });
     this.#intake = new Intake(this.#writer.log, {
-      runId: this.#runId,
+      runId: this.runId,
       mayEmitTasks: false,
       onQuestion: (event) => this.#questions.ask(event),
     });
@@ -285,7 +319,7 @@ function newRun(runId: string): NewRun {
     idempotent: true,
     idempotency_key: null,
     replays: null,
-    supervisor: DEAD,
+    supervisor: identify(process.pid),
     isolation: { backend: 'none', tier: 3, enforced: [], not_enforced: [] },
     acor_version: '0.1.0',
     protocol_version: 1,

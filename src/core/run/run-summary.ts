@@ -2,11 +2,11 @@ import { errorInfo } from '../../protocol/error-codes.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import type { RunWorkspace } from '../ports/run-workspace.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
-import type { RunLayout } from '../store-files/layout.ts';
-import { summariseLog } from '../store-files/log-summary.ts';
-import type { RunStore } from '../store-files/run-store.ts';
+import { summariseLog } from './log-summary.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { AttemptOutcome } from './run-executor.ts';
 import { recordedSteps, stepsAfter } from './steps-after.ts';
@@ -36,7 +36,7 @@ export interface RunSummary {
 /** The summary of a run that this process supervised. The number of events is known once the end is written. */
 export function summarise(
   { runId, name, kind }: RunPlan,
-  layout: RunLayout,
+  layout: RunWorkspace,
   { outcome, exit, survivors, result, artifacts }: AttemptOutcome,
   { attempt, durationS }: { attempt: number; durationS: number },
 ): RunSummary {
@@ -62,10 +62,14 @@ export function summarise(
   };
 }
 
-/** The summary of a run that another process supervised, from its log. `record` is its record once a lost run is recovered. */
-export function summaryOf(store: RunStore, runId: string, record: RunRecord = store.read(runId)): RunSummary {
+/** The summary of a run that another process supervised, from its log. `record` is the run as `readRun` reports it. */
+export async function summaryOf(
+  store: RunStore,
+  runId: string,
+  record: RunRecord & { lost?: true },
+): Promise<RunSummary> {
   const layout = store.layout(runId);
-  const { end, ending, failure, denial } = summariseLog(layout.events);
+  const { end, ending, failure, denial } = await summariseLog(store, runId);
   const told = failure ?? (ending?.type === 'error' ? ending : undefined);
   const code = (end?.code ?? record.code) as string | null;
   return {

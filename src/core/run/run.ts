@@ -1,8 +1,7 @@
-import { ControlFolder } from '../store-files/control-folder.ts';
-import { followEvents } from '../store-files/follow.ts';
-import type { RunLayout } from '../store-files/layout.ts';
-import type { RunWriter } from '../store-files/run-store.ts';
+import type { ControlListener } from '../ports/control-channel.ts';
+import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { Questions } from './answers/questions.ts';
+import { removeCancelFile } from './attempt/cancel-file.ts';
 import { after } from './attempt/guards/guard.ts';
 import { failureOf, type Outcome, stopped } from './outcome.ts';
 import type { RunPlan } from './plan/run-plan.ts';
@@ -11,6 +10,7 @@ import { type AttemptOutcome, notStarted, type RunExecutor } from './run-executo
 import { RunSlot } from './run-slot.ts';
 import { type RunSummary, summarise } from './run-summary.ts';
 import type { RunnerServices, RunWatch } from './services.ts';
+import { prepareWorkspace, tidyWorkspace } from './workspace.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 /** The last moment that RFC 3339 can write: a limit may lie beyond it. */
@@ -19,9 +19,9 @@ const LAST_DEADLINE_MS = Date.UTC(9999, 11, 31);
 /** A run that this process supervises. */
 export class Run {
   readonly runId: string;
-  readonly layout: RunLayout;
   /** Settles when the end of the run is on disk, and nothing of it is alive. */
   readonly ended: Promise<RunSummary>;
+  readonly #store: RunStore;
   readonly #plan: RunPlan;
   readonly #writer: RunWriter;
   readonly #executor: RunExecutor;
@@ -39,7 +39,7 @@ export class Run {
   #forceCancelNow!: () => void;
   readonly #forceCancel: Promise<void>;
   readonly #questions: Questions;
-  readonly #control: ControlFolder;
+  readonly #control: ControlListener;
   #isOver = false;
 
   private constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, executor: RunExecutor) {
@@ -51,7 +51,7 @@ export class Run {
     this.#since = plan.again === null ? 0 : writer.log.events - 1;
     plan.secrets?.guard(writer);
     this.runId = plan.runId;
-    this.layout = writer.layout;
+    this.#store = services.store;
     this.#questions = new Questions(writer, plan);
     this.#cancelled = new Promise((resolve) => {
       this.#cancel = resolve;
@@ -61,7 +61,7 @@ export class Run {
     });
     this.#watch = services.plugins?.watch(writer);
     this.#slot = new RunSlot(services, plan, writer, this.#cancelled);
-    this.#control = new ControlFolder(writer.layout, {
+    this.#control = services.store.control.listen(this.runId, {
       onCancel: (reason) => this.#cancel(reason),
       onForceCancel: () => this.#forceCancelNow(),
       onAnswer: (posted) => this.#questions.take(posted),
@@ -75,16 +75,16 @@ export class Run {
   }
 
   /** Cancels the run: with its graces, or at once. */
-  cancel(reason: string, options: { now?: boolean } = {}): void {
+  async cancel(reason: string, options: { force?: boolean } = {}): Promise<void> {
     this.#cancel(reason);
-    if (options.now) this.#forceCancelNow();
+    if (options.force) this.#forceCancelNow();
   }
 
   /** The stored events as bytes of whole lines, from the first one of this supervisor to the end. */
   follow(signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     // The log that a tool has truncated never shows the end of its run.
     const isAbandoned = () => this.#isOver;
-    return followEvents(this.layout.events, {
+    return this.#store.follow(this.runId, {
       since: this.#since,
       wait: true,
       isAbandoned,
@@ -102,8 +102,11 @@ export class Run {
       await this.#executor.conclude(last).catch(() => undefined);
       const { outcome, exit } = last;
       const durationS = Math.round(performance.now() - this.#begunMs) / 1000;
-      const summarised = summarise(this.#plan, this.layout, last, { attempt: this.#attempt, durationS });
-      const summary = this.#plan.secrets?.conclude(this.layout, summarised) ?? summarised;
+      const summarised = summarise(this.#plan, this.#writer.layout, last, {
+        attempt: this.#attempt,
+        durationS,
+      });
+      const summary = this.#plan.secrets?.conclude(this.#writer.layout, summarised) ?? summarised;
       await this.#watch?.beforeEnd();
       summary.events = await writeEnding(this.#writer, outcome, {
         ...summary,
@@ -115,9 +118,16 @@ export class Run {
     } finally {
       this.#isOver = true;
       this.#control.close();
+      await this.#tidy();
       this.#writer.close();
       await this.#slot.end({ completed });
     }
+  }
+
+  /** The run has ended, whatever cannot be removed. */
+  async #tidy(): Promise<void> {
+    await this.#store.control.reset(this.runId).catch(() => {});
+    tidyWorkspace(this.#writer.layout);
   }
 
   #announce(): void {
@@ -150,11 +160,12 @@ export class Run {
     try {
       if (!(await this.#slot.take())) return notStarted(await this.#cancellation());
       this.#begunMs = performance.now();
+      prepareWorkspace(this.#writer.layout);
       enterState(this.#writer, 'running');
       this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
       this.#writer.log.flush();
     } catch (error) {
-      return notStarted(failureOf(error, this.layout.dir));
+      return notStarted(failureOf(error, this.#writer.layout.dir));
     }
     return this.#runAttempts();
   }
@@ -188,7 +199,7 @@ export class Run {
 
   #runAttempt(number: number): Promise<AttemptOutcome> {
     this.#attempt = number;
-    this.#control.takeBack();
+    removeCancelFile(this.#writer.layout);
     return this.#executor.attempt({
       number,
       leftMs: () => this.#leftMs(),

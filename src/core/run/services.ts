@@ -1,7 +1,7 @@
 import type { RunQueue } from '../ports/run-queue.ts';
+import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import type { Runtime } from '../process/runtime.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { RunWriter } from '../store-files/run-store.ts';
 import type { AdapterKind } from './attempt/adapter.ts';
 import type { PlanServices } from './plan/plan-services.ts';
 import type { ToolPlan } from './plan/tool-plan.ts';
@@ -12,6 +12,7 @@ import type { RunRequest } from './run-request.ts';
 export interface RunnerServices extends PlanServices {
   registry: PlanServices['registry'] & Pick<Registry, 'list'>;
   plugins?: RunPlugins | undefined;
+  store: RunStore;
   queue: RunQueue;
   runtime: Runtime;
   /** Whether orphans of a tool become children of this process: so in the command line, not in the host of the library. */

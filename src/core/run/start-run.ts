@@ -4,8 +4,7 @@ import { resumeRun } from '../../protocol/next-steps.ts';
 import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import { identify } from '../../util/process-table.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
-import type { KeyedCall } from '../store-files/idempotency-keys.ts';
-import type { NewRun, RunStore } from '../store-files/run-store.ts';
+import type { KeyedCall, NewRun, RunStore } from '../ports/run-store.ts';
 import type { KnownRun } from './known-run.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { prepareRun } from './prepare-run.ts';
@@ -20,6 +19,7 @@ const MAX_KEY_CHARS = 200;
  * on, every ending is data.
  */
 export async function startRun(services: RunnerServices, request: RunRequest): Promise<Run | KnownRun> {
+  await recoverOthers(services.store);
   if (request.again !== undefined) {
     const { reopenRun } = await import('./reopen-run.ts');
     return reopenRun(services, request, request.again);
@@ -27,20 +27,28 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   const { store } = services;
   const keyed = keyedCall(request);
   // What the first call needed may be gone by now, so a known run is returned before anything is checked.
-  const known = keyed && store.runOfKey(keyed);
+  const known = keyed && (await store.runOfKey(keyed));
   if (known !== undefined) return knownRun(store, known);
   const { plan, createExecutor } = await prepareRun(services, request);
   if (request.parent !== undefined) await refuseOrphan(store, request.parent.run_id);
   const record = newRunRecord(plan);
-  const made = keyed === undefined ? store.create(record) : await store.createOnce(record, keyed);
+  const made = await (keyed === undefined ? store.create(record) : store.createOnce(record, keyed));
   if (typeof made === 'string') return knownRun(store, made);
   return Run.begin(services, plan, made, createExecutor(made));
 }
 
+/** A process that starts or supervises runs ends those that have lost their supervisor; mostly there are none. */
+async function recoverOthers(store: RunStore): Promise<void> {
+  const leases = await store.leases.list();
+  if (!leases.some(({ state }) => state === 'lost')) return;
+  const { recoverLostRuns } = await import('./recover-lost-run.ts');
+  await recoverLostRuns(store);
+}
+
 /** Refuses a child that was requested just before its workflow was lost: resumed, the workflow requests it again. */
 async function refuseOrphan(store: RunStore, runId: string): Promise<void> {
-  const { isLive } = await import('../store-files/lost-runs.ts');
-  if (isLive(store.read(runId))) return;
+  const { isLive } = await import('./liveness.ts');
+  if (await isLive(store, runId)) return;
   throw new AcorError('E_RUNNER_LOST', `run ${runId}, of which this one is a part, is not going on`, {
     hint: 'Resume that run.',
     next: [resumeRun(runId)],

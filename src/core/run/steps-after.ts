@@ -2,7 +2,7 @@ import { errorInfo } from '../../protocol/error-codes.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
 import { readLogs, resumeRun, resumeWorkflow } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import type { RunStore } from '../store-files/run-store.ts';
+import type { RunStore } from '../ports/run-store.ts';
 
 /** How a run ended, as far as it decides what leads on. */
 interface Ended extends Pick<RunRecord, 'run_id' | 'kind' | 'state' | 'code'> {
@@ -22,10 +22,12 @@ export function stepsAfter({ run_id, kind, state, code, retryable, late = false 
 /** The same for a reader of the log, whose `runner_end` holds the steps as commands. Anything else that is there is not offered. */
 export function recordedSteps(
   { commandOf }: Pick<RunStore, 'commandOf'>,
-  { run_id }: Pick<RunRecord, 'run_id'>,
+  { run_id, lost }: Pick<RunRecord, 'run_id'> & { lost?: true },
   end: Readonly<Record<string, unknown>> | undefined,
 ): NextStep[] {
   const { next: commands, code } = end ?? {};
+  // The log of a lost run has no end yet.
+  if (lost && end === undefined) return [resumeRun(run_id), readLogs(run_id)];
   if (!Array.isArray(commands)) return [];
   const table = stepsOfCode(typeof code === 'string' ? code : null);
   const possible = [resumeRun(run_id), resumeWorkflow(run_id), readLogs(run_id), ...table];

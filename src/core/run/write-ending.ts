@@ -2,11 +2,11 @@ import type { NextStep } from '../../protocol/next-step.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { mayFollow, type RunState } from '../../protocol/run-state.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
+import type { RunWriter } from '../ports/run-store.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
-import { lastStateChange } from '../store-files/log-summary.ts';
-import type { RunWriter } from '../store-files/run-store.ts';
+import { lastStateChange } from './log-summary.ts';
 import type { Outcome } from './outcome.ts';
 
 export const UNKNOWN_USAGE: Exit['usage'] = { cpu_s: null, max_rss_bytes: null };
@@ -63,23 +63,23 @@ async function withReserveRetry(writer: RunWriter, step: () => void | Promise<vo
 }
 
 /** The last state in the log, if a run may end in `to` from there: a tool may have changed its own log. */
-function stateInLog({ layout }: RunWriter, to: RunState): RunState | undefined {
+async function stateInLog({ log }: RunWriter, to: RunState): Promise<RunState | undefined> {
   try {
-    const from = lastStateChange(layout.events)?.to;
+    const from = (await lastStateChange(log.tail()))?.to;
     return from !== undefined && mayFollow(from, to) ? from : undefined;
   } catch {
     return undefined;
   }
 }
 
-function writeOutcome(
+async function writeOutcome(
   writer: RunWriter,
   { state, code, message, hint, retryable, byRunner }: Outcome,
   from: RunState | undefined,
-): void {
+): Promise<void> {
   const { log, record } = writer;
   // A change of state may be among the dropped events.
-  const before = from ?? (log.hasDropped ? stateInLog(writer, state) : undefined) ?? record.state;
+  const before = from ?? (log.hasDropped ? await stateInLog(writer, state) : undefined) ?? record.state;
   if (byRunner && code !== null) {
     const fix = hint === null ? {} : { hint };
     log.append({ type: 'runner_error', code, msg: message ?? '', ...fix, retryable });

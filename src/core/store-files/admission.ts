@@ -17,7 +17,7 @@ export interface Pace {
  * Whether a run that waits may go to work, as the queue stands (oldest first): there must be a place beside those that
  * work, and beside those that came before it and may go as well. One whose tool has to wait does not hold up the others.
  */
-export function authorizeTool<T extends Ticket>(
+export function admit<T extends Ticket>(
   runId: string,
   tickets: readonly T[],
   maxRuns: number | null,

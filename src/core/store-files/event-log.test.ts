@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { EventLog } from './event-log.ts';
 import { sha256 } from './ledger-line.ts';
+import { QuestionFile } from './question-file.ts';
 import { firstBrokenMark } from './seal.ts';
 
 describe('the event log', () => {
@@ -21,9 +22,15 @@ describe('the event log', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
 
+  const openLog = (path: string, runId = 'r-1', isSuperseded = () => false) =>
+    new EventLog(path, runId, {
+      isSuperseded,
+      questions: new QuestionFile(`${path}.questions`, false, () => {}),
+    });
+
   it('numbers events without a gap, whether they are objects or bytes', () => {
     const path = newPath();
-    const log = new EventLog(path, 'r-1');
+    const log = openLog(path);
     const line = Buffer.from('xx{"v":1,"type":"log"}yy');
     for (let i = 0; i < 1200; i++) {
       if (i % 3 === 0) log.append({ type: 'progress', pct: i / 12 });
@@ -41,7 +48,7 @@ describe('the event log', () => {
 
   it('takes an event that is larger than its buffer', () => {
     const path = newPath();
-    const log = new EventLog(path, 'r-1');
+    const log = openLog(path);
     log.append({ type: 'log', msg: 'a'.repeat(1_000_000) });
     log.append({ type: 'log', msg: 'b' });
     log.flush();
@@ -57,7 +64,7 @@ describe('the event log', () => {
 
   it('seals the bytes that it wrote', () => {
     const path = newPath();
-    const log = new EventLog(path, 'r-1');
+    const log = openLog(path);
     for (let i = 0; i < 300; i++) {
       log.append({ type: 'log', msg: `line ${i}` });
       log.flush();
@@ -73,7 +80,7 @@ describe('the event log', () => {
 
   it('lets a change of any byte be narrowed down to a place around it', () => {
     const path = newPath();
-    const log = new EventLog(path, 'r-1');
+    const log = openLog(path);
     for (let i = 0; i < 300; i++) {
       log.append({ type: 'log', msg: `line ${i}` });
       log.flush();
@@ -96,13 +103,13 @@ describe('the event log', () => {
 
   it('goes on where an earlier writer stopped, and takes a torn last line off', () => {
     const path = newPath();
-    const first = new EventLog(path, 'r-1');
+    const first = openLog(path);
     first.append({ type: 'start', step: 'a' });
     first.append({ type: 'log', msg: 'b' });
     first.flush();
     first.close();
     appendFileSync(path, '{"v":1,"type":"log","msg":"torn');
-    const second = new EventLog(path, 'r-1');
+    const second = openLog(path);
     second.append({ type: 'log', msg: 'c' });
     second.flush();
     assert.deepEqual(
@@ -120,7 +127,7 @@ describe('the event log', () => {
   it('writes nothing more once another supervisor has taken over', () => {
     const path = newPath();
     let superseded = false;
-    const log = new EventLog(path, 'r-1', () => superseded);
+    const log = openLog(path, 'r-1', () => superseded);
     log.append({ type: 'log', msg: 'before' });
     log.flush();
     superseded = true;
@@ -133,7 +140,7 @@ describe('the event log', () => {
   it('drops what it could not write, so that nothing of it comes into the log later', () => {
     const path = newPath();
     let superseded = false;
-    const log = new EventLog(path, 'r-1', () => superseded);
+    const log = openLog(path, 'r-1', () => superseded);
     log.append({ type: 'log', msg: 'one' });
     log.flush();
     assert.equal(log.hasDropped, false);
@@ -156,10 +163,10 @@ describe('the event log', () => {
 
   it('does not write when it is closed, though another file may have its descriptor by then', () => {
     const first = newPath();
-    const log = new EventLog(first, 'r-1');
+    const log = openLog(first);
     log.close();
     const second = newPath();
-    const other = new EventLog(second, 'r-2');
+    const other = openLog(second, 'r-2');
     log.append({ type: 'log', msg: 'too late' });
     assert.throws(() => log.flush(), { code: 'E_STORAGE' });
     assert.equal(readFileSync(second, 'utf8'), '');
@@ -168,7 +175,7 @@ describe('the event log', () => {
 
   it('gives the numbers of events back that were never written', () => {
     const path = newPath();
-    const log = new EventLog(path, 'r-1');
+    const log = openLog(path);
     log.append({ type: 'log', msg: 'one' });
     log.flush();
     log.append({ type: 'log', msg: 'dropped' });

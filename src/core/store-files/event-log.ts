@@ -2,8 +2,14 @@ import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync 
 import type { Seal } from '../../protocol/v1/runner-events.ts';
 import { PROTOCOL_VERSION, type StoredEvent } from '../../protocol/v1/wire.ts';
 import { writeFully } from '../../util/atomic-write.ts';
+import { errorMessage } from '../../util/error-code.ts';
+import type { RunObserver } from '../ports/run-observer.ts';
+import type { NewEvent, ReadEvent, RedactLine, RunLog } from '../ports/run-store.ts';
+import { concernsQuestions } from './question-events.ts';
+import type { QuestionFile } from './question-file.ts';
 import { SealBuilder } from './seal.ts';
 import { storageError } from './storage-error.ts';
+import { tailOf } from './tail.ts';
 
 const BUFFER_BYTES = 1 << 18;
 const SEQ_KEY = Buffer.from(',"seq":');
@@ -11,17 +17,11 @@ const LF = 10;
 const CLOSE_BRACE = 125;
 const MAX_STAMP_BYTES = 32;
 
-/** An event before it is stored: the log fills in `v`, `ts`, `run_id` and `seq`. */
-export type NewEvent = { type: string; [field: string]: unknown };
-
-/** Takes the secrets out of a line that holds one JSON object. */
-export type RedactLine = (line: Buffer) => Buffer;
-
 /**
  * The one writer of a run's `events.jsonl`. Events are gathered and appended in one write per burst; what is appended is
  * whole lines or nothing. `isSuperseded` is asked before each write: a supervisor that was thought dead must not write on.
  */
-export class EventLog {
+export class EventLog implements RunLog {
   readonly #path: string;
   readonly #runId: string;
   readonly #fd: number;
@@ -35,10 +35,18 @@ export class EventLog {
   #redact: RedactLine | undefined;
   #wasMeddledWith = false;
   #hasDropped = false;
-  #onStored: ((lines: Buffer) => void) | undefined;
+  readonly #observers: RunObserver[] = [];
+  readonly #questions: QuestionFile;
+  /** Where the gathered events that concern questions lie in the buffer. */
+  #questionSpans: [start: number, end: number][] = [];
 
-  constructor(path: string, runId: string, isSuperseded: () => boolean = () => false) {
+  constructor(
+    path: string,
+    runId: string,
+    { isSuperseded = () => false, questions }: { isSuperseded?: () => boolean; questions: QuestionFile },
+  ) {
     this.#path = path;
+    this.#questions = questions;
     this.#runId = runId;
     this.#isSuperseded = isSuperseded;
     try {
@@ -69,9 +77,8 @@ export class EventLog {
     this.#redact = redact;
   }
 
-  /** From now on `onStored` is shown whole lines once they are stored; it must not throw, and must not keep them. */
-  emit(onStored: (lines: Buffer) => void): void {
-    this.#onStored = onStored;
+  observe(observer: RunObserver): void {
+    this.#observers.push(observer);
   }
 
   /** Adds an event and returns it. */
@@ -88,6 +95,7 @@ export class EventLog {
     const line = this.#redact === undefined ? written : this.#redact(written);
     this.#reserve(line.length);
     this.#buffer.set(line, this.#used);
+    if (concernsQuestions(event.type)) this.#questionSpans.push([this.#used, this.#used + line.length]);
     this.#used += line.length;
     this.#seq++;
     return stored;
@@ -123,7 +131,8 @@ export class EventLog {
     this.#seal.update(bytes);
     this.#bytes += this.#used;
     this.#used = 0;
-    this.#onStored?.(bytes);
+    if (this.#questionSpans.length > 0) this.#storeQuestions(bytes);
+    for (const observer of [...this.#observers]) this.#show(observer, bytes);
   }
 
   /** Flushes, and returns when the events are on the disk. */
@@ -143,11 +152,16 @@ export class EventLog {
     this.#hasDropped ||= lines > 0;
     this.#seq -= lines;
     this.#used = 0;
+    this.#questionSpans = [];
   }
 
   /** The seal over everything stored so far; flush first. */
   seal(): Seal {
     return this.#seal.seal();
+  }
+
+  async *tail(): AsyncGenerator<ReadEvent> {
+    yield* tailOf(this.#path);
   }
 
   close(): void {
@@ -180,10 +194,27 @@ export class EventLog {
     }
     if (wholeBytes < this.#bytes) ftruncateSync(this.#fd, wholeBytes);
     this.#bytes = wholeBytes;
+    if (wholeBytes > 0) this.#questions.rebuild(this.#path);
     for (let at = 0; at < wholeBytes; ) {
       const count = readSync(this.#fd, chunk, 0, Math.min(chunk.length, wholeBytes - at), at);
       this.#seal.update(chunk.subarray(0, count));
       at += count;
+    }
+  }
+
+  #storeQuestions(bytes: Buffer): void {
+    const lines = this.#questionSpans.map(([start, end]) => bytes.subarray(start, end));
+    this.#questionSpans = [];
+    this.#questions.add(lines);
+  }
+
+  /** An observer that throws is reported once and sees nothing more. */
+  #show(observer: RunObserver, lines: Buffer): void {
+    try {
+      observer.stored(lines);
+    } catch (error) {
+      this.#observers.splice(this.#observers.indexOf(observer), 1);
+      this.append({ type: 'runner_warning', msg: `an observer of the run failed: ${errorMessage(error)}` });
     }
   }
 

@@ -4,9 +4,10 @@ import { writeAtomic } from '../../util/atomic-write.ts';
 import { ChangeWaiter } from '../../util/change-waiter.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
-import { identify, isRunning, type ProcessIdentity } from '../../util/process-table.ts';
+import { ownIdentity, type ProcessOwner, stateOfOwner } from '../../util/process-owner.ts';
 import type { QueuedRun, QueueLimits, QueueSlot, QueueWait, RunQueue } from '../ports/run-queue.ts';
-import { authorizeTool, type Pace, type Ticket } from './admission.ts';
+import { admit, type Pace, type Ticket } from './admission.ts';
+import { FileLeases } from './file-leases.ts';
 import { storageError } from './storage-error.ts';
 import { ToolPace } from './tool-throttle.ts';
 
@@ -23,8 +24,10 @@ const TIDIED_AT_ONCE = 4;
 export class FileRunQueue implements RunQueue {
   readonly #folder: string;
   readonly #lock: string;
+  readonly #leases: FileLeases;
 
   constructor(root: string) {
+    this.#leases = new FileLeases(root);
     this.#folder = join(root, 'queue');
     this.#lock = join(root, 'queue.lock');
   }
@@ -102,9 +105,7 @@ export class FileRunQueue implements RunQueue {
     const names = this.#names().filter(
       (name) => name.endsWith('.working') || name <= `${run.run_id}.waiting`,
     );
-    const verdict = authorizeTool(run.run_id, this.#livingTickets(names), maxRuns, (ticket) =>
-      this.#paceOf(ticket),
-    );
+    const verdict = admit(run.run_id, this.#livingTickets(names), maxRuns, (ticket) => this.#paceOf(ticket));
     if (verdict !== 'admitted') return verdict;
     if (rate !== null) this.#memoryOf(run).addStart(rate);
     renameSync(this.#path(run, 'waiting'), this.#path(run, 'working'));
@@ -158,10 +159,22 @@ export class FileRunQueue implements RunQueue {
       const path = join(this.#folder, name);
       const ticket = readTicket(path);
       if (ticket === undefined) return [];
-      if (isRunning(ticket.holder)) return [{ ...ticket, isWorking: name.endsWith('.working') }];
+      if (this.#isHeld(ticket)) return [{ ...ticket, isWorking: name.endsWith('.working') }];
       rmSync(path, { force: true });
       return [];
     });
+  }
+
+  /** A process on another host or in another PID namespace cannot be looked for: the lease of its run says whether it lives. */
+  #isHeld({ run_id, holder }: { run_id: string; holder: ProcessOwner }): boolean {
+    switch (stateOfOwner(holder)) {
+      case 'running':
+        return true;
+      case 'gone':
+        return false;
+      case 'elsewhere':
+        return this.#leases.stateOf(run_id) === 'live';
+    }
   }
 
   #names(): string[] {
@@ -171,7 +184,7 @@ export class FileRunQueue implements RunQueue {
   }
 
   #write(run: QueuedRun, { rate, group = null }: QueueLimits, state: TicketState): void {
-    const ticket: Omit<StoredTicket, 'isWorking'> = { ...run, rate, group, holder: identify(process.pid) };
+    const ticket: Omit<StoredTicket, 'isWorking'> = { ...run, rate, group, holder: ownIdentity() };
     writeAtomic(this.#path(run, state), JSON.stringify(ticket));
   }
 
@@ -189,7 +202,7 @@ type TicketState = 'waiting' | 'working';
 /** A ticket as its file has it: with the process that stands for the run, and the limit that its manifest gives. */
 interface StoredTicket extends Ticket {
   rate: QueueLimits['rate'];
-  holder: ProcessIdentity;
+  holder: ProcessOwner;
 }
 
 /** Waits until a ticket is renamed or removed, or the time is up. */

@@ -1,21 +1,65 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { newRun, runStoreContract } from '../../../test/contracts/run-store.ts';
+import { controlChannelContract } from '../../../test/contracts/control-channel.ts';
+import { leaseContract } from '../../../test/contracts/lease.ts';
+import { newRun } from '../../../test/contracts/new-run.ts';
+import { runStoreContract } from '../../../test/contracts/run-store.ts';
+import { loseRun } from '../../../test/support/lose-run.ts';
 import { commandOf } from '../../operations/command-forms.ts';
 import { kindOfName } from '../../protocol/run-kind.ts';
+import { FileLeases } from './file-leases.ts';
 import { FileRunStore } from './file-run-store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'acor-store-'));
 after(() => rmSync(root, { recursive: true, force: true }));
+const runsDir = join(root, '.runs');
+const open = () => new FileRunStore(runsDir, commandOf);
+const lose = (runId: string) => loseRun(runsDir, runId);
 
-runStoreContract('files', () => new FileRunStore(join(root, '.runs'), commandOf));
+runStoreContract('files', { open, lose });
+leaseContract('files', { open: () => new FileLeases(runsDir), lose });
+controlChannelContract('files', open);
+
+describe('the files of a run', () => {
+  it('are its record and nothing of its lease once it has ended', async () => {
+    const run = newRun();
+    const writer = await open().create(run);
+    writer.update({ state: 'completed' });
+    writer.close();
+    assert.deepEqual(readdirSync(join(runsDir, run.run_id)).sort(), ['events.jsonl', 'metadata.json']);
+    assert.deepEqual(
+      readdirSync(join(runsDir, 'leases')).filter((name) => name.startsWith(run.run_id)),
+      [],
+    );
+  });
+
+  it('of its questions are made anew from the log when they are missing', async () => {
+    const run = newRun();
+    const writer = await open().create(run);
+    const { questions } = open().layout(run.run_id);
+    writer.log.append({ type: 'log' });
+    writer.log.flush();
+    assert.equal(existsSync(questions), false);
+    writer.log.append({ type: 'action_required', action_id: 'a-1' });
+    writer.log.append({ type: 'action_answered', action_id: 'a-1' });
+    writer.log.flush();
+    const before = await open().questionEvents(run.run_id);
+    assert.equal(before.length, 2);
+    rmSync(questions);
+    assert.deepEqual(await open().questionEvents(run.run_id), before);
+    writer.close();
+    (await open().takeOver(run.run_id)).close();
+    assert.equal(existsSync(questions), true);
+    assert.deepEqual(await open().questionEvents(run.run_id), before);
+  });
+});
 
 describe('a record that an earlier build wrote', () => {
-  it('gets the kind of its run from the prefix of its name', () => {
-    const store = new FileRunStore(join(root, '.runs'), commandOf);
+  it('gets the kind of its run from the prefix of its name', async () => {
+    const store = open();
     for (const [tool, kind] of [
       ['line_count', 'tool'],
       ['workflow:nightly', 'workflow'],
@@ -23,21 +67,21 @@ describe('a record that an earlier build wrote', () => {
       ['task:codex', 'task'],
       ['workflows', 'tool'],
     ] as const) {
-      const writer = store.create({ ...newRun(), kind, tool });
+      const writer = await store.create({ ...newRun(), kind, tool });
       writer.close();
       const { run_id } = writer.record;
       const { metadata } = store.layout(run_id);
       const { kind: _, ...earlier } = JSON.parse(readFileSync(metadata, 'utf8'));
       writeFileSync(metadata, JSON.stringify(earlier));
-      assert.equal(store.read(run_id).kind, kind);
+      assert.equal((await store.read(run_id)).kind, kind);
       assert.equal(kindOfName(tool), kind);
     }
   });
 
-  it('keeps the kind that it has', () => {
-    const store = new FileRunStore(join(root, '.runs'), commandOf);
-    const writer = store.create({ ...newRun(), kind: 'workflow', tool: 'nightly' });
+  it('keeps the kind that it has', async () => {
+    const store = open();
+    const writer = await store.create({ ...newRun(), kind: 'workflow', tool: 'nightly' });
     writer.close();
-    assert.equal(store.read(writer.record.run_id).kind, 'workflow');
+    assert.equal((await store.read(writer.record.run_id)).kind, 'workflow');
   });
 });

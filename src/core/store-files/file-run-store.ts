@@ -1,68 +1,65 @@
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { CommandOf } from '../../protocol/next-step.ts';
-import { followLogs } from '../../protocol/next-steps.ts';
 import { RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run-id.ts';
 import { kindOfName } from '../../protocol/run-kind.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { type FinalState, isFinal } from '../../protocol/run-state.ts';
-import { syncFolder, writeAtomic } from '../../util/atomic-write.ts';
+import { isFinal } from '../../protocol/run-state.ts';
+import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
-import { newSpanId } from '../../util/ids.ts';
-import { identify, isRunning, type ProcessIdentity } from '../../util/process-table.ts';
-import { removeIfPossible } from '../../util/remove-if-possible.ts';
-import { EventLog, type RedactLine } from './event-log.ts';
-import { IdempotencyKeys, type KeyedCall } from './idempotency-keys.ts';
+import type { FollowOptions, KeyedCall, NewRun, ReadEvent, RunStore, RunWriter } from '../ports/run-store.ts';
+import { FileControlChannel } from './file-control-channel.ts';
+import { FileLeases, heldByAnother } from './file-leases.ts';
+import { FileRunWriter } from './file-run-writer.ts';
+import { followEvents } from './follow.ts';
+import { IdempotencyKeys } from './idempotency-keys.ts';
 import { layoutOf, type RunLayout } from './layout.ts';
 import { Ledger } from './ledger.ts';
+import { readQuestionEvents } from './question-file.ts';
 import { runNotFound } from './run-not-found.ts';
-import type { NewRun, RunStore, RunWriter } from './run-store.ts';
 import { storageError } from './storage-error.ts';
-
-/** Put aside at the start, so that a full disk does not keep a run from telling how it ended. */
-const RESERVE_BYTES = 16_384;
+import { tailOf } from './tail.ts';
 
 /** Runs as folders under `.runs/`, readable with `cat` and `jq`. */
 export class FileRunStore implements RunStore {
   readonly root: string;
+  readonly leases: FileLeases;
+  readonly control: FileControlChannel;
   readonly #keys: IdempotencyKeys;
   readonly commandOf: CommandOf;
 
   /** `commandOf` renders the next steps that events hold. */
   constructor(root: string, commandOf: CommandOf) {
     this.root = root;
+    this.leases = new FileLeases(root);
+    this.control = new FileControlChannel(root);
     this.commandOf = commandOf;
     this.#keys = new IdempotencyKeys(root, (runId) => existsSync(this.layout(runId).metadata));
   }
 
-  create(run: NewRun): RunWriter {
+  get location(): string {
+    return this.root;
+  }
+
+  async create(run: NewRun): Promise<RunWriter> {
+    const layout = this.layout(run.run_id);
     this.#prepareRoot();
-    const layout = layoutOf(this.root, run.run_id);
+    // First the lease: a run that has not ended and has none is lost.
+    const lease = await this.leases.acquire(run.run_id, 1);
     try {
       mkdirSync(layout.dir, { mode: 0o700 });
     } catch (error) {
+      lease.release();
       throw storageError(error, 'make the folder of the run', layout.dir);
     }
     try {
-      for (const folder of [layout.work, layout.logs, layout.artifacts, layout.control, layout.checkpoints]) {
-        mkdirSync(folder);
-      }
-      for (const folder of [layout.toolLogs, layout.toolControl, layout.answers]) mkdirSync(folder);
-      mkdirSync(layout.secrets, { mode: 0o700 });
-      return this.#open(layout, 1, () => ({ ...run, version: RUN_RECORD_VERSION, epoch: 1 }) as RunRecord);
+      const record = { ...run, version: RUN_RECORD_VERSION, epoch: 1, has_questions: false };
+      return new FileRunWriter(layout, record as RunRecord, lease, this.#writing());
     } catch (error) {
       // A run that never began leaves nothing behind.
       rmSync(layout.dir, { recursive: true, force: true });
+      lease.release();
       throw storageError(error, 'begin the run', layout.dir);
     }
   }
@@ -72,35 +69,41 @@ export class FileRunStore implements RunStore {
     return this.#keys.once(keyed, run.run_id, () => this.create(run));
   }
 
-  runOfKey(keyed: KeyedCall): string | undefined {
+  async runOfKey(keyed: KeyedCall): Promise<string | undefined> {
     return this.#keys.runOf(keyed);
   }
 
-  forgetKey(key: string, runId: string): Promise<void> {
-    return this.#keys.forget(key, runId);
-  }
-
-  takeOver(runId: string, mayTake: (record: RunRecord) => void = () => {}): RunWriter {
+  async takeOver(
+    runId: string,
+    mayTake: (record: RunRecord) => void = () => {},
+    { recovers = false }: { recovers?: boolean } = {},
+  ): Promise<RunWriter> {
     const layout = this.layout(runId);
-    const recorded = this.read(runId);
-    mayTake(recorded);
-    // Whoever ends a lost run is at work under an epoch of its own, while the record still names the dead.
-    if (!isFinal(recorded.state) && isHeldByAnother(epochPath(layout, recorded.epoch))) throw held(layout);
-    return this.#open(layout, nextEpoch(layout, recorded.epoch), () => {
-      // Since it was read, somebody else may have taken the run over, and be gone again.
-      const record = this.read(runId);
-      mayTake(record);
-      return record;
-    });
+    for (;;) {
+      const recorded = await this.read(runId);
+      mayTake(recorded);
+      const newest = await this.leases.newest(runId);
+      // A supervisor that has recorded the end of its run may still hold its lease for a moment; that one may be taken over.
+      const isEnding = isFinal(recorded.state) && newest?.epoch === recorded.epoch;
+      if (newest !== undefined && newest.state !== 'lost' && !isEnding) throw heldByAnother(runId);
+      const epoch = Math.max(recorded.epoch, newest?.epoch ?? 0) + 1;
+      const writer = await this.#takeEpoch(layout, runId, epoch, { mayTake, recovers });
+      if (writer !== undefined) return writer;
+    }
   }
 
-  read(runId: string): RunRecord {
+  async read(runId: string): Promise<RunRecord> {
+    return this.readNow(runId);
+  }
+
+  /** As `read`, for what looks at many runs of a store that is known to be files. */
+  readNow(runId: string): RunRecord {
     const { metadata } = this.layout(runId);
     let text: string;
     try {
       text = readFileSync(metadata, 'utf8');
     } catch (error) {
-      if (errorCode(error) === 'ENOENT') throw runNotFound(runId, this.root, this.list());
+      if (errorCode(error) === 'ENOENT') throw runNotFound(runId, this.root, this.listNow());
       throw storageError(error, 'read the record of the run', metadata);
     }
     try {
@@ -117,7 +120,11 @@ export class FileRunStore implements RunStore {
     }
   }
 
-  list(): string[] {
+  async list(): Promise<string[]> {
+    return this.listNow();
+  }
+
+  listNow(): string[] {
     try {
       return readdirSync(this.root)
         .filter((name) => RUN_ID_PATTERN.test(name))
@@ -128,19 +135,66 @@ export class FileRunStore implements RunStore {
     }
   }
 
+  async remove(runId: string): Promise<void> {
+    await this.read(runId);
+    const { removeRuns } = await import('./retention.ts');
+    await removeRuns(this, [runId]);
+  }
+
+  /** A run was removed: its key may start another one. */
+  forgetKey(key: string, runId: string): Promise<void> {
+    return this.#keys.forget(key, runId);
+  }
+
+  follow(runId: string, options: FollowOptions): AsyncGenerator<Uint8Array> {
+    return followEvents(this.layout(runId).events, options);
+  }
+
+  async *tail(runId: string): AsyncGenerator<ReadEvent> {
+    yield* tailOf(this.layout(runId).events);
+  }
+
+  async questionEvents(runId: string): Promise<ReadEvent[]> {
+    const { questions, events } = this.layout(runId);
+    const { has_questions: hasAsked } = await this.read(runId);
+    return readQuestionEvents(questions, events, hasAsked);
+  }
+
   layout(runId: string): RunLayout {
     return layoutOf(this.root, runId);
   }
 
-  #open(layout: RunLayout, epoch: number, recordOf: () => RunRecord): RunWriter {
-    claimEpoch(layout, epoch);
+  /** Undefined when another supervisor has held this epoch since the record was read, and is gone again. */
+  async #takeEpoch(
+    layout: RunLayout,
+    runId: string,
+    epoch: number,
+    { mayTake, recovers }: { mayTake: (record: RunRecord) => void; recovers: boolean },
+  ): Promise<RunWriter | undefined> {
+    let record: RunRecord | undefined;
+    let isPast = false;
+    const mayTakeNow = async () => {
+      record = await this.read(runId);
+      isPast = record.epoch >= epoch;
+      if (isPast) throw new Error('the epoch is past');
+      mayTake(record);
+    };
+    const acquired = this.leases.acquire(runId, epoch, { mayTake: mayTakeNow, recovers });
+    const lease = await acquired.catch((error) => {
+      if (isPast) return undefined;
+      throw error;
+    });
+    if (lease === undefined) return undefined;
     try {
-      return new FileRunWriter(layout, { ...recordOf(), epoch }, new Ledger(this.root), this.commandOf);
+      return new FileRunWriter(layout, { ...record!, epoch }, lease, this.#writing());
     } catch (error) {
-      // Nobody else could take the run over as long as this process lives.
-      removeIfPossible(epochPath(layout, epoch));
+      lease.abandon();
       throw error;
     }
+  }
+
+  #writing() {
+    return { ledger: new Ledger(this.root), commandOf: this.commandOf };
   }
 
   #prepareRoot(): void {
@@ -153,154 +207,4 @@ export class FileRunStore implements RunStore {
       throw storageError(error, 'make the store', this.root);
     }
   }
-}
-
-class FileRunWriter implements RunWriter {
-  readonly layout: RunLayout;
-  readonly commandOf: CommandOf;
-  readonly log: EventLog;
-  readonly #ledger: Ledger;
-  readonly #successor: string;
-  #record: RunRecord;
-  #redact: RedactLine = (line) => line;
-
-  constructor(layout: RunLayout, record: RunRecord, ledger: Ledger, commandOf: CommandOf) {
-    this.layout = layout;
-    this.commandOf = commandOf;
-    this.#record = record;
-    this.#ledger = ledger;
-    this.#successor = epochPath(layout, record.epoch + 1);
-    putReserve(layout);
-    this.log = new EventLog(layout.events, record.run_id, () => this.#isSuperseded);
-    try {
-      this.update({});
-    } catch (error) {
-      this.close();
-      throw error;
-    }
-  }
-
-  get epoch(): number {
-    return this.#record.epoch;
-  }
-
-  get record(): RunRecord {
-    return this.#record;
-  }
-
-  redactWith(redact: RedactLine): void {
-    this.#redact = redact;
-    this.log.redactWith(redact);
-  }
-
-  update(change: Partial<RunRecord>, options: { durable?: boolean } = {}): void {
-    try {
-      if (this.#isSuperseded) throw new Error('another supervisor has taken over this run');
-      this.#record = { ...this.#record, ...change };
-      const line = this.#redact(Buffer.from(`${JSON.stringify(this.#record)}\n`));
-      writeAtomic(this.layout.metadata, line.toString('utf8'), options);
-    } catch (error) {
-      throw storageError(error, 'write the record of the run', this.layout.metadata);
-    }
-  }
-
-  async enterInLedger(ending: { state: FinalState; code: string | null }): Promise<void> {
-    await this.#ledger.append({
-      type: 'run',
-      run_id: this.#record.run_id,
-      tool: this.#record.tool,
-      ...ending,
-      attempt: this.#record.attempt,
-      epoch: this.#record.epoch,
-      events: this.log.events,
-      events_sha256: this.log.seal().sha256,
-    });
-  }
-
-  isInLedger(): boolean {
-    return this.#ledger.has(this.#record.run_id, this.log.seal().sha256);
-  }
-
-  releaseReserve(): void {
-    if (!this.#isSuperseded) removeIfPossible(reservePath(this.layout));
-  }
-
-  close(): void {
-    this.log.close();
-    this.releaseReserve();
-  }
-
-  get #isSuperseded(): boolean {
-    return existsSync(this.#successor);
-  }
-}
-
-/** Makes this process the writer of an epoch; only one can be. The claim appears whole, by a hard link, and names its holder. */
-function claimEpoch(layout: RunLayout, epoch: number): void {
-  const path = epochPath(layout, epoch);
-  const own = `${path}.${process.pid}-${newSpanId()}`;
-  try {
-    writeFileSync(own, JSON.stringify(identify(process.pid)), { flag: 'wx' });
-    linkSync(own, path);
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw storageError(error, 'claim the run', layout.control);
-    throw held(layout);
-  } finally {
-    removeIfPossible(own);
-  }
-  // A run that is new has no earlier writer who could come back.
-  if (epoch > 1) syncFolder(layout.control);
-}
-
-/** The epoch after the recorded one, or after those of supervisors that claimed one and died before they recorded it. */
-function nextEpoch(layout: RunLayout, recorded: number): number {
-  for (let epoch = recorded + 1; ; epoch++) if (!isClaimedByDead(epochPath(layout, epoch))) return epoch;
-}
-
-function held(layout: RunLayout): AcorError {
-  return new AcorError('E_STORAGE', `another supervisor already holds this run: ${layout.dir}`, {
-    hint: 'Follow its events.',
-    next: [followLogs(basename(layout.dir))],
-  });
-}
-
-function isHeldByAnother(path: string): boolean {
-  try {
-    const holder = JSON.parse(readFileSync(path, 'utf8')) as ProcessIdentity;
-    return holder.pid !== process.pid && isRunning(holder);
-  } catch {
-    return false;
-  }
-}
-
-function isClaimedByDead(path: string): boolean {
-  let claim: string;
-  try {
-    claim = readFileSync(path, 'utf8');
-  } catch {
-    return false;
-  }
-  try {
-    return !isRunning(JSON.parse(claim) as ProcessIdentity);
-  } catch {
-    // A claim of a living process is whole: this one was lost with the machine.
-    return true;
-  }
-}
-
-function epochPath(layout: RunLayout, epoch: number): string {
-  return join(layout.control, `epoch-${epoch}`);
-}
-
-/** A disk that is too full for it will be told of by the next write that matters. */
-function putReserve(layout: RunLayout): void {
-  try {
-    writeFileSync(reservePath(layout), Buffer.alloc(RESERVE_BYTES));
-  } catch {
-    removeIfPossible(reservePath(layout));
-  }
-}
-
-function reservePath(layout: RunLayout): string {
-  return join(layout.control, 'reserve');
 }

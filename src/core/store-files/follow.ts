@@ -1,25 +1,14 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, readSync } from 'node:fs';
 import { LineReader } from '../../protocol/jsonl.ts';
 import { ChangeWaiter } from '../../util/change-waiter.ts';
-import { storageError } from './storage-error.ts';
+import type { FollowOptions } from '../ports/run-store.ts';
+import { openLog } from './tail.ts';
 
 const CHUNK_BYTES = 1 << 18;
 /** inotify tells of new bytes; this is only for file systems where it does not. */
 const POLL_MS = 500;
 const LF = 10;
 const END_MARK = Buffer.from('"type":"runner_end"');
-
-export interface FollowOptions {
-  /** Only events after this `seq`. */
-  since?: number;
-  /** False reads what is there and returns. */
-  wait: boolean;
-  signal?: AbortSignal;
-  /** Asked while waiting: true when nobody writes the log any more. */
-  isAbandoned?: () => boolean;
-  /** Settles when the writer is done. An end that stands in the log before that is not its own, and is not believed. */
-  ended?: Promise<unknown>;
-}
 
 /**
  * Reads an event log from any `seq` on, as whole lines in batches of bytes, without a gap or a repeat, and ends with
@@ -29,8 +18,7 @@ export async function* followEvents(path: string, options: FollowOptions): Async
   const fd = openLog(path);
   const waiter = options.wait ? new ChangeWaiter(path, POLL_MS, options.signal) : undefined;
   try {
-    let offset = 0;
-    let toSkip = options.since ?? 0;
+    let { offset, toSkip } = startAfter(fd, options.since ?? 0);
     for (;;) {
       if (wasCut(fd, offset)) offset = 0;
       const read = readLines(fd, offset);
@@ -47,7 +35,7 @@ export async function* followEvents(path: string, options: FollowOptions): Async
         continue;
       }
       if (waiter === undefined || options.signal?.aborted) return;
-      if (options.isAbandoned?.() && readLines(fd, offset).length === 0) return;
+      if ((await options.isAbandoned?.()) && readLines(fd, offset).length === 0) return;
       await waiter.change();
     }
   } finally {
@@ -56,12 +44,19 @@ export async function* followEvents(path: string, options: FollowOptions): Async
   }
 }
 
-/** The events of a log as objects, from any `seq` on. */
-export async function* readEvents(
-  path: string,
-  options: FollowOptions,
-): AsyncGenerator<Record<string, unknown>> {
-  for await (const lines of followEvents(path, options)) yield* eventsIn(lines);
+/** All whole lines of a log, in batches. */
+export function* wholeLines(path: string): Generator<Uint8Array> {
+  const fd = openLog(path);
+  try {
+    for (let offset = 0; ; ) {
+      const lines = readLines(fd, offset);
+      if (lines.length === 0) return;
+      yield lines;
+      offset += lines.length;
+    }
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** The events that a batch of whole lines holds, as objects. */
@@ -81,15 +76,35 @@ export function countLines(lines: Uint8Array): number {
   return count;
 }
 
-function openLog(path: string): number {
+/**
+ * Where to start to read the events after `since`, and how many lines are to be skipped from there. Near the end of the log that
+ * is found from the last part of it, so that picking up a long run does not read the whole of its log.
+ */
+function startAfter(fd: number, since: number): { offset: number; toSkip: number } {
+  const fromStart = { offset: 0, toSkip: since };
+  const { size } = fstatSync(fd);
+  const offset = Math.max(0, size - CHUNK_BYTES);
+  if (since === 0 || offset === 0) return fromStart;
+  const chunk = Buffer.alloc(CHUNK_BYTES);
+  const tail = chunk.subarray(0, readSync(fd, chunk, 0, chunk.length, offset));
+  const first = tail.indexOf(LF) + 1;
+  const end = tail.indexOf(LF, first);
+  if (first === 0 || end === -1) return fromStart;
+  const seq = seqOf(tail.subarray(first, end));
+  return seq === undefined || seq > since ? fromStart : { offset: offset + first, toSkip: since - seq + 1 };
+}
+
+/** Undefined for a line that was changed from outside. */
+function seqOf(line: Buffer): number | undefined {
   try {
-    return openSync(path, 'r');
-  } catch (error) {
-    throw storageError(error, 'read the event log', path);
+    const { seq } = JSON.parse(line.toString('utf8'));
+    return Number.isSafeInteger(seq) ? seq : undefined;
+  } catch {
+    return undefined;
   }
 }
 
-/** Whether somebody has cut the log short behind what was read of it: what stands there now came later. */
+/** Whether another program has truncated the log below what was read of it: what is there now was written later. */
 function wasCut(fd: number, offset: number): boolean {
   if (offset === 0) return false;
   const last = new Uint8Array(1);

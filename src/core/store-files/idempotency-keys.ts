@@ -5,14 +5,9 @@ import { showRun } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
+import type { KeyedCall } from '../ports/run-store.ts';
 import { sha256 } from './ledger-line.ts';
 import { storageError } from './storage-error.ts';
-
-/** A key, and the digest of the call that it stands for: the same key for another call is a mistake. */
-export interface KeyedCall {
-  key: string;
-  call: string;
-}
 
 /** Which run was started with which key: `.runs/keys/<hash of the key>.json`, for as long as the run is kept. */
 export class IdempotencyKeys {
@@ -37,11 +32,11 @@ export class IdempotencyKeys {
   }
 
   /** Makes a run for a key, or names the one that has it: of two who come at once, one makes it. */
-  async once<T>(keyed: KeyedCall, runId: string, make: () => T): Promise<T | string> {
+  async once<T>(keyed: KeyedCall, runId: string, make: () => Promise<T>): Promise<T | string> {
     const path = this.#path(keyed.key);
     try {
       mkdirSync(this.#folder, { recursive: true });
-      return await withFileLock(`${path}.lock`, () => {
+      return await withFileLock<T | string>(`${path}.lock`, () => {
         const known = this.runOf(keyed);
         if (known !== undefined) return known;
         // A key whose run was never made counts for nothing, so it may be written first.

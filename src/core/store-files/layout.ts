@@ -2,36 +2,20 @@ import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { LIST_RUNS } from '../../protocol/next-steps.ts';
 import { RUN_ID_PATTERN } from '../../protocol/run-id.ts';
+import type { RunWorkspace } from '../ports/run-workspace.ts';
 
-/** The files and folders of one run (contract §6). All paths are absolute. */
-export interface RunLayout {
-  dir: string;
+/** The files of one run in its folder (contract §6): the store's own, and the workspace of the machine that executes it. */
+export interface RunLayout extends RunWorkspace {
   events: string;
   metadata: string;
-  work: string;
-  checkpoints: string;
-  staging: string;
-  logs: string;
-  /** LOG_DIR: the tool's own, so that the runner's logs beside it are the runner's alone. */
-  toolLogs: string;
-  stdoutLog: string;
-  stderrLog: string;
-  artifacts: string;
-  control: string;
-  /** What the tool may see of `control`: its supervisor writes here, and nobody else does. */
-  toolControl: string;
-  /** Asks the supervisor for an end; it holds the reason. */
+  /** Derived from the log: the events that concern questions. */
+  questions: string;
+  /** Asks the supervisor to end the run; holds the reason. */
   cancelRequest: string;
-  /** CANCEL_FILE: tells the tool that it is to end. */
-  cancelFile: string;
-  /** Asks for an end without any more grace. */
+  /** Asks the supervisor to end the run without a grace period. */
   forceCancelFile: string;
-  /** How many bytes of the events the next tool of a pipe has taken. */
-  taken: string;
-  answers: string;
-  secrets: string;
-  /** What belongs to the run's own user while it goes on, and whose it was. */
-  ownershipRecord: string;
+  /** How many bytes of the log the next tool of a pipe has consumed. */
+  consumed: string;
 }
 
 /** Where a run's things are. Throws E_RUN_NOT_FOUND for what cannot be a run id, so that no id becomes a path. */
@@ -51,6 +35,7 @@ export function layoutOf(runsDir: string, runId: string): RunLayout {
     dir,
     events: join(dir, 'events.jsonl'),
     metadata: join(dir, 'metadata.json'),
+    questions: join(dir, 'questions.jsonl'),
     work,
     checkpoints: join(work, '.checkpoints'),
     staging: join(work, '.staged'),
@@ -64,7 +49,7 @@ export function layoutOf(runsDir: string, runId: string): RunLayout {
     cancelRequest: join(control, 'CANCEL'),
     cancelFile: join(toolControl, 'CANCEL'),
     forceCancelFile: join(control, 'KILL'),
-    taken: join(control, 'taken'),
+    consumed: join(control, 'taken'),
     answers: join(toolControl, 'answers'),
     secrets: join(dir, 'secrets'),
     ownershipRecord: join(control, 'ownership.json'),

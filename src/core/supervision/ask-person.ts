@@ -1,11 +1,11 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { userName } from '../../util/user-name.ts';
+import type { RunStore } from '../ports/run-store.ts';
 import { type AnswerCheck, checkOfAnswers } from '../run/answers/check-answer.ts';
 import { type Question, readQuestion } from '../run/answers/question.ts';
 import { submitAnswer } from '../run/answers/submit-answer.ts';
-import { readEvents } from '../store-files/follow.ts';
-import { isLive } from '../store-files/lost-runs.ts';
-import type { RunStore } from '../store-files/run-store.ts';
+import { isLive } from '../run/liveness.ts';
+import { readEvents } from '../run/read-events.ts';
 import { blockingQuestionsOf, type DialogEnd } from './follow-run.ts';
 
 /** How a surface reaches the person who is asked. */
@@ -28,7 +28,7 @@ export async function askPerson(
   asker: Asker,
   signal: AbortSignal,
 ): Promise<DialogEnd> {
-  while (isLive(store.read(runId))) {
+  while (await isLive(store, runId)) {
     const [first] = await blockingQuestionsOf(store, runId);
     if (first === undefined) return 'settled';
     const question = readQuestion(first.asked);
@@ -92,9 +92,9 @@ async function untilClosed(
   askedAt: number,
   signal: AbortSignal,
 ): Promise<Closed | undefined> {
-  const isAbandoned = () => !isLive(store.read(runId));
+  const isAbandoned = async () => !(await isLive(store, runId));
   const options = { since: askedAt, wait: true, signal, isAbandoned };
-  for await (const { type, action_id, to } of readEvents(store.layout(runId).events, options)) {
+  for await (const { type, action_id, to } of readEvents(store, runId, options)) {
     if (type === 'action_answered' && action_id === actionId) return 'answered';
     if (type === 'runner_state' && to !== 'waiting_ai') return 'gone';
   }

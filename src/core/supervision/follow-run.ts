@@ -1,9 +1,9 @@
 import type { NextStep } from '../../protocol/next-step.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import { type AskedQuestion, questionsOf } from '../run/answers/open-questions.ts';
 import { answerSteps, readQuestion } from '../run/answers/question.ts';
 import { followToEnd } from '../run/follow-to-end.ts';
 import { countLines } from '../store-files/follow.ts';
-import { type AskedQuestion, questionsOf } from '../store-files/open-questions.ts';
-import type { RunStore } from '../store-files/run-store.ts';
 
 /** Why the following of a run stopped: the run is over, it waits for an answer, or the reader or the signal stopped it. */
 export type FollowEnd = 'ended' | 'question' | 'stopped';
@@ -25,11 +25,13 @@ export async function* followRun(
     signal,
     atQuestions,
     ask,
+    recovers,
   }: {
     since: number;
     signal?: AbortSignal | undefined;
     atQuestions: boolean;
     ask?: (() => Promise<DialogEnd>) | undefined;
+    recovers?: boolean | undefined;
   },
 ): AsyncGenerator<Uint8Array, FollowEnd> {
   for (let seen = since; ; ) {
@@ -38,7 +40,7 @@ export async function* followRun(
     let state = waits ? 'waiting_ai' : undefined;
     let isOver = false;
     const isEnough = () => atQuestions && state === 'waiting_ai';
-    for await (const lines of followToEnd(store, runId, { since: seen, signal, isEnough })) {
+    for await (const lines of followToEnd(store, runId, { since: seen, signal, isEnough, recovers })) {
       if (ask !== undefined) seen += countLines(lines);
       state = stateAfter(lines) ?? state;
       isOver = state !== undefined && state !== 'running' && state !== 'waiting_ai' && state !== 'queued';
@@ -53,7 +55,7 @@ export async function* followRun(
 
 /** The questions for which a run waits, in the order in which they were asked. */
 export async function blockingQuestionsOf(store: RunStore, runId: string): Promise<AskedQuestion[]> {
-  const questions = await questionsOf(store.layout(runId).events);
+  const questions = await questionsOf(store, runId);
   return questions.filter(({ asked, isOpen }) => isOpen && asked.blocking === true);
 }
 

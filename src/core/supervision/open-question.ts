@@ -1,6 +1,6 @@
+import type { RunStore } from '../ports/run-store.ts';
+import { questionsOf } from '../run/answers/open-questions.ts';
 import { readQuestion } from '../run/answers/question.ts';
-import { questionsOf } from '../store-files/open-questions.ts';
-import type { RunStore } from '../store-files/run-store.ts';
 
 /** A question to which an answer would be accepted now, in the shape of the wire. */
 export interface OpenQuestion {
@@ -18,7 +18,7 @@ export interface OpenQuestion {
 
 /** The open questions of a run. */
 export async function openQuestionsOf(store: RunStore, runId: string): Promise<OpenQuestion[]> {
-  const questions = await questionsOf(store.layout(runId).events);
+  const questions = await questionsOf(store, runId);
   return questions
     .filter(({ isOpen }) => isOpen)
     .map(({ asked }) => {

@@ -1,11 +1,11 @@
 import type { PreparedAnswer } from '../../core/run/answers/questions.ts';
 import { stagedBefore } from '../../core/run/attempt/outputs.ts';
-import { questionsOf } from '../../core/store-files/open-questions.ts';
-import type { RunStore } from '../../core/store-files/run-store.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { showRun } from '../../protocol/next-steps.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import { questionsOf } from '../run/answers/open-questions.ts';
 import type { RunRequest } from '../run/run-request.ts';
 
 /**
@@ -59,7 +59,7 @@ export async function recordedRequest(
 async function recordedAnswers(store: RunStore, runId: string): Promise<PreparedAnswer[]> {
   const byId: PreparedAnswer[] = [];
   const byAction = new Map<string, PreparedAnswer | 'various'>();
-  for (const { asked, answered } of await questionsOf(store.layout(runId).events)) {
+  for (const { asked, answered } of await questionsOf(store, runId)) {
     if (answered === undefined) continue;
     const action = String(asked.action);
     if (holdsRedaction(answered.answer)) {

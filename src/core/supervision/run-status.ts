@@ -1,10 +1,9 @@
 import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import { isFinal, type RunState } from '../../protocol/run-state.ts';
-import { recoverIfLost } from '../run/recover-lost-run.ts';
-
+import type { RunStore } from '../ports/run-store.ts';
+import { summariseLog } from '../run/log-summary.ts';
+import { readRun } from '../run/read-run.ts';
 import { type RunSummary, summaryOf } from '../run/run-summary.ts';
-import { summariseLog } from '../store-files/log-summary.ts';
-import type { RunStore } from '../store-files/run-store.ts';
 
 /** The status of a run, for a surface that translates it for its clients. */
 export interface RunStatus {
@@ -28,9 +27,9 @@ export async function statusOf(
   runId: string,
   errorCodes: () => Promise<Readonly<Record<string, ErrorInfo>>>,
 ): Promise<RunStatus> {
-  const record = await recoverIfLost(store, store.read(runId));
+  const record = await readRun(store, runId);
   const { tool, state, created_at: createdAt, code } = record;
-  const { lastEvent, progress } = summariseLog(store.layout(runId).events);
+  const { lastEvent, progress } = await summariseLog(store, runId);
   return {
     run: runId,
     tool,
@@ -38,7 +37,7 @@ export async function statusOf(
     createdAt,
     updatedAt: typeof lastEvent?.ts === 'string' ? lastEvent.ts : createdAt,
     progress,
-    summary: isFinal(state) ? summaryOf(store, runId, record) : null,
+    summary: isFinal(state) ? await summaryOf(store, runId, record) : null,
     codeInfo: code === null ? undefined : errorInfo(code, await errorCodes()),
   };
 }

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { failureOf, type Outcome, stopped } from '../run/outcome.ts';
 import type { ToolPlan } from '../run/plan/tool-plan.ts';
 import {
@@ -11,7 +12,6 @@ import {
   type RunExecutor,
 } from '../run/run-executor.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
-import type { RunStore, RunWriter } from '../store-files/run-store.ts';
 import { changesBetween, snapshotOf } from './changed-files.ts';
 import { homeOf, programOf, userHome, writesOf } from './executor-tool.ts';
 import { executorOf } from './executors.ts';
@@ -24,6 +24,8 @@ import { writeTurn } from './turn-script.ts';
 interface TaskGround {
   config: LoadedConfig;
   store: RunStore;
+  /** Where the runs of the project are, and what is kept of its tasks. */
+  runsDir: string;
   plan: ToolPlan;
   work: RunExecutor;
   writer: RunWriter;
@@ -57,11 +59,11 @@ export class TaskExecutor implements RunExecutor {
   }
 
   async #turns(options: AttemptOptions): Promise<AttemptOutcome> {
-    const { config, store, plan, work, writer } = this.#ground;
+    const { config, store, runsDir, plan, work } = this.#ground;
     const settings = config.config.task;
     const { taskId, description, planFile } = argumentsOf(plan);
-    await changeTask(store, taskId, (record) => {
-      refuseWhileLive(store, record, plan.runId);
+    await changeTask(runsDir, taskId, async (record) => {
+      await refuseWhileLive(store, record, plan.runId);
       return { ...record, run_id: plan.runId, turns: record.run_id === plan.runId ? record.turns : 0 };
     });
     const hearsAnswers = plan.tool.adapter === 'jsonl';
@@ -69,9 +71,12 @@ export class TaskExecutor implements RunExecutor {
     const before = snapshotOf(config.root, writes);
     const sums = new TurnSums(executorOf(plan.name, settings));
     const first = taskPrompt(taskId, description, planFile);
-    let prompt = options.isResumed ? resumePrompt(first, await answersGiven(writer.layout)) : first;
+    let prompt = options.isResumed ? resumePrompt(first, await answersGiven(store, plan.runId)) : first;
     for (let count = 1; ; count++) {
-      const { turns } = await changeTask(store, taskId, (record) => ({ ...record, turns: record.turns + 1 }));
+      const { turns } = await changeTask(runsDir, taskId, (record) => ({
+        ...record,
+        turns: record.turns + 1,
+      }));
       const questions = new TurnQuestions();
       const session = await this.#writeTurn(taskId, prompt, writes, planFile);
       const tried = await work.attempt({
@@ -115,11 +120,11 @@ export class TaskExecutor implements RunExecutor {
     writes: readonly string[],
     planFile: string | null,
   ): Promise<string | null> {
-    const { config, store, plan, writer } = this.#ground;
+    const { config, runsDir, plan, writer } = this.#ground;
     const settings = config.config.task;
     const executor = executorOf(plan.name, settings);
     const { words } = await programOf(executor, config, plan.callerEnv);
-    const session = readTask(store, taskId).sessions[executor.name] ?? null;
+    const session = readTask(runsDir, taskId).sessions[executor.name] ?? null;
     writeTurn(
       writer.layout,
       executor,
@@ -147,11 +152,11 @@ export class TaskExecutor implements RunExecutor {
 
   /** Also a turn that failed may have begun a conversation. */
   async #keepSession(taskId: string): Promise<void> {
-    const { store, plan, config, writer } = this.#ground;
+    const { runsDir, plan, config, writer } = this.#ground;
     const session = sessionLeftIn(writer.layout);
     if (session === undefined) return;
     const { name } = executorOf(plan.name, config.config.task);
-    await changeTask(store, taskId, (record) => ({
+    await changeTask(runsDir, taskId, (record) => ({
       ...record,
       sessions: { ...record.sessions, [name]: session },
     }));

@@ -2,13 +2,12 @@ import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } fr
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { attachTo, cancelRun } from '../../protocol/next-steps.ts';
-import type { RunRecord } from '../../protocol/run-record.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
-import type { RunLayout } from '../store-files/layout.ts';
-import { isLive } from '../store-files/lost-runs.ts';
-import type { RunStore } from '../store-files/run-store.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import type { RunWorkspace } from '../ports/run-workspace.ts';
+import { livenessOf } from '../run/liveness.ts';
 
 /** What is kept of a task from one run to the next, in `.runs/tasks/<id>.json`. */
 export interface TaskRecord {
@@ -22,11 +21,11 @@ export interface TaskRecord {
 }
 
 /** Reads what is kept of a task; one that nobody has begun has nothing. */
-export function readTask(store: RunStore, taskId: string): TaskRecord {
+export function readTask(runsDir: string, taskId: string): TaskRecord {
   const none: TaskRecord = { task_id: taskId, sessions: {}, run_id: null, turns: 0 };
   let text: string;
   try {
-    text = readFileSync(fileOf(store, taskId), 'utf8');
+    text = readFileSync(fileOf(runsDir, taskId), 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return none;
     throw error;
@@ -35,49 +34,49 @@ export function readTask(store: RunStore, taskId: string): TaskRecord {
     return { ...none, ...(JSON.parse(text) as TaskRecord) };
   } catch {
     throw new AcorError('E_STORAGE', `what is kept of the task '${taskId}' cannot be read`, {
-      hint: `Remove it; the next run begins a new conversation: rm '${fileOf(store, taskId)}'`,
+      hint: `Remove it; the next run begins a new conversation: rm '${fileOf(runsDir, taskId)}'`,
     });
   }
 }
 
 /** Refuses a second run of a task while one is going on: a conversation has one turn at a time. */
-export function refuseWhileLive(store: RunStore, { task_id, run_id }: TaskRecord, own?: string): void {
+export async function refuseWhileLive(
+  store: RunStore,
+  { task_id, run_id }: TaskRecord,
+  own?: string,
+): Promise<void> {
   if (run_id === null || run_id === own) return;
-  const other = recordOf(store, run_id);
-  if (other === undefined || !isLive(other)) return;
-  throw new AcorError('E_USAGE', `task '${task_id}' is going on already, as run ${run_id} (${other.state})`, {
-    hint: 'Follow that run, or cancel it.',
-    next: [attachTo(run_id), cancelRun(run_id)],
-    details: { run_id },
-  });
+  // A run that was cleaned away is over.
+  const other = await livenessOf(store, run_id).catch(() => undefined);
+  if (other?.liveness !== 'live') return;
+  throw new AcorError(
+    'E_USAGE',
+    `task '${task_id}' is going on already, as run ${run_id} (${other.record.state})`,
+    {
+      hint: 'Follow that run, or cancel it.',
+      next: [attachTo(run_id), cancelRun(run_id)],
+      details: { run_id },
+    },
+  );
 }
 
 /** Changes what is kept of a task; one process at a time. */
 export function changeTask(
-  store: RunStore,
+  runsDir: string,
   taskId: string,
-  change: (record: TaskRecord) => TaskRecord,
+  change: (record: TaskRecord) => TaskRecord | Promise<TaskRecord>,
 ): Promise<TaskRecord> {
-  const file = fileOf(store, taskId);
-  mkdirSync(join(store.root, 'tasks'), { recursive: true });
-  return withFileLock(`${file}.lock`, () => {
-    const changed = change(readTask(store, taskId));
+  const file = fileOf(runsDir, taskId);
+  mkdirSync(join(runsDir, 'tasks'), { recursive: true });
+  return withFileLock(`${file}.lock`, async () => {
+    const changed = await change(readTask(runsDir, taskId));
     writeAtomic(file, `${JSON.stringify(changed)}\n`, { durable: true, mode: 0o600 });
     return changed;
   });
 }
 
-/** A run that was cleaned away is over. */
-function recordOf(store: RunStore, runId: string): RunRecord | undefined {
-  try {
-    return store.read(runId);
-  } catch {
-    return undefined;
-  }
-}
-
-function fileOf(store: RunStore, taskId: string): string {
-  return join(store.root, 'tasks', `${taskId}.json`);
+function fileOf(runsDir: string, taskId: string): string {
+  return join(runsDir, 'tasks', `${taskId}.json`);
 }
 
 const MAX_BYTES = 65_536;
@@ -87,7 +86,7 @@ const MAX_ID_CHARS = 256;
  * The id of the conversation that an executor has left as the checkpoint `session`; undefined when there is none. The file lies where the
  * executor could write: no link is followed, and what comes of it is a text of one line.
  */
-export function sessionLeftIn({ checkpoints }: RunLayout): string | undefined {
+export function sessionLeftIn({ checkpoints }: RunWorkspace): string | undefined {
   let fd: number | undefined;
   try {
     fd = openSync(

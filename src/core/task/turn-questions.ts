@@ -1,11 +1,10 @@
+import type { RunStore, RunWriter } from '../ports/run-store.ts';
+import { questionsOf } from '../run/answers/open-questions.ts';
 import { type Question, readQuestion } from '../run/answers/question.ts';
 import { after } from '../run/attempt/guards/guard.ts';
 import { type Outcome, stopped } from '../run/outcome.ts';
 import type { RunLimits } from '../run/plan/run-plan.ts';
 import type { AttemptOptions, TurnHooks } from '../run/run-executor.ts';
-import type { RunLayout } from '../store-files/layout.ts';
-import { questionsOf } from '../store-files/open-questions.ts';
-import type { RunWriter } from '../store-files/run-store.ts';
 
 /** An answer in the words in which an agent is told it. */
 export interface GivenAnswer {
@@ -119,8 +118,8 @@ export function inWords({ msg, action, options }: Question, answer: unknown): Gi
 }
 
 /** All answers that a run has had so far, in the order of the questions. */
-export async function answersGiven({ events }: RunLayout): Promise<GivenAnswer[]> {
-  const questions = await questionsOf(events);
+export async function answersGiven(store: RunStore, runId: string): Promise<GivenAnswer[]> {
+  const questions = await questionsOf(store, runId);
   return questions.flatMap(({ asked, answered }) =>
     answered === undefined ? [] : [inWords(readQuestion(asked), answered['answer'])],
   );

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
-import type { RunLayout } from '../store-files/layout.ts';
+import type { RunWorkspace } from '../ports/run-workspace.ts';
 import type { Executor, RunSlot } from './executors.ts';
 import type { TurnFile } from './responses/turn-file.ts';
 
@@ -13,7 +13,7 @@ export const TURN_COMMAND: readonly string[] = ['sh', '-c', '. "${CANCEL_FILE%/*
  * The key is read from its file inside of the sandbox; outside, it is in no environment.
  */
 export function writeTurn(
-  { toolControl }: RunLayout,
+  { toolControl }: RunWorkspace,
   executor: Executor,
   turn: RunSlot,
   places: {

@@ -2,11 +2,11 @@ import { relative } from 'node:path';
 import type * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { OperationContext, OperationResult, StreamEnd } from '../../compose/operation.ts';
+import { summariseLog } from '../../core/run/log-summary.ts';
 import type { ToolPlan } from '../../core/run/plan/tool-plan.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
-import { summariseLog } from '../../core/store-files/log-summary.ts';
 import { recordedRequest } from '../../core/supervision/recorded-request.ts';
 import { previewReplay } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
@@ -65,7 +65,7 @@ async function compared(
     );
     return end as StreamEnd<never>;
   }
-  const { end: recordedEnd } = summariseLog(store.layout(record.run_id).events);
+  const { end: recordedEnd } = await summariseLog(store, record.run_id);
   const before = {
     runId: record.run_id,
     artifacts: (recordedEnd?.artifacts ?? []) as MeasuredArtifact[],

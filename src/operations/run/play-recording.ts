@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { followEvents } from '../../core/store-files/follow.ts';
+import type { RunStore } from '../../core/ports/run-store.ts';
 import { atRecordedPace } from './recorded-pace.ts';
 
 /** The longest delay that a timer takes. */
@@ -10,11 +10,12 @@ export type Pace = { speed: number; endMs: number } | 'at-once';
 
 /** Yields the stored events of a run that is over, byte for byte and each when it is due, until `signal` ends it. */
 export async function* playRecording(
-  eventsPath: string,
+  store: RunStore,
+  runId: string,
   pace: Pace,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void> {
-  const recorded = followEvents(eventsPath, { wait: false, signal });
+  const recorded = store.follow(runId, { wait: false, signal });
   const begunMs = performance.now();
   const due = pace === 'at-once' ? atOnce(recorded) : atRecordedPace(recorded, pace);
   for await (const { dueMs, lines } of due) {

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../../compose/operation.ts';
+import type { RunStore } from '../../core/ports/run-store.ts';
 import type { RerunMode, RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
-import type { RunStore } from '../../core/store-files/run-store.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { resumeRun } from '../../protocol/next-steps.ts';
 import { runName } from '../../protocol/run-kind.ts';
@@ -72,7 +72,7 @@ export async function continueRun(
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<z.output<typeof againOutput>>> {
   const services = await ctx.app.services();
-  const record = services.store.read(given.run);
+  const record = await services.store.read(given.run);
   if (record.given_args === null) {
     throw new AppError(
       'E_USAGE',
@@ -82,7 +82,7 @@ export async function continueRun(
       },
     );
   }
-  refuseStage(record, services.store);
+  await refuseStage(record, services.store);
   const { caller } = ctx.app;
   const answers = await preparedAnswers(given.answer, given.answers, ctx.cwd);
   const [file, ...inputs] = record.given_args;
@@ -113,8 +113,8 @@ export async function continueRun(
 }
 
 /** What the others of its pipe have made of its records cannot be taken back: the pipe goes on as a whole. */
-function refuseStage({ run_id, parent }: RunRecord, store: RunStore): void {
-  if (parent === null || !isStage(parent.run_id, store)) return;
+async function refuseStage({ run_id, parent }: RunRecord, store: RunStore): Promise<void> {
+  if (parent === null || !(await isStage(parent.run_id, store))) return;
   const step = resumeRun(parent.run_id);
   throw new AppError(
     'E_USAGE',
@@ -127,9 +127,9 @@ function refuseStage({ run_id, parent }: RunRecord, store: RunStore): void {
 }
 
 /** False also when the pipe was removed: then its stage is a run like any other. */
-function isStage(pipe: string, store: RunStore): boolean {
+async function isStage(pipe: string, store: RunStore): Promise<boolean> {
   try {
-    return store.read(pipe).kind === 'pipe';
+    return (await store.read(pipe)).kind === 'pipe';
   } catch (error) {
     if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return false;
     throw error;

@@ -40,7 +40,7 @@ export const runAnswer = acorOperation({
     const { run, action_id: actionId, reason } = given;
     const { store } = await ctx.app.project();
     // A wrong run id is reported before a wrong answer.
-    store.read(run);
+    await store.read(run);
     const value = answerGiven(given, ctx.cwd);
     const { principal, surface: source } = ctx.app;
     const by = given.by ?? principal.name;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { summariseLog } from '../../core/run/log-summary.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
-import { summariseLog } from '../../core/store-files/log-summary.ts';
 import { readArtifact } from '../../core/store-files/read-artifact.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
@@ -38,8 +38,8 @@ export const runArtifact = acorOperation({
   moreExamples: ['acor artifact r-0123456789abcdef report.json --from 65536'],
   async run({ run, artifact: name, from, bytes }, ctx) {
     const { store } = await ctx.app.project();
-    store.read(run);
-    const { end } = summariseLog(store.layout(run).events);
+    await store.read(run);
+    const { end } = await summariseLog(store, run);
     const artifact = find((end?.artifacts ?? []) as MeasuredArtifact[], name, run);
     const read = readArtifact(artifact, from, bytes);
     const text = textOf(read, from + read.length >= artifact.size);

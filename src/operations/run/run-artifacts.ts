@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { summariseLog } from '../../core/store-files/log-summary.ts';
+import { summariseLog } from '../../core/run/log-summary.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape } from '../shapes.ts';
 
@@ -16,8 +16,8 @@ export const runArtifacts = acorOperation({
   example: 'acor artifacts r-0123456789abcdef',
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    store.read(input.run);
-    const { end } = summariseLog(store.layout(input.run).events);
+    await store.read(input.run);
+    const { end } = await summariseLog(store, input.run);
     const artifacts = (end?.artifacts as z.output<typeof artifactShape>[] | undefined) ?? [];
     return { kind: 'data', data: { run_id: input.run, artifacts } };
   },

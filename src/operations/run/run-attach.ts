@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { eventsResult } from '../../compose/events-result.ts';
 import type { StreamEnd } from '../../compose/operation.ts';
-import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
+import { readRun } from '../../core/run/read-run.ts';
 import { summaryOf } from '../../core/run/run-summary.ts';
 import { followRun } from '../../core/supervision/follow-run.ts';
 import { isFinal } from '../../protocol/run-state.ts';
@@ -31,7 +31,7 @@ export const runAttach = acorOperation({
   async run({ run, since }, ctx) {
     const { app, signal } = ctx;
     const { store } = await app.project();
-    await recoverIfLost(store, store.read(run));
+    await store.read(run);
     const ask = await askAtTerminal(run, ctx, signal);
     return eventsResult(followRun(store, run, { since, signal, atQuestions: true, ask }), {
       stream: true,
@@ -41,11 +41,12 @@ export const runAttach = acorOperation({
         if (how === 'question') return questionEnd(store, run);
         if (signal.aborted) {
           ctx.note(`acor: run ${run} goes on. Pick it up again with: acor attach ${run}`);
-          return { answer: { kind: 'data', data: startedRunOf(store, run), exit: EXIT_INTERRUPTED } };
+          return { answer: { kind: 'data', data: await startedRunOf(store, run), exit: EXIT_INTERRUPTED } };
         }
-        const record = await recoverIfLost(store, store.read(run));
-        if (!isFinal(record.state)) return { answer: { kind: 'data', data: startedRunOf(store, run) } };
-        const answer = await answerOf(summaryOf(store, run, record), { exit_code: 'acor' }, app);
+        const record = await readRun(store, run);
+        if (record.lost) ctx.note(`acor: ${record.message}. Go on with: acor resume ${run}`);
+        if (!isFinal(record.state)) return { answer: { kind: 'data', data: await startedRunOf(store, run) } };
+        const answer = await answerOf(await summaryOf(store, run, record), { exit_code: 'acor' }, app);
         return { answer: { ...answer, exit: record.state === 'completed' ? 0 : 1 } };
       },
     });

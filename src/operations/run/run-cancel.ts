@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
-import { requestCancel } from '../../core/store-files/cancel-request.ts';
-import { followEvents } from '../../core/store-files/follow.ts';
-import { isLive } from '../../core/store-files/lost-runs.ts';
+import { isLive } from '../../core/run/liveness.ts';
+import { eventCount } from '../../core/run/log-summary.ts';
+import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import { isOrchestration } from '../../protocol/run-kind.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
@@ -27,12 +26,14 @@ export const runCancel = acorOperation({
   example: 'acor cancel r-0123456789abcdef --reason "wrong input"',
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    const record = await recoverIfLost(store, store.read(input.run));
+    const record = await recoverRun(store, input.run);
     const wasRunning = !isFinal(record.state);
     if (wasRunning && !input.dry_run) {
-      requestCancel(store.layout(input.run), input.reason);
-      const isAbandoned = () => !isLive(store.read(input.run));
-      for await (const _ of followEvents(store.layout(input.run).events, {
+      const since = await eventCount(store, input.run);
+      await store.control.requestCancel(input.run, input.reason);
+      const isAbandoned = async () => !(await isLive(store, input.run));
+      for await (const _ of store.follow(input.run, {
+        since,
         wait: true,
         signal: ctx.signal,
         isAbandoned,
@@ -43,7 +44,7 @@ export const runCancel = acorOperation({
       const { endChildren } = await import('../../core/run/end-children.ts');
       await endChildren(store, input.run, input.reason, ctx.signal);
     }
-    const after = await recoverIfLost(store, store.read(input.run));
+    const after = await recoverRun(store, input.run);
     if (ctx.signal.aborted)
       throw new AppError(
         'E_ACTION_TIMEOUT',

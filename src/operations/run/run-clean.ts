@@ -38,7 +38,7 @@ export const runClean = acorOperation({
       ...(input.keep !== undefined && { keep: input.keep }),
       ...(input.older_than !== undefined && { olderThanMs: input.older_than * DAY_MS }),
     });
-    const total = store.list().length;
+    const total = store.listNow().length;
     if (input.dry_run) return answer(removable);
     const removed = await removeRuns(store, removable);
     if (removed.length > 0) await shortenLedger(store);

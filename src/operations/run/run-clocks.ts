@@ -1,16 +1,16 @@
-import { type LogSummary, summariseLog } from '../../core/store-files/log-summary.ts';
-import type { RunStore } from '../../core/store-files/run-store.ts';
+import type { RunStore } from '../../core/ports/run-store.ts';
+import { type LogSummary, summariseLog } from '../../core/run/log-summary.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 
 /** How long a run has been silent, and when it last got on; null for a run that is over. */
-export function clocksOf(
+export async function clocksOf(
   store: RunStore,
   record: RunRecord,
   log?: LogSummary,
-): { silent_for_s: number | null; last_progress_at: string | null } {
+): Promise<{ silent_for_s: number | null; last_progress_at: string | null }> {
   if (isFinal(record.state)) return { silent_for_s: null, last_progress_at: null };
-  const { lastEvent, progress } = log ?? summaryOrNothing(store, record.run_id);
+  const { lastEvent, progress } = log ?? (await summaryOrNothing(store, record.run_id));
   const lastMs = Date.parse(String(lastEvent?.ts ?? record.created_at));
   return {
     silent_for_s: Math.max(0, Date.now() - lastMs) / 1000,
@@ -19,9 +19,9 @@ export function clocksOf(
 }
 
 /** A run that is just being made has no log yet, and one that was tampered with may have none any more. */
-function summaryOrNothing(store: RunStore, runId: string): Partial<LogSummary> {
+async function summaryOrNothing(store: RunStore, runId: string): Promise<Partial<LogSummary>> {
   try {
-    return summariseLog(store.layout(runId).events);
+    return await summariseLog(store, runId);
   } catch {
     return {};
   }

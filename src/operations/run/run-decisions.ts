@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { IndexedQuestion } from '../../core/ports/run-index.ts';
-import { questionsOf } from '../../core/store-files/open-questions.ts';
+import { questionsOf } from '../../core/run/answers/open-questions.ts';
 import { acorOperation } from '../define.ts';
 
 const decision = z.object({
@@ -39,8 +39,8 @@ export const runDecisions = acorOperation({
   async run(input, ctx) {
     const project = await ctx.app.project();
     if (input.run !== undefined) {
-      const { tool } = project.store.read(input.run);
-      const questions = await questionsOf(project.store.layout(input.run).events);
+      const { tool } = await project.store.read(input.run);
+      const questions = await questionsOf(project.store, input.run);
       return answer(questions.map((question) => decisionOf(input.run!, tool, question)));
     }
     const index = await project.index();

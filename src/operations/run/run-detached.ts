@@ -1,16 +1,16 @@
 import { AppError } from '../../compose/app-error.ts';
 import { eventsResult } from '../../compose/events-result.ts';
 import type { OperationContext, OperationResult, StreamEnd } from '../../compose/operation.ts';
-import { recoverIfLost, settled } from '../../core/run/recover-lost-run.ts';
+import type { RunStore } from '../../core/ports/run-store.ts';
+import { eventCount } from '../../core/run/log-summary.ts';
+import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import { summaryOf } from '../../core/run/run-summary.ts';
-import { requestCancel } from '../../core/store-files/cancel-request.ts';
-import { summariseLog } from '../../core/store-files/log-summary.ts';
-import type { RunStore } from '../../core/store-files/run-store.ts';
 import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
 import { openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
 import { attachTo, followLogs, waitFor } from '../../protocol/next-steps.ts';
+import { errorMessage } from '../../util/error-code.ts';
 import type { AcorApp } from '../acor-app.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
@@ -27,8 +27,8 @@ export async function runApart(
   const { store } = await ctx.app.project();
   const { readStdin, ...given } = request;
   // How a lost run ended is not what its next attempt shows.
-  if (request.again !== undefined) await settled(store, request.again.runId);
-  const since = request.again === undefined ? 0 : eventsOf(store, request.again.runId);
+  if (request.again !== undefined) await recoverRun(store, request.again.runId);
+  const since = request.again === undefined ? 0 : await eventCount(store, request.again.runId);
   const runId = await startSupervisor({ ...given, ...(readStdin && { stdin: readStdin() }) });
   return showDetached(runId, since, flags, ctx);
 }
@@ -43,18 +43,20 @@ export async function showDetached(
   const { store } = await ctx.app.project();
   if (flags.detach) {
     const next = [waitFor(runId), followLogs(runId)];
-    return { kind: 'data', data: startedRunOf(store, runId), next };
+    return { kind: 'data', data: await startedRunOf(store, runId), next };
   }
   // Ctrl-C is a wish of the person at the terminal; the other signals only mean that nobody reads any more.
   const stop = new AbortController();
   const stopListening = ctx.interrupts.listen((signal, count) => {
     if (signal === 'SIGINT')
-      requestCancel(store.layout(runId), `interrupted by ${signal}`, { now: count > 1 });
+      store.control
+        .requestCancel(runId, `interrupted by ${signal}`, { force: count > 1 })
+        .catch((error) => ctx.note(`acor: ${errorMessage(error)}`));
     else stop.abort();
   });
   const ask = await askAtTerminal(runId, ctx, stop.signal);
   const { signal } = stop;
-  return eventsResult(followRun(store, runId, { since, signal, atQuestions: true, ask }), {
+  return eventsResult(followRun(store, runId, { since, signal, atQuestions: true, ask, recovers: true }), {
     stream: flags.stream,
     about: () => runAbout(runId, ctx, { asks: ask !== undefined, cancels: true }),
     left: 'stopped',
@@ -63,17 +65,17 @@ export async function showDetached(
       if (how === 'question') return questionEnd(store, runId);
       if (how === 'stopped') {
         ctx.note(`acor: run ${runId} goes on. Pick it up again with: acor attach ${runId}`);
-        return { answer: { kind: 'data', data: startedRunOf(store, runId) } };
+        return { answer: { kind: 'data', data: await startedRunOf(store, runId) } };
       }
-      const record = await recoverIfLost(store, store.read(runId));
-      return { answer: await answerOf(summaryOf(store, runId, record), flags, ctx.app) };
+      const record = await recoverRun(store, runId);
+      return { answer: await answerOf(await summaryOf(store, runId, record), flags, ctx.app) };
     },
   });
 }
 
 /** A run that goes on without the caller. */
-export function startedRunOf(store: RunStore, runId: string): StartedRun {
-  return { run_id: runId, state: store.read(runId).state, dir: store.layout(runId).dir };
+export async function startedRunOf(store: RunStore, runId: string): Promise<StartedRun> {
+  return { run_id: runId, state: (await store.read(runId)).state, dir: store.layout(runId).dir };
 }
 
 /** The run waits: exit code 2, and the exact commands that answer. The run itself lives on. */
@@ -86,9 +88,4 @@ export async function questionEnd(store: RunStore, runId: string): Promise<Strea
     details: { run_id: runId, questions: await openQuestionsOf(store, runId) },
   });
   return { answer: { kind: 'failure', error }, next };
-}
-
-/** How many events a run has so far. */
-function eventsOf(store: RunStore, runId: string): number {
-  return Number(summariseLog(store.layout(runId).events).lastEvent?.seq ?? 0);
 }

@@ -23,7 +23,7 @@ export async function runHere(
     return showDetached(run.runId, 0, flags, ctx);
   }
   const stopListening = ctx.interrupts.listen((signal, count) =>
-    run.cancel(`interrupted by ${signal}`, { now: count > 1 }),
+    run.cancel(`interrupted by ${signal}`, { force: count > 1 }),
   );
   // From then on an interrupt only ends the reading of the events.
   void run.ended.catch(() => {}).then(stopListening);

@@ -1,11 +1,10 @@
 import * as z from 'zod';
 import type { Page } from '../../compose/operation.ts';
-import { recoverIfLost, settled } from '../../core/run/recover-lost-run.ts';
-import type { RunStore } from '../../core/store-files/run-store.ts';
+import type { RunStore } from '../../core/ports/run-store.ts';
+import { readRun } from '../../core/run/read-run.ts';
 import { blockingQuestionsOf } from '../../core/supervision/follow-run.ts';
 import { attachTo, showRun } from '../../protocol/next-steps.ts';
 import { RUN_KINDS } from '../../protocol/run-kind.ts';
-import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
 import { runLine } from '../shapes.ts';
@@ -54,16 +53,20 @@ export const runList = acorOperation({
   async run({ created_after: after, created_before: before, ...filters }, ctx) {
     const { store, index: openIndex } = await ctx.app.project();
     const index = await openIndex();
-    for (const { run_id } of await index.unended()) await readSettled(store, run_id);
     const query = { ...filters, sinceMs: msOf(after), untilMs: msOf(before) };
     const found = await index.query({ ...query, ...ctx.page });
+    const leased = new Set((await store.leases.list()).map(({ runId }) => runId));
     const runs: z.output<typeof runLine>[] = [];
     for (const indexed of found.runs) {
-      const record = isFinal(indexed.state) ? undefined : await readSettled(store, indexed.run_id);
+      const isOver = isFinal(indexed.state) && !leased.has(indexed.run_id);
+      // Undefined as well for a run that was removed meanwhile.
+      const record = isOver ? undefined : await readRun(store, indexed.run_id).catch(() => undefined);
       const { run_id, tool, state, code, message, attempt, created_at, duration_s } = record ?? indexed;
       const question = state === 'waiting_ai' ? await questionOf(store, run_id) : null;
-      const clocks = record === undefined ? NO_CLOCKS : clocksOf(store, record);
-      runs.push({ run_id, tool, state, code, message, question, attempt, created_at, duration_s, ...clocks });
+      const clocks = record === undefined ? NO_CLOCKS : await clocksOf(store, record);
+      const times = { created_at, duration_s, ...clocks };
+      const lost = record?.lost && { lost: record.lost };
+      runs.push({ run_id, tool, state, code, message, question, attempt, ...times, ...lost });
     }
     if (index.warning !== undefined) ctx.note(index.warning);
     // At a terminal attach puts the question in a dialog; show has the commands that answer it.
@@ -84,18 +87,6 @@ function msOf(given: string | undefined): number | undefined {
 
 function isCut({ limit, offset }: Page): boolean {
   return limit !== undefined || offset !== undefined;
-}
-
-/** A run's record with the truth about its supervisor; undefined for a folder that holds no readable run. */
-async function readSettled(store: RunStore, runId: string): Promise<RunRecord | undefined> {
-  let record: RunRecord;
-  try {
-    record = store.read(runId);
-  } catch {
-    return undefined;
-  }
-  // Another process may be recovering the run at this moment: the filter by state needs what it records.
-  return isFinal(record.state) ? record : recoverIfLost(store, await settled(store, runId));
 }
 
 /** What a run stands still for; null when its log cannot say. */

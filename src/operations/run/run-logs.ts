@@ -1,9 +1,11 @@
 import * as z from 'zod';
 import { eventsResult } from '../../compose/events-result.ts';
 import type { EventsResult, OperationContext, StreamEnd } from '../../compose/operation.ts';
+import type { RunStore } from '../../core/ports/run-store.ts';
 import { followToEnd } from '../../core/run/follow-to-end.ts';
-import { eventsIn, followEvents, readEvents } from '../../core/store-files/follow.ts';
-import type { RunStore } from '../../core/store-files/run-store.ts';
+import { readEvents } from '../../core/run/read-events.ts';
+import { readRun } from '../../core/run/read-run.ts';
+import { eventsIn } from '../../core/store-files/follow.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
@@ -55,14 +57,13 @@ export const runLogs = acorOperation({
   streams: 'With --follow: protocol events, one JSON object a line; the last line is runner_end.',
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    store.read(input.run);
-    const { events: path } = store.layout(input.run);
+    await store.read(input.run);
     // A person, or who asked for text, reads all of the log; an envelope holds a page.
     if (input.follow || input.format === 'text' || !ctx.structured) return logEvents(store, input, ctx);
     const events: Record<string, unknown>[] = [];
     let lastSeq = input.since;
     let hasMore = false;
-    for await (const event of readEvents(path, { since: input.since, wait: false })) {
+    for await (const event of readEvents(store, input.run, { since: input.since, wait: false })) {
       if (input.type.length > 0 && !input.type.includes(String(event.type))) {
         lastSeq = Number(event.seq);
         continue;
@@ -95,7 +96,7 @@ function logEvents(
   const { signal } = ctx;
   const all = follow
     ? followToEnd(store, run, { since, signal })
-    : followEvents(store.layout(run).events, { since, wait: false, signal });
+    : store.follow(run, { since, wait: false, signal });
   return eventsResult<void, z.output<typeof output>>(
     ctx.structured && types.length > 0 ? ofTypes(all, types) : all,
     {
@@ -107,6 +108,7 @@ function logEvents(
       left: undefined,
       end: async (): Promise<StreamEnd<z.output<typeof output>>> => {
         const exit = signal.aborted ? EXIT_INTERRUPTED : 0;
+        if (follow) await noteIfLost(store, run, ctx);
         return { answer: { kind: 'data', data: { run_id: run, events: [], last_seq: since }, exit } };
       },
     },
@@ -121,4 +123,10 @@ async function* ofTypes(
     const wanted = eventsIn(lines).filter(({ type }) => types.includes(String(type)));
     if (wanted.length > 0) yield Buffer.from(wanted.map((event) => `${JSON.stringify(event)}\n`).join(''));
   }
+}
+
+/** The log of a lost run has no end yet, and a reader does not write one. */
+async function noteIfLost(store: RunStore, run: string, ctx: OperationContext<AcorApp>): Promise<void> {
+  const { lost, message } = await readRun(store, run);
+  if (lost) ctx.note(`acor: ${message}. Go on with: acor resume ${run}`);
 }

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { eventsResult } from '../../compose/events-result.ts';
 import type { OperationResult, StreamEnd } from '../../compose/operation.ts';
-import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
-import { summariseLog } from '../../core/store-files/log-summary.ts';
+import { summariseLog } from '../../core/run/log-summary.ts';
+import { readRun } from '../../core/run/read-run.ts';
 import { attachTo, previewReplay } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
@@ -67,16 +67,16 @@ export const runReplay = acorOperation({
   async run(given, ctx): Promise<OperationResult<z.output<typeof output>>> {
     checkFlags(given);
     const { store } = await ctx.app.project();
-    const record = await recoverIfLost(store, store.read(given.run));
+    const record = await readRun(store, given.run);
     if (!isFinal(record.state)) throw stillGoing(record);
     if (given.execute) {
       const { executeAgain } = await import('./execute-again.ts');
       return executeAgain(record, given, ctx);
     }
-    const { events: path } = store.layout(given.run);
-    const endMs = Date.parse(String(summariseLog(path).end?.ts ?? record.ended_at));
+    const { end } = await summariseLog(store, given.run);
+    const endMs = Date.parse(String(end?.ts ?? record.ended_at));
     const pace = given.at_once ? 'at-once' : { speed: given.speed ?? 1, endMs };
-    return eventsResult(playRecording(path, pace, ctx.signal), {
+    return eventsResult(playRecording(store, given.run, pace, ctx.signal), {
       stream: true,
       about: () => runAbout(given.run, ctx, { asks: false, cancels: false, old: { endMs } }),
       left: undefined,

@@ -1,18 +1,19 @@
 import * as z from 'zod';
-import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
+import { summariseLog } from '../../core/run/log-summary.ts';
+import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
-import { summariseLog } from '../../core/store-files/log-summary.ts';
 import { stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
 import { openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { cancelRun, followLogs } from '../../protocol/next-steps.ts';
 import { runRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
-import { artifactShape, clocks, openQuestion, survivorShape } from '../shapes.ts';
+import { artifactShape, clocks, lost, openQuestion, survivorShape } from '../shapes.ts';
 import { clocksOf } from './run-clocks.ts';
 
 const shownRun = runRecord.extend({
   dir: z.string(),
+  lost: lost.optional(),
   last_event_at: z.string().nullable(),
   ...clocks,
   progress: z
@@ -39,15 +40,14 @@ export const runShow = acorOperation({
   example: 'acor show r-0123456789abcdef',
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    const record = await recoverIfLost(store, store.read(input.run));
-    const layout = store.layout(input.run);
-    const log = summariseLog(layout.events);
+    const record = await readRun(store, input.run);
+    const log = await summariseLog(store, input.run);
     const { end, ending, progress, lastEvent } = log;
     const data = {
       ...record,
-      dir: layout.dir,
+      dir: store.layout(input.run).dir,
       last_event_at: (lastEvent?.ts as string | undefined) ?? null,
-      ...clocksOf(store, record, log),
+      ...(await clocksOf(store, record, log)),
       progress: progress === undefined ? null : pickProgress(progress),
       questions: isFinal(record.state) ? [] : await openQuestionsOf(store, input.run),
       result: ending?.type === 'result' ? ending : null,

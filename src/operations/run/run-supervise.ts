@@ -85,7 +85,7 @@ async function superviseOne(
   // One that was started before, with the same key, has its own supervisor, or had one.
   if (run instanceof Run) {
     const stopListening = interrupts.listen((signal, count) =>
-      run.cancel(`interrupted by ${signal}`, { now: count > 1 }),
+      run.cancel(`interrupted by ${signal}`, { force: count > 1 }),
     );
     await run.ended;
     stopListening();

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { verifyAll, verifyRun } from '../../core/audit/verify.ts';
 import { verifyLedger, verifyRunInLedger } from '../../core/audit/verify-ledger.ts';
-import { isLost } from '../../core/store-files/lost-runs.ts';
-import { showRun } from '../../protocol/next-steps.ts';
+import { livenessOf } from '../../core/run/liveness.ts';
+import { RECOVER_LOST_RUNS } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const problemShape = z.object({
@@ -55,8 +55,10 @@ export const runVerify = acorOperation({
     const ok = ledger.length === 0 && runs.every((run) => run.ok);
     const data = { ok, runs, ledger };
     if (ok) {
-      const cutShort = runs.filter(({ run_id, sealed }) => !sealed && isLost(store.read(run_id)));
-      const next = cutShort.map(({ run_id }) => showRun(run_id));
+      const unsealed = await Promise.all(
+        runs.filter(({ sealed }) => !sealed).map(({ run_id }) => livenessOf(store, run_id)),
+      );
+      const next = unsealed.some(({ liveness }) => liveness === 'lost') ? [RECOVER_LOST_RUNS] : [];
       return { kind: 'data', data, ...(next.length > 0 && { next }) };
     }
     const problems = [...runs.flatMap((run) => run.problems), ...ledger];

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { recoverIfLost } from '../../core/run/recover-lost-run.ts';
+import { eventCount, summariseLog } from '../../core/run/log-summary.ts';
+import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
-import { summariseLog } from '../../core/store-files/log-summary.ts';
 import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
 import { openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { waitFor } from '../../protocol/next-steps.ts';
@@ -45,15 +45,17 @@ export const runWait = acorOperation({
   example: 'acor wait r-0123456789abcdef --timeout 540',
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    await recoverIfLost(store, store.read(input.run));
+    await store.read(input.run);
     const limit =
       input.timeout === undefined
         ? ctx.signal
         : AbortSignal.any([ctx.signal, AbortSignal.timeout(input.timeout * 1000)]);
-    const options = { since: 0, signal: limit, atQuestions: input.until === 'question' };
+    // Only what comes from now on is waited for: the state so far is in the record and in the questions.
+    const since = await eventCount(store, input.run);
+    const options = { since, signal: limit, atQuestions: input.until === 'question' };
     const end = await drain(followRun(store, input.run, options));
-    const record = await recoverIfLost(store, store.read(input.run));
-    const { ending, end: ended } = summariseLog(store.layout(input.run).events);
+    const record = await readRun(store, input.run);
+    const { ending, end: ended } = await summariseLog(store, input.run);
     const waited = end === 'stopped' ? ('timeout' as const) : end;
     const data = {
       run_id: input.run,

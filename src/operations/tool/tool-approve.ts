@@ -60,8 +60,8 @@ async function approved(
   tool: ToolEntry,
   ctx: OperationContext<AcorApp>,
 ): Promise<ApprovalLine> {
-  const { config, store: runs } = project;
-  const guard = await RunGuard.open(tool, { config, runsDir: runs.root, env: ctx.env, cwd: ctx.cwd });
+  const { config, workspaces } = project;
+  const guard = await RunGuard.open(tool, { config, runsDir: workspaces.root, env: ctx.env, cwd: ctx.cwd });
   refuseViolations(tool.name, await guard.violations());
   const state = await guard.approval();
   if (state.state === 'not_needed') {

@@ -5,11 +5,11 @@ import type { Project } from '../acor-app.ts';
 
 /** What a tool may do in this project, in plain sentences, within the ceilings of the policy. */
 export async function toolWords(
-  { config, store }: Project,
+  { config, workspaces }: Project,
   tool: ToolEntry,
   { env, cwd }: { env: Readonly<Record<string, string | undefined>>; cwd: string },
 ): Promise<string[]> {
-  const guard = await RunGuard.open(tool, { config, runsDir: store.root, env, cwd });
+  const guard = await RunGuard.open(tool, { config, runsDir: workspaces.root, env, cwd });
   const { manifest } = await guard.withinCeilings();
   const runtime = tool.command?.[0] ?? (tool.language === 'executable' ? 'itself' : tool.language);
   return permissionWords(manifest, runtime, config.config.environment);

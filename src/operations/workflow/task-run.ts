@@ -46,7 +46,7 @@ export const taskRun = acorOperation({
   streams: 'Protocol events, one JSON object a line; the last line is runner_end.',
   async run({ task_id, description, plan, ...flags }, ctx) {
     const services = await ctx.app.services();
-    refuseWhileLive(services.store, readTask(services.store, task_id));
+    await refuseWhileLive(services.store, readTask(services.workspaces.root, task_id));
     const { caller } = ctx.app;
     const answers = await preparedAnswers(flags.answer, undefined, ctx.cwd);
     const request: RunRequest = {

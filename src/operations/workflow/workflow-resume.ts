@@ -32,7 +32,7 @@ export const workflowResume = acorOperation({
   streams: 'The protocol events of the new attempt, one JSON object a line; the last line is runner_end.',
   async run(given, ctx) {
     const { store } = await ctx.app.project();
-    const { kind, tool } = store.read(given.run);
+    const { kind, tool } = await store.read(given.run);
     if (kind === 'workflow') return continueRun('resume', given, ctx);
     throw new AppError('E_USAGE', `run ${given.run} is no workflow, but a run of the tool '${tool}'`, {
       hint: `Go on with it: acor resume ${given.run}`,

@@ -1,13 +1,9 @@
 import { errorMessage } from '../../../util/error-code.ts';
-import {
-  answeredIds,
-  fileAnswer,
-  isSafeActionId,
-  type PostedAnswer,
-} from '../../store-files/answer-inbox.ts';
-import type { RunWriter } from '../../store-files/run-store.ts';
+import type { PostedAnswer } from '../../ports/control-channel.ts';
+import type { RunWriter } from '../../ports/run-store.ts';
 import { after, type StopGuard } from '../attempt/guards/guard.ts';
 import { enterState } from '../write-ending.ts';
+import { answeredIds, fileAnswer, isSafeActionId } from './answer-files.ts';
 import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
 import { type Answer, answerSteps, type Question, readQuestion } from './question.ts';
 

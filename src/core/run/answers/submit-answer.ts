@@ -3,12 +3,13 @@ import { listQuestions } from '../../../protocol/next-steps.ts';
 import { isFinal } from '../../../protocol/run-state.ts';
 import type { AnswerSource } from '../../../protocol/v1/wire.ts';
 import { newSpanId } from '../../../util/ids.ts';
-import { postAnswer } from '../../store-files/answer-inbox.ts';
-import { readEvents } from '../../store-files/follow.ts';
-import { isLive } from '../../store-files/lost-runs.ts';
-import { questionsOf } from '../../store-files/open-questions.ts';
-import type { RunStore } from '../../store-files/run-store.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import { eventsIn } from '../../store-files/follow.ts';
+import { isLive } from '../liveness.ts';
+import { eventCount } from '../log-summary.ts';
+import { readRun } from '../read-run.ts';
 import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
+import { questionsOf } from './open-questions.ts';
 import { answerSteps, type Question, readQuestion } from './question.ts';
 
 /** An answer to a run that some other process, or another part of this one, supervises. */
@@ -24,9 +25,9 @@ export interface AnswerSubmission {
  * only one that is open. Throws E_RUN_NOT_FOUND and, when there is nothing to answer, E_BAD_ANSWER.
  */
 export async function findOpenQuestion(store: RunStore, runId: string, name?: string): Promise<Question> {
-  const { state } = store.read(runId);
+  const { state } = await readRun(store, runId);
   if (isFinal(state)) throw refused(runId, `run ${runId} is over (${state}); nobody waits for an answer`);
-  const all = await questionsOf(store.layout(runId).events);
+  const all = await questionsOf(store, runId);
   const { asked, answered, askedBy } = chosenOf(all, runId, name);
   if (answered === undefined) return { ...readQuestion(asked), ...(askedBy && { askedBy }) };
   throw refused(
@@ -55,8 +56,9 @@ export async function submitAnswer(
   if (problem !== undefined) throw misfit(problem, runId, question);
   const answer_id = newSpanId();
   const posted = { answer_id, action_id: question.actionId, answer, by, source, ...(reason && { reason }) };
-  postAnswer(store.layout(runId), posted);
-  await untilTaken(store, runId, answer_id, signal);
+  const since = await eventCount(store, runId);
+  await store.control.postAnswer(runId, posted);
+  await untilTaken(store, runId, { answerId: answer_id, since, signal });
 }
 
 type Asked = Awaited<ReturnType<typeof questionsOf>>;
@@ -80,19 +82,18 @@ function listed(open: Asked): string {
   return open.length === 0 ? '' : `; open: ${names.join(', ')}`;
 }
 
-/** Waits for the supervisor's word on the answer: it is recorded, or somebody else was quicker. */
+/** Waits until the supervisor has recorded the answer, or reports why it did not take it. */
 async function untilTaken(
   store: RunStore,
   runId: string,
-  answerId: string,
-  signal?: AbortSignal,
+  { answerId, since, signal }: { answerId: string; since: number; signal: AbortSignal | undefined },
 ): Promise<void> {
-  const isAbandoned = () => !isLive(store.read(runId));
-  const options = { wait: true, isAbandoned, ...(signal && { signal }) };
-  for await (const event of readEvents(store.layout(runId).events, options)) {
-    if (event.answer_id !== answerId) continue;
-    if (event.type === 'action_answered') return;
-    throw refused(runId, String(event.msg));
+  const isAbandoned = async () => !(await isLive(store, runId));
+  const options = { since, wait: true, isAbandoned, ...(signal && { signal }) };
+  for await (const lines of store.follow(runId, options)) {
+    const event = eventsIn(lines).find(({ answer_id }) => answer_id === answerId);
+    if (event?.type === 'action_answered') return;
+    if (event !== undefined) throw refused(runId, String(event.msg));
   }
   signal?.throwIfAborted();
   throw refused(runId, `run ${runId} ended before it took the answer`);

@@ -1,5 +1,5 @@
+import type { RunWorkspace } from '../../ports/run-workspace.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
-import type { RunLayout } from '../../store-files/layout.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { Intake } from './intake.ts';
 
@@ -21,7 +21,7 @@ export interface Adapter {
 export interface AdapterContext {
   intake: Intake;
   plan: ToolPlan;
-  layout: RunLayout;
+  layout: RunWorkspace;
   /** Which attempt of the run this is, from 1. */
   attempt: number;
   /** When the run was made: files that have not changed since are not its work. */

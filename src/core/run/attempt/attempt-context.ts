@@ -1,4 +1,4 @@
-import type { RunWriter } from '../../store-files/run-store.ts';
+import type { RunWriter } from '../../ports/run-store.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';

@@ -1,6 +1,6 @@
+import type { RunWriter } from '../../ports/run-store.ts';
 import { InputPipe } from '../../process/input-pipe.ts';
 import { Watchdog } from '../../process/watchdog.ts';
-import type { RunWriter } from '../../store-files/run-store.ts';
 import type { ObservedAttempt } from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
@@ -85,10 +85,10 @@ async function openInput({
 }
 
 async function openOutput(attempt: AttemptContext, input: ToolInput | undefined): Promise<ToolOutput> {
-  const { plan, writer } = attempt;
+  const { plan, writer, options } = attempt;
   if (!plan.isRead) return new ToolOutput(attempt, input, undefined);
   const { BackpressureWindow } = await import('../records/backpressure.ts');
-  return new ToolOutput(attempt, input, new BackpressureWindow(writer));
+  return new ToolOutput(attempt, input, new BackpressureWindow(writer.log, options.control));
 }
 
 function prepareResources({ services, plan }: AttemptContext): Promise<ResourceWatch> {

@@ -1,9 +1,9 @@
 import { readdirSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { RunWorkspace } from '../../ports/run-workspace.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
 import { type MeasuredArtifact, measureArtifact } from '../../store-files/artifacts.ts';
-import type { RunLayout } from '../../store-files/layout.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { LastMessage } from './intake.ts';
 
@@ -13,7 +13,7 @@ import type { LastMessage } from './intake.ts';
  */
 export function collectArtifacts(
   plan: ToolPlan,
-  layout: RunLayout,
+  layout: RunWorkspace,
   result: LastMessage | undefined,
   outputs: readonly StagedOutput[],
   measured: readonly MeasuredArtifact[] = [],
@@ -32,7 +32,7 @@ export function collectArtifacts(
 }
 
 /** Where what a run made may lie. */
-export function artifactRoots(plan: ToolPlan, layout: RunLayout): string[] {
+export function artifactRoots(plan: ToolPlan, layout: RunWorkspace): string[] {
   // Only the store's own folder is followed: the tool may have put a link in the place of anything below it.
   const run = join(realpathSync(dirname(layout.dir)), plan.runId);
   const own = [layout.work, layout.artifacts].map((path) => join(run, relative(layout.dir, path)));

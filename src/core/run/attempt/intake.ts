@@ -1,7 +1,7 @@
 import { checkMessage, type MessageProblem, originOf } from '../../../protocol/v1/check-message.ts';
 import type { HotLine } from '../../../protocol/v1/hot-scanner.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
-import type { EventLog, NewEvent } from '../../store-files/event-log.ts';
+import type { NewEvent, RunLog } from '../../ports/run-store.ts';
 
 /** The message with which a tool ends its attempt, as it was sent. */
 export type LastMessage = { type: 'result' | 'error' | 'cancelled'; [field: string]: unknown };
@@ -15,7 +15,7 @@ const MAX_WARNINGS = 100;
  */
 export class Intake {
   readonly runId: string;
-  readonly #log: EventLog;
+  readonly #log: RunLog;
   readonly #mayEmitTasks: boolean;
   readonly #onQuestion: (event: NewEvent) => void;
   readonly #warned = new Set<string>();
@@ -30,7 +30,7 @@ export class Intake {
   #burstMs = performance.now();
 
   constructor(
-    log: EventLog,
+    log: RunLog,
     options: { runId: string; mayEmitTasks: boolean; onQuestion: (event: NewEvent) => void },
   ) {
     this.#log = log;

@@ -1,15 +1,16 @@
 import { chmodSync, chownSync, existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { LIST_RUNS } from '../../../protocol/next-steps.ts';
 import { withFileLock } from '../../../util/file-lock.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import type { RunWorkspace } from '../../ports/run-workspace.ts';
 import type { Grant } from '../../registry/arguments.ts';
 import { isInside } from '../../registry/real-path.ts';
 import { visitTree } from '../../sandbox/identity/ownership.ts';
 import { isRunUser } from '../../sandbox/identity/run-user-range.ts';
 import { claimRunUser } from '../../sandbox/identity/run-users.ts';
 import type { RunUser } from '../../sandbox/sandbox.ts';
-import type { RunLayout } from '../../store-files/layout.ts';
 import {
   type OwnedPath,
   type OwnershipRecord,
@@ -17,8 +18,7 @@ import {
   readOwnershipRecord,
   removeOwnershipRecord,
   writeOwnershipRecord,
-} from '../../store-files/ownership-record.ts';
-import type { RunStore } from '../../store-files/run-store.ts';
+} from './ownership-record.ts';
 
 const STREAM_NAMES = ['stdin', 'stdout', 'stderr'];
 const MAX_ENTRIES = 50_000;
@@ -41,40 +41,40 @@ export interface RunOwnership extends AsyncDisposable {
  */
 export async function takeOwnership(
   store: RunStore,
-  layout: RunLayout,
+  layout: RunWorkspace,
   runId: string,
   wanted: { grants: readonly Grant[]; toolFiles: readonly string[]; isReachedByPath: boolean },
 ): Promise<RunOwnership> {
   for (const path of wanted.toolFiles) checkReadable(path);
   // Only granted paths can be shared between runs, so only they need the project lock.
   if (wanted.grants.length === 0) return take(store, layout, runId, wanted, []);
-  return withFileLock(lockOf(store), () => {
-    for (const { runId: other, isLive } of ownershipOfOtherRuns(store, runId))
-      if (!isLive) restoreOwnershipNow(store, store.layout(other), other);
-    return take(store, layout, runId, wanted, ownershipOfOtherRuns(store, runId));
+  return withFileLock(lockOf(layout), async () => {
+    for (const { runId: other, isLive } of await ownershipOfOtherRuns(store, runId))
+      if (!isLive) await restoreOwnershipNow(store, store.layout(other), other);
+    return take(store, layout, runId, wanted, await ownershipOfOtherRuns(store, runId));
   });
 }
 
 /** Restores the original owner of each path. New files get the owner of their folder. */
-export async function restoreOwnership(store: RunStore, layout: RunLayout, runId: string): Promise<void> {
+export async function restoreOwnership(store: RunStore, layout: RunWorkspace, runId: string): Promise<void> {
   const handed = readOwnershipRecord(layout);
   if (handed === undefined) return;
-  if (handed.paths.every(({ isOwn }) => isOwn)) restoreOwnershipNow(store, layout, runId);
-  else await withFileLock(lockOf(store), () => restoreOwnershipNow(store, layout, runId));
+  if (handed.paths.every(({ isOwn }) => isOwn)) await restoreOwnershipNow(store, layout, runId);
+  else await withFileLock(lockOf(layout), () => restoreOwnershipNow(store, layout, runId));
 }
 
-function chownStreams(layout: RunLayout, { uid, gid }: RunUser): void {
+function chownStreams(layout: RunWorkspace, { uid, gid }: RunUser): void {
   for (const name of STREAM_NAMES) {
     const path = join(layout.control, name);
     if (existsSync(path)) chownSync(path, uid, gid);
   }
 }
 
-type Others = ReturnType<typeof ownershipOfOtherRuns>;
+type Others = Awaited<ReturnType<typeof ownershipOfOtherRuns>>;
 
 function take(
   store: RunStore,
-  layout: RunLayout,
+  layout: RunWorkspace,
   runId: string,
   wanted: Parameters<typeof takeOwnership>[3],
   others: Others,
@@ -104,8 +104,9 @@ function take(
   }
 }
 
-function lockOf(store: RunStore): string {
-  return join(store.root, 'ownership.lock');
+/** One for all runs of the project. */
+function lockOf({ dir }: RunWorkspace): string {
+  return join(dirname(dir), 'ownership.lock');
 }
 
 function chooseUser(grants: readonly Grant[], others: Others): { user: RunUser; release(): void } {
@@ -132,7 +133,12 @@ function isAccount(uid: number): boolean {
   return uid >= FIRST_ACCOUNT && uid !== NOBODY && !isRunUser(uid);
 }
 
-function pathsFor(layout: RunLayout, grants: readonly Grant[], user: RunUser, others: Others): OwnedPath[] {
+function pathsFor(
+  layout: RunWorkspace,
+  grants: readonly Grant[],
+  user: RunUser,
+  others: Others,
+): OwnedPath[] {
   const own = [layout.work, layout.artifacts, layout.toolLogs, layout.secrets].map((path) =>
     describe(path, { isDeep: true, isOwn: true }, user, []),
   );
@@ -202,11 +208,12 @@ function isHandedBy(others: Others): (path: string) => boolean {
   return (path) => taken.some((each) => isInside(path, each));
 }
 
-function restoreOwnershipNow(store: RunStore, layout: RunLayout, runId: string): void {
+async function restoreOwnershipNow(store: RunStore, layout: RunWorkspace, runId: string): Promise<void> {
   const handed = readOwnershipRecord(layout);
   if (handed === undefined) return;
   const isShared = handed.paths.some(({ isOwn }) => !isOwn);
-  const live = isShared ? ownershipOfOtherRuns(store, runId).filter((other) => other.isLive) : [];
+  const others = isShared ? await ownershipOfOtherRuns(store, runId) : [];
+  const live = others.filter(({ isLive }) => isLive);
   for (const path of handed.paths) if (!path.isOwn || isThere(path)) restore(path, handed, live);
   if (isThere({ path: layout.dir })) {
     chmodSync(layout.dir, 0o700);

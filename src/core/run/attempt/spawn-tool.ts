@@ -1,13 +1,13 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../../util/error-code.ts';
 import { unreachable } from '../../../util/unreachable.ts';
+import type { RunWriter } from '../../ports/run-store.ts';
 import type { InputPipe } from '../../process/input-pipe.ts';
 import { ProcessTree } from '../../process/kill-tree.ts';
 import type { Exit, SpawnedProcess } from '../../process/runtime.ts';
 import type { Watchdog } from '../../process/watchdog.ts';
 import type { EgressNote } from '../../sandbox/egress/connection-log.ts';
 import type { SandboxLaunch } from '../../sandbox/sandbox.ts';
-import type { RunWriter } from '../../store-files/run-store.ts';
 import { environmentOf } from '../plan/environment.ts';
 import type { RecordFeed } from '../records/record-feed.ts';
 import type { AttemptContext } from './attempt-context.ts';

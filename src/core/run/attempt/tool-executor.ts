@@ -1,8 +1,8 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { ErrorInfo } from '../../../protocol/error-codes.ts';
+import type { RunWriter } from '../../ports/run-store.ts';
 import type { Exit } from '../../process/runtime.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
-import type { RunWriter } from '../../store-files/run-store.ts';
 import { failureOf, isListedExit, judge, type ObservedAttempt, type Outcome } from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor } from '../run-executor.ts';

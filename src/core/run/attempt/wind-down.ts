@@ -1,6 +1,7 @@
 import type { ProcessTree, Survivor } from '../../process/kill-tree.ts';
 import type { ObservedAttempt } from '../outcome.ts';
 import type { AttemptContext } from './attempt-context.ts';
+import { putCancelFile } from './cancel-file.ts';
 import { type Ending, hasEndedItself } from './ending.ts';
 import { after } from './guards/guard.ts';
 import type { PreparedAttempt, SpawnedTool } from './spawn-tool.ts';
@@ -68,13 +69,13 @@ export async function endLeftovers(tree: ProcessTree): Promise<{ left: number; s
  * tree. A forced cancel ends each grace at once.
  */
 async function stopTool(
-  { plan, options }: AttemptContext,
+  { plan, writer, options }: AttemptContext,
   { tree, exited }: SpawnedTool,
   ending: Ending,
 ): Promise<void> {
   // A tool that uses too much would go on to do so.
   const graceMs = isWithoutGrace(ending) ? 0 : plan.limits.cancelGraceS * 1000;
-  options.control.reportTool(reasonOf(ending));
+  putCancelFile(writer.layout, reasonOf(ending));
   if (await endsWithin(exited, graceMs, options.forceCancel)) return;
   tree.signal('SIGTERM');
   if (await endsWithin(exited, graceMs, options.forceCancel)) return;

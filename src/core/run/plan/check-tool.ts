@@ -16,12 +16,12 @@ export interface CheckedTool {
 
 /** Finds the tool of a request. Throws when it is incompatible, denied by the policy, not approved, or lacks a required variable. */
 export async function checkTool(
-  { registry, config, store }: PlanServices,
+  { registry, config, workspaces }: PlanServices,
   request: RunRequest,
 ): Promise<CheckedTool> {
   const found = request.found ?? (await registry.find(request.tool));
   assertCompatible(found.manifest);
-  const guard = await RunGuard.open(found, { ...request, config, runsDir: store.root });
+  const guard = await RunGuard.open(found, { ...request, config, runsDir: workspaces.root });
   const { tool, approval } = await guard.authorizeTool();
   checkEnvironment(tool, request);
   return { tool, guard, approval };

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
+import type { RunWorkspace } from '../../ports/run-workspace.ts';
 import { sharedLibraryOf } from '../../registry/command.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { type SdkPaths, sdkPaths } from '../../registry/sdk-paths.ts';
 import { type ChosenBackend, chooseBackend, forgettingWhenBroken } from '../../sandbox/choose.ts';
 import { type GroupPlace, usefulGroups } from '../../sandbox/groups/group-places.ts';
 import type { Confinement, RunFolders, SandboxBackend, SandboxRequest } from '../../sandbox/sandbox.ts';
-import { layoutOf, type RunLayout } from '../../store-files/layout.ts';
 import type { RunRequest } from '../run-request.ts';
 import { heldLimits } from './held-limits.ts';
 import type { PlanServices } from './plan-services.ts';
@@ -27,7 +27,7 @@ export async function confineTool(
   { env }: RunRequest,
   of: { runId: string; tool: ToolEntry; call: ResolvedCall; resources: ResourceLimits },
 ): Promise<ToolConfinement> {
-  const { config, store } = services;
+  const { config, workspaces } = services;
   const { runId, tool, call, resources } = of;
   const { command, args, grants } = call;
   const { level, commands } = tool.manifest.permissions;
@@ -40,11 +40,11 @@ export async function confineTool(
     runtime: command.runtime,
     language: tool.language,
     toolDir: tool.dir,
-    folders: foldersOf(layoutOf(store.root, runId)),
+    folders: foldersOf(workspaces.of(runId)),
     libraries: [...librariesOf(sdkPaths(), tool), ...sharedLibraryOf(tool, config)],
     grants,
-    // The first run of a project makes the store before its tool starts.
-    hidden: hidden.filter((path) => path === store.root || existsSync(path)),
+    // The first run of a project makes the folder before its tool starts.
+    hidden: hidden.filter((path) => path === workspaces.root || existsSync(path)),
     commands,
     path: env['PATH'] ?? '',
     limits: resources,
@@ -53,11 +53,11 @@ export async function confineTool(
 }
 
 async function confine(
-  { config: { config }, store }: PlanServices,
+  { config: { config }, workspaces }: PlanServices,
   tool: ToolEntry,
   request: Omit<SandboxRequest, 'network'>,
 ): Promise<Omit<ToolConfinement, 'argv'>> {
-  const cacheFolder = join(store.root, 'cache');
+  const cacheFolder = join(workspaces.root, 'cache');
   const chosen = await chooseBackend(config.security, cacheFolder);
   const { backend, probe } = chosen;
   const network = await networkFor(config, tool, backend);
@@ -86,7 +86,7 @@ async function networkFor(
   return networkOf({ config }, tool, backend);
 }
 
-function foldersOf(layout: RunLayout): RunFolders {
+function foldersOf(layout: RunWorkspace): RunFolders {
   return {
     writable: [layout.work, layout.artifacts, layout.toolLogs],
     readable: [layout.toolControl, layout.secrets],

@@ -1,12 +1,12 @@
 import { whyDenied } from '../../../protocol/env-names.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
-import type { RunLayout } from '../../store-files/layout.ts';
+import type { RunWorkspace } from '../../ports/run-workspace.ts';
 import type { ToolPlan } from './tool-plan.ts';
 
 /** The whole environment of a tool (contract §2): what is listed, and nothing of the caller's beyond it. */
 export function environmentOf(
   plan: ToolPlan,
-  layout: RunLayout,
+  layout: RunWorkspace,
   attempt: { number: number; deadline: Date; isResumed: boolean },
 ): Record<string, string> {
   return {

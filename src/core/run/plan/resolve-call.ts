@@ -11,7 +11,6 @@ import { checkJsonInputs } from '../../registry/check-json-inputs.ts';
 import { commandOf, type ToolCommand } from '../../registry/command.ts';
 import { declaredGrants } from '../../registry/declared-grants.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
-import { layoutOf } from '../../store-files/layout.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
 import type { PlanServices } from './plan-services.ts';
@@ -40,13 +39,13 @@ export async function resolveCall(
   request: RunRequest,
   { tool, runId }: { tool: ToolEntry; runId: string },
 ): Promise<ResolvedCall> {
-  const { config, registry, store } = services;
+  const { config, registry, workspaces } = services;
   const hidden = ownFolders(services, request.env);
   const resolved = resolveArguments(tool, request.args, {
     cwd: request.cwd,
     roots: grantRoots(config, request.cwd),
     protectedRoots: [...hidden, tool.dir],
-    stagingDir: layoutOf(store.root, runId).staging,
+    stagingDir: workspaces.of(runId).staging,
     ...(request.replays && { stayingOutputs: request.replays.outputs }),
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
@@ -67,8 +66,8 @@ export async function resolveCall(
 }
 
 /** ACOR's own folders, which no tool is granted. */
-export function ownFolders({ store, config }: PlanServices, env: RunRequest['env']): string[] {
-  return [store.root, join(config.root, '.acor'), ...userFolders(env)];
+export function ownFolders({ workspaces, config }: PlanServices, env: RunRequest['env']): string[] {
+  return [workspaces.root, join(config.root, '.acor'), ...userFolders(env)];
 }
 
 async function readSecrets(

@@ -1,9 +1,8 @@
 import { errorMessage } from '../../../util/error-code.ts';
+import type { RunWriter } from '../../ports/run-store.ts';
 import { InputPipe } from '../../process/input-pipe.ts';
-import type { RunWriter } from '../../store-files/run-store.ts';
 import { endedRecord, followToEnd } from '../follow-to-end.ts';
 import type { RunnerServices } from '../services.ts';
-import { PaceReport } from './backpressure.ts';
 import type { RecordSource } from './record-reader.ts';
 import { RecordReader } from './record-reader.ts';
 
@@ -70,18 +69,18 @@ export class RecordFeed implements Disposable {
     const { run_id, form } = this.#source;
     const { signal } = this.#stop;
     const reader = new RecordReader(form);
-    const pace = new PaceReport(store.layout(run_id));
-    let taken = 0;
+    const records = store.control.readRecords(run_id);
+    let consumed = 0;
     try {
-      for await (const lines of followToEnd(store, run_id, { since: 0, signal })) {
+      for await (const lines of followToEnd(store, run_id, { since: 0, signal, recovers: true })) {
         await this.#give(reader.read(lines));
         if (signal.aborted) return;
-        taken += lines.length;
-        pace.report(taken);
+        consumed += lines.length;
+        records.acknowledge(consumed);
         this.#isStarved = true;
       }
     } finally {
-      pace.close();
+      records.close();
     }
     this.#isStarved = false;
     this.#lastGivenMs = performance.now();

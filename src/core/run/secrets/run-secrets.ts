@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { RunWriter } from '../../ports/run-store.ts';
+import type { RunWorkspace } from '../../ports/run-workspace.ts';
 import type { Runtime } from '../../process/runtime.ts';
 import { heldValue } from '../../sandbox/held-value.ts';
 import type { SecretFiles } from '../../sandbox/sandbox.ts';
 import { Redaction } from '../../secrets/redaction.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
-import type { RunLayout } from '../../store-files/layout.ts';
-import type { RunWriter } from '../../store-files/run-store.ts';
-import { clearSecrets, fillSecrets } from '../../store-files/secrets-folder.ts';
 import { searchArtifacts } from './search-artifacts.ts';
+import { clearSecrets, fillSecrets } from './secrets-folder.ts';
 
 /** What a run knows that nobody else is to learn. A run without any has none of these, and loads nothing of this. */
 export class RunSecrets {
@@ -30,12 +30,12 @@ export class RunSecrets {
   }
 
   /** Puts the tool's secrets into its folder, for one attempt in a sandbox that cannot take them from `handed`. */
-  deliver(layout: RunLayout): void {
+  deliver(layout: RunWorkspace): void {
     if (this.delivered.length > 0) fillSecrets(layout, this.delivered);
   }
 
   /** The same for a sandbox that makes the files itself: no file of the machine ever holds them. */
-  handed(runtime: Runtime, layout: RunLayout): SecretFiles {
+  handed(runtime: Runtime, layout: RunWorkspace): SecretFiles {
     const files = this.delivered.map(({ name, bytes }) => ({
       name,
       open: () => heldValue(runtime, layout.dir, bytes),
@@ -65,7 +65,7 @@ export class RunSecrets {
   }
 
   /** The run is over: returns what may be told of it, and removes the filed answers that hold a secret. Resumed, it asks again. */
-  conclude<T>({ answers }: RunLayout, summary: T): T {
+  conclude<T>({ answers }: RunWorkspace, summary: T): T {
     try {
       for (const entry of readdirSync(answers, { withFileTypes: true })) {
         const path = join(answers, entry.name);

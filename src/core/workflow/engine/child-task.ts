@@ -1,9 +1,8 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
+import { isLive, livenessOf } from '../../run/liveness.ts';
 import { wasStoppedMidway } from '../../run/retry.ts';
 import type { RunRequest } from '../../run/run-request.ts';
-import { requestCancel } from '../../store-files/cancel-request.ts';
-import { isLive } from '../../store-files/lost-runs.ts';
 import { childRequest } from './child-request.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
 import { type FollowedChild, followChild } from './follow-child.ts';
@@ -23,12 +22,12 @@ const LARGEST_RESULT_CHARS = 4096;
 export async function runChild(engine: Engine, task: ChildTask, isFirst: boolean): Promise<TaskTry> {
   try {
     if (isFirst) {
-      const unknown = takeUp(engine, task);
+      const unknown = await takeUp(engine, task);
       if (unknown !== undefined) return unknown;
     }
     const { isOpen, hasBegun, childRunId } = engine.history.of(task.id);
-    const goesOn = isFirst && isOpen && hasBegun && isThere(engine, childRunId);
-    const runId = goesOn ? childRunId : await begin(engine, task, isFirst);
+    const goesOn = isFirst && isOpen && hasBegun && (await isThere(engine, childRunId));
+    const runId = goesOn ? childRunId! : await begin(engine, task, isFirst);
     return tryOf(task, await follow(engine, task, runId));
   } catch (error) {
     // It did not begin: what its arguments, its manifest or the policy say against it.
@@ -38,11 +37,12 @@ export async function runChild(engine: Engine, task: ChildTask, isFirst: boolean
 }
 
 /** What ended badly in an earlier attempt may have been mended by hand since; and it may be that nobody can say what it did. */
-function takeUp(engine: Engine, { id, work }: ChildTask): TaskTry | undefined {
+async function takeUp(engine: Engine, { id, work }: ChildTask): Promise<TaskTry | undefined> {
   const { done, childRunId, recordedSeq } = engine.history.of(id);
-  if (done === undefined || !isThere(engine, childRunId)) return undefined;
-  const record = engine.services.store.read(childRunId);
-  if (record.state === 'completed' || isLive(record)) {
+  const run = done === undefined ? undefined : await runOf(engine, childRunId);
+  if (run === undefined) return undefined;
+  const { record, liveness } = run;
+  if (record.state === 'completed' || liveness === 'live') {
     emit(engine, { type: 'task_started', task_id: id, child_run_id: childRunId, since_seq: recordedSeq });
     return undefined;
   }
@@ -63,7 +63,7 @@ async function begin(engine: Engine, task: ChildTask, isFirst: boolean): Promise
   const number = wasSubmitted ? tries : tries + 1;
   const request = childRequest(engine, task, task.scope(), number);
   // What a workflow has done stays done: the next try goes on with it.
-  const goesOn = task.work.kind !== 'tool' && isThere(engine, before);
+  const goesOn = task.work.kind !== 'tool' && (await isThere(engine, before)) ? before : null;
   if (!wasSubmitted) {
     const command = commandOf(task.work, request);
     const payload = { step: task.step, command, key: request.idempotencyKey };
@@ -71,11 +71,11 @@ async function begin(engine: Engine, task: ChildTask, isFirst: boolean): Promise
       type: 'task_submitted',
       task_id: task.id,
       payload,
-      ...(goesOn && { child_run_id: before }),
+      ...(goesOn !== null && { child_run_id: goesOn }),
     });
   }
-  const since = goesOn ? eventsOf(engine, before) : 0;
-  const runId = goesOn ? await goOn(engine, request, before) : await startChild(engine, request);
+  const since = goesOn === null ? 0 : await eventsOf(engine, goesOn);
+  const runId = goesOn === null ? await startChild(engine, request) : await goOn(engine, request, goesOn);
   const about = { task_id: task.id, child_run_id: runId, ...(since > 0 && { since_seq: since }) };
   emit(engine, { type: 'task_started', ...about });
   return runId;
@@ -104,7 +104,7 @@ async function goOn(engine: Engine, request: RunRequest, runId: string): Promise
     const force = engine.plan.isForced;
     return await startChild(engine, { ...again, again: { runId, mode: 'resume', force } });
   } catch (error) {
-    if (isLive(engine.services.store.read(runId))) return runId;
+    if (await isLive(engine.services.store, runId)) return runId;
     throw error;
   }
 }
@@ -113,7 +113,7 @@ async function goOn(engine: Engine, request: RunRequest, runId: string): Promise
 async function follow(engine: Engine, task: ChildTask, runId: string): Promise<FollowedChild> {
   const { signal } = engine.stop;
   const { forceCancel } = engine;
-  const cancel = () => askToEnd(engine, runId, { now: forceCancel.aborted });
+  const cancel = () => void askToEnd(engine, runId, { force: forceCancel.aborted });
   if (signal.aborted) cancel();
   for (const each of [signal, forceCancel]) each.addEventListener('abort', cancel, { once: true });
   const isWorkflow = task.work.kind !== 'tool';
@@ -129,10 +129,14 @@ async function follow(engine: Engine, task: ChildTask, runId: string): Promise<F
   }
 }
 
-function askToEnd({ services: { store }, stop }: Engine, runId: string, options: { now: boolean }): void {
+async function askToEnd(
+  { services: { store }, stop }: Engine,
+  runId: string,
+  options: { force: boolean },
+): Promise<void> {
   try {
     const reason = String(stop.signal.reason ?? 'the workflow is ended without any more grace');
-    if (isLive(store.read(runId))) requestCancel(store.layout(runId), reason, options);
+    if (await isLive(store, runId)) await store.control.requestCancel(runId, reason, options);
   } catch {
     // A run that was removed has been told so by that.
   }
@@ -165,17 +169,15 @@ function resultToTell(result: Record<string, unknown> | null): unknown {
     : { omitted: 'too large; see the log of the child' };
 }
 
-function isThere({ services }: Engine, runId: string | null): runId is string {
-  if (runId === null) return false;
-  try {
-    services.store.read(runId);
-    return true;
-  } catch {
-    // It was removed: what it has done is done, but nobody can read it.
-    return false;
-  }
+async function isThere(engine: Engine, runId: string | null): Promise<boolean> {
+  return (await runOf(engine, runId)) !== undefined;
 }
 
-function eventsOf({ services }: Engine, runId: string): number {
-  return services.store.read(runId).events ?? 0;
+/** Undefined for a run that was removed: what it has done is done, but its results cannot be read. */
+async function runOf({ services }: Engine, runId: string | null) {
+  return runId === null ? undefined : livenessOf(services.store, runId).catch(() => undefined);
+}
+
+async function eventsOf({ services }: Engine, runId: string): Promise<number> {
+  return (await services.store.read(runId)).events ?? 0;
 }

@@ -1,7 +1,7 @@
+import type { RunWriter } from '../../ports/run-store.ts';
+import { filedAnswer } from '../../run/answers/answer-files.ts';
 import { readQuestion } from '../../run/answers/question.ts';
 import type { Questions } from '../../run/answers/questions.ts';
-import { filedAnswer } from '../../store-files/answer-inbox.ts';
-import type { RunWriter } from '../../store-files/run-store.ts';
 
 /** What a question of the workflow itself came to. */
 export type Decided = { answer: unknown } | { unansweredForS: number } | 'stopped';

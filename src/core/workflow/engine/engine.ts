@@ -1,7 +1,7 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { RunWriter } from '../../ports/run-store.ts';
 import type { ChildHosts } from '../../run/child-supervisors.ts';
 import type { RunnerServices } from '../../run/services.ts';
-import type { RunWriter } from '../../store-files/run-store.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import type { Decisions } from './decisions.ts';
 import type { WorkflowPlan } from './plan-workflow.ts';
@@ -34,7 +34,7 @@ export function emit(
     writer.log.append(event);
     writer.log.flush();
   } catch (error) {
-    throw new StoreFailed(storageError(error, 'write the event log', writer.layout.events));
+    throw new StoreFailed(storageError(error, 'write the event log', writer.layout.dir));
   }
   history.add(event);
 }

@@ -1,8 +1,7 @@
 import type { RunRecord } from '../../../protocol/run-record.ts';
+import { readChildQuestion, throughTask } from '../../run/answers/child-question.ts';
 import { endedRecord, followToEnd } from '../../run/follow-to-end.ts';
-import type { RunSummary } from '../../run/run-summary.ts';
-import { summaryOf } from '../../run/run-summary.ts';
-import { readChildQuestion, throughTask } from '../../store-files/child-question.ts';
+import { type RunSummary, summaryOf } from '../../run/run-summary.ts';
 import { type Engine, emit } from './engine.ts';
 
 type Event = Readonly<Record<string, unknown>>;
@@ -42,13 +41,13 @@ export async function followChild(
   const { store } = engine.services;
   const teller = new ChildTeller(engine, taskId, childRunId, options.isWorkflow);
   try {
-    for await (const lines of followToEnd(store, childRunId, { since: 0 }))
+    for await (const lines of followToEnd(store, childRunId, { since: 0, recovers: true }))
       teller.take(Buffer.from(lines.buffer, lines.byteOffset, lines.length));
   } finally {
     teller.end();
   }
   const record = await endedRecord(store, childRunId);
-  return { record, summary: summaryOf(store, childRunId, record) };
+  return { record, summary: await summaryOf(store, childRunId, record) };
 }
 
 class ChildTeller {

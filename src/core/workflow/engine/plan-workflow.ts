@@ -30,7 +30,7 @@ export async function planWorkflow(services: RunnerServices, request: RunRequest
   refuseWhatCannotRun(workflow);
   const name = runName('workflow', workflow.name);
   const version = `sha256:${workflow.digest}`;
-  if (again !== undefined && !again.force) refuseChanged(services, again.runId, file, version);
+  if (again !== undefined && !again.force) await refuseChanged(services, again.runId, file, version);
   const plan = planParent(services, request, {
     name,
     version,
@@ -79,13 +79,13 @@ function refuseWhatCannotRun({ inputs, file }: Workflow): void {
 }
 
 /** Steps that are done were done as the file said then. */
-function refuseChanged(
+async function refuseChanged(
   { store }: Pick<RunnerServices, 'store'>,
   runId: string,
   file: string,
   version: string,
-): void {
-  const before = store.read(runId).tool_version;
+): Promise<void> {
+  const { tool_version: before } = await store.read(runId);
   if (before === null || before === version) return;
   throw new AcorError('E_USAGE', `${file} is not what it was when run ${runId} began: it has been changed`, {
     hint: 'Put it back, start it anew, or add --force: steps that are done stay done, by their names.',

@@ -1,5 +1,7 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { expressionsOf } from '../check/templates-of.ts';
 import { evaluate } from '../expression/evaluate.ts';
+import type { Scope } from '../expression/expression.ts';
 import type { Step, Task } from '../model.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
 import { runTask } from './run-task.ts';
@@ -16,10 +18,12 @@ interface Item {
 export async function runStep(engine: Engine, results: StepResults, step: Step): Promise<StepEnd> {
   const id = taskIdOf(step.name);
   try {
-    if (step.foreach === undefined) return await runOnce(engine, results, step, id, undefined);
-    const items = itemsOf(step, results);
+    const { once, eachItem } = expressionsOf(step);
+    const scopeOf = await results.scopeFor([...once, ...eachItem]);
+    if (step.foreach === undefined) return await runOnce(engine, scopeOf, step, id, undefined);
+    const items = itemsOf(step, scopeOf());
     const each = (item: unknown, index: number) =>
-      runOnce(engine, results, step, `${id}[${index}]`, { item, index });
+      runOnce(engine, scopeOf, step, `${id}[${index}]`, { item, index });
     return together(
       await inTurn(items, step.foreach.maxConcurrency ?? engine.plan.workflow.maxConcurrency, each),
       step,
@@ -31,12 +35,12 @@ export async function runStep(engine: Engine, results: StepResults, step: Step):
 
 async function runOnce(
   engine: Engine,
-  results: StepResults,
+  scopeOf: (item?: Item) => Scope,
   step: Step,
   id: string,
   item: Item | undefined,
 ): Promise<StepEnd> {
-  const scope = () => results.scope(item);
+  const scope = () => scopeOf(item);
   if (step.kind !== 'parallel') {
     const outcome = await runTask(engine, { ...step, id, step: step.name, work: step, scope });
     return single(id, outcome, step.kind === 'decision');
@@ -121,9 +125,9 @@ function together(outcomes: readonly (StepEnd | undefined)[], { kind }: Step): S
   };
 }
 
-function itemsOf({ name, foreach }: Step, results: StepResults): readonly unknown[] {
+function itemsOf({ name, foreach }: Step, scope: Scope): readonly unknown[] {
   const { over, maxItems } = foreach!;
-  const items = evaluate(over, results.scope());
+  const items = evaluate(over, scope);
   if (!Array.isArray(items)) {
     throw new AcorError(
       'E_WORKFLOW_INVALID',

@@ -67,7 +67,7 @@ async function endOfStep(engine: Engine, results: StepResults, step: Step): Prom
   if (skipped.length > 0 && (step.when === undefined || reads(step.when, skipped)))
     return skip(engine, step, `'${skipped[0]}' was skipped`);
   try {
-    if (step.when !== undefined && !isTrue(step.when, step, results))
+    if (step.when !== undefined && !(await isTrue(step.when, step, results)))
       return skip(engine, step, 'its condition does not hold');
   } catch (error) {
     const { code, message } = recordedFailure(error);
@@ -96,8 +96,9 @@ function skip(engine: Engine, { name }: Step, why: string): StepEnd {
   return SKIPPED;
 }
 
-function isTrue(when: Template, { name }: Step, results: StepResults): boolean {
-  const value = evaluate(when, results.scope());
+async function isTrue(when: Template, { name }: Step, results: StepResults): Promise<boolean> {
+  const scopeOf = await results.scopeFor(expressionsIn(when));
+  const value = evaluate(when, scopeOf());
   if (typeof value === 'boolean') return value;
   throw new AcorError(
     'E_WORKFLOW_INVALID',

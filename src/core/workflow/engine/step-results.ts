@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
+import { filedAnswer } from '../../run/answers/answer-files.ts';
 import { stagedBefore } from '../../run/attempt/outputs.ts';
 import { summaryOf } from '../../run/run-summary.ts';
-import { filedAnswer } from '../../store-files/answer-inbox.ts';
-import type { Scope, StepScope } from '../expression/expression.ts';
+import type { Expression, Reference, Scope, StepScope } from '../expression/expression.ts';
 import type { Engine } from './engine.ts';
 import { actionIdOf } from './task-id.ts';
 
@@ -22,13 +22,12 @@ export interface StepEnd {
 }
 
 /**
- * What expressions may read, looked up when they do: what a step gave lies in the log of its run and nowhere else, so ten thousand items
- * cost no memory.
+ * What expressions may read. What a step gave is in the log of its run and nowhere else, and is read when an expression refers to it, so
+ * ten thousand items cost no memory.
  */
 export class StepResults {
   readonly #engine: Engine;
   readonly #ends = new Map<string, StepEnd>();
-  readonly #steps: Record<string, StepScope> = {};
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -44,17 +43,42 @@ export class StepResults {
 
   add(step: string, end: StepEnd): void {
     this.#ends.set(step, end);
-    lazily(this.#steps, step, () => stepScope(this.#engine, end));
   }
 
-  scope(item?: { item: unknown; index: number }): Scope {
-    const { plan, writer, isOk } = this.#engine;
-    const workflow = { run_id: writer.record.run_id, ok: isOk };
-    return { inputs: plan.inputs, steps: this.#steps, workflow, ...item };
+  /** Reads what these expressions refer to, and returns the scope in which they are evaluated, for each item. */
+  async scopeFor(expressions: readonly Expression[]): Promise<(item?: Item) => Scope> {
+    const references = expressions.flatMap((expression) => expression.references);
+    const steps: Record<string, StepScope> = {};
+    for (const [name, end] of this.#ends)
+      steps[name] = await stepScope(this.#engine, end, (field) => refersTo(references, name, field));
+    const { plan, writer } = this.#engine;
+    return (item) => ({
+      inputs: plan.inputs,
+      steps,
+      workflow: { run_id: writer.record.run_id, ok: this.#engine.isOk },
+      ...item,
+    });
   }
 }
 
-function stepScope(engine: Engine, end: StepEnd): StepScope {
+interface Item {
+  item: unknown;
+  index: number;
+}
+
+/** Whether a field of a step is read: by its name, or by an expression that chooses the step or the field when it is evaluated. */
+function refersTo(references: readonly Reference[], step: string, field: string): boolean {
+  return references.some(
+    ([root, name, read]) =>
+      root === 'steps' && (name === undefined || name === step) && (read === undefined || read === field),
+  );
+}
+
+async function stepScope(
+  engine: Engine,
+  end: StepEnd,
+  isRead: (field: string) => boolean,
+): Promise<StepScope> {
   const { state, code, taskIds, isList, isDecision, failed } = end;
   const [only] = taskIds;
   const scope = {
@@ -67,14 +91,19 @@ function stepScope(engine: Engine, end: StepEnd): StepScope {
   // What a step that was skipped would have given is not there, which an expression can ask for with has().
   if (state === 'skipped') return scope;
   if (isDecision) {
-    lazily(scope, 'answer', () =>
-      isList ? taskIds.map((id) => answerOf(engine, id)) : answerOf(engine, only!),
-    );
-    return scope;
+    const answers = taskIds.map((id) => answerOf(engine, id));
+    return { ...scope, answer: isList ? answers : answers[0] };
   }
-  lazily(scope, 'data', () => (isList ? taskIds.map((id) => dataOf(engine, id)) : dataOf(engine, only!)));
-  lazily(scope, 'artifacts', () => Object.assign({}, ...taskIds.map((id) => artifactsOf(engine, id))));
-  return scope;
+  const data = isRead('data') ? await mapInTurn(taskIds, (id) => dataOf(engine, id)) : [];
+  const artifacts = isRead('artifacts') ? await mapInTurn(taskIds, (id) => artifactsOf(engine, id)) : [];
+  return { ...scope, data: isList ? data : (data[0] ?? null), artifacts: Object.assign({}, ...artifacts) };
+}
+
+/** One after the other: a step may have ten thousand tasks, each with a log to read. */
+async function mapInTurn<T>(ids: readonly string[], read: (id: string) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  for (const id of ids) results.push(await read(id));
+  return results;
 }
 
 function answerOf({ history, writer }: Engine, taskId: string): unknown {
@@ -82,18 +111,21 @@ function answerOf({ history, writer }: Engine, taskId: string): unknown {
   return answer?.value ?? null;
 }
 
-function dataOf({ history, services }: Engine, taskId: string): unknown {
+async function dataOf({ history, services: { store } }: Engine, taskId: string): Promise<unknown> {
   const { childRunId, done } = history.of(taskId);
   if (childRunId === null || done?.status !== 'ok') return null;
-  return summaryOf(services.store, childRunId).result?.data ?? null;
+  return (await summaryOf(store, childRunId, await store.read(childRunId))).result?.data ?? null;
 }
 
 /** By the input that named the place, where there is one, else by the file's name. */
-function artifactsOf({ history, services: { store } }: Engine, taskId: string): Record<string, string> {
+async function artifactsOf(
+  { history, services: { store } }: Engine,
+  taskId: string,
+): Promise<Record<string, string>> {
   const { childRunId } = history.of(taskId);
   if (childRunId === null) return {};
-  const record = store.read(childRunId);
-  const { artifacts } = summaryOf(store, childRunId, record);
+  const record = await store.read(childRunId);
+  const { artifacts } = await summaryOf(store, childRunId, record);
   const named: Record<string, string> = {};
   const inputs = stagedBefore(record).map((staged) => staged.split('/', 2) as [string, string]);
   for (const { path } of artifacts) {
@@ -102,8 +134,4 @@ function artifactsOf({ history, services: { store } }: Engine, taskId: string): 
     for (const [input, staged] of inputs) if (staged === name) named[input] = path;
   }
   return named;
-}
-
-function lazily<T extends object>(target: T, key: string, read: () => unknown): void {
-  Object.defineProperty(target, key, { enumerable: true, configurable: true, get: read });
 }

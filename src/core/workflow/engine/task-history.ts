@@ -1,4 +1,5 @@
-import { readEvents } from '../../store-files/follow.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import { readEvents } from '../../run/read-events.ts';
 import { stepOf } from './task-id.ts';
 
 type Event = Readonly<Record<string, unknown>>;
@@ -55,9 +56,9 @@ export class TaskHistory {
     this.#lastSteps = new Set(lastSteps);
   }
 
-  static async read(eventsPath: string, lastSteps: Iterable<string>): Promise<TaskHistory> {
+  static async read(store: RunStore, runId: string, lastSteps: Iterable<string>): Promise<TaskHistory> {
     const history = new TaskHistory(lastSteps);
-    for await (const event of readEvents(eventsPath, { wait: false })) history.add(event);
+    for await (const event of readEvents(store, runId, { wait: false })) history.add(event);
     return history;
   }
 

@@ -1,3 +1,4 @@
+import type { RunWriter } from '../../ports/run-store.ts';
 import { EndingRace } from '../../run/attempt/ending.ts';
 import { guardDeadline } from '../../run/attempt/guards/clocks.ts';
 import type { ChildHosts } from '../../run/child-supervisors.ts';
@@ -10,9 +11,9 @@ import {
   type RunExecutor,
 } from '../../run/run-executor.ts';
 import type { RunnerServices } from '../../run/services.ts';
-import type { RunWriter } from '../../store-files/run-store.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import { evaluate } from '../expression/evaluate.ts';
+import { expressionsIn } from '../expression/template.ts';
 import { Decisions } from './decisions.ts';
 import { type Engine, emit, recordedFailure, StoreFailed } from './engine.ts';
 import type { WorkflowPlan } from './plan-workflow.ts';
@@ -70,7 +71,8 @@ export class WorkflowExecutor implements RunExecutor {
       writer: this.#writer,
       hosts: this.#hosts,
       history: await TaskHistory.read(
-        this.#writer.layout.events,
+        this.#services.store,
+        this.#plan.runId,
         workflow.finally.map(({ name }) => name),
       ),
       slots: new Slots(workflow.maxConcurrency),
@@ -164,9 +166,10 @@ export class WorkflowExecutor implements RunExecutor {
     return { state: 'failed', code, message: msg, hint, retryable: false, byRunner: false };
   }
 
-  #complete(engine: Engine, results: StepResults, failed: readonly string[]): AttemptOutcome {
+  async #complete(engine: Engine, results: StepResults, failed: readonly string[]): Promise<AttemptOutcome> {
     const { outputs } = this.#plan.workflow;
-    const scope = results.scope();
+    const scopeOf = await results.scopeFor(Object.values(outputs).flatMap(expressionsIn));
+    const scope = scopeOf();
     const data = Object.fromEntries(
       Object.entries(outputs).map(([name, output]) => [name, evaluate(output, scope)]),
     );

@@ -1,8 +1,8 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { runName } from '../../../protocol/run-kind.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import { readEvents } from '../../store-files/follow.ts';
-import type { RunStore } from '../../store-files/run-store.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import { readEvents } from '../../run/read-events.ts';
 import { findWorkflow, workflowFolders } from '../file/find-workflow.ts';
 import { readWorkflow } from '../file/read-workflow.ts';
 import { invalidWorkflow } from '../inspect-workflow.ts';
@@ -35,9 +35,8 @@ export async function drawWorkflow(
 }
 
 async function statesOf({ name }: Workflow, { id, store }: { id: string; store: RunStore }) {
-  const { tool } = store.read(id);
-  if (tool === runName('workflow', name))
-    return stepStates(readEvents(store.layout(id).events, { wait: false }));
+  const { tool } = await store.read(id);
+  if (tool === runName('workflow', name)) return stepStates(readEvents(store, id, { wait: false }));
   throw new AcorError('E_USAGE', `the run ${id} is one of '${tool}', not of the workflow '${name}'`, {
     hint: 'Name a run of this workflow.',
     next: [

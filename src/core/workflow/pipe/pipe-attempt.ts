@@ -4,7 +4,6 @@ import { type Ending, EndingRace } from '../../run/attempt/ending.ts';
 import { guardDeadline } from '../../run/attempt/guards/clocks.ts';
 import type { AttemptOptions, AttemptOutcome } from '../../run/run-executor.ts';
 import type { RunSummary } from '../../run/run-summary.ts';
-import { requestCancel } from '../../store-files/cancel-request.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import { Decisions } from '../engine/decisions.ts';
 import { emit, StoreFailed } from '../engine/engine.ts';
@@ -56,7 +55,7 @@ export class PipeAttempt {
       failed: (error) => this.#storeFailed(error),
     });
     void options.cancelled.then((reason) => this.#race.end({ kind: 'cancelled', reason }));
-    void options.forceCancel.then(() => this.#stopAll(this.#stopReason ?? 'cancelled', { now: true }));
+    void options.forceCancel.then(() => this.#stopAll(this.#stopReason ?? 'cancelled', { force: true }));
     void this.#race.first.then((ending) => this.#stopAll(reasonOf(ending)));
   }
 
@@ -133,15 +132,23 @@ export class PipeAttempt {
   }
 
   /** From the first stage to the last: none is asked for records by then that are not there any more. */
-  #stopAll(reason: string, options: { now?: boolean } = {}): void {
+  #stopAll(reason: string, options: { force?: boolean } = {}): void {
     this.#stopReason ??= reason;
     for (const run of this.#runs) this.#cancel(run, reason, options);
   }
 
-  #cancel({ runId, summary }: Running, reason: string, options: { now?: boolean } = {}): void {
+  #cancel(run: Running, reason: string, options: { force?: boolean } = {}): void {
+    this.#requestCancel(run, reason, options).catch((error) => this.#storeFailed(error));
+  }
+
+  async #requestCancel(
+    { runId, summary }: Running,
+    reason: string,
+    options: { force?: boolean },
+  ): Promise<void> {
     const { store } = this.#pipe.services;
-    if (summary !== undefined || isFinal(store.read(runId).state)) return;
-    requestCancel(store.layout(runId), reason, options);
+    if (summary !== undefined || isFinal((await store.read(runId)).state)) return;
+    await store.control.requestCancel(runId, reason, options);
   }
 
   #conclude(): AttemptOutcome {

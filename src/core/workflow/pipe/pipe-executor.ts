@@ -1,3 +1,4 @@
+import type { RunWriter } from '../../ports/run-store.ts';
 import type { ChildHosts } from '../../run/child-supervisors.ts';
 import { endChildren } from '../../run/end-children.ts';
 import { failureOf } from '../../run/outcome.ts';
@@ -8,7 +9,6 @@ import {
   type RunExecutor,
 } from '../../run/run-executor.ts';
 import type { RunnerServices } from '../../run/services.ts';
-import type { RunWriter } from '../../store-files/run-store.ts';
 import { StoreFailed } from '../engine/engine.ts';
 import { TaskHistory } from '../engine/task-history.ts';
 import type { Pipe } from './pipe.ts';
@@ -27,7 +27,7 @@ export class PipeExecutor implements RunExecutor {
     const { services, writer, hosts } = this.#parts;
     const { layout, record } = writer;
     try {
-      const history = await TaskHistory.read(layout.events, []);
+      const history = await TaskHistory.read(services.store, record.run_id, []);
       return await new PipeAttempt({ ...this.#parts, history }, options).run();
     } catch (error) {
       // Whatever went wrong, no stage lives on that nobody answers for.

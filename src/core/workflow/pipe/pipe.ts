@@ -1,6 +1,6 @@
+import type { RunWriter } from '../../ports/run-store.ts';
 import type { ChildHosts } from '../../run/child-supervisors.ts';
 import type { RunnerServices } from '../../run/services.ts';
-import type { RunWriter } from '../../store-files/run-store.ts';
 import type { TaskHistory } from '../engine/task-history.ts';
 import type { PipePlan } from './plan-pipe.ts';
 

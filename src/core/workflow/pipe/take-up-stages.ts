@@ -2,10 +2,9 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { readLogs, resumeRun } from '../../../protocol/next-steps.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import { followToEnd } from '../../run/follow-to-end.ts';
-import { settled } from '../../run/recover-lost-run.ts';
+import { isLive } from '../../run/liveness.ts';
+import { recoverRun } from '../../run/recover-lost-run.ts';
 import { wasStoppedMidway } from '../../run/retry.ts';
-import { requestCancel } from '../../store-files/cancel-request.ts';
-import { isLive } from '../../store-files/lost-runs.ts';
 import type { Pipe } from './pipe.ts';
 
 /**
@@ -25,7 +24,7 @@ export async function takeUpStages({
   }
   const done = records.findLastIndex((record) => record?.state === 'completed');
   let fresh = done + 1;
-  while (fresh < records.length && records[fresh] !== undefined && isLive(records[fresh]!)) fresh++;
+  while (await isGoingOn(services, records[fresh])) fresh++;
   for (const before of records.slice(fresh)) {
     if (before === undefined) continue;
     const record = await endedRun(services, before);
@@ -34,18 +33,22 @@ export async function takeUpStages({
   return { kept: records.map((record, index) => (index < fresh ? record?.run_id : undefined)), done };
 }
 
+async function isGoingOn({ store }: Pipe['services'], record: RunRecord | undefined): Promise<boolean> {
+  return record !== undefined && isLive(store, record.run_id);
+}
+
 /** Two runs of one stage must not work at once. */
 async function endedRun({ store }: Pipe['services'], record: RunRecord): Promise<RunRecord> {
-  if (!isLive(record)) return record;
-  requestCancel(store.layout(record.run_id), 'the pipe begins anew before it');
-  for await (const _ of followToEnd(store, record.run_id, { since: 0 }));
+  if (!(await isLive(store, record.run_id))) return record;
+  await store.control.requestCancel(record.run_id, 'the pipe begins anew before it');
+  for await (const _ of followToEnd(store, record.run_id, { since: 0, recovers: true }));
   return store.read(record.run_id);
 }
 
 /** Undefined for a run that was removed since. */
 async function recordOf({ store }: Pipe['services'], runId: string): Promise<RunRecord | undefined> {
   try {
-    return await settled(store, runId);
+    return await recoverRun(store, runId);
   } catch (error) {
     if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return undefined;
     throw error;

@@ -12,14 +12,20 @@ import { checkPolicy, checkRuntimes, checkTools } from './tools.ts';
 export const health = acorOperation({
   name: 'system.health',
   summary: 'Check that everything a run needs is there, and say how to mend what is not.',
-  effect: 'reads',
+  effect: 'writes',
   idempotent: true,
   rateLimit: null,
-  input: z.object({}),
+  input: z.object({
+    fix: z
+      .boolean()
+      .default(false)
+      .describe('Recover the runs that have lost their supervisor: each ends as E_RUNNER_LOST.'),
+  }),
   output: healthReport,
   list: 'checks',
   example: 'acor health',
-  async run(_input, ctx) {
+  moreExamples: ['acor health --fix'],
+  async run(input, ctx) {
     const checks: HealthCheck[] = [];
     try {
       const project = await ctx.app.project();
@@ -32,7 +38,7 @@ export const health = acorOperation({
       checks.push(...(await checkRuntimes(project, ctx.env)));
       checks.push(...(await checkSandbox(project)));
       checks.push(await checkLimits());
-      checks.push(...(await checkStore(project)));
+      checks.push(...(await checkStore(project, input.fix)));
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
       checks.push({

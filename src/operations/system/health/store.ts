@@ -2,20 +2,21 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname } from 'node:path';
 import type { HealthCheck } from '../../../compose/health-shape.ts';
 import type { RunIndex } from '../../../core/ports/run-index.ts';
-import { recoverIfLost } from '../../../core/run/recover-lost-run.ts';
-import { isLost } from '../../../core/store-files/lost-runs.ts';
-import type { RunStore } from '../../../core/store-files/run-store.ts';
+import type { RunStore } from '../../../core/ports/run-store.ts';
+import { recoverLostRuns } from '../../../core/run/recover-lost-run.ts';
 import type { Project } from '../../acor-app.ts';
 
 /** Below this a run of ordinary size may fill the disk. */
 const LOW_SPACE_BYTES = 200_000_000;
 
-/** Whether runs can be kept: permissions, space, and runs that lost their supervisor. */
-export async function checkStore({ store, index }: Project): Promise<HealthCheck[]> {
+/** Whether runs can be kept: permissions, space, and runs that lost their supervisor, which `fix` recovers. */
+export async function checkStore({ store, index }: Project, fix: boolean): Promise<HealthCheck[]> {
   const access = checkAccess(store.root);
   if (access.status === 'blocked') return [access];
+  const lostRuns = await checkLostRuns(store, fix);
   const runs = await index();
-  return [access, checkSpace(store.root), await checkLostRuns(store, runs), checkIndex(runs)];
+  await runs.unended();
+  return [access, checkSpace(store.root), lostRuns, checkIndex(runs)];
 }
 
 /** After the runs were looked through: an index that is damaged shows it then. */
@@ -55,24 +56,22 @@ function checkSpace(root: string): HealthCheck {
   return { name: 'store.space', status: 'degraded', detail, fix: 'acor clean --keep 20' };
 }
 
-async function checkLostRuns(store: RunStore, index: RunIndex): Promise<HealthCheck> {
-  const lost: string[] = [];
-  for (const { run_id: runId } of await index.unended()) {
-    try {
-      const record = store.read(runId);
-      if (!isLost(record)) continue;
-      await recoverIfLost(store, record);
-      lost.push(runId);
-    } catch {
-      // A folder that holds no readable run is not a lost one.
-    }
-  }
-  if (lost.length === 0) return { name: 'store.lost_runs', status: 'ok', detail: 'none' };
+async function checkLostRuns(store: RunStore, fix: boolean): Promise<HealthCheck> {
+  const name = 'store.lost_runs';
+  const recovered = fix ? await recoverLostRuns(store, { withoutLease: true }) : [];
+  const lost = (await store.leases.list()).filter(({ state }) => state === 'lost').map(({ runId }) => runId);
+  if (lost.length > 0)
+    return {
+      name,
+      status: 'degraded',
+      detail: `${lost.length} run(s) have lost their supervisor: ${lost.join(', ')}`,
+      fix: 'acor health --fix',
+    };
+  if (recovered.length === 0) return { name, status: 'ok', detail: 'none' };
   return {
-    name: 'store.lost_runs',
-    status: 'degraded',
-    detail: `${lost.length} run(s) had lost their supervisor and were ended as E_RUNNER_LOST: ${lost.join(', ')}`,
-    fix: `acor show ${lost[0]}`,
+    name,
+    status: 'ok',
+    detail: `${recovered.length} run(s) had lost their supervisor and were ended as E_RUNNER_LOST: ${recovered.join(', ')}`,
   };
 }
 

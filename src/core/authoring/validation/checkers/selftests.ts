@@ -19,7 +19,7 @@ export const selftests: Checker = {
     let run: Awaited<ReturnType<typeof startRun>> | undefined;
     const stop = () => {
       if (interrupt !== undefined)
-        run?.cancel(`interrupted by ${interrupt.signal}`, { now: interrupt.count > 1 });
+        run?.cancel(`interrupted by ${interrupt.signal}`, { force: interrupt.count > 1 });
     };
     const stopListening = onInterrupt((signal, count) => {
       interrupt = { signal, count };

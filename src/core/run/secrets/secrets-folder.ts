@@ -1,12 +1,12 @@
 import { lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode } from '../../util/error-code.ts';
-import type { RunLayout } from './layout.ts';
-import { storageError } from './storage-error.ts';
+import { errorCode } from '../../../util/error-code.ts';
+import type { RunWorkspace } from '../../ports/run-workspace.ts';
+import { storageError } from '../../store-files/storage-error.ts';
 
 /** Gives a tool its secrets as files (contract §2), in a folder made anew: the one before was within the tool's reach. */
 export function fillSecrets(
-  layout: RunLayout,
+  layout: RunWorkspace,
   secrets: readonly { name: string; bytes: Uint8Array }[],
 ): void {
   clearSecrets(layout);
@@ -21,7 +21,7 @@ export function fillSecrets(
 }
 
 /** Leaves an empty folder, whatever a tool has put in its place; a link is removed, not followed. */
-export function clearSecrets({ secrets }: RunLayout): void {
+export function clearSecrets({ secrets }: RunWorkspace): void {
   let failure: unknown;
   const attempt = (work: () => void) => {
     try {

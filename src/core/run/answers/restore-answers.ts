@@ -1,16 +1,16 @@
-import { holdsRedaction } from '../../protocol/redaction-mark.ts';
-import { answeredIds, fileAnswer, isSafeActionId } from './answer-inbox.ts';
-import { readEvents } from './follow.ts';
-import type { RunLayout } from './layout.ts';
+import { holdsRedaction } from '../../../protocol/redaction-mark.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import type { RunWorkspace } from '../../ports/run-workspace.ts';
+import { answeredIds, fileAnswer, isSafeActionId } from './answer-files.ts';
 
 /**
  * Gives the tool every answer that the log has and `ANSWERS_DIR` has not: a supervisor that is killed between the two has
- * acknowledged an answer that its tool would never hear of. Answers from before a `retry` are not the tool's any more.
+ * acknowledged an answer that its tool never received. Answers from before a `retry` do not count for the tool any more.
  * One that held a secret is not in the log as it was given: the tool asks again.
  */
-export async function restoreAnswers(layout: RunLayout): Promise<void> {
+export async function restoreAnswers(store: RunStore, runId: string, workspace: RunWorkspace): Promise<void> {
   const answers = new Map<string, string>();
-  for await (const event of readEvents(layout.events, { wait: false })) {
+  for (const event of await store.questionEvents(runId)) {
     if (event.type === 'runner_state' && event.reason === 'retry') answers.clear();
     if (event.type !== 'action_answered') continue;
     const { action_id, action, answer } = event;
@@ -20,6 +20,6 @@ export async function restoreAnswers(layout: RunLayout): Promise<void> {
     if (holdsRedaction(answer)) answers.delete(id);
     else answers.set(id, JSON.stringify({ v: 1, type: 'action_answer', action_id, action, answer }));
   }
-  const filed = answeredIds(layout);
-  for (const [actionId, line] of answers) if (!filed.has(actionId)) fileAnswer(layout, actionId, line);
+  const filed = answeredIds(workspace);
+  for (const [actionId, line] of answers) if (!filed.has(actionId)) fileAnswer(workspace, actionId, line);
 }

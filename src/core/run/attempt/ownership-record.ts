@@ -1,9 +1,8 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { writeAtomic } from '../../util/atomic-write.ts';
-import { errorCode } from '../../util/error-code.ts';
-import type { RunLayout } from './layout.ts';
-import { isLive } from './lost-runs.ts';
-import type { RunStore } from './run-store.ts';
+import { readFileSync, rmSync } from 'node:fs';
+import { writeAtomic } from '../../../util/atomic-write.ts';
+import { errorCode } from '../../../util/error-code.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import type { RunWorkspace } from '../../ports/run-workspace.ts';
 
 /** A path that belongs to a run's own user for now, and whose it was. */
 export interface OwnedPath {
@@ -25,7 +24,7 @@ export interface OwnershipRecord {
   paths: OwnedPath[];
 }
 
-export function readOwnershipRecord(layout: RunLayout): OwnershipRecord | undefined {
+export function readOwnershipRecord(layout: RunWorkspace): OwnershipRecord | undefined {
   try {
     return JSON.parse(readFileSync(layout.ownershipRecord, 'utf8')) as OwnershipRecord;
   } catch (error) {
@@ -34,28 +33,28 @@ export function readOwnershipRecord(layout: RunLayout): OwnershipRecord | undefi
   }
 }
 
-export function writeOwnershipRecord(layout: RunLayout, handed: OwnershipRecord): void {
+export function writeOwnershipRecord(layout: RunWorkspace, handed: OwnershipRecord): void {
   // The run's own folders can be told without it after a crash of the machine.
   const durable = handed.paths.some(({ isOwn }) => !isOwn);
   writeAtomic(layout.ownershipRecord, JSON.stringify(handed), { durable, mode: 0o600 });
 }
 
-export function removeOwnershipRecord(layout: RunLayout): void {
+export function removeOwnershipRecord(layout: RunWorkspace): void {
   rmSync(layout.ownershipRecord, { force: true });
 }
 
-/** What other runs of the store have been given: by those that go on, and by those whose supervisor is gone. */
-export function ownershipOfOtherRuns(
+/** What other runs own: runs that are live, and runs that are lost and not recovered yet. Ended runs own nothing. */
+export async function ownershipOfOtherRuns(
   store: RunStore,
   runId: string,
-): { runId: string; handed: OwnershipRecord; isLive: boolean }[] {
-  return store.list().flatMap((other) => {
-    if (other === runId || !existsSync(store.layout(other).ownershipRecord)) return [];
+): Promise<{ runId: string; handed: OwnershipRecord; isLive: boolean }[]> {
+  const others = (await store.leases.list()).filter((lease) => lease.runId !== runId);
+  return others.flatMap((other) => {
     try {
-      const handed = readOwnershipRecord(store.layout(other));
-      return handed === undefined ? [] : [{ runId: other, handed, isLive: isLive(store.read(other)) }];
+      const handed = readOwnershipRecord(store.layout(other.runId));
+      return handed === undefined ? [] : [{ runId: other.runId, handed, isLive: other.state === 'live' }];
     } catch {
-      // Removed meanwhile, or no run at all.
+      // The run was removed meanwhile, or its record cannot be read.
       return [];
     }
   });

@@ -1,45 +1,42 @@
-import { holdsRedaction } from '../../protocol/redaction-mark.ts';
-import { isOrchestration, kindOfName, type RunKind } from '../../protocol/run-kind.ts';
+import { holdsRedaction } from '../../../protocol/redaction-mark.ts';
+import { isOrchestration } from '../../../protocol/run-kind.ts';
+import type { ReadEvent, RunStore } from '../../ports/run-store.ts';
 import { type ChildQuestion, isOfTask, readChildQuestion } from './child-question.ts';
-import { readEvents } from './follow.ts';
-
-type Event = Readonly<Record<string, unknown>>;
 
 /** A question of a run, and its answer if it has one. */
 export interface AskedQuestion {
-  asked: Event;
-  answered: Event | undefined;
+  asked: ReadEvent;
+  answered: ReadEvent | undefined;
   /** Whether an answer would be taken now. */
   isOpen: boolean;
   /** Which child has asked; left out for the run itself. */
   askedBy?: ChildQuestion['askedBy'];
 }
 
-/** The questions of a run so far, in the order in which they were asked first. */
-export async function questionsOf(eventsPath: string): Promise<AskedQuestion[]> {
+/** The questions of a run so far, in the order in which they were asked first. Throws E_RUN_NOT_FOUND. */
+export async function questionsOf(store: RunStore, runId: string): Promise<AskedQuestion[]> {
+  const { kind } = await store.read(runId);
+  return questionsIn(await store.questionEvents(runId), isOrchestration(kind));
+}
+
+/** The questions that follow from the events which concern questions. Only an orchestrator's tasks are runs, and may ask. */
+export function questionsIn(events: readonly ReadEvent[], asksForTasks: boolean): AskedQuestion[] {
   const questions = new Map<string, AskedQuestion>();
   /** The ids whose answer a tool finds on file. */
   const filed = new Set<string>();
-  // The tasks that a tool reports are its own; those of a workflow or pipe are runs that can be asked.
-  let isOrchestrated = false;
-  for await (const event of readEvents(eventsPath, { wait: false })) {
+  for (const event of events) {
     const id = String(event.action_id);
     const known = questions.get(id);
     switch (event.type) {
-      case 'runner_start':
-        isOrchestrated = isOrchestration(
-          (event.kind as RunKind | undefined) ?? kindOfName(String(event.tool)),
-        );
-        break;
       case 'task_action_required': {
-        const child = isOrchestrated ? readChildQuestion(event) : undefined;
+        const child = asksForTasks ? readChildQuestion(event) : undefined;
         if (child === undefined) break;
         const asked = { ...child.asked, action_id: child.actionId };
         questions.set(child.actionId, { asked, answered: undefined, isOpen: true, askedBy: child.askedBy });
         break;
       }
       case 'task_done':
-        if (isOrchestrated) closeThose(questions, (_, id) => isOfTask(id, String(event.task_id)));
+        if (asksForTasks) closeThose(questions, (_, id) => isOfTask(id, String(event.task_id)));
         break;
       case 'action_required':
         questions.set(id, {

@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeAtomic } from '../../../util/atomic-write.ts';
+import { errorCode } from '../../../util/error-code.ts';
+import type { RunWorkspace } from '../../ports/run-workspace.ts';
+import { storageError } from '../../store-files/storage-error.ts';
+
+/** File names of answers are made from ids that a tool chose. */
+const SAFE_ID = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
+
+/** Whether an action id may become the name of an answer file. */
+export function isSafeActionId(actionId: string): boolean {
+  return SAFE_ID.test(actionId);
+}
+
+/** Gives an answer to the tool as a file (contract §4); `line` is the same object as on its standard input. */
+export function fileAnswer(layout: RunWorkspace, actionId: string, line: string): void {
+  writeAtomic(join(layout.answers, `${actionId}.json`), `${line}\n`, { durable: true, mode: 0o644 });
+}
+
+/** The answer that is on file for a question; undefined when there is none. */
+export function filedAnswer(layout: RunWorkspace, actionId: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(readFileSync(join(layout.answers, `${actionId}.json`), 'utf8')).answer };
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw storageError(error, 'read the answer', layout.answers);
+  }
+}
+
+/** The action ids that have an answer on file, from this attempt or an earlier one. */
+export function answeredIds(layout: RunWorkspace): Set<string> {
+  return new Set(jsonFiles(layout.answers).map((name) => name.slice(0, -'.json'.length)));
+}
+
+function jsonFiles(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.json'))
+      .sort();
+  } catch {
+    return [];
+  }
+}

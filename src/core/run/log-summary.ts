@@ -1,0 +1,72 @@
+import { RUN_STATES, type RunState } from '../../protocol/run-state.ts';
+import type { ReadEvent, RunStore } from '../ports/run-store.ts';
+import type { MeasuredArtifact } from '../store-files/artifacts.ts';
+
+/** The last events of a log that say where its run is. */
+export interface LogSummary {
+  /** The last `runner_end`, if it is the last event. */
+  end: ReadEvent | undefined;
+  /** The tool's own ending: result, error or cancelled. */
+  ending: ReadEvent | undefined;
+  /** The runner's own last report of a failure. */
+  failure: ReadEvent | undefined;
+  /** What the sandbox may have denied the tool. */
+  denial: ReadEvent | undefined;
+  progress: ReadEvent | undefined;
+  lastEvent: ReadEvent | undefined;
+}
+
+/** Reads where a run is from the end of its log, however long that is. */
+export async function summariseLog(store: RunStore, runId: string): Promise<LogSummary> {
+  const summary: LogSummary = {
+    end: undefined,
+    ending: undefined,
+    failure: undefined,
+    denial: undefined,
+    progress: undefined,
+    lastEvent: undefined,
+  };
+  for await (const event of store.tail(runId)) {
+    summary.lastEvent ??= event;
+    if (event.type === 'runner_end' && event === summary.lastEvent) summary.end = event;
+    if (event.type === 'runner_error') summary.failure ??= event;
+    if (event.type === 'runner_warning' && Array.isArray(event.denied)) summary.denial ??= event;
+    if (event.type === 'progress') summary.progress ??= event;
+    if (event.type === 'result' || event.type === 'error' || event.type === 'cancelled')
+      summary.ending ??= event;
+    // Everything before the start of this attempt belongs to another attempt.
+    if (event.type === 'start' || event.type === 'runner_start') break;
+  }
+  return summary;
+}
+
+/** How many events a run has stored. */
+export async function eventCount(store: RunStore, runId: string): Promise<number> {
+  for await (const { seq } of store.tail(runId)) return Number(seq);
+  return 0;
+}
+
+/** The state that a log leaves its run in, and the reason it gives; undefined when the change is too far back to be found. */
+export async function lastStateChange(
+  tail: AsyncIterable<ReadEvent>,
+): Promise<{ to: RunState; reason?: string } | undefined> {
+  let seq = 1;
+  for await (const event of tail) {
+    if (event.type === 'runner_state' && Object.hasOwn(RUN_STATES, String(event.to)))
+      return event as { to: RunState; reason?: string };
+    seq = Number(event.seq);
+  }
+  return seq === 1 ? { to: 'queued' } : undefined;
+}
+
+/** The artifacts that the last attempt in a log has reported. */
+export async function recordedArtifacts(store: RunStore, runId: string): Promise<MeasuredArtifact[]> {
+  const found: MeasuredArtifact[] = [];
+  for await (const event of store.tail(runId)) {
+    if (event.type === 'start' || event.type === 'runner_start') break;
+    if (event.type !== 'artifact') continue;
+    const { v, type, ts, run_id, seq, ...artifact } = event;
+    found.unshift(artifact as unknown as MeasuredArtifact);
+  }
+  return found;
+}

@@ -1,0 +1,53 @@
+import type { RunRecord } from '../../protocol/run-record.ts';
+import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import { livenessOf } from './liveness.ts';
+import { summariseLog } from './log-summary.ts';
+
+/** What the end of a run changes in its record. */
+export type EndChange = Pick<
+  RunRecord,
+  'code' | 'message' | 'rc' | 'signal' | 'duration_s' | 'ended_at' | 'attempt'
+> & { state: RunnerEnd['state'] };
+
+/**
+ * A run as a reader sees it: its record, completed by the end that only the log holds yet. A lost run is reported with the end that its
+ * recovery will record, and `lost` says so; nothing is written.
+ */
+export async function readRun(store: RunStore, runId: string): Promise<RunRecord & { lost?: true }> {
+  const { record, liveness } = await livenessOf(store, runId);
+  if (liveness === 'ended') return record;
+  const end = await endInLog(store, runId);
+  if (liveness === 'live') return end === undefined ? record : { ...record, ...changeFrom(end) };
+  return { ...record, ...(end === undefined ? lostChange(record) : changeFrom(end)), lost: true };
+}
+
+/** The end of a run in its log, if that is the last event. */
+export async function endInLog(store: RunStore, runId: string): Promise<RunnerEnd | undefined> {
+  try {
+    return (await summariseLog(store, runId)).end as RunnerEnd | undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function changeFrom({ state, code, rc, signal, duration_s, attempt, ts }: RunnerEnd): EndChange {
+  return { state, code, message: null, rc, signal, duration_s, ended_at: ts, attempt };
+}
+
+export function lostMessage({ supervisor }: RunRecord): string {
+  return `the supervisor of the run (process ${supervisor.pid}) is gone`;
+}
+
+function lostChange(record: RunRecord): EndChange {
+  return {
+    state: 'failed',
+    code: 'E_RUNNER_LOST',
+    message: lostMessage(record),
+    rc: null,
+    signal: null,
+    duration_s: null,
+    ended_at: null,
+    attempt: record.attempt,
+  };
+}

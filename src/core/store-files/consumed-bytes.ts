@@ -1,0 +1,33 @@
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import type { RecordsReader } from '../ports/control-channel.ts';
+
+const DIGITS = 16;
+
+/** Keeps in a file how many bytes of a run's log the reader of its records has consumed. */
+export class ConsumedBytes implements RecordsReader {
+  readonly #fd: number;
+
+  constructor(path: string) {
+    this.#fd = openSync(path, 'w', 0o600);
+    this.acknowledge(0);
+  }
+
+  acknowledge(consumedBytes: number): void {
+    // Always of the same length, in one write: who reads the file finds a whole number.
+    writeSync(this.#fd, String(consumedBytes).padStart(DIGITS, '0'), 0);
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+}
+
+/** Undefined while no other run reads the records in this way. */
+export function readConsumedBytes(path: string): number | undefined {
+  try {
+    const text = readFileSync(path, 'utf8');
+    return text.length === DIGITS ? Number(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}

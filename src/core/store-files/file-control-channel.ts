@@ -1,0 +1,176 @@
+import { existsSync, type FSWatcher, mkdirSync, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import { ANSWER_SOURCES } from '../../protocol/v1/wire.ts';
+import { writeAtomic, writeEvenOnFullDisk } from '../../util/atomic-write.ts';
+import { errorCode } from '../../util/error-code.ts';
+import { removeIfPossible } from '../../util/remove-if-possible.ts';
+import type {
+  ControlChannel,
+  ControlHandlers,
+  ControlListener,
+  PostedAnswer,
+  RecordsReader,
+} from '../ports/control-channel.ts';
+import { ConsumedBytes, readConsumedBytes } from './consumed-bytes.ts';
+import { layoutOf, type RunLayout } from './layout.ts';
+import { storageError } from './storage-error.ts';
+
+const POLL_MS = 250;
+/** The FIFOs of the tool lie in the folder as well, and the count of consumed bytes: their changes ask for nothing. */
+const NOT_REQUESTS = ['stdin', 'stdout', 'stderr', 'taken'];
+const ANSWER_PREFIX = 'answer-';
+
+/** Requests to a live run as files in its folder `control/`. */
+export class FileControlChannel implements ControlChannel {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  async requestCancel(runId: string, reason: string, options: { force?: boolean } = {}): Promise<void> {
+    const { control, cancelRequest, forceCancelFile } = layoutOf(this.#root, runId);
+    try {
+      makeFolder(control);
+      if (!existsSync(cancelRequest)) writeEvenOnFullDisk(cancelRequest, `${reason}\n`);
+      if (options.force) writeEvenOnFullDisk(forceCancelFile, `${reason}\n`);
+    } catch (error) {
+      throw storageError(error, 'ask the run to end', cancelRequest);
+    }
+  }
+
+  async postAnswer(runId: string, posted: PostedAnswer): Promise<void> {
+    const { control } = layoutOf(this.#root, runId);
+    try {
+      makeFolder(control);
+      writeAtomic(join(control, `${ANSWER_PREFIX}${posted.answer_id}.json`), JSON.stringify(posted));
+    } catch (error) {
+      throw storageError(error, 'submit the answer', control);
+    }
+  }
+
+  readRecords(runId: string): RecordsReader {
+    const { control, consumed } = layoutOf(this.#root, runId);
+    // Without the folder no supervisor listens.
+    return existsSync(control) ? new ConsumedBytes(consumed) : { acknowledge() {}, close() {} };
+  }
+
+  listen(runId: string, handlers: ControlHandlers): ControlListener {
+    return new ControlFolder(layoutOf(this.#root, runId), handlers);
+  }
+
+  async reset(runId: string): Promise<void> {
+    const { control, cancelRequest, forceCancelFile, consumed } = layoutOf(this.#root, runId);
+    for (const path of [cancelRequest, forceCancelFile, consumed]) rmSync(path, { force: true });
+    for (const name of answersIn(control)) rmSync(join(control, name), { force: true });
+  }
+}
+
+/** Watches a run's control folder, for as long as the run is supervised. */
+class ControlFolder implements ControlListener {
+  readonly #layout: RunLayout;
+  readonly #handlers: ControlHandlers;
+  readonly #timer: NodeJS.Timeout;
+  #watcher: FSWatcher | undefined;
+  #isCancelled = false;
+  #isForced = false;
+  /** Names of answers that were read: on a disk that became read-only they cannot be removed. */
+  readonly #taken = new Set<string>();
+
+  constructor(layout: RunLayout, handlers: ControlHandlers) {
+    this.#layout = layout;
+    this.#handlers = handlers;
+    try {
+      makeFolder(layout.control);
+      this.#watcher = watch(layout.control, (_event, name) => {
+        if (name === null || !NOT_REQUESTS.includes(name)) this.#look();
+      });
+    } catch {
+      // Without a watch the timer alone finds what is asked.
+    }
+    this.#timer = setInterval(() => this.#look(), POLL_MS);
+    this.#look();
+  }
+
+  consumed(): number | undefined {
+    return readConsumedBytes(this.#layout.consumed);
+  }
+
+  close(): void {
+    this.#watcher?.close();
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const { dir, control, cancelRequest, forceCancelFile } = this.#layout;
+    if (!existsSync(dir)) {
+      this.#endRemovedRun();
+      return;
+    }
+    if (!this.#isCancelled) {
+      const reason = readReason(cancelRequest);
+      if (reason !== undefined) {
+        this.#isCancelled = true;
+        this.#handlers.onCancel(reason);
+      }
+    }
+    if (!this.#isForced && existsSync(forceCancelFile)) {
+      this.#isForced = true;
+      this.#handlers.onForceCancel();
+    }
+    for (const name of answersIn(control)) {
+      if (this.#taken.has(name)) continue;
+      this.#taken.add(name);
+      const posted = takeAnswer(join(control, name));
+      if (posted !== undefined) this.#handlers.onAnswer(posted);
+    }
+  }
+
+  /** No command can answer, cancel or follow a run whose folder was removed. */
+  #endRemovedRun(): void {
+    if (this.#isCancelled) return;
+    this.#isCancelled = this.#isForced = true;
+    this.#handlers.onCancel('the folder of the run was removed');
+    this.#handlers.onForceCancel();
+  }
+}
+
+/** Only below the folder of a run that exists: a request does not bring a removed run back. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
+}
+
+/** Reads an answer and removes it, so that it is taken once; undefined for a file that holds no answer. */
+function takeAnswer(path: string): PostedAnswer | undefined {
+  try {
+    const posted = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof posted?.answer_id !== 'string' || typeof posted.action_id !== 'string') return undefined;
+    return { ...posted, source: ANSWER_SOURCES.includes(posted.source) ? posted.source : 'command' };
+  } catch {
+    return undefined;
+  } finally {
+    removeIfPossible(path);
+  }
+}
+
+function readReason(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim() || 'cancelled';
+  } catch {
+    return undefined;
+  }
+}
+
+function answersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.startsWith(ANSWER_PREFIX) && name.endsWith('.json'))
+      .sort();
+  } catch {
+    return [];
+  }
+}

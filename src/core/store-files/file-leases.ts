@@ -1,0 +1,273 @@
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { followLogs } from '../../protocol/next-steps.ts';
+import { syncFolder } from '../../util/atomic-write.ts';
+import { errorCode } from '../../util/error-code.ts';
+import { newSpanId } from '../../util/ids.ts';
+import { ownIdentity, type ProcessOwner, stateOfOwner } from '../../util/process-owner.ts';
+import { removeIfPossible } from '../../util/remove-if-possible.ts';
+import type { HeldLease, Lease, LeaseState, Leases } from '../ports/lease.ts';
+import { storageError } from './storage-error.ts';
+
+const HEARTBEAT_MS = 10_000;
+/** Decides only where no process can look for the owner: on another host or in another PID namespace. */
+const EXPIRY_MS = 30_000;
+/** A lease is padded, so that releasing the padding leaves room for the end of a run on a full disk. */
+const RESERVE_BYTES = 16_384;
+const OWNER_BYTES = 1024;
+const NAME_PATTERN = /^(r-[0-9a-z][0-9a-z-]{0,62})@(\d+)$/;
+const TEMPORARY_SUFFIX = '.new';
+const TEMPORARY_IS_STALE_AFTER_MS = 60_000;
+
+/** What a lease says: who holds it, and whether only to end the run. */
+type LeaseOwner = ProcessOwner & { recovers?: boolean };
+
+interface LeaseFile {
+  runId: string;
+  epoch: number;
+  path: string;
+}
+
+/** Leases as files, `.runs/leases/<run>@<epoch>`: the content names the owner, the modification time is the heartbeat. */
+export class FileLeases implements Leases {
+  readonly #folder: string;
+
+  constructor(root: string) {
+    this.#folder = join(root, 'leases');
+  }
+
+  async acquire(
+    runId: string,
+    epoch: number,
+    { mayTake, recovers = false }: { mayTake?: () => Promise<void>; recovers?: boolean } = {},
+  ): Promise<FileLease> {
+    const path = join(this.#folder, `${runId}@${epoch}`);
+    if (epoch === 1) this.#removeStaleTemporaries();
+    this.#claim(path, runId, { ...ownIdentity(), ...(recovers && { recovers }) });
+    try {
+      await mayTake?.();
+      // From here on the owner of an earlier epoch can write no more.
+      for (const older of this.#filesOf(runId)) if (older.epoch < epoch) rmSync(older.path, { force: true });
+      // A new run has no earlier owner that could come back after a crash of the machine.
+      if (epoch > 1) syncFolder(this.#folder);
+    } catch (error) {
+      removeIfPossible(path);
+      throw error;
+    }
+    return new FileLease(path, runId, epoch);
+  }
+
+  async inspect(runId: string): Promise<LeaseState | 'none'> {
+    return this.stateOf(runId);
+  }
+
+  async newest(runId: string): Promise<HeldLease | undefined> {
+    return this.#newestOf(() => this.#filesOf(runId))[0];
+  }
+
+  async list(): Promise<HeldLease[]> {
+    return this.#newestOf(() => this.#files());
+  }
+
+  async forget(runId: string): Promise<void> {
+    for (const { path } of this.#filesOf(runId))
+      if (stateOfFile(path) === 'lost') rmSync(path, { force: true });
+  }
+
+  /** As `inspect`, for the queue, which decides under its lock. */
+  stateOf(runId: string): LeaseState | 'none' {
+    return this.#newestOf(() => this.#filesOf(runId))[0]?.state ?? 'none';
+  }
+
+  /** The newest lease of each run. One that is gone when it is read was released or superseded: then the folder is read again. */
+  #newestOf(filesNow: () => LeaseFile[]): HeldLease[] {
+    const newest = new Map<string, LeaseFile>();
+    for (const file of filesNow())
+      if (file.epoch > (newest.get(file.runId)?.epoch ?? 0)) newest.set(file.runId, file);
+    return [...newest.values()].flatMap((file) => {
+      const state = stateOfFile(file.path);
+      if (state !== undefined) return [{ runId: file.runId, epoch: file.epoch, state }];
+      return this.#newestOf(() => this.#filesOf(file.runId));
+    });
+  }
+
+  /** Only one process can make the file of an epoch. It appears whole, by a hard link. */
+  #claim(path: string, runId: string, owner: LeaseOwner): void {
+    const own = `${path}.${newSpanId()}${TEMPORARY_SUFFIX}`;
+    try {
+      mkdirSync(this.#folder, { recursive: true });
+      writeFileSync(own, JSON.stringify(owner).padEnd(OWNER_BYTES), { flag: 'wx' });
+      // Where a lost run is ended, the reserve of its own lease has become free.
+      if (!owner.recovers) putReserve(own);
+      linkSync(own, path);
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw storageError(error, 'claim the run', path);
+      throw heldByAnother(runId);
+    } finally {
+      removeIfPossible(own);
+    }
+  }
+
+  /** A process that was killed between making its file and linking it leaves it behind. */
+  #removeStaleTemporaries(): void {
+    for (const name of this.#names()) {
+      if (!name.endsWith(TEMPORARY_SUFFIX)) continue;
+      const path = join(this.#folder, name);
+      const madeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+      if (Math.abs(Date.now() - madeMs) > TEMPORARY_IS_STALE_AFTER_MS) removeIfPossible(path);
+    }
+  }
+
+  #filesOf(runId: string): LeaseFile[] {
+    return this.#files().filter((file) => file.runId === runId);
+  }
+
+  #files(): LeaseFile[] {
+    return this.#names().flatMap((name) => {
+      const [, runId, epoch] = NAME_PATTERN.exec(name) ?? [];
+      if (runId === undefined) return [];
+      return [{ runId, epoch: Number(epoch), path: join(this.#folder, name) }];
+    });
+  }
+
+  #names(): string[] {
+    try {
+      return readdirSync(this.#folder);
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return [];
+      throw storageError(error, 'list the leases', this.#folder);
+    }
+  }
+}
+
+export class FileLease implements Lease {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly #path: string;
+  readonly #heartbeat: NodeJS.Timeout;
+
+  constructor(path: string, runId: string, epoch: number) {
+    this.#path = path;
+    this.runId = runId;
+    this.epoch = epoch;
+    this.#heartbeat = setInterval(() => this.renew(), HEARTBEAT_MS).unref();
+  }
+
+  isHeld(): boolean {
+    return existsSync(this.#path);
+  }
+
+  renew(): void {
+    const now = new Date();
+    try {
+      utimesSync(this.#path, now, now);
+    } catch {
+      // Superseded, or the disk became read-only: the next write of the run reports it.
+    }
+  }
+
+  /** Frees the space that was put aside for the end of the run. */
+  releaseReserve(): void {
+    try {
+      truncateSync(this.#path, OWNER_BYTES);
+    } catch {
+      // Superseded: then there is no reserve of this lease any more.
+    }
+  }
+
+  release(): void {
+    clearInterval(this.#heartbeat);
+    removeIfPossible(this.#path);
+  }
+
+  /** A lease that names no owner is lost. Truncating needs no space on a full disk. */
+  abandon(): void {
+    clearInterval(this.#heartbeat);
+    try {
+      truncateSync(this.#path, 0);
+    } catch {
+      // Superseded: the run belongs to another supervisor.
+    }
+  }
+}
+
+/** Undefined when the file is gone. */
+function stateOfFile(path: string): LeaseState | undefined {
+  let lease: { text: string; renewedMs: number };
+  try {
+    lease = readLease(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw storageError(error, 'read the lease', path);
+  }
+  const owner = parseOwner(lease.text);
+  // The lease of a living owner is whole: this one was abandoned, or was lost with the machine.
+  if (owner === undefined) return 'lost';
+  if (!isOwned(owner, lease.renewedMs)) return 'lost';
+  return owner.recovers ? 'recovering' : 'live';
+}
+
+function isOwned(owner: LeaseOwner, renewedMs: number): boolean {
+  switch (stateOfOwner(owner)) {
+    case 'running':
+      return true;
+    case 'gone':
+      return false;
+    case 'elsewhere':
+      // A clock that was set back makes the age negative.
+      return Math.abs(Date.now() - renewedMs) <= EXPIRY_MS;
+  }
+}
+
+/** Opened anew for each look: a network file system serves the modification time as of the opening. */
+function readLease(path: string): { text: string; renewedMs: number } {
+  const fd = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(OWNER_BYTES);
+    const count = readSync(fd, bytes, 0, bytes.length, 0);
+    return { text: bytes.toString('utf8', 0, count), renewedMs: fstatSync(fd).mtimeMs };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function parseOwner(text: string): LeaseOwner | undefined {
+  try {
+    const owner = JSON.parse(text);
+    return typeof owner?.pid === 'number' ? owner : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** On a disk too full for the reserve, the next write that matters reports it. */
+function putReserve(path: string): void {
+  try {
+    writeFileSync(path, Buffer.alloc(RESERVE_BYTES, ' '), { flag: 'a' });
+  } catch {
+    truncateSync(path, OWNER_BYTES);
+  }
+}
+
+/** E_STORAGE: the run has a supervisor already. */
+export function heldByAnother(runId: string): AcorError {
+  return new AcorError('E_STORAGE', `another supervisor already holds run ${runId}`, {
+    hint: 'Follow its events.',
+    next: [followLogs(runId)],
+  });
+}

@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs';
+import type { CommandOf } from '../../protocol/next-step.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import { type FinalState, isFinal } from '../../protocol/run-state.ts';
+import { writeAtomic } from '../../util/atomic-write.ts';
+import type { RedactLine, RunWriter } from '../ports/run-store.ts';
+import { EventLog } from './event-log.ts';
+import type { FileLease } from './file-leases.ts';
+import type { RunLayout } from './layout.ts';
+import type { Ledger } from './ledger.ts';
+import { QuestionFile } from './question-file.ts';
+import { storageError } from './storage-error.ts';
+
+/** Writes one run, for as long as the lease is held: that is looked up before each write. */
+export class FileRunWriter implements RunWriter {
+  readonly commandOf: CommandOf;
+  readonly layout: RunLayout;
+  readonly log: EventLog;
+  readonly #lease: FileLease;
+  readonly #ledger: Ledger;
+  #record: RunRecord;
+  /** Whether the stored record says so. */
+  #hasEnded = false;
+  #redact: RedactLine = (line) => line;
+
+  constructor(
+    layout: RunLayout,
+    record: RunRecord,
+    lease: FileLease,
+    { ledger, commandOf }: { ledger: Ledger; commandOf: CommandOf },
+  ) {
+    this.commandOf = commandOf;
+    this.layout = layout;
+    this.#record = record;
+    this.#lease = lease;
+    this.#ledger = ledger;
+    const hasAsked = record.has_questions === true;
+    this.log = new EventLog(layout.events, record.run_id, {
+      isSuperseded: () => !lease.isHeld(),
+      questions: new QuestionFile(layout.questions, hasAsked, () => this.#noteQuestions()),
+    });
+    try {
+      this.update({});
+    } catch (error) {
+      this.log.close();
+      throw error;
+    }
+  }
+
+  get epoch(): number {
+    return this.#record.epoch;
+  }
+
+  get record(): RunRecord {
+    return this.#record;
+  }
+
+  redactWith(redact: RedactLine): void {
+    this.#redact = redact;
+    this.log.redactWith(redact);
+  }
+
+  update(change: Partial<RunRecord>, options: { durable?: boolean } = {}): void {
+    try {
+      if (!this.#lease.isHeld()) throw new Error('another supervisor has taken over this run');
+      this.#record = { ...this.#record, ...change };
+      const line = this.#redact(Buffer.from(`${JSON.stringify(this.#record)}\n`));
+      writeAtomic(this.layout.metadata, line.toString('utf8'), options);
+      this.#hasEnded = isFinal(this.#record.state);
+    } catch (error) {
+      throw storageError(error, 'write the record of the run', this.layout.metadata);
+    }
+  }
+
+  async enterInLedger(ending: { state: FinalState; code: string | null }): Promise<void> {
+    await this.#ledger.append({
+      type: 'run',
+      run_id: this.#record.run_id,
+      tool: this.#record.tool,
+      ...ending,
+      attempt: this.#record.attempt,
+      epoch: this.#record.epoch,
+      events: this.log.events,
+      events_sha256: this.log.seal().sha256,
+    });
+  }
+
+  async isInLedger(): Promise<boolean> {
+    return this.#ledger.has(this.#record.run_id, this.log.seal().sha256);
+  }
+
+  releaseReserve(): void {
+    this.#lease.releaseReserve();
+  }
+
+  /** The event itself is stored: a record that cannot be written now is written by the next update. */
+  #noteQuestions(): void {
+    try {
+      this.update({ has_questions: true });
+    } catch {}
+  }
+
+  close(): void {
+    this.log.close();
+    if (this.#hasEnded || !existsSync(this.layout.dir)) this.#lease.release();
+    else this.#lease.abandon();
+  }
+}

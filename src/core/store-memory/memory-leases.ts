@@ -1,0 +1,83 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { HeldLease, Lease, LeaseState, Leases } from '../ports/lease.ts';
+
+/** Leases within one process. */
+export class MemoryLeases implements Leases {
+  readonly #newest = new Map<string, MemoryLease>();
+  /** Epochs that are claimed while it is not decided yet whether the run may be taken. */
+  readonly #claimed = new Set<string>();
+
+  async acquire(
+    runId: string,
+    epoch: number,
+    { mayTake, recovers = false }: { mayTake?: () => Promise<void>; recovers?: boolean } = {},
+  ): Promise<Lease> {
+    const claim = `${runId}@${epoch}`;
+    const held = this.#newest.get(runId);
+    if (this.#claimed.has(claim) || (held !== undefined && held.epoch >= epoch)) throw heldByAnother(runId);
+    this.#claimed.add(claim);
+    try {
+      await mayTake?.();
+    } finally {
+      this.#claimed.delete(claim);
+    }
+    const lease = new MemoryLease(this.#newest, runId, epoch, recovers ? 'recovering' : 'live');
+    this.#newest.set(runId, lease);
+    return lease;
+  }
+
+  async inspect(runId: string): Promise<LeaseState | 'none'> {
+    return this.#newest.get(runId)?.state ?? 'none';
+  }
+
+  async newest(runId: string): Promise<HeldLease | undefined> {
+    return (await this.list()).find((lease) => lease.runId === runId);
+  }
+
+  async list(): Promise<HeldLease[]> {
+    return [...this.#newest.values()].map(({ runId, epoch, state }) => ({ runId, epoch, state }));
+  }
+
+  async forget(runId: string): Promise<void> {
+    if (this.#newest.get(runId)?.state === 'lost') this.#newest.delete(runId);
+  }
+
+  /** The owner of a lease dies without a word: in one process that can only be pretended. */
+  lose(runId: string): void {
+    const lease = this.#newest.get(runId);
+    if (lease !== undefined) lease.state = 'lost';
+  }
+}
+
+class MemoryLease implements Lease {
+  readonly runId: string;
+  readonly epoch: number;
+  state: LeaseState;
+  readonly #newest: Map<string, MemoryLease>;
+
+  constructor(newest: Map<string, MemoryLease>, runId: string, epoch: number, state: LeaseState) {
+    this.#newest = newest;
+    this.runId = runId;
+    this.epoch = epoch;
+    this.state = state;
+  }
+
+  isHeld(): boolean {
+    return this.#newest.get(this.runId) === this;
+  }
+
+  renew(): void {}
+
+  release(): void {
+    if (this.isHeld()) this.#newest.delete(this.runId);
+  }
+
+  abandon(): void {
+    this.state = 'lost';
+  }
+}
+
+/** E_STORAGE: the run has a supervisor already. */
+export function heldByAnother(runId: string): AcorError {
+  return new AcorError('E_STORAGE', `another supervisor already holds run ${runId}`);
+}

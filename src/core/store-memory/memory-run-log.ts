@@ -1,0 +1,144 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { Seal } from '../../protocol/v1/runner-events.ts';
+import { PROTOCOL_VERSION, type StoredEvent } from '../../protocol/v1/wire.ts';
+import { errorMessage } from '../../util/error-code.ts';
+import type { RunObserver } from '../ports/run-observer.ts';
+import type { NewEvent, ReadEvent, RedactLine, RunLog } from '../ports/run-store.ts';
+import { SealBuilder } from '../store-files/seal.ts';
+
+/** What was stored of one run's events, and who waits for more. */
+export class StoredLines {
+  readonly lines: Buffer[] = [];
+  #wake: (() => void)[] = [];
+
+  add(lines: readonly Buffer[]): void {
+    this.lines.push(...lines);
+    for (const wake of this.#wake.splice(0)) wake();
+  }
+
+  /** Settles when there is more, or after a moment in which the follower looks whether it is still to wait. */
+  more(atMostMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, atMostMs);
+      this.#wake.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  *newestFirst(): Generator<ReadEvent> {
+    for (let at = this.lines.length - 1; at >= 0; at--) yield parse(this.lines[at]!);
+  }
+
+  events(): ReadEvent[] {
+    return this.lines.map(parse);
+  }
+}
+
+/** The log of a run in memory, for its one writer. */
+export class MemoryRunLog implements RunLog {
+  readonly #runId: string;
+  readonly #stored: StoredLines;
+  readonly #mayWrite: () => boolean;
+  readonly #seal = new SealBuilder();
+  readonly #observers: RunObserver[] = [];
+  #pending: Buffer[] = [];
+  #storedBytes = 0;
+  #hasDropped = false;
+  #redact: RedactLine = (line) => line;
+
+  constructor(runId: string, stored: StoredLines, mayWrite: () => boolean) {
+    this.#runId = runId;
+    this.#stored = stored;
+    this.#mayWrite = mayWrite;
+    for (const line of stored.lines) this.#account(line);
+  }
+
+  get events(): number {
+    return this.#stored.lines.length + this.#pending.length;
+  }
+
+  get bytes(): number {
+    return this.#pending.reduce((sum, line) => sum + line.length, this.#storedBytes);
+  }
+
+  get hasDropped(): boolean {
+    return this.#hasDropped;
+  }
+
+  append(event: NewEvent): StoredEvent {
+    const ts = new Date().toISOString();
+    const envelope = { v: PROTOCOL_VERSION, type: event.type, ts, run_id: this.#runId };
+    const stored: StoredEvent = { ...envelope, ...event, seq: this.events + 1 };
+    this.#pending.push(this.#redact(Buffer.from(`${JSON.stringify(stored)}\n`)));
+    return stored;
+  }
+
+  keepLine(bytes: Uint8Array, start: number, end: number): void {
+    const head = Buffer.from(bytes.subarray(start, end - 1));
+    this.#pending.push(Buffer.concat([head, Buffer.from(`,"seq":${this.events + 1}}\n`)]));
+  }
+
+  flush(): void {
+    if (this.#pending.length === 0) return;
+    if (!this.#mayWrite()) {
+      this.discardPending();
+      throw superseded();
+    }
+    const lines = this.#pending.splice(0);
+    for (const line of lines) this.#account(line);
+    this.#stored.add(lines);
+    for (const observer of [...this.#observers]) this.#show(observer, Buffer.concat(lines));
+  }
+
+  sync(): void {
+    this.flush();
+  }
+
+  discardPending(): void {
+    this.#hasDropped ||= this.#pending.length > 0;
+    this.#pending = [];
+  }
+
+  seal(): Seal {
+    return this.#seal.seal();
+  }
+
+  redactWith(redact: RedactLine): void {
+    this.#redact = redact;
+  }
+
+  observe(observer: RunObserver): void {
+    this.#observers.push(observer);
+  }
+
+  async *tail(): AsyncGenerator<ReadEvent> {
+    yield* this.#stored.newestFirst();
+  }
+
+  assertUntouched(): void {}
+
+  #account(line: Buffer): void {
+    this.#seal.update(line);
+    this.#storedBytes += line.length;
+  }
+
+  #show(observer: RunObserver, lines: Buffer): void {
+    try {
+      observer.stored(lines);
+    } catch (error) {
+      this.#observers.splice(this.#observers.indexOf(observer), 1);
+      this.append({ type: 'runner_warning', msg: `an observer of the run failed: ${errorMessage(error)}` });
+    }
+  }
+}
+
+/** E_STORAGE: what a past epoch writes is refused. */
+export function superseded(): AcorError {
+  return new AcorError('E_STORAGE', 'another supervisor has taken over this run');
+}
+
+function parse(line: Buffer): ReadEvent {
+  return JSON.parse(line.toString('utf8'));
+}

@@ -1,0 +1,217 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { CommandOf } from '../../protocol/next-step.ts';
+import { RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run-id.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import { type FinalState, isFinal } from '../../protocol/run-state.ts';
+import type { Lease } from '../ports/lease.ts';
+import type {
+  FollowOptions,
+  KeyedCall,
+  NewRun,
+  ReadEvent,
+  RedactLine,
+  RunStore,
+  RunWriter,
+} from '../ports/run-store.ts';
+import type { RunWorkspace } from '../ports/run-workspace.ts';
+import { layoutOf } from '../store-files/layout.ts';
+import { concernsQuestions, isQuestion } from '../store-files/question-events.ts';
+import { MemoryControlChannel } from './memory-control-channel.ts';
+import { heldByAnother, MemoryLeases } from './memory-leases.ts';
+import { MemoryRunLog, StoredLines, superseded } from './memory-run-log.ts';
+
+const POLL_MS = 20;
+
+interface MemoryRun {
+  record: RunRecord;
+  stored: StoredLines;
+}
+
+/** The end of a run, as a ledger has it. */
+interface EnteredEnd {
+  runId: string;
+  state: FinalState;
+  sha256: string;
+}
+
+/** Runs within one process, for tests and for programs that keep no history. The workspaces of their tools are folders all the same. */
+export class MemoryRunStore implements RunStore {
+  readonly leases = new MemoryLeases();
+  readonly control = new MemoryControlChannel();
+  readonly commandOf: CommandOf;
+  readonly location = 'this process';
+  readonly #workspaces: string;
+  readonly #runs = new Map<string, MemoryRun>();
+  readonly #keys = new Map<string, { runId: string; call: string }>();
+  readonly #ended: EnteredEnd[] = [];
+
+  constructor(workspaces: string, commandOf: CommandOf) {
+    this.#workspaces = workspaces;
+    this.commandOf = commandOf;
+  }
+
+  async create(run: NewRun): Promise<RunWriter> {
+    if (this.#runs.has(run.run_id)) throw heldByAnother(run.run_id);
+    const record = { ...run, version: RUN_RECORD_VERSION, epoch: 1 } as RunRecord;
+    const made = { record, stored: new StoredLines() };
+    this.#runs.set(run.run_id, made);
+    return this.#writer(made, await this.leases.acquire(run.run_id, 1));
+  }
+
+  async createOnce(run: NewRun, keyed: KeyedCall): Promise<RunWriter | string> {
+    const known = this.#runOf(keyed);
+    if (known !== undefined) return known;
+    this.#keys.set(keyed.key, { runId: run.run_id, call: keyed.call });
+    return this.create(run);
+  }
+
+  async runOfKey(keyed: KeyedCall): Promise<string | undefined> {
+    return this.#runOf(keyed);
+  }
+
+  async takeOver(
+    runId: string,
+    mayTake: (record: RunRecord) => void = () => {},
+    { recovers = false }: { recovers?: boolean } = {},
+  ): Promise<RunWriter> {
+    const run = this.#find(runId);
+    mayTake(run.record);
+    const newest = await this.leases.newest(runId);
+    const isEnding = isFinal(run.record.state) && newest?.epoch === run.record.epoch;
+    if (newest !== undefined && newest.state !== 'lost' && !isEnding) throw heldByAnother(runId);
+    const epoch = Math.max(run.record.epoch, newest?.epoch ?? 0) + 1;
+    const lease = await this.leases.acquire(runId, epoch, {
+      recovers,
+      mayTake: async () => {
+        if (run.record.epoch >= epoch) throw heldByAnother(runId);
+        mayTake(run.record);
+      },
+    });
+    return this.#writer(run, lease);
+  }
+
+  async read(runId: string): Promise<RunRecord> {
+    return { ...this.#find(runId).record };
+  }
+
+  async list(): Promise<string[]> {
+    return [...this.#runs.keys()].sort();
+  }
+
+  async remove(runId: string): Promise<void> {
+    const { idempotency_key } = this.#find(runId).record;
+    if (idempotency_key !== null) this.#keys.delete(idempotency_key);
+    this.#runs.delete(runId);
+    await this.leases.forget(runId);
+  }
+
+  async *follow(
+    runId: string,
+    { since = 0, wait, signal, isAbandoned, ended }: FollowOptions,
+  ): AsyncGenerator<Uint8Array> {
+    const { stored } = this.#find(runId);
+    for (let at = since; ; ) {
+      const lines = stored.lines.slice(at);
+      if (lines.length > 0) {
+        at += lines.length;
+        yield Buffer.concat(lines);
+        const [last] = stored.newestFirst();
+        if (!wait || last?.type !== 'runner_end') continue;
+        await ended?.catch(() => {});
+        if (stored.lines.length <= at) return;
+      } else {
+        if (!wait || signal?.aborted) return;
+        if ((await isAbandoned?.()) && stored.lines.length <= at) return;
+        if (stored.lines.length <= at) await stored.more(POLL_MS);
+      }
+    }
+  }
+
+  async *tail(runId: string): AsyncGenerator<ReadEvent> {
+    yield* this.#find(runId).stored.newestFirst();
+  }
+
+  async questionEvents(runId: string): Promise<ReadEvent[]> {
+    const events = this.#find(runId).stored.events();
+    const first = events.findIndex(({ type }) => isQuestion(type));
+    return first === -1 ? [] : events.slice(first).filter(({ type }) => concernsQuestions(String(type)));
+  }
+
+  layout(runId: string): RunWorkspace {
+    return layoutOf(this.#workspaces, runId);
+  }
+
+  #writer(run: MemoryRun, lease: Lease): RunWriter {
+    run.record = { ...run.record, epoch: lease.epoch };
+    return new MemoryRunWriter(run, lease, this, this.#ended);
+  }
+
+  #find(runId: string): MemoryRun {
+    const run = RUN_ID_PATTERN.test(runId) ? this.#runs.get(runId) : undefined;
+    if (run !== undefined) return run;
+    throw new AcorError('E_RUN_NOT_FOUND', `there is no run ${runId} in ${this.location}`);
+  }
+
+  #runOf({ key, call }: KeyedCall): string | undefined {
+    const known = this.#keys.get(key);
+    if (known === undefined || known.call === call) return known?.runId;
+    throw new AcorError(
+      'E_USAGE',
+      `the idempotency key '${key}' belongs to another call: run ${known.runId}`,
+    );
+  }
+}
+
+class MemoryRunWriter implements RunWriter {
+  readonly commandOf: CommandOf;
+  readonly layout: RunWorkspace;
+  readonly log: MemoryRunLog;
+  readonly #run: MemoryRun;
+  readonly #lease: Lease;
+  readonly #ended: EnteredEnd[];
+  #redact: RedactLine = (line) => line;
+
+  constructor(run: MemoryRun, lease: Lease, store: MemoryRunStore, ended: EnteredEnd[]) {
+    this.layout = store.layout(lease.runId);
+    this.commandOf = store.commandOf;
+    this.#run = run;
+    this.#lease = lease;
+    this.#ended = ended;
+    this.log = new MemoryRunLog(lease.runId, run.stored, () => lease.isHeld());
+  }
+
+  get epoch(): number {
+    return this.#lease.epoch;
+  }
+
+  get record(): RunRecord {
+    return this.#run.record;
+  }
+
+  redactWith(redact: RedactLine): void {
+    this.#redact = redact;
+    this.log.redactWith(redact);
+  }
+
+  update(change: Partial<RunRecord>): void {
+    if (!this.#lease.isHeld()) throw superseded();
+    const changed = { ...this.#run.record, ...change };
+    this.#run.record = JSON.parse(this.#redact(Buffer.from(`${JSON.stringify(changed)}\n`)).toString('utf8'));
+  }
+
+  async enterInLedger({ state }: { state: FinalState }): Promise<void> {
+    this.#ended.push({ runId: this.#lease.runId, state, sha256: this.log.seal().sha256 });
+  }
+
+  async isInLedger(): Promise<boolean> {
+    const { sha256 } = this.log.seal();
+    return this.#ended.some((end) => end.runId === this.#lease.runId && end.sha256 === sha256);
+  }
+
+  releaseReserve(): void {}
+
+  close(): void {
+    if (isFinal(this.#run.record.state)) this.#lease.release();
+    else this.#lease.abandon();
+  }
+}
