@@ -50,7 +50,11 @@ describe('after a kill', isPossible ? {} : { skip: 'needs Linux and python3' }, 
     for (const follower of followers) await assertShownLoss(follower);
     // Whoever comes later as well.
     await assertShownLoss(lane.start(['attach', runId, '--since', '3']));
-    assert.equal(lane.events(runId).filter(({ type }) => type === 'runner_end').length, 1);
+    // What followers report is not in the log: only recovery writes.
+    assert.deepEqual(
+      lane.events(runId).filter(({ type }) => type === 'runner_end'),
+      [],
+    );
   });
 
   it('an answer that was acknowledged reaches the tool, also when it had not been filed yet', async () => {

@@ -3,7 +3,15 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ACOR, processesOf, Running, TestProject, until, WITHOUT_SANDBOX } from '../support/project.ts';
+import {
+  ACOR,
+  parseLines,
+  processesOf,
+  Running,
+  TestProject,
+  until,
+  WITHOUT_SANDBOX,
+} from '../support/project.ts';
 
 const IN_PID_NAMESPACE = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
 const canUnshare = spawnSync(IN_PID_NAMESPACE[0]!, [...IN_PID_NAMESPACE.slice(1), 'true']).status === 0;
@@ -95,7 +103,10 @@ describe('a lost run', () => {
     assert.equal(listed.data.runs[0].lost, true);
     assert.equal((await readOverMcp(copy, runId)).lost, true);
     const followed = await copy.acor(['logs', runId, '--follow']);
-    assert.match(followed.stderr, new RegExp(`is gone. Go on with: acor resume ${runId}`));
+    const last = parseLines(followed.stdout).at(-1)!;
+    assert.deepEqual([last.type, last.code, last.lost], ['runner_end', 'E_RUNNER_LOST', true]);
+    assert.equal((last.next as string[])[0], `acor resume ${runId}`);
+    assert.equal(last.seq, copy.events(runId).at(-1)!.seq);
     const { data: health } = await copy.envelope(['health']);
     const check = health.checks.find(({ name }: { name: string }) => name === 'store.lost_runs');
     assert.deepEqual([check.status, check.fix], ['degraded', 'acor health --fix']);

@@ -3,6 +3,7 @@ import type { RunStore } from '../ports/run-store.ts';
 import { countLines } from '../store-files/follow.ts';
 import { isLive, livenessOf } from './liveness.ts';
 import { eventCount } from './log-summary.ts';
+import { lostEnding } from './lost-ending.ts';
 import { endInLog } from './read-run.ts';
 
 /** The death of a supervisor wakes no follower: the followers check from time to time, not at each change of the log. */
@@ -20,8 +21,8 @@ export interface FollowToEnd {
 }
 
 /**
- * Follows the log of a run, whatever process supervises it, from any `seq` on and in whole lines, to the event that ends the run, or
- * until the run is lost.
+ * Follows the log of a run, whatever process supervises it, from any `seq` on and in whole lines, to the event that ends the run. For a
+ * lost run that is not recovered, that event is `lostEnding`, which the log does not hold.
  */
 export async function* followToEnd(
   store: RunStore,
@@ -38,17 +39,26 @@ export async function* followToEnd(
   };
   const follow = { wait: true, isAbandoned, ...(signal && { signal }) };
   let seen = since;
+  // Of a log that was changed from outside, the last `seq` may be wrong: following it again must not repeat forever.
+  let counted = 0;
   for (;;) {
     for await (const lines of store.follow(runId, { ...follow, since: seen })) {
       seen += countLines(lines);
       yield lines;
     }
-    if (signal?.aborted || isEnough()) return;
-    if ((await livenessOf(store, runId)).liveness === 'lost') {
-      // A store that cannot be written gives the log no end either.
-      if (!recovers || (await recovered(store, runId)).lost) return;
+    if (signal?.aborted) return;
+    let isLost = (await livenessOf(store, runId)).liveness === 'lost';
+    // A store that cannot be written gives the log no end either.
+    if (isLost && recovers) isLost = (await recovered(store, runId)).lost === true;
+    if (isEnough() && !isLost) return;
+    // Another process may be recovering the run: what it has written is followed first.
+    const count = await eventCount(store, runId);
+    if (count > seen && count !== counted) {
+      counted = count;
+      continue;
     }
-    if ((await eventCount(store, runId)) <= seen) return;
+    if (isLost) yield lostEnding(store, runId);
+    return;
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolder, writeAtomic } from '../../util/atomic-write.ts';
+import { errorCode } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { parseObject } from '../../util/parse-object.ts';
 import type { Ledger } from './ledger.ts';
@@ -40,16 +41,28 @@ interface Prepared {
  * hashes by which the chain goes on. The ledger names each summary in a line of its own before any file is replaced, so that the chain
  * covers the summaries, and a crash at any point leaves a ledger that verifies.
  */
-export async function compactLedger(
-  ledger: Ledger,
-  { isThere, isSound }: { isThere: (runId: string) => boolean; isSound: () => boolean },
-): Promise<void> {
+export async function compactLedger(ledger: Ledger, options: CompactionOptions): Promise<void> {
+  try {
+    await compact(ledger, options);
+  } catch (error) {
+    // Another process has compacted the ledger and removed a file before it was read here.
+    if (errorCode(error) === 'ENOENT') return;
+    throw storageError(error, 'compact the ledger', ledger.folder);
+  }
+}
+
+interface CompactionOptions {
+  isThere: (runId: string) => boolean;
+  isSound: () => boolean;
+}
+
+async function compact(ledger: Ledger, { isThere, isSound }: CompactionOptions): Promise<void> {
   const gone = cleanedRuns(ledger, isThere);
   const sealed = ledger.read((files) => files);
   const groups = groupsOf(sealed, gone, ledger.segmentBytes);
   const sum = (key: 'keptBytes' | 'droppedBytes') => groups.reduce((total, group) => total + group[key], 0);
   if (sum('droppedBytes') === 0 || sum('droppedBytes') < sum('keptBytes')) return;
-  // What was changed in it stays to be seen.
+  // A changed ledger stays as it is, so that the change can be found.
   if (!isSound()) return;
   const changed = groups.filter(({ files, droppedBytes }) => files.length > 1 || droppedBytes > 0);
   const left = new Set(groups.flatMap((group) => (changed.includes(group) ? [] : [group.files[0]!.name])));
@@ -68,8 +81,6 @@ export async function compactLedger(
       syncFolder(ledger.folder);
       removeAllBut(sealedFiles(ledger.folder), ledger.folder);
     });
-  } catch (error) {
-    throw storageError(error, 'compact the ledger', ledger.folder);
   } finally {
     for (const { temporary } of prepared) rmSync(temporary, { force: true });
   }

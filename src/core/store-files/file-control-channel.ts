@@ -1,5 +1,5 @@
 import { existsSync, type FSWatcher, mkdirSync, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { ANSWER_SOURCES } from '../../protocol/v1/wire.ts';
 import { writeAtomic, writeEvenOnFullDisk } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
@@ -16,8 +16,6 @@ import { layoutOf, type RunLayout } from './layout.ts';
 import { storageError } from './storage-error.ts';
 
 const POLL_MS = 250;
-/** The FIFOs of the tool lie in the folder as well, and the count of consumed bytes: their changes ask for nothing. */
-const NOT_REQUESTS = ['stdin', 'stdout', 'stderr', 'taken'];
 const ANSWER_PREFIX = 'answer-';
 
 /** Requests to a live run as files in its folder `control/`. */
@@ -83,7 +81,7 @@ class ControlFolder implements ControlListener {
     try {
       makeFolder(layout.control);
       this.#watcher = watch(layout.control, (_event, name) => {
-        if (name === null || !NOT_REQUESTS.includes(name)) this.#look();
+        if (name === null || this.#isRequest(name)) this.#look();
       });
     } catch {
       // Without a watch the timer alone finds what is asked.
@@ -99,6 +97,12 @@ class ControlFolder implements ControlListener {
   close(): void {
     this.#watcher?.close();
     clearInterval(this.#timer);
+  }
+
+  /** The tool's streams and files of the supervisor lie in the folder as well: their changes request nothing. */
+  #isRequest(name: string): boolean {
+    const { cancelRequest, forceCancelFile } = this.#layout;
+    return name === basename(cancelRequest) || name === basename(forceCancelFile) || isAnswer(name);
   }
 
   #look(): void {
@@ -165,11 +169,13 @@ function readReason(path: string): string | undefined {
   }
 }
 
+function isAnswer(name: string): boolean {
+  return name.startsWith(ANSWER_PREFIX) && name.endsWith('.json');
+}
+
 function answersIn(folder: string): string[] {
   try {
-    return readdirSync(folder)
-      .filter((name) => name.startsWith(ANSWER_PREFIX) && name.endsWith('.json'))
-      .sort();
+    return readdirSync(folder).filter(isAnswer).sort();
   } catch {
     return [];
   }

@@ -97,6 +97,8 @@ async function claim(store: FileRuns, runId: string): Promise<Claimed | undefine
   let lease: Lease | undefined;
   try {
     const newest = await store.leases.newest(runId);
+    // The lease of the recorded epoch is that of the supervisor that has just ended the run; a later one is held by another process.
+    if (newest !== undefined && newest.state !== 'lost' && newest.epoch > record.epoch) return undefined;
     const epoch = Math.max(record.epoch, newest?.epoch ?? 0) + 1;
     lease = await store.leases.acquire(runId, epoch, { recovers: true });
   } catch (error) {

@@ -35,9 +35,7 @@ export async function* followRun(
   },
 ): AsyncGenerator<Uint8Array, FollowEnd> {
   for (let seen = since; ; ) {
-    // The events before `seen` may hold the question for which the run waits.
-    const waits = seen > 0 && (await blockingQuestionsOf(store, runId)).length > 0;
-    let state = waits ? 'waiting_ai' : undefined;
+    let state = seen > 0 ? await stateAt(store, runId, seen) : undefined;
     let isOver = false;
     const isEnough = () => atQuestions && state === 'waiting_ai';
     for await (const lines of followToEnd(store, runId, { since: seen, signal, isEnough, recovers })) {
@@ -51,6 +49,13 @@ export async function* followRun(
     if (ask === undefined) return 'question';
     if ((await ask()) === 'left') return signal?.aborted ? 'stopped' : 'question';
   }
+}
+
+/** The state that the events up to a `seq` leave a run in; undefined for a run that has asked nothing by then. */
+async function stateAt(store: RunStore, runId: string, seq: number): Promise<string | undefined> {
+  const events = await store.questionEvents(runId);
+  const change = events.findLast((event) => event.type === 'runner_state' && Number(event.seq) <= seq);
+  return change === undefined ? undefined : String(change.to);
 }
 
 /** The questions for which a run waits, in the order in which they were asked. */

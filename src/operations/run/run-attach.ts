@@ -44,7 +44,6 @@ export const runAttach = acorOperation({
           return { answer: { kind: 'data', data: await startedRunOf(store, run), exit: EXIT_INTERRUPTED } };
         }
         const record = await readRun(store, run);
-        if (record.lost) ctx.note(`acor: ${record.message}. Go on with: acor resume ${run}`);
         if (!isFinal(record.state)) return { answer: { kind: 'data', data: await startedRunOf(store, run) } };
         const answer = await answerOf(await summaryOf(store, run, record), { exit_code: 'acor' }, app);
         return { answer: { ...answer, exit: record.state === 'completed' ? 0 : 1 } };

@@ -4,7 +4,6 @@ import type { EventsResult, OperationContext, StreamEnd } from '../../compose/op
 import type { RunStore } from '../../core/ports/run-store.ts';
 import { followToEnd } from '../../core/run/follow-to-end.ts';
 import { readEvents } from '../../core/run/read-events.ts';
-import { readRun } from '../../core/run/read-run.ts';
 import { eventsIn } from '../../core/store-files/follow.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
 import type { AcorApp } from '../acor-app.ts';
@@ -108,7 +107,6 @@ function logEvents(
       left: undefined,
       end: async (): Promise<StreamEnd<z.output<typeof output>>> => {
         const exit = signal.aborted ? EXIT_INTERRUPTED : 0;
-        if (follow) await noteIfLost(store, run, ctx);
         return { answer: { kind: 'data', data: { run_id: run, events: [], last_seq: since }, exit } };
       },
     },
@@ -123,10 +121,4 @@ async function* ofTypes(
     const wanted = eventsIn(lines).filter(({ type }) => types.includes(String(type)));
     if (wanted.length > 0) yield Buffer.from(wanted.map((event) => `${JSON.stringify(event)}\n`).join(''));
   }
-}
-
-/** The log of a lost run has no end yet, and a reader does not write one. */
-async function noteIfLost(store: RunStore, run: string, ctx: OperationContext<AcorApp>): Promise<void> {
-  const { lost, message } = await readRun(store, run);
-  if (lost) ctx.note(`acor: ${message}. Go on with: acor resume ${run}`);
 }

@@ -1,6 +1,7 @@
 import { holdsRedaction } from '../../../protocol/redaction-mark.ts';
 import { isOrchestration } from '../../../protocol/run-kind.ts';
 import type { ReadEvent, RunStore } from '../../ports/run-store.ts';
+import { livenessOf } from '../liveness.ts';
 import { type ChildQuestion, isOfTask, readChildQuestion } from './child-question.ts';
 
 /** A question of a run, and its answer if it has one. */
@@ -15,8 +16,9 @@ export interface AskedQuestion {
 
 /** The questions of a run so far, in the order in which they were asked first. Throws E_RUN_NOT_FOUND. */
 export async function questionsOf(store: RunStore, runId: string): Promise<AskedQuestion[]> {
-  const { kind } = await store.read(runId);
-  return questionsIn(await store.questionEvents(runId), isOrchestration(kind));
+  const { record, liveness } = await livenessOf(store, runId);
+  const questions = questionsIn(await store.questionEvents(runId), isOrchestration(record.kind));
+  return liveness === 'lost' ? questions.map((question) => ({ ...question, isOpen: false })) : questions;
 }
 
 /** The questions that follow from the events which concern questions. Only an orchestrator's tasks are runs, and may ask. */

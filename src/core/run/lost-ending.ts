@@ -1,0 +1,38 @@
+import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import { stepsAfter } from './steps-after.ts';
+import { UNKNOWN_USAGE } from './write-ending.ts';
+
+/**
+ * The `runner_end` with which the following of a lost run ends (contract §3, §7), as one line. It is not in the log, because a reader
+ * writes nothing: its `seq` is that of the last stored event, so that `since` continues with what the recovery of the run writes.
+ */
+export async function lostEnding(store: RunStore, runId: string): Promise<Uint8Array> {
+  const record = await store.read(runId);
+  const tail = store.tail(runId);
+  const { value: last } = await tail.next();
+  await tail.return(undefined);
+  const seq = Number(last?.seq ?? 0);
+  const lastMs = Date.parse(String(last?.ts ?? record.created_at));
+  const code = 'E_RUNNER_LOST';
+  const end = {
+    v: PROTOCOL_VERSION,
+    type: 'runner_end',
+    ts: new Date().toISOString(),
+    run_id: runId,
+    state: 'failed',
+    rc: null,
+    signal: null,
+    code,
+    duration_s: Math.max(0, lastMs - Date.parse(record.created_at)) / 1000,
+    usage: UNKNOWN_USAGE,
+    events: seq,
+    artifacts: [],
+    survivors: [],
+    next: stepsAfter({ ...record, state: 'failed', code, retryable: true }).map(store.commandOf),
+    attempt: record.attempt,
+    lost: true,
+    seq,
+  };
+  return Buffer.from(`${JSON.stringify(end)}\n`);
+}
