@@ -9,7 +9,7 @@ import { architecture } from '../../src/core/sandbox/profile/profile.ts';
 import type { SandboxBackend } from '../../src/core/sandbox/sandbox.ts';
 import { numberOf } from '../../src/core/sandbox/seccomp/system-calls.ts';
 import { until } from '../support/project.ts';
-import { SandboxRig } from '../support/sandbox-rig.ts';
+import { RIG_UID, SandboxRig } from '../support/sandbox-rig.ts';
 
 /** What became of one way to try an attack; `word` is the error that kept it from coming through. */
 export interface Probe {
@@ -54,8 +54,8 @@ const CALLS = [
   ],
 ];
 
-/** A number that no account has: who it belongs to in the sandbox, too, so that it is the sandbox that keeps the tool off. */
-const SOMEBODY = '61300';
+/** The tool's own user, also outside the sandbox, so that it is the sandbox that keeps the tool off. */
+const TOOL_USER = String(RIG_UID);
 
 /** The machine around a sandbox as an attacker would have it: open folders, a secret, a process with one, and servers. */
 export class ProbeGround {
@@ -106,10 +106,10 @@ export class ProbeGround {
     copyFileSync(join(import.meta.dirname, 'payloads', 'probes.py'), join(rig.tool, 'probes.py'));
     this.#owned = join(outside, 'owned');
     writeFileSync(this.#owned, 'owned\n');
-    if (this.isRoot) chownSync(this.#owned, Number(SOMEBODY), Number(SOMEBODY));
+    if (this.isRoot) chownSync(this.#owned, Number(TOOL_USER), Number(TOOL_USER));
     const sleeper = ['-c', 'exec -a canary sleep 600'];
     const env = { PATH: '/usr/bin:/bin', AMBIENT: 'of the runner' };
-    const as = ['--reuid', SOMEBODY, '--regid', SOMEBODY, '--clear-groups', 'bash', ...sleeper];
+    const as = ['--reuid', TOOL_USER, '--regid', TOOL_USER, '--clear-groups', 'bash', ...sleeper];
     const options = { env, cwd: outside, stdio: 'ignore' } as const;
     this.canary = this.isRoot ? spawn('setpriv', as, options) : spawn('bash', sleeper, options);
     const known = architecture();

@@ -18,6 +18,8 @@ import type { Runtime } from '../../src/core/process/runtime.ts';
 import type { EgressNote } from '../../src/core/sandbox/egress/connection-log.ts';
 import { heldValue } from '../../src/core/sandbox/held-value.ts';
 import { canGiveUsers, ROOT } from '../../src/core/sandbox/identity/can-give-users.ts';
+import { FIRST_RUN_UID } from '../../src/core/sandbox/identity/run-user-range.ts';
+import { claimRunUser } from '../../src/core/sandbox/identity/run-users.ts';
 import type {
   RunUser,
   SandboxBackend,
@@ -26,8 +28,12 @@ import type {
   SecretFiles,
 } from '../../src/core/sandbox/sandbox.ts';
 
-/** A user that no account stands for. */
-const SOMEBODY = { uid: 61_300, gid: 61_300 };
+/**
+ * The user of the tools, which no account has. Test processes that run at once use different ones: a limit of processes counts all
+ * processes of a user.
+ */
+export const RIG_UID = canGiveUsers() ? claimRunUser().uid : FIRST_RUN_UID;
+const RIG_USER: RunUser = { uid: RIG_UID, gid: RIG_UID };
 
 export interface RigOptions {
   env?: Record<string, string>;
@@ -99,7 +105,7 @@ export class SandboxRig {
   ) {
     const probe = await backend.probe();
     const confinement = await backend.confine({ ...this.#request(script), ...request }, probe);
-    if (canGiveUsers()) this.#takeOwnership(confinement.changesUser ? SOMEBODY : ROOT);
+    if (canGiveUsers()) this.#takeOwnership(confinement.changesUser ? RIG_USER : ROOT);
     beforeLaunch?.();
     const [out, err] = ['out', 'err'].map((name) => join(this.root, `${name}-${this.#count++}`)) as [
       string,
@@ -112,7 +118,7 @@ export class SandboxRig {
       ...(secrets && { secrets: this.#handed(secrets) }),
       stdout,
       stderr,
-      user: confinement.changesUser ? SOMEBODY : null,
+      user: confinement.changesUser ? RIG_USER : null,
       scratch: join(this.run, 'control'),
       groups,
     });
