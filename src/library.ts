@@ -12,7 +12,6 @@ import { endChildren } from './core/run/end-children.ts';
 import { followToEnd } from './core/run/follow-to-end.ts';
 import type { KnownRun } from './core/run/known-run.ts';
 import { isLive } from './core/run/liveness.ts';
-import { eventCount } from './core/run/log-summary.ts';
 import { recoverRun } from './core/run/recover-lost-run.ts';
 import type { Run } from './core/run/run.ts';
 import type { RunRequest } from './core/run/run-request.ts';
@@ -141,15 +140,16 @@ export class Acor {
 
   /** Asks a run to end, whoever supervises it, and returns its record once it has. */
   async cancel(runId: string, reason = 'cancelled'): Promise<RunRecord> {
-    const { store } = await this.#open();
+    const project = await this.#open();
+    const { store, workspaces } = project;
     if (await isLive(store, runId)) {
-      const since = await eventCount(store, runId);
+      const since = (await store.extent(runId)).events;
       await store.control.requestCancel(runId, reason);
-      for await (const _ of followToEnd(store, runId, { since, recovers: true }));
+      for await (const _ of followToEnd(store, runId, { since, recoversIn: workspaces }));
     }
     // Those of a workflow that was killed live on until somebody goes on with it.
-    if ((await store.read(runId)).kind === 'workflow') await endChildren(store, runId, reason);
-    return recoverRun(store, runId);
+    if ((await store.read(runId)).kind === 'workflow') await endChildren(project, runId, reason);
+    return recoverRun(project, runId);
   }
 
   /**

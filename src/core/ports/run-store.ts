@@ -6,7 +6,6 @@ import type { StoredEvent } from '../../protocol/v1/wire.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { Leases } from './lease.ts';
 import type { RunObserver } from './run-observer.ts';
-import type { RunWorkspace } from './run-workspace.ts';
 
 /** A run as it begins; the store adds what it keeps account of. */
 export type NewRun = Omit<RunRecord, 'version' | 'epoch'>;
@@ -59,7 +58,6 @@ export interface RunLog {
 export interface RunWriter {
   /** How the event log holds next steps: as exact commands. */
   readonly commandOf: CommandOf;
-  readonly layout: RunWorkspace;
   readonly epoch: number;
   readonly record: RunRecord;
   readonly log: RunLog;
@@ -75,6 +73,12 @@ export interface RunWriter {
   releaseReserve(): void;
   /** Ends the right to write, and with it the lease. A run that has not ended is lost from now on. */
   close(): void;
+}
+
+/** How much is stored of a log. `events` is the `seq` of the last event; 0 for an empty log. */
+export interface LogExtent {
+  events: number;
+  bytes: number;
 }
 
 export interface FollowOptions {
@@ -100,7 +104,6 @@ export interface RunStore {
   readonly control: ControlChannel;
   /** Where the runs are, for a person to read. */
   readonly location: string;
-  layout(runId: string): RunWorkspace;
   /** Makes a new run and opens it for writing at epoch 1. */
   create(run: NewRun): Promise<RunWriter>;
   /**
@@ -124,6 +127,8 @@ export interface RunStore {
   read(runId: string): Promise<RunRecord>;
   /** The ids of all runs, oldest first: for what has to look at every run (rebuilding an index, verifying, cleaning). */
   list(): Promise<string[]>;
+  /** How many events a log holds, and in how many bytes. A torn last line does not count. */
+  extent(runId: string): Promise<LogExtent>;
   /** Removes a run that is over. Its key may start another one. */
   remove(runId: string): Promise<void>;
   /**

@@ -2,6 +2,7 @@ import type { RunStore } from '../ports/run-store.ts';
 import { childrenOf } from './child-runs.ts';
 import { isLive } from './liveness.ts';
 import { recoverRun } from './recover-lost-run.ts';
+import type { RunHost } from './workspace.ts';
 
 const ROUND_MS = 5;
 
@@ -10,11 +11,12 @@ const ROUND_MS = 5;
  * was killed.
  */
 export async function endChildren(
-  store: RunStore,
+  host: RunHost,
   runId: string,
   reason: string,
   signal?: AbortSignal,
 ): Promise<void> {
+  const { store } = host;
   const ends = (await childrenOf(store, runId)).map(async ({ run_id }) => {
     if (await isLive(store, run_id)) {
       await store.control.requestCancel(run_id, reason);
@@ -23,8 +25,8 @@ export async function endChildren(
       for await (const _ of store.follow(run_id, options));
       await untilRecorded(store, run_id, signal);
     }
-    await recoverRun(store, run_id);
-    await endChildren(store, run_id, reason, signal);
+    await recoverRun(host, run_id);
+    await endChildren(host, run_id, reason, signal);
   });
   await Promise.all(ends);
 }

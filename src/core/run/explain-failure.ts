@@ -35,14 +35,14 @@ interface Reported {
 export function explainFailure(
   services: RunnerServices,
   plan: ToolPlan,
-  { layout, log }: RunWriter,
+  { log }: RunWriter,
   outcome: Outcome,
 ): void {
   const { isolation } = plan.sandboxed;
   if (isolation.backend === 'none') return;
-  const words = `${wordsIn(layout.stderrLog)}\n${outcome.byRunner ? '' : (outcome.message ?? '')}`;
+  const words = `${wordsIn(plan.workspace.stderrLog)}\n${outcome.byRunner ? '' : (outcome.message ?? '')}`;
   const calls = [...REFUSED_CALLS, 'socket'];
-  const own = [...ownFolders(services, plan.callerEnv), layout.dir];
+  const own = [...ownFolders(services, plan.callerEnv), plan.workspace.dir];
   const told: Reported[] = [];
   for (const said of saidDenials(words, calls)) {
     const one = recordedOf(said, plan, { own, project: services.config.root });

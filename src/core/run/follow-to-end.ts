@@ -2,9 +2,9 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { countLines } from '../store-files/follow.ts';
 import { isLive, livenessOf } from './liveness.ts';
-import { eventCount } from './log-summary.ts';
 import { lostEnding } from './lost-ending.ts';
 import { endInLog } from './read-run.ts';
+import type { RunHost, Workspaces } from './workspace.ts';
 
 /** The death of a supervisor wakes no follower: the followers check from time to time, not at each change of the log. */
 const LIVENESS_CHECK_MS = 500;
@@ -16,8 +16,11 @@ export interface FollowToEnd {
   signal?: AbortSignal | undefined;
   /** Asked while no event comes: true when the follower has seen what it wanted. */
   isEnough?: () => boolean;
-  /** A run that loses its supervisor is recovered, so that the log has an end. Left out for readers, which write nothing. */
-  recovers?: boolean | undefined;
+  /**
+   * Recovers the run, as one of these workspaces, when it loses its supervisor, so that its log has an end. Left out for readers, which
+   * write nothing.
+   */
+  recoversIn?: Workspaces | undefined;
 }
 
 /**
@@ -27,7 +30,7 @@ export interface FollowToEnd {
 export async function* followToEnd(
   store: RunStore,
   runId: string,
-  { since, signal, isEnough = () => false, recovers = false }: FollowToEnd,
+  { since, signal, isEnough = () => false, recoversIn }: FollowToEnd,
 ): AsyncGenerator<Uint8Array> {
   let checkedAtMs = Number.NEGATIVE_INFINITY;
   const isAbandoned = async () => {
@@ -49,10 +52,11 @@ export async function* followToEnd(
     if (signal?.aborted) return;
     let isLost = (await livenessOf(store, runId)).liveness === 'lost';
     // A store that cannot be written gives the log no end either.
-    if (isLost && recovers) isLost = (await recovered(store, runId)).lost === true;
+    if (isLost && recoversIn !== undefined)
+      isLost = (await recovered({ store, workspaces: recoversIn }, runId)).lost === true;
     if (isEnough() && !isLost) return;
     // Another process may be recovering the run: what it has written is followed first.
-    const count = await eventCount(store, runId);
+    const count = (await store.extent(runId)).events;
     if (count > seen && count !== counted) {
       counted = count;
       continue;
@@ -63,16 +67,17 @@ export async function* followToEnd(
 }
 
 /** The record of a run that was followed to its end. Its supervisor writes the record after the log; a lost run is recovered. */
-export async function endedRecord(store: RunStore, runId: string): Promise<RunRecord & { lost?: true }> {
+export async function endedRecord(host: RunHost, runId: string): Promise<RunRecord & { lost?: true }> {
   for (;;) {
+    const { store } = host;
     const { record, liveness } = await livenessOf(store, runId);
-    if (liveness === 'lost') return recovered(store, runId);
+    if (liveness === 'lost') return recovered(host, runId);
     if (liveness === 'ended' || (await endInLog(store, runId)) === undefined) return record;
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
   }
 }
 
-async function recovered(store: RunStore, runId: string): Promise<RunRecord & { lost?: true }> {
+async function recovered(host: RunHost, runId: string): Promise<RunRecord & { lost?: true }> {
   const { recoverRun } = await import('./recover-lost-run.ts');
-  return recoverRun(store, runId);
+  return recoverRun(host, runId);
 }

@@ -1,17 +1,17 @@
-import type { RunStore } from '../ports/run-store.ts';
 import { endedRecord, followToEnd } from './follow-to-end.ts';
 import { isLive } from './liveness.ts';
 import type { RunSummary } from './run-summary.ts';
 import { summaryOf } from './run-summary.ts';
+import type { RunHost } from './workspace.ts';
 
 /** The run that an earlier call with the same idempotency key started, live or ended, whatever process supervises it. */
 export class KnownRun {
   readonly runId: string;
-  readonly #store: RunStore;
+  readonly #host: RunHost;
   #ended: Promise<RunSummary> | undefined;
 
-  constructor(store: RunStore, runId: string) {
-    this.#store = store;
+  constructor(host: RunHost, runId: string) {
+    this.#host = host;
     this.runId = runId;
   }
 
@@ -22,18 +22,19 @@ export class KnownRun {
   }
 
   async cancel(reason: string, options: { force?: boolean } = {}): Promise<void> {
-    if (await isLive(this.#store, this.runId))
-      await this.#store.control.requestCancel(this.runId, reason, options);
+    const { store } = this.#host;
+    if (await isLive(store, this.runId)) await store.control.requestCancel(this.runId, reason, options);
   }
 
   /** The stored events as bytes of whole lines, from the first one on. */
   follow(signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-    return followToEnd(this.#store, this.runId, { since: 0, recovers: true, signal });
+    const { store, workspaces } = this.#host;
+    return followToEnd(store, this.runId, { since: 0, recoversIn: workspaces, signal });
   }
 
   async #untilEnded(): Promise<RunSummary> {
     for await (const _ of this.follow());
-    const record = await endedRecord(this.#store, this.runId);
-    return summaryOf(this.#store, this.runId, record);
+    const record = await endedRecord(this.#host, this.runId);
+    return summaryOf(this.#host, this.runId, record);
   }
 }

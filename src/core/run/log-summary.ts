@@ -40,12 +40,6 @@ export async function summariseLog(store: RunStore, runId: string): Promise<LogS
   return summary;
 }
 
-/** How many events a run has stored. */
-export async function eventCount(store: RunStore, runId: string): Promise<number> {
-  for await (const { seq } of store.tail(runId)) return Number(seq);
-  return 0;
-}
-
 /** The state that a log leaves its run in, and the reason it gives; undefined when the change is too far back to be found. */
 export async function lastStateChange(
   tail: AsyncIterable<ReadEvent>,

@@ -1,7 +1,10 @@
 import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import type { RunStore } from '../ports/run-store.ts';
+import { SealBuilder } from '../store-files/seal.ts';
 import { stepsAfter } from './steps-after.ts';
 import { UNKNOWN_USAGE } from './write-ending.ts';
+
+const NO_SEAL = new SealBuilder().seal();
 
 /**
  * The `runner_end` with which the following of a lost run ends (contract §3, §7), as one line. It is not in the log, because a reader
@@ -9,10 +12,10 @@ import { UNKNOWN_USAGE } from './write-ending.ts';
  */
 export async function lostEnding(store: RunStore, runId: string): Promise<Uint8Array> {
   const record = await store.read(runId);
+  const { events, bytes } = await store.extent(runId);
   const tail = store.tail(runId);
   const { value: last } = await tail.next();
   await tail.return(undefined);
-  const seq = Number(last?.seq ?? 0);
   const lastMs = Date.parse(String(last?.ts ?? record.created_at));
   const code = 'E_RUNNER_LOST';
   const end = {
@@ -26,13 +29,15 @@ export async function lostEnding(store: RunStore, runId: string): Promise<Uint8A
     code,
     duration_s: Math.max(0, lastMs - Date.parse(record.created_at)) / 1000,
     usage: UNKNOWN_USAGE,
-    events: seq,
+    events,
+    bytes,
     artifacts: [],
     survivors: [],
     next: stepsAfter({ ...record, state: 'failed', code, retryable: true }).map(store.commandOf),
     attempt: record.attempt,
     lost: true,
-    seq,
+    seal: NO_SEAL,
+    seq: events,
   };
   return Buffer.from(`${JSON.stringify(end)}\n`);
 }

@@ -12,7 +12,7 @@ import { type Outcome, stopped } from './outcome.ts';
 import { changeFrom, endInLog, lostMessage, readRun } from './read-run.ts';
 import { clearSecrets } from './secrets/secrets-folder.ts';
 import { stepsAfter } from './steps-after.ts';
-import { tidyWorkspace } from './workspace.ts';
+import { type RunHost, type RunWorkspace, tidyWorkspace } from './workspace.ts';
 import { UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 const ROUND_MS = 5;
@@ -25,16 +25,17 @@ const RECOVERY_ROUND_MS = 20;
  * `acor health --fix`; the cost is that of the live runs. `withoutLease` looks through all runs for those whose lease was removed. Returns the ids of the runs that were recovered.
  */
 export async function recoverLostRuns(
-  store: RunStore,
+  host: RunHost,
   { withoutLease = false }: { withoutLease?: boolean } = {},
 ): Promise<string[]> {
+  const { store } = host;
   const held = await store.leases.list();
   const lost = held.filter(({ state }) => state === 'lost').map(({ runId }) => runId);
   if (withoutLease) lost.push(...(await runsWithoutLease(store, new Set(held.map(({ runId }) => runId)))));
   const recovered = await Promise.all(
     lost.map(async (runId) => {
       try {
-        return (await recoverRun(store, runId)).lost ? [] : [runId];
+        return (await recoverRun(host, runId)).lost ? [] : [runId];
       } catch (error) {
         // Nothing is left of the run but its lease.
         if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') await store.leases.forget(runId);
@@ -59,14 +60,15 @@ async function runsWithoutLease(store: RunStore, held: ReadonlySet<string>): Pro
  * Ends a run that has lost its supervisor as E_RUNNER_LOST (contract §3), once: the next epoch is claimed for it. Returns the record as it
  * is then; what cannot be written is reported as `readRun` reports it. A run that is live or has ended is left alone.
  */
-export async function recoverRun(store: RunStore, runId: string): Promise<RunRecord & { lost?: true }> {
+export async function recoverRun(host: RunHost, runId: string): Promise<RunRecord & { lost?: true }> {
+  const { store } = host;
   for (let round = 0; round < RECOVERY_ROUNDS; round++) {
     const { liveness } = await livenessOf(store, runId);
     // Its supervisor died between recording the end and releasing the lease.
     if (liveness === 'ended') await store.leases.forget(runId);
     if (liveness !== 'lost') break;
     try {
-      await recover(store, runId);
+      await recover(host, runId);
       break;
     } catch {
       // A store that cannot be written; or another process recovers the run, and is waited for.
@@ -77,35 +79,38 @@ export async function recoverRun(store: RunStore, runId: string): Promise<RunRec
   return readRun(store, runId);
 }
 
-async function recover(store: RunStore, runId: string): Promise<void> {
+async function recover(host: RunHost, runId: string): Promise<void> {
+  const { store } = host;
   const mayTake = ({ state }: RunRecord) => {
     if (isFinal(state)) throw new Error('the run has ended meanwhile');
   };
   const writer = await store.takeOver(runId, mayTake, { recovers: true });
   try {
     const end = await endInLog(store, runId);
-    if (end === undefined) await endAsLost(store, writer);
+    if (end === undefined) await endAsLost(host, writer);
     else {
       const { state, code } = end;
       if (!(await writer.isInLedger())) await writer.enterInLedger({ state, code });
       writer.update({ ...changeFrom(end), events: writer.log.events }, { durable: true });
     }
-    tidyWorkspace(writer.layout);
+    tidyWorkspace(host.workspaces.of(runId));
   } finally {
     writer.close();
   }
 }
 
-async function endAsLost(store: RunStore, writer: RunWriter): Promise<void> {
-  const { record, layout } = writer;
+async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
+  const { store } = host;
+  const { record } = writer;
+  const workspace = host.workspaces.of(record.run_id);
   await killRemains(record.run_id);
   await untilUnwatched(record.run_id);
-  await clearSecretsIfPossible(store, writer);
+  await clearSecretsIfPossible(store, writer, workspace);
   const { removeRunGroups } = await import('../sandbox/groups/run-groups.ts');
   await removeRunGroups(record.run_id);
-  if (existsSync(layout.ownershipRecord)) {
+  if (existsSync(workspace.ownershipRecord)) {
     const { restoreOwnership } = await import('./attempt/run-user-ownership.ts');
-    await restoreOwnership(store, layout, record.run_id);
+    await restoreOwnership(host, workspace, record.run_id);
   }
   const { to: from, reason = null } = (await lastStateChange(store.tail(record.run_id))) ?? {
     to: record.state,
@@ -147,11 +152,15 @@ async function recordedOutcome(
 }
 
 /** What a tool has made undeletable must not keep its run from ending. */
-async function clearSecretsIfPossible(store: RunStore, { layout, log, record }: RunWriter): Promise<void> {
+async function clearSecretsIfPossible(
+  store: RunStore,
+  { log, record }: RunWriter,
+  workspace: RunWorkspace,
+): Promise<void> {
   try {
-    clearSecrets(layout);
+    clearSecrets(workspace);
     const { removeRedactedAnswers } = await import('./answers/redacted-answers.ts');
-    await removeRedactedAnswers(store, record.run_id, layout);
+    await removeRedactedAnswers(store, record.run_id, workspace);
   } catch (error) {
     log.append({ type: 'runner_warning', code: 'E_STORAGE', msg: errorMessage(error) });
   }

@@ -7,6 +7,7 @@ import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { removeCancelFile } from './attempt/cancel-file.ts';
 import { stagedBefore } from './attempt/outputs.ts';
 import { endedRecord } from './follow-to-end.ts';
+import type { RunPlan } from './plan/run-plan.ts';
 import { prepareRun } from './prepare-run.ts';
 import { recoverRun } from './recover-lost-run.ts';
 import { wasStoppedMidway } from './retry.ts';
@@ -21,8 +22,8 @@ import { enterState } from './write-ending.ts';
 /** Begins the next attempt of a run that failed, was cancelled, or lost its supervisor, with the same id, workspace and answers. */
 export async function reopenRun(services: RunnerServices, request: RunRequest, again: Rerun): Promise<Run> {
   // A caller that has followed the run to its end may be here before its supervisor has written the record.
-  await endedRecord(services.store, again.runId);
-  const record = await recoverRun(services.store, again.runId);
+  await endedRecord(services, again.runId);
+  const record = await recoverRun(services, again.runId);
   const mayTake = (now: RunRecord) => checkState(now, again);
   mayTake(record);
   const { replays } = record;
@@ -39,9 +40,9 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
   const writer = await services.store.takeOver(again.runId, mayTake);
   try {
     await services.store.control.reset(again.runId);
-    prepareWorkspace(writer.layout);
-    if (again.mode === 'resume') await restoreFiledAnswers(services.store, writer);
-    reopen(writer, again.mode, reopening);
+    prepareWorkspace(plan.workspace);
+    if (again.mode === 'resume') await restoreFiledAnswers(services.store, plan);
+    reopen(writer, plan, again.mode, reopening);
   } catch (error) {
     writer.close();
     throw error;
@@ -53,19 +54,24 @@ type Reopening = NonNullable<PreparedRun['again']>;
 
 const NOTHING_ELSE: Reopening = { told: {}, change: {} };
 
-async function restoreFiledAnswers(store: RunStore, { layout, record }: RunWriter): Promise<void> {
+async function restoreFiledAnswers(store: RunStore, { runId, workspace }: RunPlan): Promise<void> {
   const { restoreAnswers } = await import('./answers/restore-answers.ts');
-  await restoreAnswers(store, record.run_id, layout);
+  await restoreAnswers(store, runId, workspace);
 }
 
-function reopen(writer: RunWriter, mode: RerunMode, { told, change }: Reopening = NOTHING_ELSE): void {
-  const { layout, record } = writer;
-  removeCancelFile(layout);
-  clearSecrets(layout);
+function reopen(
+  writer: RunWriter,
+  { workspace }: RunPlan,
+  mode: RerunMode,
+  { told, change }: Reopening = NOTHING_ELSE,
+): void {
+  const { record } = writer;
+  removeCancelFile(workspace);
+  clearSecrets(workspace);
   if (mode === 'retry') {
-    for (const path of [layout.checkpoints, layout.staging, layout.answers])
+    for (const path of [workspace.checkpoints, workspace.staging, workspace.answers])
       rmSync(path, { recursive: true, force: true });
-    prepareWorkspace(layout);
+    prepareWorkspace(workspace);
   }
   enterState(writer, 'queued', mode, told);
   writer.update({

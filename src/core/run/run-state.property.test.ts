@@ -20,7 +20,7 @@ import { Intake } from './attempt/intake.ts';
 import { type Outcome, stopped } from './outcome.ts';
 import { readEvents } from './read-events.ts';
 import { recoverRun } from './recover-lost-run.ts';
-import { prepareWorkspace } from './workspace.ts';
+import { prepareWorkspace, Workspaces } from './workspace.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 const SEED = Number(process.env.ACOR_TEST_SEED ?? Date.now() % 2 ** 31);
@@ -28,6 +28,7 @@ const LIVES = 100;
 const STEPS = 30;
 const STATES = Object.keys(RUN_STATES) as RunState[];
 const root = mkdtempSync(join(tmpdir(), 'acor-states-'));
+const workspaces = new Workspaces(join(root, '.runs'));
 after(() => rmSync(root, { recursive: true, force: true }));
 
 const RIGS: Readonly<Record<string, () => StoreRig & { verify(runId: string): unknown[] }>> = {
@@ -41,7 +42,7 @@ const RIGS: Readonly<Record<string, () => StoreRig & { verify(runId: string): un
     };
   },
   memory: () => {
-    const store = new MemoryRunStore(join(root, 'workspaces'), commandOf);
+    const store = new MemoryRunStore(commandOf);
     return { open: () => store, lose: (runId) => store.leases.lose(runId), verify: () => [] };
   },
 };
@@ -213,10 +214,10 @@ class RandomRun {
   /** The supervisor is gone without a word, and somebody looks at the run. */
   async die(): Promise<void> {
     if (!isFinal((await this.#store.read(this.runId)).state)) this.#lose(this.runId);
-    const record = await recoverRun(this.#store, this.runId);
+    const record = await recoverRun({ store: this.#store, workspaces }, this.runId);
     assert.ok(isFinal(record.state));
     assert.equal(record.lost, undefined);
-    assert.deepEqual(await recoverRun(this.#store, this.runId), record);
+    assert.deepEqual(await recoverRun({ store: this.#store, workspaces }, this.runId), record);
     assert.deepEqual(await this.#store.read(this.runId), record);
     assert.equal(await this.#store.leases.inspect(this.runId), 'none');
     // What it would still write, had it only been thought dead, is refused.
@@ -265,8 +266,10 @@ class RandomRun {
   }
 
   #supervise(): void {
-    prepareWorkspace(this.#writer.layout);
+    const workspace = workspaces.of(this.runId);
+    prepareWorkspace(workspace);
     this.#questions = new Questions(this.#writer, {
+      workspace,
       answers: [
         { action: 'prepared', answer: 'yes', by: 'caller', source: 'beforehand' },
         { action: 'prepared-wrong', answer: 'no', by: 'caller', source: 'beforehand' },

@@ -2,14 +2,13 @@ import { errorInfo } from '../../protocol/error-codes.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
-import type { RunStore } from '../ports/run-store.ts';
-import type { RunWorkspace } from '../ports/run-workspace.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import { summariseLog } from './log-summary.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { AttemptOutcome } from './run-executor.ts';
 import { recordedSteps, stepsAfter } from './steps-after.ts';
+import type { RunHost, RunWorkspace } from './workspace.ts';
 
 /** How a run ended, as every surface shows it. `summarise` makes it of a run's own supervisor, `summaryOf` of the store. */
 export interface RunSummary {
@@ -64,11 +63,10 @@ export function summarise(
 
 /** The summary of a run that another process supervised, from its log. `record` is the run as `readRun` reports it. */
 export async function summaryOf(
-  store: RunStore,
+  { store, workspaces }: RunHost,
   runId: string,
   record: RunRecord & { lost?: true },
 ): Promise<RunSummary> {
-  const layout = store.layout(runId);
   const { end, ending, failure, denial } = await summariseLog(store, runId);
   const told = failure ?? (ending?.type === 'error' ? ending : undefined);
   const code = (end?.code ?? record.code) as string | null;
@@ -92,7 +90,7 @@ export async function summaryOf(
     survivors: (end?.survivors ?? []) as RunSummary['survivors'],
     result: ending?.type === 'result' ? { ...ending } : null,
     next: recordedSteps(store, record, end),
-    dir: layout.dir,
+    dir: workspaces.of(runId).dir,
   };
 }
 

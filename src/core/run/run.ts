@@ -102,11 +102,11 @@ export class Run {
       await this.#executor.conclude(last).catch(() => undefined);
       const { outcome, exit } = last;
       const durationS = Math.round(performance.now() - this.#begunMs) / 1000;
-      const summarised = summarise(this.#plan, this.#writer.layout, last, {
+      const summarised = summarise(this.#plan, this.#plan.workspace, last, {
         attempt: this.#attempt,
         durationS,
       });
-      const summary = this.#plan.secrets?.conclude(this.#writer.layout, summarised) ?? summarised;
+      const summary = this.#plan.secrets?.conclude(this.#plan.workspace, summarised) ?? summarised;
       await this.#watch?.beforeEnd();
       summary.events = await writeEnding(this.#writer, outcome, {
         ...summary,
@@ -127,7 +127,7 @@ export class Run {
   /** The run has ended, whatever cannot be removed. */
   async #tidy(): Promise<void> {
     await this.#store.control.reset(this.runId).catch(() => {});
-    tidyWorkspace(this.#writer.layout);
+    tidyWorkspace(this.#plan.workspace);
   }
 
   #announce(): void {
@@ -160,12 +160,12 @@ export class Run {
     try {
       if (!(await this.#slot.take())) return notStarted(await this.#cancellation());
       this.#begunMs = performance.now();
-      prepareWorkspace(this.#writer.layout);
+      prepareWorkspace(this.#plan.workspace);
       enterState(this.#writer, 'running');
       this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
       this.#writer.log.flush();
     } catch (error) {
-      return notStarted(failureOf(error, this.#writer.layout.dir));
+      return notStarted(failureOf(error, this.#plan.workspace.dir));
     }
     return this.#runAttempts();
   }
@@ -199,7 +199,7 @@ export class Run {
 
   #runAttempt(number: number): Promise<AttemptOutcome> {
     this.#attempt = number;
-    removeCancelFile(this.#writer.layout);
+    removeCancelFile(this.#plan.workspace);
     return this.#executor.attempt({
       number,
       leftMs: () => this.#leftMs(),

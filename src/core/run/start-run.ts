@@ -11,6 +11,7 @@ import { prepareRun } from './prepare-run.ts';
 import { Run } from './run.ts';
 import type { RunRequest } from './run-request.ts';
 import type { RunnerServices } from './services.ts';
+import type { RunHost } from './workspace.ts';
 
 const MAX_KEY_CHARS = 200;
 
@@ -19,7 +20,7 @@ const MAX_KEY_CHARS = 200;
  * on, every ending is data.
  */
 export async function startRun(services: RunnerServices, request: RunRequest): Promise<Run | KnownRun> {
-  await recoverOthers(services.store);
+  await recoverOthers(services);
   if (request.again !== undefined) {
     const { reopenRun } = await import('./reopen-run.ts');
     return reopenRun(services, request, request.again);
@@ -28,21 +29,21 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   const keyed = keyedCall(request);
   // What the first call needed may be gone by now, so a known run is returned before anything is checked.
   const known = keyed && (await store.runOfKey(keyed));
-  if (known !== undefined) return knownRun(store, known);
+  if (known !== undefined) return knownRun(services, known);
   const { plan, createExecutor } = await prepareRun(services, request);
   if (request.parent !== undefined) await refuseOrphan(store, request.parent.run_id);
   const record = newRunRecord(plan);
   const made = await (keyed === undefined ? store.create(record) : store.createOnce(record, keyed));
-  if (typeof made === 'string') return knownRun(store, made);
+  if (typeof made === 'string') return knownRun(services, made);
   return Run.begin(services, plan, made, createExecutor(made));
 }
 
 /** A process that starts or supervises runs ends those that have lost their supervisor; mostly there are none. */
-async function recoverOthers(store: RunStore): Promise<void> {
-  const leases = await store.leases.list();
+async function recoverOthers(host: RunHost): Promise<void> {
+  const leases = await host.store.leases.list();
   if (!leases.some(({ state }) => state === 'lost')) return;
   const { recoverLostRuns } = await import('./recover-lost-run.ts');
-  await recoverLostRuns(store);
+  await recoverLostRuns(host);
 }
 
 /** Refuses a child that was requested just before its workflow was lost: resumed, the workflow requests it again. */
@@ -55,8 +56,8 @@ async function refuseOrphan(store: RunStore, runId: string): Promise<void> {
   });
 }
 
-async function knownRun(store: RunStore, runId: string): Promise<KnownRun> {
-  return new (await import('./known-run.ts')).KnownRun(store, runId);
+async function knownRun(host: RunHost, runId: string): Promise<KnownRun> {
+  return new (await import('./known-run.ts')).KnownRun(host, runId);
 }
 
 function keyedCall({ idempotencyKey: key, tool, args, cwd }: RunRequest): KeyedCall | undefined {

@@ -1,9 +1,36 @@
 import { mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeIfPossible } from '../../util/remove-if-possible.ts';
-import type { RunWorkspace } from '../ports/run-workspace.ts';
-import { layoutOf } from '../store-files/layout.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import { folderOf } from '../store-files/layout.ts';
 import { storageError } from '../store-files/storage-error.ts';
+
+/** The paths of one run on the machine that executes it (contract §6). They are the executor's and no part of the record. All are absolute. */
+export interface RunWorkspace {
+  /** The run's folder, which holds all of the others. */
+  dir: string;
+  work: string;
+  checkpoints: string;
+  /** Outputs until they are put in place. */
+  staging: string;
+  logs: string;
+  /** LOG_DIR: the tool's own, so that the runner's logs beside it are the runner's alone. */
+  toolLogs: string;
+  stdoutLog: string;
+  stderrLog: string;
+  artifacts: string;
+  /** The FIFOs of the tool's streams, beside the requests to its supervisor. */
+  control: string;
+  /** What the tool may see of `control`: only its supervisor writes here. */
+  toolControl: string;
+  /** CANCEL_FILE: asks the tool to end. */
+  cancelFile: string;
+  /** ANSWERS_DIR. */
+  answers: string;
+  secrets: string;
+  /** Which paths belong to the run's own user while it lives, and who owned them before. */
+  ownershipRecord: string;
+}
 
 /** Where this machine executes the runs of a project. */
 export class Workspaces {
@@ -16,8 +43,37 @@ export class Workspaces {
 
   /** Throws E_RUN_NOT_FOUND for a text that is not a run id, so that no id becomes a path. */
   of(runId: string): RunWorkspace {
-    return layoutOf(this.root, runId);
+    const dir = folderOf(this.root, runId);
+    const [work, logs, control] = ['work', 'logs', 'control'].map((name) => join(dir, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const toolControl = join(control, 'tool');
+    return {
+      dir,
+      work,
+      checkpoints: join(work, '.checkpoints'),
+      staging: join(work, '.staged'),
+      logs,
+      toolLogs: join(logs, 'tool'),
+      stdoutLog: join(logs, 'stdout.log'),
+      stderrLog: join(logs, 'stderr.log'),
+      artifacts: join(dir, 'artifacts'),
+      control,
+      toolControl,
+      cancelFile: join(toolControl, 'CANCEL'),
+      answers: join(toolControl, 'answers'),
+      secrets: join(dir, 'secrets'),
+      ownershipRecord: join(control, 'ownership.json'),
+    };
   }
+}
+
+/** Where runs are kept, and where this machine executes them. */
+export interface RunHost {
+  store: RunStore;
+  workspaces: Workspaces;
 }
 
 /** Makes the folders that the tool of a run finds. Those of an earlier attempt stay as they are. */

@@ -8,7 +8,15 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
-import type { FollowOptions, KeyedCall, NewRun, ReadEvent, RunStore, RunWriter } from '../ports/run-store.ts';
+import type {
+  FollowOptions,
+  KeyedCall,
+  LogExtent,
+  NewRun,
+  ReadEvent,
+  RunStore,
+  RunWriter,
+} from '../ports/run-store.ts';
 import { FileControlChannel } from './file-control-channel.ts';
 import { FileLeases, heldByAnother } from './file-leases.ts';
 import { FileRunWriter } from './file-run-writer.ts';
@@ -19,7 +27,7 @@ import { Ledger } from './ledger.ts';
 import { readQuestionEvents } from './question-file.ts';
 import { runNotFound } from './run-not-found.ts';
 import { storageError } from './storage-error.ts';
-import { tailOf } from './tail.ts';
+import { extentOf, tailOf } from './tail.ts';
 
 /** Runs as folders under `.runs/`, readable with `cat` and `jq`. */
 export class FileRunStore implements RunStore {
@@ -148,6 +156,10 @@ export class FileRunStore implements RunStore {
 
   follow(runId: string, options: FollowOptions): AsyncGenerator<Uint8Array> {
     return followEvents(this.layout(runId).events, options);
+  }
+
+  async extent(runId: string): Promise<LogExtent> {
+    return extentOf(this.layout(runId).events);
   }
 
   async *tail(runId: string): AsyncGenerator<ReadEvent> {

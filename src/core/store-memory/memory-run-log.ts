@@ -3,7 +3,7 @@ import type { Seal } from '../../protocol/v1/runner-events.ts';
 import { PROTOCOL_VERSION, type StoredEvent } from '../../protocol/v1/wire.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import type { RunObserver } from '../ports/run-observer.ts';
-import type { NewEvent, ReadEvent, RedactLine, RunLog } from '../ports/run-store.ts';
+import type { LogExtent, NewEvent, ReadEvent, RedactLine, RunLog } from '../ports/run-store.ts';
 import { SealBuilder } from '../store-files/seal.ts';
 
 /** What was stored of one run's events, and who waits for more. */
@@ -25,6 +25,10 @@ export class StoredLines {
         resolve();
       });
     });
+  }
+
+  extent(): LogExtent {
+    return { events: this.lines.length, bytes: this.lines.reduce((sum, line) => sum + line.length, 0) };
   }
 
   *newestFirst(): Generator<ReadEvent> {

@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after } from 'node:test';
 import { controlChannelContract } from '../../../test/contracts/control-channel.ts';
 import { leaseContract } from '../../../test/contracts/lease.ts';
 import { runStoreContract } from '../../../test/contracts/run-store.ts';
@@ -9,9 +5,7 @@ import { commandOf } from '../../operations/command-forms.ts';
 import { MemoryLeases } from './memory-leases.ts';
 import { MemoryRunStore } from './memory-run-store.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'acor-memory-'));
-after(() => rmSync(root, { recursive: true, force: true }));
-const store = new MemoryRunStore(root, commandOf);
+const store = new MemoryRunStore(commandOf);
 const leases = new MemoryLeases();
 
 runStoreContract('memory', { open: () => store, lose: (runId) => store.leases.lose(runId) });

@@ -7,14 +7,13 @@ import type { Lease } from '../ports/lease.ts';
 import type {
   FollowOptions,
   KeyedCall,
+  LogExtent,
   NewRun,
   ReadEvent,
   RedactLine,
   RunStore,
   RunWriter,
 } from '../ports/run-store.ts';
-import type { RunWorkspace } from '../ports/run-workspace.ts';
-import { layoutOf } from '../store-files/layout.ts';
 import { concernsQuestions, isQuestion } from '../store-files/question-events.ts';
 import { MemoryControlChannel } from './memory-control-channel.ts';
 import { heldByAnother, MemoryLeases } from './memory-leases.ts';
@@ -34,19 +33,17 @@ interface EnteredEnd {
   sha256: string;
 }
 
-/** Runs within one process, for tests and for programs that keep no history. The workspaces of their tools are folders all the same. */
+/** Runs within one process, for tests and for programs that keep no history. The workspaces of their tools are folders all the same (`core/run/workspace.ts`). */
 export class MemoryRunStore implements RunStore {
   readonly leases = new MemoryLeases();
   readonly control = new MemoryControlChannel();
   readonly commandOf: CommandOf;
   readonly location = 'this process';
-  readonly #workspaces: string;
   readonly #runs = new Map<string, MemoryRun>();
   readonly #keys = new Map<string, { runId: string; call: string }>();
   readonly #ended: EnteredEnd[] = [];
 
-  constructor(workspaces: string, commandOf: CommandOf) {
-    this.#workspaces = workspaces;
+  constructor(commandOf: CommandOf) {
     this.commandOf = commandOf;
   }
 
@@ -127,6 +124,10 @@ export class MemoryRunStore implements RunStore {
     }
   }
 
+  async extent(runId: string): Promise<LogExtent> {
+    return this.#find(runId).stored.extent();
+  }
+
   async *tail(runId: string): AsyncGenerator<ReadEvent> {
     yield* this.#find(runId).stored.newestFirst();
   }
@@ -135,10 +136,6 @@ export class MemoryRunStore implements RunStore {
     const events = this.#find(runId).stored.events();
     const first = events.findIndex(({ type }) => isQuestion(type));
     return first === -1 ? [] : events.slice(first).filter(({ type }) => concernsQuestions(String(type)));
-  }
-
-  layout(runId: string): RunWorkspace {
-    return layoutOf(this.#workspaces, runId);
   }
 
   #writer(run: MemoryRun, lease: Lease): RunWriter {
@@ -164,7 +161,6 @@ export class MemoryRunStore implements RunStore {
 
 class MemoryRunWriter implements RunWriter {
   readonly commandOf: CommandOf;
-  readonly layout: RunWorkspace;
   readonly log: MemoryRunLog;
   readonly #run: MemoryRun;
   readonly #lease: Lease;
@@ -172,7 +168,6 @@ class MemoryRunWriter implements RunWriter {
   #redact: RedactLine = (line) => line;
 
   constructor(run: MemoryRun, lease: Lease, store: MemoryRunStore, ended: EnteredEnd[]) {
-    this.layout = store.layout(lease.runId);
     this.commandOf = store.commandOf;
     this.#run = run;
     this.#lease = lease;

@@ -3,6 +3,7 @@ import type { RunStore } from '../ports/run-store.ts';
 import { type AskedQuestion, questionsOf } from '../run/answers/open-questions.ts';
 import { answerSteps, readQuestion } from '../run/answers/question.ts';
 import { followToEnd } from '../run/follow-to-end.ts';
+import type { Workspaces } from '../run/workspace.ts';
 import { countLines } from '../store-files/follow.ts';
 
 /** Why the following of a run stopped: the run is over, it waits for an answer, or the reader or the signal stopped it. */
@@ -25,20 +26,20 @@ export async function* followRun(
     signal,
     atQuestions,
     ask,
-    recovers,
+    recoversIn,
   }: {
     since: number;
     signal?: AbortSignal | undefined;
     atQuestions: boolean;
     ask?: (() => Promise<DialogEnd>) | undefined;
-    recovers?: boolean | undefined;
+    recoversIn?: Workspaces | undefined;
   },
 ): AsyncGenerator<Uint8Array, FollowEnd> {
   for (let seen = since; ; ) {
     let state = seen > 0 ? await stateAt(store, runId, seen) : undefined;
     let isOver = false;
     const isEnough = () => atQuestions && state === 'waiting_ai';
-    for await (const lines of followToEnd(store, runId, { since: seen, signal, isEnough, recovers })) {
+    for await (const lines of followToEnd(store, runId, { since: seen, signal, isEnough, recoversIn })) {
       if (ask !== undefined) seen += countLines(lines);
       state = stateAfter(lines) ?? state;
       isOver = state !== undefined && state !== 'running' && state !== 'waiting_ai' && state !== 'queued';

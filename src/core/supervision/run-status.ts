@@ -1,9 +1,9 @@
 import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import { isFinal, type RunState } from '../../protocol/run-state.ts';
-import type { RunStore } from '../ports/run-store.ts';
 import { summariseLog } from '../run/log-summary.ts';
 import { readRun } from '../run/read-run.ts';
 import { type RunSummary, summaryOf } from '../run/run-summary.ts';
+import type { RunHost } from '../run/workspace.ts';
 
 /** The status of a run, for a surface that translates it for its clients. */
 export interface RunStatus {
@@ -23,10 +23,11 @@ export interface RunStatus {
 
 /** Reads the status of a run. Throws E_RUN_NOT_FOUND. */
 export async function statusOf(
-  store: RunStore,
+  host: RunHost,
   runId: string,
   errorCodes: () => Promise<Readonly<Record<string, ErrorInfo>>>,
 ): Promise<RunStatus> {
+  const { store } = host;
   const record = await readRun(store, runId);
   const { tool, state, created_at: createdAt, code } = record;
   const { lastEvent, progress } = await summariseLog(store, runId);
@@ -37,7 +38,7 @@ export async function statusOf(
     createdAt,
     updatedAt: typeof lastEvent?.ts === 'string' ? lastEvent.ts : createdAt,
     progress,
-    summary: isFinal(state) ? await summaryOf(store, runId, record) : null,
+    summary: isFinal(state) ? await summaryOf(host, runId, record) : null,
     codeInfo: code === null ? undefined : errorInfo(code, await errorCodes()),
   };
 }

@@ -43,14 +43,14 @@ export class TaskExecutor implements RunExecutor {
   }
 
   async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
-    const { writer } = this.#ground;
+    const { plan } = this.#ground;
     try {
       return await this.#turns(options);
     } catch (error) {
-      return notStarted(failureOf(error, writer.layout.dir));
+      return notStarted(failureOf(error, plan.workspace.dir));
     } finally {
       for (const name of ['turn.sh', 'turn.json'])
-        rmSync(join(writer.layout.toolControl, name), { force: true });
+        rmSync(join(plan.workspace.toolControl, name), { force: true });
     }
   }
 
@@ -120,13 +120,13 @@ export class TaskExecutor implements RunExecutor {
     writes: readonly string[],
     planFile: string | null,
   ): Promise<string | null> {
-    const { config, runsDir, plan, writer } = this.#ground;
+    const { config, runsDir, plan } = this.#ground;
     const settings = config.config.task;
     const executor = executorOf(plan.name, settings);
     const { words } = await programOf(executor, config, plan.callerEnv);
     const session = readTask(runsDir, taskId).sessions[executor.name] ?? null;
     writeTurn(
-      writer.layout,
+      plan.workspace,
       executor,
       {
         program: words,
@@ -152,8 +152,8 @@ export class TaskExecutor implements RunExecutor {
 
   /** Also a turn that failed may have begun a conversation. */
   async #keepSession(taskId: string): Promise<void> {
-    const { runsDir, plan, config, writer } = this.#ground;
-    const session = sessionLeftIn(writer.layout);
+    const { runsDir, plan, config } = this.#ground;
+    const session = sessionLeftIn(plan.workspace);
     if (session === undefined) return;
     const { name } = executorOf(plan.name, config.config.task);
     await changeTask(runsDir, taskId, (record) => ({

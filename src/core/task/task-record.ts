@@ -6,8 +6,8 @@ import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
 import type { RunStore } from '../ports/run-store.ts';
-import type { RunWorkspace } from '../ports/run-workspace.ts';
 import { livenessOf } from '../run/liveness.ts';
+import type { RunWorkspace } from '../run/workspace.ts';
 
 /** What is kept of a task from one run to the next, in `.runs/tasks/<id>.json`. */
 export interface TaskRecord {

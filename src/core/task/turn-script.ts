@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
-import type { RunWorkspace } from '../ports/run-workspace.ts';
+import type { RunWorkspace } from '../run/workspace.ts';
 import type { Executor, RunSlot } from './executors.ts';
 import type { TurnFile } from './responses/turn-file.ts';
 

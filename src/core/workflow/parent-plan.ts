@@ -30,7 +30,7 @@ export function planParent(
     waitingStopsDeadline: environment.waiting_stops_deadline,
   };
   return {
-    ...fromRequest(request),
+    ...fromRequest(services, request),
     name: of.name,
     version: of.version,
     shownArgs: of.givenArgs,

@@ -42,7 +42,7 @@ export async function executeAgain(
   if (flags.dry_run) return withCommand(await showPlan(services, request), record, manifest.effects);
   if (manifest.effects === 'destroys' && !flags.force) throw destroys(record);
   const { planRun } = await import('../../core/run/plan/plan.ts');
-  const targets = targetsOf(services, await planRun(services, request));
+  const targets = targetsOf(await planRun(services, request));
   const started = await run(services, request, manifest.actions.length > 0, flags, ctx);
   // Without --detach a run that was started always has events.
   if (started.kind !== 'events') throw new Error('the run that was started has no events');
@@ -98,8 +98,8 @@ function isSummary(answer: EndedRun | StartedRun): answer is EndedRun {
 }
 
 /** The outputs that stay in a run's folder, by their place in it, and where they would stand otherwise. */
-function targetsOf({ store }: RunnerServices, { runId, staged }: ToolPlan): Map<string, string> {
-  const { dir } = store.layout(runId);
+function targetsOf({ workspace, staged }: ToolPlan): Map<string, string> {
+  const { dir } = workspace;
   return new Map(staged.map((output) => [relative(dir, output.staged), output.target]));
 }
 

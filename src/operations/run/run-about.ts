@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { OperationContext } from '../../compose/operation.ts';
 import type { AcorApp } from '../acor-app.ts';
 
@@ -21,7 +20,7 @@ export async function runAbout(
   how: { asks: boolean; cancels: boolean; old?: RunAbout['old'] },
 ): Promise<RunAbout> {
   const { config, store } = await ctx.app.project();
-  const bytes = () => statSync(store.layout(runId).events, { throwIfNoEntry: false })?.size ?? 0;
+  const old = how.old ?? { bytes: (await store.extent(runId)).bytes };
   const { waiting_stops_deadline: waitingStopsDeadline } = config.config.environment;
-  return { runId, waitingStopsDeadline, ...how, old: how.old ?? { bytes: bytes() } };
+  return { runId, waitingStopsDeadline, ...how, old };
 }

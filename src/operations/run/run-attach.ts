@@ -30,7 +30,8 @@ export const runAttach = acorOperation({
   streams: 'Protocol events, one JSON object a line. Exit code 2 when the run waits for an answer.',
   async run({ run, since }, ctx) {
     const { app, signal } = ctx;
-    const { store } = await app.project();
+    const project = await app.project();
+    const { store } = project;
     await store.read(run);
     const ask = await askAtTerminal(run, ctx, signal);
     return eventsResult(followRun(store, run, { since, signal, atQuestions: true, ask }), {
@@ -41,11 +42,12 @@ export const runAttach = acorOperation({
         if (how === 'question') return questionEnd(store, run);
         if (signal.aborted) {
           ctx.note(`acor: run ${run} goes on. Pick it up again with: acor attach ${run}`);
-          return { answer: { kind: 'data', data: await startedRunOf(store, run), exit: EXIT_INTERRUPTED } };
+          return { answer: { kind: 'data', data: await startedRunOf(project, run), exit: EXIT_INTERRUPTED } };
         }
         const record = await readRun(store, run);
-        if (!isFinal(record.state)) return { answer: { kind: 'data', data: await startedRunOf(store, run) } };
-        const answer = await answerOf(await summaryOf(store, run, record), { exit_code: 'acor' }, app);
+        if (!isFinal(record.state))
+          return { answer: { kind: 'data', data: await startedRunOf(project, run) } };
+        const answer = await answerOf(await summaryOf(project, run, record), { exit_code: 'acor' }, app);
         return { answer: { ...answer, exit: record.state === 'completed' ? 0 : 1 } };
       },
     });

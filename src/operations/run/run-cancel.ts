@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { isLive } from '../../core/run/liveness.ts';
-import { eventCount } from '../../core/run/log-summary.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import { isOrchestration } from '../../protocol/run-kind.ts';
 import { isFinal } from '../../protocol/run-state.ts';
@@ -25,11 +24,12 @@ export const runCancel = acorOperation({
   positionals: ['run'],
   example: 'acor cancel r-0123456789abcdef --reason "wrong input"',
   async run(input, ctx) {
-    const { store } = await ctx.app.project();
-    const record = await recoverRun(store, input.run);
+    const project = await ctx.app.project();
+    const { store } = project;
+    const record = await recoverRun(project, input.run);
     const wasRunning = !isFinal(record.state);
     if (wasRunning && !input.dry_run) {
-      const since = await eventCount(store, input.run);
+      const since = (await store.extent(input.run)).events;
       await store.control.requestCancel(input.run, input.reason);
       const isAbandoned = async () => !(await isLive(store, input.run));
       for await (const _ of store.follow(input.run, {
@@ -42,9 +42,9 @@ export const runCancel = acorOperation({
     if (!input.dry_run && isOrchestration(record.kind)) {
       // Those whose workflow was killed live on until somebody goes on with it.
       const { endChildren } = await import('../../core/run/end-children.ts');
-      await endChildren(store, input.run, input.reason, ctx.signal);
+      await endChildren(project, input.run, input.reason, ctx.signal);
     }
-    const after = await recoverRun(store, input.run);
+    const after = await recoverRun(project, input.run);
     if (ctx.signal.aborted)
       throw new AppError(
         'E_ACTION_TIMEOUT',

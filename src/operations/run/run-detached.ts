@@ -2,10 +2,10 @@ import { AppError } from '../../compose/app-error.ts';
 import { eventsResult } from '../../compose/events-result.ts';
 import type { OperationContext, OperationResult, StreamEnd } from '../../compose/operation.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
-import { eventCount } from '../../core/run/log-summary.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import { summaryOf } from '../../core/run/run-summary.ts';
+import type { RunHost } from '../../core/run/workspace.ts';
 import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
 import { openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
@@ -24,11 +24,12 @@ export async function runApart(
   flags: ShownAs,
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<EndedRun | StartedRun>> {
-  const { store } = await ctx.app.project();
+  const project = await ctx.app.project();
+  const { store } = project;
   const { readStdin, ...given } = request;
   // How a lost run ended is not what its next attempt shows.
-  if (request.again !== undefined) await recoverRun(store, request.again.runId);
-  const since = request.again === undefined ? 0 : await eventCount(store, request.again.runId);
+  if (request.again !== undefined) await recoverRun(project, request.again.runId);
+  const since = request.again === undefined ? 0 : (await store.extent(request.again.runId)).events;
   const runId = await startSupervisor({ ...given, ...(readStdin && { stdin: readStdin() }) });
   return showDetached(runId, since, flags, ctx);
 }
@@ -40,10 +41,11 @@ export async function showDetached(
   flags: ShownAs,
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<EndedRun | StartedRun>> {
-  const { store } = await ctx.app.project();
+  const project = await ctx.app.project();
+  const { store, workspaces } = project;
   if (flags.detach) {
     const next = [waitFor(runId), followLogs(runId)];
-    return { kind: 'data', data: await startedRunOf(store, runId), next };
+    return { kind: 'data', data: await startedRunOf(project, runId), next };
   }
   // Ctrl-C is a wish of the person at the terminal; the other signals only mean that nobody reads any more.
   const stop = new AbortController();
@@ -56,26 +58,29 @@ export async function showDetached(
   });
   const ask = await askAtTerminal(runId, ctx, stop.signal);
   const { signal } = stop;
-  return eventsResult(followRun(store, runId, { since, signal, atQuestions: true, ask, recovers: true }), {
-    stream: flags.stream,
-    about: () => runAbout(runId, ctx, { asks: ask !== undefined, cancels: true }),
-    left: 'stopped',
-    end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {
-      stopListening();
-      if (how === 'question') return questionEnd(store, runId);
-      if (how === 'stopped') {
-        ctx.note(`acor: run ${runId} goes on. Pick it up again with: acor attach ${runId}`);
-        return { answer: { kind: 'data', data: await startedRunOf(store, runId) } };
-      }
-      const record = await recoverRun(store, runId);
-      return { answer: await answerOf(await summaryOf(store, runId, record), flags, ctx.app) };
+  return eventsResult(
+    followRun(store, runId, { since, signal, atQuestions: true, ask, recoversIn: workspaces }),
+    {
+      stream: flags.stream,
+      about: () => runAbout(runId, ctx, { asks: ask !== undefined, cancels: true }),
+      left: 'stopped',
+      end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {
+        stopListening();
+        if (how === 'question') return questionEnd(store, runId);
+        if (how === 'stopped') {
+          ctx.note(`acor: run ${runId} goes on. Pick it up again with: acor attach ${runId}`);
+          return { answer: { kind: 'data', data: await startedRunOf(project, runId) } };
+        }
+        const record = await recoverRun(project, runId);
+        return { answer: await answerOf(await summaryOf(project, runId, record), flags, ctx.app) };
+      },
     },
-  });
+  );
 }
 
 /** A run that goes on without the caller. */
-export async function startedRunOf(store: RunStore, runId: string): Promise<StartedRun> {
-  return { run_id: runId, state: (await store.read(runId)).state, dir: store.layout(runId).dir };
+export async function startedRunOf({ store, workspaces }: RunHost, runId: string): Promise<StartedRun> {
+  return { run_id: runId, state: (await store.read(runId)).state, dir: workspaces.of(runId).dir };
 }
 
 /** The run waits: exit code 2, and the exact commands that answer. The run itself lives on. */

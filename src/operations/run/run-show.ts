@@ -39,13 +39,13 @@ export const runShow = acorOperation({
   list: 'artifacts',
   example: 'acor show r-0123456789abcdef',
   async run(input, ctx) {
-    const { store } = await ctx.app.project();
+    const { store, workspaces } = await ctx.app.project();
     const record = await readRun(store, input.run);
     const log = await summariseLog(store, input.run);
     const { end, ending, progress, lastEvent } = log;
     const data = {
       ...record,
-      dir: store.layout(input.run).dir,
+      dir: workspaces.of(input.run).dir,
       last_event_at: (lastEvent?.ts as string | undefined) ?? null,
       ...(await clocksOf(store, record, log)),
       progress: progress === undefined ? null : pickProgress(progress),

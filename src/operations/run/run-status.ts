@@ -9,8 +9,8 @@ export type { OpenQuestion, RunStatus };
 /** The status of a run, as `run.show` reads it, for a surface that translates it for its clients. Throws E_RUN_NOT_FOUND and E_PERMISSION. */
 export async function runStatus(app: AcorApp, run: string): Promise<RunStatus> {
   await app.authorize({ name: 'run.show', effect: 'reads' }, { run });
-  const { store, registry } = await app.project();
-  return statusOf(store, run, () => registry.errorCodes());
+  const project = await app.project();
+  return statusOf(project, run, () => project.registry.errorCodes());
 }
 
 /** The open questions of a run, and the steps that answer those for which it waits. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { eventCount, summariseLog } from '../../core/run/log-summary.ts';
+import { summariseLog } from '../../core/run/log-summary.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
 import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
@@ -51,7 +51,7 @@ export const runWait = acorOperation({
         ? ctx.signal
         : AbortSignal.any([ctx.signal, AbortSignal.timeout(input.timeout * 1000)]);
     // Only what comes from now on is waited for: the state so far is in the record and in the questions.
-    const since = await eventCount(store, input.run);
+    const since = (await store.extent(input.run)).events;
     const options = { since, signal: limit, atQuestions: input.until === 'question' };
     const end = await drain(followRun(store, input.run, options));
     const record = await readRun(store, input.run);

@@ -37,9 +37,8 @@ export async function showPlan(
   const { planRun } = await import('../../core/run/plan/plan.ts');
   const { environmentOf } = await import('../../core/run/plan/environment.ts');
   const plan = await planRun(services, request);
-  const layout = services.store.layout(plan.runId);
   const hideRunId = (text: string) => text.replaceAll(plan.runId, '<run>');
-  const env = environmentOf(plan, layout, { number: 1, deadline: new Date(), isResumed: false });
+  const env = environmentOf(plan, plan.workspace, { number: 1, deadline: new Date(), isResumed: false });
   const { isWorthAPlan, planToken } = await import('../../core/run/plan/plan-token.ts');
   const token = isWorthAPlan(plan.tool.manifest) ? planToken(plan) : null;
   const { limits, retry } = plan;
@@ -48,7 +47,7 @@ export async function showPlan(
     tool: plan.tool.name,
     version: plan.tool.manifest.version,
     argv: [...programWords, ...plan.shownArgs].map(hideRunId),
-    cwd: hideRunId(layout.work),
+    cwd: hideRunId(plan.workspace.work),
     env: Object.keys(env).sort(),
     grants: plan.grants,
     staged: plan.staged.map(({ input: name, target }) => ({ input: name, target })),

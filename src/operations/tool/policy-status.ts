@@ -6,7 +6,6 @@ import type { Violation } from '../../core/policy/violation.ts';
 import { grantRoots, resolveArguments } from '../../core/registry/arguments.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { chooseBackend, type SandboxPolicy } from '../../core/sandbox/choose.ts';
-import { layoutOf } from '../../core/store-files/layout.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Project } from '../acor-app.ts';
 
@@ -77,7 +76,7 @@ export async function standingOf(
 }
 
 async function settle(
-  { config, store }: Project,
+  { config, store, workspaces }: Project,
   tool: ToolEntry,
   { cwd, env, args }: Parameters<typeof standingOf>[2],
 ): Promise<SettledRun & { masked?: string[] }> {
@@ -87,7 +86,7 @@ async function settle(
     cwd,
     roots: grantRoots(config, cwd),
     protectedRoots: [store.root, `${config.root}/.acor`],
-    stagingDir: layoutOf(store.root, 'r-0000000000000000').staging,
+    stagingDir: workspaces.of('r-0000000000000000').staging,
   });
   const shown = resolved.args.map((arg, index) => (resolved.secretArgs.includes(index) ? '[secret]' : arg));
   const inputs = Object.keys(resolved.values).filter((name) => resolved.values[name] === '[secret]');

@@ -68,17 +68,16 @@ export const runnerEnd = message('runner_end', {
   duration_s: z.number(),
   usage: z.looseObject({ cpu_s: z.number().nullable(), max_rss_bytes: z.int().nullable() }),
   events: z.int(),
-  /** Left out with `lost`, like `seal`. */
-  bytes: z.int().optional(),
+  bytes: z.int(),
   artifacts: z.array(freeObject),
   survivors: z.array(survivor),
   next: z.array(z.string()),
   attempt: z.int().min(1),
   /** Written by another process, because the supervisor had died: the seal vouches for the events from then on. */
   late: z.literal(true).optional(),
-  /** The run has lost its supervisor and was not recovered yet: this event is reported to a follower, and is not in the log. */
+  /** The run has lost its supervisor and was not recovered yet: this event is reported to a follower, is not in the log, and seals nothing. */
   lost: z.literal(true).optional(),
-  seal: seal.optional(),
+  seal,
 });
 
 export const diagnostic = message('diagnostic', { stream: z.literal('stderr'), line: z.string() });

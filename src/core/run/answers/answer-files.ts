@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomic } from '../../../util/atomic-write.ts';
 import { errorCode } from '../../../util/error-code.ts';
-import type { RunWorkspace } from '../../ports/run-workspace.ts';
 import { storageError } from '../../store-files/storage-error.ts';
+import type { RunWorkspace } from '../workspace.ts';
 
 /** File names of answers are made from ids that a tool chose. */
 const SAFE_ID = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;

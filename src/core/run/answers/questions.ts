@@ -2,6 +2,7 @@ import { errorMessage } from '../../../util/error-code.ts';
 import type { PostedAnswer } from '../../ports/control-channel.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import { after, type StopGuard } from '../attempt/guards/guard.ts';
+import type { RunWorkspace } from '../workspace.ts';
 import { enterState } from '../write-ending.ts';
 import { answeredIds, fileAnswer, isSafeActionId } from './answer-files.ts';
 import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
@@ -38,6 +39,7 @@ export interface QuestionHooks {
  */
 export class Questions {
   readonly #writer: RunWriter;
+  readonly #workspace: RunWorkspace;
   readonly #prepared: readonly PreparedAnswer[];
   readonly #handler: AnswerHandler | undefined;
   readonly #defaultTimeoutS: number;
@@ -55,13 +57,15 @@ export class Questions {
       answers: readonly PreparedAnswer[];
       onQuestion: AnswerHandler | undefined;
       answerTimeoutS: number;
+      workspace: RunWorkspace;
     },
   ) {
     this.#writer = writer;
     this.#prepared = given.answers;
     this.#handler = given.onQuestion;
     this.#defaultTimeoutS = given.answerTimeoutS;
-    this.#answered = answeredIds(writer.layout);
+    this.#workspace = given.workspace;
+    this.#answered = answeredIds(given.workspace);
   }
 
   /** Whether a blocking question is open. */
@@ -211,7 +215,7 @@ export class Questions {
     });
     this.#reportState();
     this.#writer.log.sync();
-    fileAnswer(this.#writer.layout, actionId, line);
+    fileAnswer(this.#workspace, actionId, line);
     this.#hooks?.deliver(line);
   }
 

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { holdsRedaction } from '../../../protocol/redaction-mark.ts';
 import type { RunStore } from '../../ports/run-store.ts';
-import type { RunWorkspace } from '../../ports/run-workspace.ts';
+import type { RunWorkspace } from '../workspace.ts';
 import { answeredIds } from './answer-files.ts';
 
 /** Removes the answer files of a run that hold a secret; only the log says which ones do. When it is resumed, the run asks again. */

@@ -1,6 +1,6 @@
 import { holdsRedaction } from '../../../protocol/redaction-mark.ts';
 import type { RunStore } from '../../ports/run-store.ts';
-import type { RunWorkspace } from '../../ports/run-workspace.ts';
+import type { RunWorkspace } from '../workspace.ts';
 import { answeredIds, fileAnswer, isSafeActionId } from './answer-files.ts';
 
 /**

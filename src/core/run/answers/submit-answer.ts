@@ -6,7 +6,6 @@ import { newSpanId } from '../../../util/ids.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import { eventsIn } from '../../store-files/follow.ts';
 import { isLive } from '../liveness.ts';
-import { eventCount } from '../log-summary.ts';
 import { readRun } from '../read-run.ts';
 import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
 import { questionsOf } from './open-questions.ts';
@@ -56,7 +55,7 @@ export async function submitAnswer(
   if (problem !== undefined) throw misfit(problem, runId, question);
   const answer_id = newSpanId();
   const posted = { answer_id, action_id: question.actionId, answer, by, source, ...(reason && { reason }) };
-  const since = await eventCount(store, runId);
+  const since = (await store.extent(runId)).events;
   await store.control.postAnswer(runId, posted);
   await untilTaken(store, runId, { answerId: answer_id, since, signal });
 }

@@ -1,6 +1,6 @@
-import type { RunWorkspace } from '../../ports/run-workspace.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
+import type { RunWorkspace } from '../workspace.ts';
 import type { Intake } from './intake.ts';
 
 /** Turns what a program writes on stdout into protocol events. One for each attempt. */

@@ -42,7 +42,7 @@ export async function runAttempt(
     }),
   };
   // The watchdog comes first: the secrets of the run may be on disk by now, and it removes them if this process is killed.
-  using watchdog = new Watchdog(services.runtime, plan.runId, writer.layout.secrets);
+  using watchdog = new Watchdog(services.runtime, plan.runId, plan.workspace.secrets);
   await using ownership = await assignRunUser(attempt);
   using input = await openInput(attempt);
   using output = await openOutput(attempt, input);
@@ -55,11 +55,11 @@ export async function runAttempt(
 }
 
 /** Gives the run's files to a Unix user of its own, where the sandbox starts the tool as another user. */
-async function assignRunUser({ services, plan, writer }: AttemptContext): Promise<RunOwnership | undefined> {
+async function assignRunUser({ services, plan }: AttemptContext): Promise<RunOwnership | undefined> {
   const { sandboxed, tool, grants, runId } = plan;
   if (!sandboxed.changesUser) return undefined;
   const { takeOwnership } = await import('./run-user-ownership.ts');
-  return takeOwnership(services.store, writer.layout, runId, {
+  return takeOwnership(services, plan.workspace, runId, {
     grants,
     toolFiles: tool.entry === null ? [tool.dir] : [tool.dir, tool.entry],
     isReachedByPath: sandboxed.isolation.tier > 1,
@@ -67,21 +67,17 @@ async function assignRunUser({ services, plan, writer }: AttemptContext): Promis
 }
 
 /** Opens the standard input of a tool that reads records or answers; undefined for any other tool, whose input is empty. */
-async function openInput({
-  services,
-  plan,
-  writer,
-  race,
-  adapter,
-}: AttemptContext): Promise<ToolInput | undefined> {
+async function openInput({ services, plan, race, adapter }: AttemptContext): Promise<ToolInput | undefined> {
   const { manifest } = plan.tool;
   if (manifest.stdin === 'records') {
     if (plan.reads === undefined) return undefined;
     const { RecordFeed } = await import('../records/record-feed.ts');
-    return new RecordFeed(services, writer, plan.reads, (reason) => race.end({ kind: 'cancelled', reason }));
+    return new RecordFeed(services, plan.workspace, plan.reads, (reason) =>
+      race.end({ kind: 'cancelled', reason }),
+    );
   }
   const hearsAnswers = manifest.actions.length > 0 && !adapter.hearsNoAnswers;
-  return hearsAnswers ? new InputPipe(services.runtime, writer.layout.control) : undefined;
+  return hearsAnswers ? new InputPipe(services.runtime, plan.workspace.control) : undefined;
 }
 
 async function openOutput(attempt: AttemptContext, input: ToolInput | undefined): Promise<ToolOutput> {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { writeEvenOnFullDisk } from '../../../util/atomic-write.ts';
-import type { RunWorkspace } from '../../ports/run-workspace.ts';
+import type { RunWorkspace } from '../workspace.ts';
 
 /** Asks the tool to end by the cancel file (contract §3). On a full disk the file may not be made: the signal follows anyway. */
 export function putCancelFile({ cancelFile }: RunWorkspace, reason: string): void {

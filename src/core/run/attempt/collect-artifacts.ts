@@ -1,10 +1,10 @@
 import { readdirSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import type { RunWorkspace } from '../../ports/run-workspace.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
 import { type MeasuredArtifact, measureArtifact } from '../../store-files/artifacts.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
+import type { RunWorkspace } from '../workspace.ts';
 import type { LastMessage } from './intake.ts';
 
 /**

@@ -6,7 +6,7 @@ import { errorCode, errorMessage } from '../../../util/error-code.ts';
 import { newSpanId } from '../../../util/ids.ts';
 import { shellCommand } from '../../../util/shell-quote.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
-import { layoutOf } from '../../store-files/layout.ts';
+import { Workspaces } from '../workspace.ts';
 
 /** Makes the folders in which a tool writes its staged outputs. */
 export function prepareStaging(staged: readonly StagedOutput[]): void {
@@ -47,7 +47,7 @@ export function placeOutputs(all: readonly StagedOutput[]): void {
 /** The outputs for which a run was given staged paths, as `<input>/<name>`: nothing stood at their targets then. */
 export function stagedBefore({ run_id, args }: RunRecord): string[] {
   // The project may have been moved since: only the end of the path is sure.
-  const { dir, staging } = layoutOf('/', run_id);
+  const { dir, staging } = new Workspaces('/').of(run_id);
   const mark = `/${run_id}${staging.slice(dir.length)}/`;
   return args.flatMap((arg) => {
     const at = arg.indexOf(mark);

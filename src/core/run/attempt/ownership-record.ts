@@ -1,8 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { writeAtomic } from '../../../util/atomic-write.ts';
 import { errorCode } from '../../../util/error-code.ts';
-import type { RunStore } from '../../ports/run-store.ts';
-import type { RunWorkspace } from '../../ports/run-workspace.ts';
+import type { RunHost, RunWorkspace } from '../workspace.ts';
 
 /** A path that belongs to a run's own user for now, and whose it was. */
 export interface OwnedPath {
@@ -45,13 +44,13 @@ export function removeOwnershipRecord(layout: RunWorkspace): void {
 
 /** What other runs own: runs that are live, and runs that are lost and not recovered yet. Ended runs own nothing. */
 export async function ownershipOfOtherRuns(
-  store: RunStore,
+  { store, workspaces }: RunHost,
   runId: string,
 ): Promise<{ runId: string; handed: OwnershipRecord; isLive: boolean }[]> {
   const others = (await store.leases.list()).filter((lease) => lease.runId !== runId);
   return others.flatMap((other) => {
     try {
-      const handed = readOwnershipRecord(store.layout(other.runId));
+      const handed = readOwnershipRecord(workspaces.of(other.runId));
       return handed === undefined ? [] : [{ runId: other.runId, handed, isLive: other.state === 'live' }];
     } catch {
       // The run was removed meanwhile, or its record cannot be read.

@@ -3,14 +3,13 @@ import { dirname, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { LIST_RUNS } from '../../../protocol/next-steps.ts';
 import { withFileLock } from '../../../util/file-lock.ts';
-import type { RunStore } from '../../ports/run-store.ts';
-import type { RunWorkspace } from '../../ports/run-workspace.ts';
 import type { Grant } from '../../registry/arguments.ts';
 import { isInside } from '../../registry/real-path.ts';
 import { visitTree } from '../../sandbox/identity/ownership.ts';
 import { isRunUser } from '../../sandbox/identity/run-user-range.ts';
 import { claimRunUser } from '../../sandbox/identity/run-users.ts';
 import type { RunUser } from '../../sandbox/sandbox.ts';
+import type { RunHost, RunWorkspace } from '../workspace.ts';
 import {
   type OwnedPath,
   type OwnershipRecord,
@@ -40,27 +39,27 @@ export interface RunOwnership extends AsyncDisposable {
  * user of that run.
  */
 export async function takeOwnership(
-  store: RunStore,
+  host: RunHost,
   layout: RunWorkspace,
   runId: string,
   wanted: { grants: readonly Grant[]; toolFiles: readonly string[]; isReachedByPath: boolean },
 ): Promise<RunOwnership> {
   for (const path of wanted.toolFiles) checkReadable(path);
   // Only granted paths can be shared between runs, so only they need the project lock.
-  if (wanted.grants.length === 0) return take(store, layout, runId, wanted, []);
+  if (wanted.grants.length === 0) return take(host, layout, runId, wanted, []);
   return withFileLock(lockOf(layout), async () => {
-    for (const { runId: other, isLive } of await ownershipOfOtherRuns(store, runId))
-      if (!isLive) await restoreOwnershipNow(store, store.layout(other), other);
-    return take(store, layout, runId, wanted, await ownershipOfOtherRuns(store, runId));
+    for (const { runId: other, isLive } of await ownershipOfOtherRuns(host, runId))
+      if (!isLive) await restoreOwnershipNow(host, host.workspaces.of(other), other);
+    return take(host, layout, runId, wanted, await ownershipOfOtherRuns(host, runId));
   });
 }
 
 /** Restores the original owner of each path. New files get the owner of their folder. */
-export async function restoreOwnership(store: RunStore, layout: RunWorkspace, runId: string): Promise<void> {
+export async function restoreOwnership(host: RunHost, layout: RunWorkspace, runId: string): Promise<void> {
   const handed = readOwnershipRecord(layout);
   if (handed === undefined) return;
-  if (handed.paths.every(({ isOwn }) => isOwn)) await restoreOwnershipNow(store, layout, runId);
-  else await withFileLock(lockOf(layout), () => restoreOwnershipNow(store, layout, runId));
+  if (handed.paths.every(({ isOwn }) => isOwn)) await restoreOwnershipNow(host, layout, runId);
+  else await withFileLock(lockOf(layout), () => restoreOwnershipNow(host, layout, runId));
 }
 
 function chownStreams(layout: RunWorkspace, { uid, gid }: RunUser): void {
@@ -73,7 +72,7 @@ function chownStreams(layout: RunWorkspace, { uid, gid }: RunUser): void {
 type Others = Awaited<ReturnType<typeof ownershipOfOtherRuns>>;
 
 function take(
-  store: RunStore,
+  host: RunHost,
   layout: RunWorkspace,
   runId: string,
   wanted: Parameters<typeof takeOwnership>[3],
@@ -94,7 +93,7 @@ function take(
       user,
       ownStreams: () => chownStreams(layout, user),
       async [Symbol.asyncDispose]() {
-        await restoreOwnership(store, layout, runId);
+        await restoreOwnership(host, layout, runId);
         release();
       },
     };
@@ -208,11 +207,11 @@ function isHandedBy(others: Others): (path: string) => boolean {
   return (path) => taken.some((each) => isInside(path, each));
 }
 
-async function restoreOwnershipNow(store: RunStore, layout: RunWorkspace, runId: string): Promise<void> {
+async function restoreOwnershipNow(host: RunHost, layout: RunWorkspace, runId: string): Promise<void> {
   const handed = readOwnershipRecord(layout);
   if (handed === undefined) return;
   const isShared = handed.paths.some(({ isOwn }) => !isOwn);
-  const others = isShared ? await ownershipOfOtherRuns(store, runId) : [];
+  const others = isShared ? await ownershipOfOtherRuns(host, runId) : [];
   const live = others.filter(({ isLive }) => isLive);
   for (const path of handed.paths) if (!path.isOwn || isThere(path)) restore(path, handed, live);
   if (isThere({ path: layout.dir })) {

@@ -89,18 +89,17 @@ function launchOf(
   { services, plan, writer, options }: AttemptContext,
   { ownership, input, output, resources }: PreparedAttempt,
 ): SandboxLaunch {
-  const { layout } = writer;
-  const { sandboxed, secrets } = plan;
+  const { sandboxed, secrets, workspace } = plan;
   ownership?.ownStreams();
   return sandboxed.launch({
     ...output.pump.targets,
     ...(input && { stdin: input.target }),
-    env: environmentOf(plan, layout, { ...options, deadline: options.deadline() }),
+    env: environmentOf(plan, workspace, { ...options, deadline: options.deadline() }),
     user: ownership?.user ?? null,
     // Not in `control`: each change there wakes the supervisor.
-    scratch: layout.dir,
+    scratch: workspace.dir,
     groups: resources.groupFds,
-    ...(sandboxed.takesSecrets && secrets && { secrets: secrets.handed(services.runtime, layout) }),
+    ...(sandboxed.takesSecrets && secrets && { secrets: secrets.handed(services.runtime, workspace) }),
     onEgress(note) {
       recordEgress(writer, note);
       output.store();

@@ -18,7 +18,7 @@ export function supervise(
   prepared: PreparedAttempt,
   tool: SpawnedTool,
 ): Supervision {
-  const { race, options, writer } = attempt;
+  const { race, options, plan } = attempt;
   const { watchdog, input, output, resources } = prepared;
   const { child, launch, tree, exited } = tool;
   launch.release();
@@ -26,7 +26,7 @@ export function supervise(
   input?.releaseReadEnd();
   watchdog.watchGroup(child.pid);
   output.pump.start(child);
-  const { work, artifacts, toolLogs } = writer.layout;
+  const { work, artifacts, toolLogs } = plan.workspace;
   resources.start(race, {
     rootPid: child.pid,
     sandboxProcessDepth: launch.sandboxProcessDepth,
@@ -101,7 +101,7 @@ function silenceGuards(
 }
 
 function beginQuestions(
-  { plan, writer, options, race }: AttemptContext,
+  { plan, options, race }: AttemptContext,
   { input, output }: PreparedAttempt,
   deadline: DeadlineGuard,
 ): void {
@@ -122,7 +122,7 @@ function beginQuestions(
     onFailed: (error) =>
       race.end({
         kind: 'store-failed',
-        error: storageError(error, 'keep an answer', writer.layout.answers),
+        error: storageError(error, 'keep an answer', plan.workspace.answers),
       }),
   });
 }

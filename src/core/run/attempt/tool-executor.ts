@@ -40,13 +40,13 @@ class ToolExecutor implements RunExecutor {
 
   async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
     const { manifest, adapter } = this.#plan.tool;
-    const { layout } = this.#writer;
+    const { workspace } = this.#plan;
     try {
       await this.#plan.guard.approved();
       await this.#reportFallbackSandbox();
       this.#reportProtected ??= await this.#watchProtected();
       prepareStaging(this.#plan.staged);
-      if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(layout);
+      if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(workspace);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options);
       this.#warnOfExitCode(attempt.exit);
       const outcome = judge(attempt, {
@@ -64,9 +64,9 @@ class ToolExecutor implements RunExecutor {
         result: attempt.message?.type === 'result' ? attempt.message : null,
       };
     } catch (error) {
-      return notStarted(failureOf(error, layout.dir));
+      return notStarted(failureOf(error, workspace.dir));
     } finally {
-      this.#plan.secrets?.withdraw(this.#writer);
+      this.#plan.secrets?.withdraw(this.#writer.log, workspace);
     }
   }
 
@@ -100,7 +100,7 @@ class ToolExecutor implements RunExecutor {
     attempt: ObservedAttempt,
   ): { outcome: Outcome; artifacts: MeasuredArtifact[] } {
     if (outcome.state !== 'completed') return { outcome, artifacts: [] };
-    const { layout } = this.#writer;
+    const { workspace } = this.#plan;
     if (attempt.message === undefined && this.#plan.tool.adapter !== 'plain') {
       this.#warn(
         'E_NO_RESULT',
@@ -114,14 +114,14 @@ class ToolExecutor implements RunExecutor {
           this.#warn(undefined, `the tool has not written its output '${input}': ${target}`);
         }
       }
-      const artifacts = collectArtifacts(this.#plan, layout, attempt.message, outputs, attempt.files);
+      const artifacts = collectArtifacts(this.#plan, workspace, attempt.message, outputs, attempt.files);
       placeOutputs(outputs);
       for (const artifact of artifacts) this.#writer.log.append({ type: 'artifact', ...artifact });
       this.#plan.secrets?.warnOfArtifacts(this.#writer, artifacts);
       return { outcome, artifacts };
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
-      return { outcome: failureOf(error, layout.dir), artifacts: [] };
+      return { outcome: failureOf(error, workspace.dir), artifacts: [] };
     }
   }
 

@@ -9,6 +9,7 @@ import type { RedactedStream } from '../../secrets/redacted-stream.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
+import type { RunWorkspace } from '../workspace.ts';
 import type { Adapter } from './adapter.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { type EndingRace, hasEndedItself } from './ending.ts';
@@ -22,6 +23,7 @@ export class ToolOutput implements Disposable {
   /** Whether reading is paused until the next tool of a pipe has caught up. */
   isPaused = false;
   readonly #writer: RunWriter;
+  readonly #workspace: RunWorkspace;
   readonly #race: EndingRace;
   readonly #intake: Intake;
   readonly #limit: OutputLimit;
@@ -41,6 +43,7 @@ export class ToolOutput implements Disposable {
   ) {
     const { services, plan, writer, intake, race, adapter: kind } = attempt;
     this.#writer = writer;
+    this.#workspace = plan.workspace;
     this.#race = race;
     this.#intake = intake;
     this.#limit = new OutputLimit(race, plan.limits.maxOutputBytes);
@@ -55,7 +58,7 @@ export class ToolOutput implements Disposable {
       intake.diagnostic(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
     });
     this.#openRawLogs();
-    this.pump = new OutputPump(services.runtime, writer.layout.control, {
+    this.pump = new OutputPump(services.runtime, plan.workspace.control, {
       stdout: this.#sink(0, this.#stdoutLines, plan, !kind.isText),
       stderr: this.#sink(1, this.#stderrLines, plan, false),
       onTurn: () => this.store(),
@@ -118,7 +121,7 @@ export class ToolOutput implements Disposable {
     return adapter.make({
       intake,
       plan,
-      layout: writer.layout,
+      layout: plan.workspace,
       attempt: options.number,
       runMadeMs: Date.parse(writer.record.created_at),
       send: (line) => input?.write(line),
@@ -133,7 +136,7 @@ export class ToolOutput implements Disposable {
   }
 
   #openRawLogs(): void {
-    const { stdoutLog, stderrLog, logs } = this.#writer.layout;
+    const { stdoutLog, stderrLog, logs } = this.#workspace;
     try {
       for (const path of [stdoutLog, stderrLog]) this.#rawFds.push(openSync(path, 'a'));
     } catch (error) {
@@ -184,7 +187,7 @@ export class ToolOutput implements Disposable {
   }
 
   #keepRaw(stream: 0 | 1, bytes: Uint8Array): void {
-    const { stdoutLog, stderrLog } = this.#writer.layout;
+    const { stdoutLog, stderrLog } = this.#workspace;
     try {
       writeFully(this.#rawFds[stream]!, bytes);
     } catch (error) {
@@ -198,7 +201,7 @@ export class ToolOutput implements Disposable {
     try {
       work();
     } catch (error) {
-      this.#failure = storageError(error, 'store the output of the tool', this.#writer.layout.dir);
+      this.#failure = storageError(error, 'store the output of the tool', this.#workspace.dir);
       this.#race.end({ kind: 'store-failed', error: this.#failure });
     }
   }

@@ -19,7 +19,7 @@ export async function windDown(
   tool: SpawnedTool,
   supervision: Supervision,
 ): Promise<ObservedAttempt> {
-  const { plan, writer, intake, race } = attempt;
+  const { plan, intake, race } = attempt;
   supervision.stop();
   const first = race.winner!;
   if (first.kind !== 'exited') await stopTool(attempt, tool, first);
@@ -45,7 +45,7 @@ export async function windDown(
     ending: await resources.judge(ending, {
       message: intake.ending,
       exitCodes: plan.tool.manifest.exit_codes,
-      stderrLog: writer.layout.stderrLog,
+      stderrLog: plan.workspace.stderrLog,
     }),
     exit: resources.measured(exit),
     message: intake.ending,
@@ -69,13 +69,13 @@ export async function endLeftovers(tree: ProcessTree): Promise<{ left: number; s
  * tree. A forced cancel ends each grace at once.
  */
 async function stopTool(
-  { plan, writer, options }: AttemptContext,
+  { plan, options }: AttemptContext,
   { tree, exited }: SpawnedTool,
   ending: Ending,
 ): Promise<void> {
   // A tool that uses too much would go on to do so.
   const graceMs = isWithoutGrace(ending) ? 0 : plan.limits.cancelGraceS * 1000;
-  putCancelFile(writer.layout, reasonOf(ending));
+  putCancelFile(plan.workspace, reasonOf(ending));
   if (await endsWithin(exited, graceMs, options.forceCancel)) return;
   tree.signal('SIGTERM');
   if (await endsWithin(exited, graceMs, options.forceCancel)) return;

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
-import type { RunWorkspace } from '../../ports/run-workspace.ts';
 import { sharedLibraryOf } from '../../registry/command.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { type SdkPaths, sdkPaths } from '../../registry/sdk-paths.ts';
@@ -9,6 +8,7 @@ import { type ChosenBackend, chooseBackend, forgettingWhenBroken } from '../../s
 import { type GroupPlace, usefulGroups } from '../../sandbox/groups/group-places.ts';
 import type { Confinement, RunFolders, SandboxBackend, SandboxRequest } from '../../sandbox/sandbox.ts';
 import type { RunRequest } from '../run-request.ts';
+import type { RunWorkspace } from '../workspace.ts';
 import { heldLimits } from './held-limits.ts';
 import type { PlanServices } from './plan-services.ts';
 import { ownFolders, type ResolvedCall } from './resolve-call.ts';

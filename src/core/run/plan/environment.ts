@@ -1,6 +1,6 @@
 import { whyDenied } from '../../../protocol/env-names.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
-import type { RunWorkspace } from '../../ports/run-workspace.ts';
+import type { RunWorkspace } from '../workspace.ts';
 import type { ToolPlan } from './tool-plan.ts';
 
 /** The whole environment of a tool (contract §2): what is listed, and nothing of the caller's beyond it. */

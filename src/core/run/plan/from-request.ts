@@ -2,6 +2,7 @@ import { newRunId, newSpanId, newTraceId } from '../../../util/ids.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { PreparedAnswer } from '../answers/questions.ts';
 import type { RunRequest } from '../run-request.ts';
+import type { PlanServices } from './plan-services.ts';
 import type { RunPlan } from './run-plan.ts';
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
@@ -10,6 +11,7 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 export type RequestedRun = Pick<
   RunPlan,
   | 'runId'
+  | 'workspace'
   | 'kind'
   | 'again'
   | 'traceId'
@@ -24,11 +26,16 @@ export type RequestedRun = Pick<
 >;
 
 /** A run without a trace of its caller begins one. */
-export function fromRequest(request: RunRequest): RequestedRun {
+export function fromRequest(
+  { workspaces }: Pick<PlanServices, 'workspaces'>,
+  request: RunRequest,
+): RequestedRun {
   const [, traceId = newTraceId(), parentSpanId = null] =
     TRACEPARENT.exec(request.env.TRACEPARENT ?? '') ?? [];
+  const runId = request.again?.runId ?? newRunId();
   return {
-    runId: request.again?.runId ?? newRunId(),
+    runId,
+    workspace: workspaces.of(runId),
     again: request.again?.mode ?? null,
     kind: request.kind,
     traceId,

@@ -14,7 +14,7 @@ import type { ToolPlan } from './tool-plan.ts';
  */
 export async function planRun(services: RunnerServices, request: RunRequest): Promise<ToolPlan> {
   const { environment } = services.config.config;
-  const requested = fromRequest(request);
+  const requested = fromRequest(services, request);
   const { runId } = requested;
   const checked = await checkTool(services, request);
   const { tool, guard } = checked;

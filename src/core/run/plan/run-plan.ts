@@ -6,6 +6,7 @@ import type { AnswerHandler, PreparedAnswer } from '../answers/questions.ts';
 import type { RecordSource } from '../records/record-reader.ts';
 import type { RerunMode, RunGroup, RunParent } from '../run-request.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
+import type { RunWorkspace } from '../workspace.ts';
 
 /** The clocks and limits of a run. */
 export interface RunLimits {
@@ -43,6 +44,8 @@ export interface Lowered {
 /** Everything decided about a run before it starts, whatever it runs: `plan.ts` plans tools, `core/workflow` workflows and pipes. */
 export interface RunPlan {
   runId: string;
+  /** Where this machine executes it. */
+  workspace: RunWorkspace;
   /** Set when this is the next attempt of a run that has ended. */
   again: RerunMode | null;
   traceId: string;

@@ -1,8 +1,8 @@
 import { errorMessage } from '../../../util/error-code.ts';
-import type { RunWriter } from '../../ports/run-store.ts';
 import { InputPipe } from '../../process/input-pipe.ts';
 import { endedRecord, followToEnd } from '../follow-to-end.ts';
 import type { RunnerServices } from '../services.ts';
+import type { RunWorkspace } from '../workspace.ts';
 import type { RecordSource } from './record-reader.ts';
 import { RecordReader } from './record-reader.ts';
 
@@ -26,14 +26,14 @@ export class RecordFeed implements Disposable {
   /** `onBroken` is called once, when the input will not be complete. */
   constructor(
     services: RunnerServices,
-    writer: RunWriter,
+    workspace: RunWorkspace,
     source: RecordSource,
     onBroken: (reason: string) => void,
   ) {
     this.#services = services;
     this.#source = source;
     this.#onBroken = onBroken;
-    this.#pipe = new InputPipe(services.runtime, writer.layout.control, PIPE_BYTES);
+    this.#pipe = new InputPipe(services.runtime, workspace.control, PIPE_BYTES);
   }
 
   get target(): number {
@@ -65,14 +65,14 @@ export class RecordFeed implements Disposable {
   }
 
   async #feed(): Promise<void> {
-    const { store } = this.#services;
+    const { store, workspaces } = this.#services;
     const { run_id, form } = this.#source;
     const { signal } = this.#stop;
     const reader = new RecordReader(form);
     const records = store.control.readRecords(run_id);
     let consumed = 0;
     try {
-      for await (const lines of followToEnd(store, run_id, { since: 0, signal, recovers: true })) {
+      for await (const lines of followToEnd(store, run_id, { since: 0, signal, recoversIn: workspaces })) {
         await this.#give(reader.read(lines));
         if (signal.aborted) return;
         consumed += lines.length;
@@ -84,7 +84,7 @@ export class RecordFeed implements Disposable {
     }
     this.#isStarved = false;
     this.#lastGivenMs = performance.now();
-    const { state, tool } = await endedRecord(store, run_id);
+    const { state, tool } = await endedRecord(this.#services, run_id);
     if (signal.aborted) return;
     if (state === 'completed') this.#pipe.end();
     else this.#onBroken(`the tool before it, '${tool}' (${run_id}), has not completed (${state})`);

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import type { RunWriter } from '../../ports/run-store.ts';
-import type { RunWorkspace } from '../../ports/run-workspace.ts';
+import type { RunLog, RunWriter } from '../../ports/run-store.ts';
 import type { Runtime } from '../../process/runtime.ts';
 import { heldValue } from '../../sandbox/held-value.ts';
 import type { SecretFiles } from '../../sandbox/sandbox.ts';
 import { Redaction } from '../../secrets/redaction.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
+import type { RunWorkspace } from '../workspace.ts';
 import { searchArtifacts } from './search-artifacts.ts';
 import { clearSecrets, fillSecrets } from './secrets-folder.ts';
 
@@ -44,9 +44,9 @@ export class RunSecrets {
   }
 
   /** The attempt is over, however it ended. */
-  withdraw({ layout, log }: RunWriter): void {
+  withdraw(log: RunLog, workspace: RunWorkspace): void {
     try {
-      if (this.delivered.length > 0) clearSecrets(layout);
+      if (this.delivered.length > 0) clearSecrets(workspace);
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
       log.append({ type: 'runner_warning', code: error.code, msg: error.message });

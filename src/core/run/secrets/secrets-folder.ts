@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../../util/error-code.ts';
-import type { RunWorkspace } from '../../ports/run-workspace.ts';
 import { storageError } from '../../store-files/storage-error.ts';
+import type { RunWorkspace } from '../workspace.ts';
 
 /** Gives a tool its secrets as files (contract §2), in a folder made anew: the one before was within the tool's reach. */
 export function fillSecrets(

@@ -2,6 +2,7 @@ import type { RunWriter } from '../../ports/run-store.ts';
 import { filedAnswer } from '../../run/answers/answer-files.ts';
 import { readQuestion } from '../../run/answers/question.ts';
 import type { Questions } from '../../run/answers/questions.ts';
+import type { RunWorkspace } from '../../run/workspace.ts';
 
 /** What a question of the workflow itself came to. */
 export type Decided = { answer: unknown } | { unansweredForS: number } | 'stopped';
@@ -10,15 +11,18 @@ export type Decided = { answer: unknown } | { unansweredForS: number } | 'stoppe
 export class Decisions {
   readonly #questions: Questions;
   readonly #writer: RunWriter;
+  readonly #workspace: RunWorkspace;
   readonly #asked = new Map<string, (decided: Decided) => void>();
 
   constructor(
     questions: Questions,
     writer: RunWriter,
+    workspace: RunWorkspace,
     on: { goingOn(): void; failed(error: unknown): void },
   ) {
     this.#questions = questions;
     this.#writer = writer;
+    this.#workspace = workspace;
     questions.begin({
       deliver: (line) => {
         const { action_id, answer } = JSON.parse(line);
@@ -39,8 +43,8 @@ export class Decisions {
     question: { action_id: string; action: string; [key: string]: unknown },
     signal: AbortSignal,
   ): Promise<Decided> {
-    const { layout, log } = this.#writer;
-    const filed = filedAnswer(layout, question.action_id);
+    const { log } = this.#writer;
+    const filed = filedAnswer(this.#workspace, question.action_id);
     if (filed !== undefined) return { answer: filed.value };
     if (signal.aborted) return 'stopped';
     return new Promise((resolve) => {

@@ -34,7 +34,7 @@ export function emit(
     writer.log.append(event);
     writer.log.flush();
   } catch (error) {
-    throw new StoreFailed(storageError(error, 'write the event log', writer.layout.dir));
+    throw new StoreFailed(storageError(error, 'write the event log', writer.record.run_id));
   }
   history.add(event);
 }

@@ -38,16 +38,16 @@ export async function followChild(
   childRunId: string,
   options: { isWorkflow: boolean },
 ): Promise<FollowedChild> {
-  const { store } = engine.services;
+  const { store, workspaces } = engine.services;
   const teller = new ChildTeller(engine, taskId, childRunId, options.isWorkflow);
   try {
-    for await (const lines of followToEnd(store, childRunId, { since: 0, recovers: true }))
+    for await (const lines of followToEnd(store, childRunId, { since: 0, recoversIn: workspaces }))
       teller.take(Buffer.from(lines.buffer, lines.byteOffset, lines.length));
   } finally {
     teller.end();
   }
-  const record = await endedRecord(store, childRunId);
-  return { record, summary: await summaryOf(store, childRunId, record) };
+  const record = await endedRecord(engine.services, childRunId);
+  return { record, summary: await summaryOf(engine.services, childRunId, record) };
 }
 
 class ChildTeller {

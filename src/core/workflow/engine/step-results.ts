@@ -106,26 +106,23 @@ async function mapInTurn<T>(ids: readonly string[], read: (id: string) => Promis
   return results;
 }
 
-function answerOf({ history, writer }: Engine, taskId: string): unknown {
-  const answer = filedAnswer(writer.layout, actionIdOf(taskId, undefined, history.of(taskId).tries));
+function answerOf({ history, plan }: Engine, taskId: string): unknown {
+  const answer = filedAnswer(plan.workspace, actionIdOf(taskId, undefined, history.of(taskId).tries));
   return answer?.value ?? null;
 }
 
-async function dataOf({ history, services: { store } }: Engine, taskId: string): Promise<unknown> {
+async function dataOf({ history, services }: Engine, taskId: string): Promise<unknown> {
   const { childRunId, done } = history.of(taskId);
   if (childRunId === null || done?.status !== 'ok') return null;
-  return (await summaryOf(store, childRunId, await store.read(childRunId))).result?.data ?? null;
+  return (await summaryOf(services, childRunId, await services.store.read(childRunId))).result?.data ?? null;
 }
 
 /** By the input that named the place, where there is one, else by the file's name. */
-async function artifactsOf(
-  { history, services: { store } }: Engine,
-  taskId: string,
-): Promise<Record<string, string>> {
+async function artifactsOf({ history, services }: Engine, taskId: string): Promise<Record<string, string>> {
   const { childRunId } = history.of(taskId);
   if (childRunId === null) return {};
-  const record = await store.read(childRunId);
-  const { artifacts } = await summaryOf(store, childRunId, record);
+  const record = await services.store.read(childRunId);
+  const { artifacts } = await summaryOf(services, childRunId, record);
   const named: Record<string, string> = {};
   const inputs = stagedBefore(record).map((staged) => staged.split('/', 2) as [string, string]);
   for (const { path } of artifacts) {

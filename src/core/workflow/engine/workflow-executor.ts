@@ -40,13 +40,15 @@ export class WorkflowExecutor implements RunExecutor {
   }
 
   async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
-    const { layout, record } = this.#writer;
+    const { record } = this.#writer;
     try {
       return await this.#goThrough(options);
     } catch (error) {
       // Whatever went wrong, no child lives on that nobody answers for.
-      await endChildren(this.#services.store, record.run_id, 'the workflow failed').catch(() => undefined);
-      return notStarted(failureOf(error instanceof StoreFailed ? error.error : error, layout.dir));
+      await endChildren(this.#services, record.run_id, 'the workflow failed').catch(() => undefined);
+      return notStarted(
+        failureOf(error instanceof StoreFailed ? error.error : error, this.#plan.workspace.dir),
+      );
     } finally {
       this.#hosts.close();
       await options.questions.end().catch(() => undefined);
@@ -76,12 +78,12 @@ export class WorkflowExecutor implements RunExecutor {
         workflow.finally.map(({ name }) => name),
       ),
       slots: new Slots(workflow.maxConcurrency),
-      decisions: new Decisions(options.questions, this.#writer, {
+      decisions: new Decisions(options.questions, this.#writer, this.#plan.workspace, {
         goingOn: () => deadline.look(),
         failed: (error) =>
           race.end({
             kind: 'store-failed',
-            error: storageError(error, 'keep an answer', this.#writer.layout.answers),
+            error: storageError(error, 'keep an answer', this.#plan.workspace.answers),
           }),
       }),
       isOk: true,
@@ -130,8 +132,7 @@ export class WorkflowExecutor implements RunExecutor {
     if (ending !== undefined || fatal !== undefined) {
       // Those of an earlier attempt that this one has not come to.
       const hasStrays = engine.history.open().length > 0;
-      if (hasStrays)
-        await endChildren(this.#services.store, this.#writer.record.run_id, 'its workflow has ended');
+      if (hasStrays) await endChildren(this.#services, this.#writer.record.run_id, 'its workflow has ended');
     }
     if (ending?.kind === 'store-failed') throw ending.error;
     if (ending?.kind === 'cancelled') return notStarted(cancelled(ending.reason));

@@ -50,7 +50,7 @@ export class PipeAttempt {
       isOutputClosed: () => false,
     });
     this.#stopGuard = deadline.stop;
-    this.#decisions = new Decisions(options.questions, pipe.writer, {
+    this.#decisions = new Decisions(options.questions, pipe.writer, pipe.plan.workspace, {
       goingOn: () => deadline.look(),
       failed: (error) => this.#storeFailed(error),
     });
@@ -127,7 +127,7 @@ export class PipeAttempt {
     const failure = error instanceof StoreFailed ? error.error : error;
     this.#race.end({
       kind: 'store-failed',
-      error: storageError(failure, 'write the run of the pipe', this.#pipe.writer.layout.dir),
+      error: storageError(failure, 'write the run of the pipe', this.#pipe.plan.workspace.dir),
     });
   }
 

@@ -24,15 +24,15 @@ export class PipeExecutor implements RunExecutor {
   }
 
   async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
-    const { services, writer, hosts } = this.#parts;
-    const { layout, record } = writer;
+    const { services, plan, writer, hosts } = this.#parts;
+    const { record } = writer;
     try {
       const history = await TaskHistory.read(services.store, record.run_id, []);
       return await new PipeAttempt({ ...this.#parts, history }, options).run();
     } catch (error) {
       // Whatever went wrong, no stage lives on that nobody answers for.
-      await endChildren(services.store, record.run_id, 'the pipe failed').catch(() => undefined);
-      return notStarted(failureOf(error instanceof StoreFailed ? error.error : error, layout.dir));
+      await endChildren(services, record.run_id, 'the pipe failed').catch(() => undefined);
+      return notStarted(failureOf(error instanceof StoreFailed ? error.error : error, plan.workspace.dir));
     } finally {
       hosts.close();
       await options.questions.end().catch(() => undefined);

@@ -38,17 +38,17 @@ async function isGoingOn({ store }: Pipe['services'], record: RunRecord | undefi
 }
 
 /** Two runs of one stage must not work at once. */
-async function endedRun({ store }: Pipe['services'], record: RunRecord): Promise<RunRecord> {
+async function endedRun({ store, workspaces }: Pipe['services'], record: RunRecord): Promise<RunRecord> {
   if (!(await isLive(store, record.run_id))) return record;
   await store.control.requestCancel(record.run_id, 'the pipe begins anew before it');
-  for await (const _ of followToEnd(store, record.run_id, { since: 0, recovers: true }));
+  for await (const _ of followToEnd(store, record.run_id, { since: 0, recoversIn: workspaces }));
   return store.read(record.run_id);
 }
 
 /** Undefined for a run that was removed since. */
-async function recordOf({ store }: Pipe['services'], runId: string): Promise<RunRecord | undefined> {
+async function recordOf(services: Pipe['services'], runId: string): Promise<RunRecord | undefined> {
   try {
-    return await recoverRun(store, runId);
+    return await recoverRun(services, runId);
   } catch (error) {
     if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return undefined;
     throw error;

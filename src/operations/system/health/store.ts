@@ -2,18 +2,19 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname } from 'node:path';
 import type { HealthCheck } from '../../../compose/health-shape.ts';
 import type { RunIndex } from '../../../core/ports/run-index.ts';
-import type { RunStore } from '../../../core/ports/run-store.ts';
 import { recoverLostRuns } from '../../../core/run/recover-lost-run.ts';
+import type { RunHost } from '../../../core/run/workspace.ts';
 import type { Project } from '../../acor-app.ts';
 
 /** Below this a run of ordinary size may fill the disk. */
 const LOW_SPACE_BYTES = 200_000_000;
 
 /** Whether runs can be kept: permissions, space, and runs that lost their supervisor, which `fix` recovers. */
-export async function checkStore({ store, index }: Project, fix: boolean): Promise<HealthCheck[]> {
+export async function checkStore(project: Project, fix: boolean): Promise<HealthCheck[]> {
+  const { store, index } = project;
   const access = checkAccess(store.root);
   if (access.status === 'blocked') return [access];
-  const lostRuns = await checkLostRuns(store, fix);
+  const lostRuns = await checkLostRuns(project, fix);
   const runs = await index();
   await runs.unended();
   return [access, checkSpace(store.root), lostRuns, checkIndex(runs)];
@@ -56,10 +57,12 @@ function checkSpace(root: string): HealthCheck {
   return { name: 'store.space', status: 'degraded', detail, fix: 'acor clean --keep 20' };
 }
 
-async function checkLostRuns(store: RunStore, fix: boolean): Promise<HealthCheck> {
+async function checkLostRuns(host: RunHost, fix: boolean): Promise<HealthCheck> {
   const name = 'store.lost_runs';
-  const recovered = fix ? await recoverLostRuns(store, { withoutLease: true }) : [];
-  const lost = (await store.leases.list()).filter(({ state }) => state === 'lost').map(({ runId }) => runId);
+  const recovered = fix ? await recoverLostRuns(host, { withoutLease: true }) : [];
+  const lost = (await host.store.leases.list())
+    .filter(({ state }) => state === 'lost')
+    .map(({ runId }) => runId);
   if (lost.length > 0)
     return {
       name,
