@@ -21,7 +21,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       const run = newRun();
       const writer = await open().create(run);
       assert.equal((await open().read(run.run_id)).state, 'queued');
-      writer.update({ state: 'running' });
+      await writer.update({ state: 'running' });
       assert.equal((await open().read(run.run_id)).state, 'running');
       writer.close();
     });
@@ -45,7 +45,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       const run = newRun();
       const writer = await open().create(run);
       writer.log.append({ type: 'log', msg: 'kept' });
-      writer.log.flush();
+      await writer.log.flush();
       await assert.rejects(open().create(run), { code: 'E_STORAGE' });
       assert.equal((await eventsOf(run.run_id))[0]?.msg, 'kept');
       assert.equal(await open().leases.inspect(run.run_id), 'live');
@@ -72,7 +72,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       const writer = await open().createOnce({ ...newRun(), idempotency_key: keyed.key }, keyed);
       assert.ok(typeof writer !== 'string');
       const { run_id } = writer.record;
-      writer.update({ state: 'failed' });
+      await writer.update({ state: 'failed' });
       writer.close();
       await open().remove(run_id);
       await assert.rejects(open().read(run_id), { code: 'E_RUN_NOT_FOUND' });
@@ -83,16 +83,16 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       const run = newRun();
       const first = await open().create(run);
       first.log.append({ type: 'log', msg: 'one' });
-      first.log.flush();
+      await first.log.flush();
       lose(run.run_id);
       const second = await open().takeOver(run.run_id);
       assert.equal(second.epoch, first.epoch + 1);
       first.log.append({ type: 'log', msg: 'from the dead' });
-      assert.throws(() => first.log.flush(), { code: 'E_STORAGE' });
-      assert.throws(() => first.update({ state: 'cancelled' }), { code: 'E_STORAGE' });
+      await assert.rejects(first.log.flush(), { code: 'E_STORAGE' });
+      await assert.rejects(first.update({ state: 'cancelled' }), { code: 'E_STORAGE' });
       assert.equal((await open().read(run.run_id)).state, 'queued');
       second.log.append({ type: 'log', msg: 'two' });
-      second.log.flush();
+      await second.log.flush();
       const seen = (await eventsOf(run.run_id)).map(({ seq, msg }) => [seq, msg]);
       assert.deepEqual(seen, [
         [1, 'one'],
@@ -102,7 +102,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       first.close();
       assert.equal(await open().leases.inspect(run.run_id), 'live');
       second.log.append({ type: 'log', msg: 'three' });
-      second.log.flush();
+      await second.log.flush();
       second.close();
     });
 
@@ -110,14 +110,14 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       const run = newRun();
       const writer = await open().create(run);
       await assert.rejects(open().takeOver(run.run_id), { code: 'E_STORAGE' });
-      writer.update({ state: 'running' });
+      await writer.update({ state: 'running' });
       writer.close();
     });
 
     it('does not take over a run whose record is against it, and leaves its lease as it was', async () => {
       const run = newRun();
       const writer = await open().create(run);
-      writer.update({ state: 'running' });
+      await writer.update({ state: 'running' });
       lose(run.run_id);
       const refuse = ({ state }: RunRecord) => {
         if (state === 'running') throw new Error('it is at work');
@@ -144,7 +144,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       for (const epoch of [2, 3, 4]) {
         const writer = await open().takeOver(run.run_id);
         assert.equal(writer.epoch, epoch);
-        writer.update({ state: 'failed' });
+        await writer.update({ state: 'failed' });
         writer.close();
         assert.equal(await open().leases.inspect(run.run_id), 'none');
       }
@@ -162,11 +162,11 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       });
       for (let i = 1; i < total; i++) {
         writer.log.append({ type: 'log', msg: 'x'.repeat(i) });
-        writer.log.flush();
+        await writer.log.flush();
         if (i % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
       }
       writer.log.append({ type: 'runner_end' });
-      writer.log.sync();
+      await writer.log.sync();
       const [all, ...rest] = await Promise.all(readers);
       assert.deepEqual(
         all,
@@ -188,7 +188,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       const writer = await open().create(run);
       const total = 6000;
       for (let i = 0; i < total; i++) writer.log.append({ type: 'log', msg: 'x'.repeat(200) });
-      writer.log.flush();
+      await writer.log.flush();
       for (const since of [0, 1, 3000, total - 2000, total - 1, total]) {
         const seqs = (await eventsOf(run.run_id, since)).map(({ seq }) => seq);
         assert.equal(seqs.length, total - since);
@@ -201,7 +201,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       const run = newRun();
       const writer = await open().create(run);
       for (const msg of ['one', 'two', 'three']) writer.log.append({ type: 'log', msg });
-      writer.log.flush();
+      await writer.log.flush();
       const last: unknown[] = [];
       for await (const { msg } of open().tail(run.run_id)) last.push(msg);
       assert.deepEqual(last, ['three', 'two', 'one']);
@@ -211,21 +211,21 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
     it('shows the events that concern questions from the first question on, and none other', async () => {
       const run = newRun();
       const writer = await open().create(run);
-      const write = (...types: string[]) => {
+      const write = async (...types: string[]) => {
         for (const type of types) writer.log.append({ type, msg: 'action_required' });
-        writer.log.flush();
+        await writer.log.flush();
       };
       const shown = async () => (await open().questionEvents(run.run_id)).map(({ type }) => type);
-      write('runner_state', 'log');
+      await write('runner_state', 'log');
       assert.deepEqual(await shown(), []);
-      write('log', 'action_required', 'log');
-      write('runner_state', 'log', 'action_answered');
+      await write('log', 'action_required', 'log');
+      await write('runner_state', 'log', 'action_answered');
       const expected = ['action_required', 'runner_state', 'action_answered'];
       assert.deepEqual(await shown(), expected);
       lose(run.run_id);
       const next = await open().takeOver(run.run_id);
       next.log.append({ type: 'runner_end' });
-      next.log.flush();
+      await next.log.flush();
       assert.deepEqual(await shown(), [...expected, 'runner_end']);
       next.close();
       writer.close();
@@ -243,7 +243,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       });
       for (const msg of ['one', 'two']) {
         writer.log.append({ type: 'log', msg });
-        writer.log.flush();
+        await writer.log.flush();
       }
       const events = await eventsOf(run.run_id);
       assert.equal(seen.join('').trimEnd().split('\n').length, events.length);

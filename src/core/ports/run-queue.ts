@@ -43,6 +43,6 @@ export interface RunQueue {
   enter(
     run: QueuedRun,
     limits: QueueLimits,
-    options: { signal: AbortSignal; onWait: (wait: QueueWait) => void },
+    options: { signal: AbortSignal; onWait: (wait: QueueWait) => void | Promise<void> },
   ): Promise<QueueSlot | undefined>;
 }

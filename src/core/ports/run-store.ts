@@ -25,7 +25,10 @@ export type ReadEvent = Readonly<Record<string, unknown>>;
 /** Removes the secrets from a line that holds one JSON object. */
 export type RedactLine = (line: Buffer) => Buffer;
 
-/** The event log of one run, for its one writer. Events are gathered and stored in batches of whole lines. */
+/**
+ * The event log of one run, for its one writer. `append` and `keepLine` only gather events, and store them at once when much is gathered
+ * and the storage can do it; `flush` stores them in one batch of whole lines. Batches are stored in the order of the calls.
+ */
 export interface RunLog {
   /** How many events there are, which is the `seq` of the last one. */
   readonly events: number;
@@ -36,13 +39,13 @@ export interface RunLog {
   append(event: NewEvent): StoredEvent;
   /** Gathers `bytes[start..end)`, an object that ends with its brace and holds the whole envelope but `seq`, which the log adds. */
   keepLine(bytes: Uint8Array, start: number, end: number): void;
-  /** Stores what was gathered. When that fails, the log is as it was before, and what was gathered is dropped. */
-  flush(): void;
-  /** Stores what was gathered; when it returns, all events are on disk. */
-  sync(): void;
+  /** Stores what was gathered until now. When that fails, the log is as it was before, and what was gathered is dropped. */
+  flush(): Promise<void>;
+  /** Stores what was gathered; when it resolves, all events are durable. */
+  sync(): Promise<void>;
   /** Drops what was gathered, and the numbers that it had. */
   discardPending(): void;
-  /** The seal over everything stored so far; flush first. */
+  /** The seal over everything stored so far; await `flush` first. */
   seal(): Seal;
   /** From now on secrets are removed from the events that the runner itself writes; a tool's lines have lost them already. */
   redactWith(redact: RedactLine): void;
@@ -50,8 +53,8 @@ export interface RunLog {
   observe(observer: RunObserver): void;
   /** The last stored events, the newest first; as `RunStore.tail`. */
   tail(): AsyncGenerator<ReadEvent>;
-  /** Throws, once, when another program has changed or removed the log; the ending can still be added to what is there. */
-  assertUntouched(): void;
+  /** Rejects, once, when another program has changed or removed the log; the ending can still be added to what is there. */
+  assertUntouched(): Promise<void>;
 }
 
 /** The right to write one run, held by one supervisor at a time. Every write is refused once another one has taken the run over. */
@@ -63,8 +66,8 @@ export interface RunWriter {
   readonly log: RunLog;
   /** From now on secrets are removed from the record and from the runner's events. */
   redactWith(redact: RedactLine): void;
-  /** Changes the record and puts it in place, atomically; `durable` waits for the disk. */
-  update(change: Partial<RunRecord>, options?: { durable?: boolean }): void;
+  /** Changes `record` at once, and stores it atomically; `durable` waits until it survives a crash of the machine. */
+  update(change: Partial<RunRecord>, options?: { durable?: boolean }): Promise<void>;
   /** The ending is in the log and on disk: adds the run's line to the ledger. */
   enterInLedger(ending: { state: FinalState; code: string | null }): Promise<void>;
   /** Whether the ledger holds the run with its log as it is now. */

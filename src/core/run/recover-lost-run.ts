@@ -91,7 +91,7 @@ async function recover(host: RunHost, runId: string): Promise<void> {
     else {
       const { state, code } = end;
       if (!(await writer.isInLedger())) await writer.enterInLedger({ state, code });
-      writer.update({ ...changeFrom(end), events: writer.log.events }, { durable: true });
+      await writer.update({ ...changeFrom(end), events: writer.log.events }, { durable: true });
     }
     tidyWorkspace(host.workspaces.of(runId));
   } finally {

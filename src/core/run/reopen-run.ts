@@ -42,7 +42,7 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
     await services.store.control.reset(again.runId);
     prepareWorkspace(plan.workspace);
     if (again.mode === 'resume') await restoreFiledAnswers(services.store, plan);
-    reopen(writer, plan, again.mode, reopening);
+    await reopen(writer, plan, again.mode, reopening);
   } catch (error) {
     writer.close();
     throw error;
@@ -59,12 +59,12 @@ async function restoreFiledAnswers(store: RunStore, { runId, workspace }: RunPla
   await restoreAnswers(store, runId, workspace);
 }
 
-function reopen(
+async function reopen(
   writer: RunWriter,
   { workspace }: RunPlan,
   mode: RerunMode,
   { told, change }: Reopening = NOTHING_ELSE,
-): void {
+): Promise<void> {
   const { record } = writer;
   removeCancelFile(workspace);
   clearSecrets(workspace);
@@ -74,7 +74,7 @@ function reopen(
     prepareWorkspace(workspace);
   }
   enterState(writer, 'queued', mode, told);
-  writer.update({
+  await writer.update({
     state: 'queued',
     attempt: record.attempt + 1,
     supervisor: identify(process.pid),

@@ -33,7 +33,7 @@ export class RunSlot {
             msg: `waits for its turn: ${why}`,
             working,
           });
-          this.#writer.log.flush();
+          return this.#writer.log.flush();
         },
       },
     );

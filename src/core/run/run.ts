@@ -96,7 +96,7 @@ export class Run {
   async #live(): Promise<RunSummary> {
     let completed = false;
     try {
-      this.#announce();
+      await this.#announce();
       const last = await this.#runInSlot();
       // A warning that cannot be recorded must not keep the run from ending.
       await this.#executor.conclude(last).catch(() => undefined);
@@ -130,7 +130,7 @@ export class Run {
     tidyWorkspace(this.#plan.workspace);
   }
 
-  #announce(): void {
+  async #announce(): Promise<void> {
     const { kind, name, shownArgs, limits, isolation, approval } = this.#plan;
     this.#writer.log.append({
       type: 'runner_start',
@@ -152,7 +152,7 @@ export class Run {
       });
     }
     this.#watch?.begun();
-    this.#writer.log.flush();
+    await this.#writer.log.flush();
   }
 
   /** Waits for a queue slot of the project, and runs the attempts in it. */
@@ -162,8 +162,8 @@ export class Run {
       this.#begunMs = performance.now();
       prepareWorkspace(this.#plan.workspace);
       enterState(this.#writer, 'running');
-      this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
-      this.#writer.log.flush();
+      await this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
+      await this.#writer.log.flush();
     } catch (error) {
       return notStarted(failureOf(error, this.#plan.workspace.dir));
     }
@@ -183,7 +183,7 @@ export class Run {
       if (step === 'end') return ended;
       const waitMs = backoffMs(number - this.#firstAttempt + 1, this.#plan.retry);
       if (waitMs >= this.#leftMs()) return ended;
-      this.#reportRetry(outcome, number, waitMs);
+      await this.#reportRetry(outcome, number, waitMs);
       if (!(await this.#mayTryAgain(outcome, waitMs))) {
         return { ...ended, outcome: await this.#cancellation() };
       }
@@ -216,7 +216,7 @@ export class Run {
     this.#writer.log.append({ type: 'runner_warning', ...(code !== undefined && { code }), msg, ...extra });
   }
 
-  #reportRetry(outcome: Outcome, number: number, waitMs: number): void {
+  async #reportRetry(outcome: Outcome, number: number, waitMs: number): Promise<void> {
     const { maxAttempts } = this.#plan.retry;
     this.#warn(
       outcome.code ?? undefined,
@@ -226,8 +226,8 @@ export class Run {
         retry_in_s: Math.round(waitMs) / 1000,
       },
     );
-    this.#writer.update({ attempt: number + 1 });
-    this.#writer.log.flush();
+    await this.#writer.update({ attempt: number + 1 });
+    await this.#writer.log.flush();
   }
 
   /** Waits before the next attempt; false when the run is cancelled meanwhile. A service that throttles the tool gets fewer runs of it. */

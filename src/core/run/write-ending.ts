@@ -34,7 +34,7 @@ export async function writeEnding(
   if (from !== state) await withReserveRetry(writer, () => writeOutcome(writer, outcome, from));
   await withReserveRetry(writer, () => writeEnd(writer, outcome, reported));
   // Not retried: after a sync that failed, the next one succeeds although the disk has lost data.
-  writer.log.sync();
+  await writer.log.sync();
   await withReserveRetry(writer, () => writer.enterInLedger({ state, code }));
   const events = writer.log.events;
   const ended: Partial<RunRecord> = {
@@ -85,10 +85,14 @@ async function writeOutcome(
     log.append({ type: 'runner_error', code, msg: message ?? '', ...fix, retryable });
   }
   changeState(log, before, state, code === null ? {} : { reason: code });
-  log.flush();
+  await log.flush();
 }
 
-function writeEnd({ log, commandOf }: RunWriter, { state, code }: Outcome, reported: Reported): void {
+async function writeEnd(
+  { log, commandOf }: RunWriter,
+  { state, code }: Outcome,
+  reported: Reported,
+): Promise<void> {
   const { rc, signal, duration_s, usage, artifacts, survivors, next, attempt, late } = reported;
   log.append({
     type: 'runner_end',
@@ -107,7 +111,7 @@ function writeEnd({ log, commandOf }: RunWriter, { state, code }: Outcome, repor
     ...(late && { late }),
     seal: log.seal(),
   });
-  log.flush();
+  await log.flush();
 }
 
 /** Records that a run changes to a state from the one in its record. */

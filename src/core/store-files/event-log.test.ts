@@ -28,7 +28,7 @@ describe('the event log', () => {
       questions: new QuestionFile(`${path}.questions`, false, () => {}),
     });
 
-  it('numbers events without a gap, whether they are objects or bytes', () => {
+  it('numbers events without a gap, whether they are objects or bytes', async () => {
     const path = newPath();
     const log = openLog(path);
     const line = Buffer.from('xx{"v":1,"type":"log"}yy');
@@ -36,7 +36,7 @@ describe('the event log', () => {
       if (i % 3 === 0) log.append({ type: 'progress', pct: i / 12 });
       else log.keepLine(line, 2, line.length - 2);
     }
-    log.flush();
+    await log.flush();
     assert.deepEqual(
       linesOf(path).map(({ seq }) => seq),
       Array.from({ length: 1200 }, (_, i) => i + 1),
@@ -46,12 +46,12 @@ describe('the event log', () => {
     log.close();
   });
 
-  it('takes an event that is larger than its buffer', () => {
+  it('takes an event that is larger than its buffer', async () => {
     const path = newPath();
     const log = openLog(path);
     log.append({ type: 'log', msg: 'a'.repeat(1_000_000) });
     log.append({ type: 'log', msg: 'b' });
-    log.flush();
+    await log.flush();
     assert.deepEqual(
       linesOf(path).map(({ msg, seq }) => [msg.length, seq]),
       [
@@ -62,12 +62,12 @@ describe('the event log', () => {
     log.close();
   });
 
-  it('seals the bytes that it wrote', () => {
+  it('seals the bytes that it wrote', async () => {
     const path = newPath();
     const log = openLog(path);
     for (let i = 0; i < 300; i++) {
       log.append({ type: 'log', msg: `line ${i}` });
-      log.flush();
+      await log.flush();
     }
     const bytes = readFileSync(path);
     const seal = log.seal();
@@ -78,12 +78,12 @@ describe('the event log', () => {
     log.close();
   });
 
-  it('lets a change of any byte be narrowed down to a place around it', () => {
+  it('lets a change of any byte be narrowed down to a place around it', async () => {
     const path = newPath();
     const log = openLog(path);
     for (let i = 0; i < 300; i++) {
       log.append({ type: 'log', msg: `line ${i}` });
-      log.flush();
+      await log.flush();
     }
     const seal = log.seal();
     log.close();
@@ -101,17 +101,17 @@ describe('the event log', () => {
     assert.deepEqual(firstBrokenMark(bytes.subarray(0, -1), seal)?.to, bytes.length);
   });
 
-  it('goes on where an earlier writer stopped, and takes a torn last line off', () => {
+  it('goes on where an earlier writer stopped, and takes a torn last line off', async () => {
     const path = newPath();
     const first = openLog(path);
     first.append({ type: 'start', step: 'a' });
     first.append({ type: 'log', msg: 'b' });
-    first.flush();
+    await first.flush();
     first.close();
     appendFileSync(path, '{"v":1,"type":"log","msg":"torn');
     const second = openLog(path);
     second.append({ type: 'log', msg: 'c' });
-    second.flush();
+    await second.flush();
     assert.deepEqual(
       linesOf(path).map(({ seq, msg }) => [seq, msg]),
       [
@@ -124,33 +124,33 @@ describe('the event log', () => {
     second.close();
   });
 
-  it('writes nothing more once another supervisor has taken over', () => {
+  it('writes nothing more once another supervisor has taken over', async () => {
     const path = newPath();
     let superseded = false;
     const log = openLog(path, 'r-1', () => superseded);
     log.append({ type: 'log', msg: 'before' });
-    log.flush();
+    await log.flush();
     superseded = true;
     log.append({ type: 'log', msg: 'after' });
-    assert.throws(() => log.flush(), { code: 'E_STORAGE' });
+    await assert.rejects(log.flush(), { code: 'E_STORAGE' });
     assert.equal(linesOf(path).length, 1);
     log.close();
   });
 
-  it('drops what it could not write, so that nothing of it comes into the log later', () => {
+  it('drops what it could not write, so that nothing of it comes into the log later', async () => {
     const path = newPath();
     let superseded = false;
     const log = openLog(path, 'r-1', () => superseded);
     log.append({ type: 'log', msg: 'one' });
-    log.flush();
+    await log.flush();
     assert.equal(log.hasDropped, false);
     superseded = true;
     log.append({ type: 'log', msg: 'refused' });
-    assert.throws(() => log.flush(), { code: 'E_STORAGE' });
+    await assert.rejects(log.flush(), { code: 'E_STORAGE' });
     superseded = false;
     assert.equal(log.hasDropped, true);
     log.append({ type: 'log', msg: 'two' });
-    log.flush();
+    await log.flush();
     assert.deepEqual(
       linesOf(path).map(({ seq, msg }) => [seq, msg]),
       [
@@ -161,28 +161,28 @@ describe('the event log', () => {
     log.close();
   });
 
-  it('does not write when it is closed, though another file may have its descriptor by then', () => {
+  it('does not write when it is closed, though another file may have its descriptor by then', async () => {
     const first = newPath();
     const log = openLog(first);
     log.close();
     const second = newPath();
     const other = openLog(second, 'r-2');
     log.append({ type: 'log', msg: 'too late' });
-    assert.throws(() => log.flush(), { code: 'E_STORAGE' });
+    await assert.rejects(log.flush(), { code: 'E_STORAGE' });
     assert.equal(readFileSync(second, 'utf8'), '');
     other.close();
   });
 
-  it('gives the numbers of events back that were never written', () => {
+  it('gives the numbers of events back that were never written', async () => {
     const path = newPath();
     const log = openLog(path);
     log.append({ type: 'log', msg: 'one' });
-    log.flush();
+    await log.flush();
     log.append({ type: 'log', msg: 'dropped' });
     log.append({ type: 'log', msg: 'dropped' });
     log.discardPending();
     log.append({ type: 'log', msg: 'two' });
-    log.flush();
+    await log.flush();
     assert.deepEqual(
       linesOf(path).map(({ seq, msg }) => [seq, msg]),
       [

@@ -119,7 +119,11 @@ export class EventLog implements RunLog {
   }
 
   /** Hands what was gathered to the system. When that fails, the log is as it was before, and what was gathered is dropped. */
-  flush(): void {
+  async flush(): Promise<void> {
+    this.#store();
+  }
+
+  #store(): void {
     if (this.#used === 0) return;
     const bytes = this.#buffer.subarray(0, this.#used);
     try {
@@ -136,8 +140,8 @@ export class EventLog implements RunLog {
   }
 
   /** Flushes, and returns when the events are on the disk. */
-  sync(): void {
-    this.flush();
+  async sync(): Promise<void> {
+    this.#store();
     try {
       fdatasyncSync(this.#fd);
     } catch (error) {
@@ -171,7 +175,11 @@ export class EventLog implements RunLog {
   }
 
   /** Throws, once, when somebody else has written, cut or removed the file; the ending can still be added to what is there. */
-  assertUntouched(): void {
+  async assertUntouched(): Promise<void> {
+    this.#checkUntouched();
+  }
+
+  #checkUntouched(): void {
     const { size, nlink } = fstatSync(this.#fd);
     if (this.#wasMeddledWith || (size === this.#bytes && nlink > 0)) return;
     this.#wasMeddledWith = true;
@@ -223,7 +231,7 @@ export class EventLog implements RunLog {
     if (!this.#open) throw storageError(new Error('it is closed'), 'write', this.#path);
     if (this.#isSuperseded())
       throw storageError(new Error('another supervisor has taken over this run'), 'write', this.#path);
-    this.assertUntouched();
+    this.#checkUntouched();
     try {
       writeFully(this.#fd, bytes);
     } catch (error) {
@@ -234,7 +242,7 @@ export class EventLog implements RunLog {
 
   #reserve(bytes: number): void {
     if (this.#used + bytes <= this.#buffer.length) return;
-    this.flush();
+    this.#store();
     if (bytes > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(bytes);
   }
 }

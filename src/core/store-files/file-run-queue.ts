@@ -35,7 +35,7 @@ export class FileRunQueue implements RunQueue {
   async enter(
     run: QueuedRun,
     limits: QueueLimits,
-    { signal, onWait }: { signal: AbortSignal; onWait: (wait: QueueWait) => void },
+    { signal, onWait }: { signal: AbortSignal; onWait: (wait: QueueWait) => void | Promise<void> },
   ): Promise<QueueSlot | undefined> {
     try {
       mkdirSync(this.#folder, { recursive: true });
@@ -61,7 +61,7 @@ export class FileRunQueue implements RunQueue {
     run: QueuedRun,
     limits: QueueLimits,
     signal: AbortSignal,
-    onWait: (wait: QueueWait) => void,
+    onWait: (wait: QueueWait) => void | Promise<void>,
   ): Promise<QueueSlot | undefined> {
     let folder: ChangeWaiter | undefined;
     let hasReported = false;
@@ -79,7 +79,7 @@ export class FileRunQueue implements RunQueue {
         if (performance.now() >= lookAtMs || mayEnter) {
           const verdict = await withFileLock(this.#lock, () => this.#tryToEnter(run, limits));
           if (verdict === 'entered') return this.#place(run);
-          if (!hasReported) onWait(verdict);
+          if (!hasReported) await onWait(verdict);
           hasReported = true;
           // A dead holder changes no file: every run looks for one now and then, and those at the front more often.
           const pauseMs = POLL_MS * (1 + before.length / NEAR_THE_FRONT);

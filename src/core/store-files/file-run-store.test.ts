@@ -27,7 +27,7 @@ describe('the files of a run', () => {
   it('are its record and nothing of its lease once it has ended', async () => {
     const run = newRun();
     const writer = await open().create(run);
-    writer.update({ state: 'completed' });
+    await writer.update({ state: 'completed' });
     writer.close();
     assert.deepEqual(readdirSync(join(runsDir, run.run_id)).sort(), ['events.jsonl', 'metadata.json']);
     assert.deepEqual(
@@ -41,11 +41,11 @@ describe('the files of a run', () => {
     const writer = await open().create(run);
     const { questions } = open().layout(run.run_id);
     writer.log.append({ type: 'log' });
-    writer.log.flush();
+    await writer.log.flush();
     assert.equal(existsSync(questions), false);
     writer.log.append({ type: 'action_required', action_id: 'a-1' });
     writer.log.append({ type: 'action_answered', action_id: 'a-1' });
-    writer.log.flush();
+    await writer.log.flush();
     const before = await open().questionEvents(run.run_id);
     assert.equal(before.length, 2);
     rmSync(questions);

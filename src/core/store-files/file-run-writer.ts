@@ -40,7 +40,7 @@ export class FileRunWriter implements RunWriter {
       questions: new QuestionFile(layout.questions, hasAsked, () => this.#noteQuestions()),
     });
     try {
-      this.update({});
+      this.#store();
     } catch (error) {
       this.log.close();
       throw error;
@@ -60,10 +60,14 @@ export class FileRunWriter implements RunWriter {
     this.log.redactWith(redact);
   }
 
-  update(change: Partial<RunRecord>, options: { durable?: boolean } = {}): void {
+  async update(change: Partial<RunRecord>, options: { durable?: boolean } = {}): Promise<void> {
+    this.#record = { ...this.#record, ...change };
+    this.#store(options);
+  }
+
+  #store(options: { durable?: boolean } = {}): void {
     try {
       if (!this.#lease.isHeld()) throw new Error('another supervisor has taken over this run');
-      this.#record = { ...this.#record, ...change };
       const line = this.#redact(Buffer.from(`${JSON.stringify(this.#record)}\n`));
       writeAtomic(this.layout.metadata, line.toString('utf8'), options);
       this.#hasEnded = isFinal(this.#record.state);
@@ -95,8 +99,9 @@ export class FileRunWriter implements RunWriter {
 
   /** The event itself is stored: a record that cannot be written now is written by the next update. */
   #noteQuestions(): void {
+    this.#record = { ...this.#record, has_questions: true };
     try {
-      this.update({ has_questions: true });
+      this.#store();
     } catch {}
   }
 

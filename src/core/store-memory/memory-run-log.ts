@@ -40,6 +40,10 @@ export class StoredLines {
   }
 }
 
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 /** The log of a run in memory, for its one writer. */
 export class MemoryRunLog implements RunLog {
   readonly #runId: string;
@@ -48,6 +52,9 @@ export class MemoryRunLog implements RunLog {
   readonly #seal = new SealBuilder();
   readonly #observers: RunObserver[] = [];
   #pending: Buffer[] = [];
+  /** How many lines are being stored. */
+  #inFlight = 0;
+  #storing: Promise<void> = Promise.resolve();
   #storedBytes = 0;
   #hasDropped = false;
   #redact: RedactLine = (line) => line;
@@ -60,7 +67,7 @@ export class MemoryRunLog implements RunLog {
   }
 
   get events(): number {
-    return this.#stored.lines.length + this.#pending.length;
+    return this.#stored.lines.length + this.#inFlight + this.#pending.length;
   }
 
   get bytes(): number {
@@ -84,20 +91,30 @@ export class MemoryRunLog implements RunLog {
     this.#pending.push(Buffer.concat([head, Buffer.from(`,"seq":${this.events + 1}}\n`)]));
   }
 
-  flush(): void {
-    if (this.#pending.length === 0) return;
+  flush(): Promise<void> {
+    const lines = this.#pending.splice(0);
+    this.#inFlight += lines.length;
+    // As any other storage than files: what was gathered is not stored yet when this returns.
+    const storing = this.#storing.then(() => this.#store(lines));
+    this.#storing = storing.catch(() => {});
+    return storing;
+  }
+
+  sync(): Promise<void> {
+    return this.flush();
+  }
+
+  async #store(lines: readonly Buffer[]): Promise<void> {
+    await nextTurn();
+    this.#inFlight -= lines.length;
+    if (lines.length === 0) return;
     if (!this.#mayWrite()) {
-      this.discardPending();
+      this.#hasDropped = true;
       throw superseded();
     }
-    const lines = this.#pending.splice(0);
     for (const line of lines) this.#account(line);
     this.#stored.add(lines);
     for (const observer of [...this.#observers]) this.#show(observer, Buffer.concat(lines));
-  }
-
-  sync(): void {
-    this.flush();
   }
 
   discardPending(): void {
@@ -121,7 +138,7 @@ export class MemoryRunLog implements RunLog {
     yield* this.#stored.newestFirst();
   }
 
-  assertUntouched(): void {}
+  async assertUntouched(): Promise<void> {}
 
   #account(line: Buffer): void {
     this.#seal.update(line);

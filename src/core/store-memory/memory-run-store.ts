@@ -188,7 +188,7 @@ class MemoryRunWriter implements RunWriter {
     this.log.redactWith(redact);
   }
 
-  update(change: Partial<RunRecord>): void {
+  async update(change: Partial<RunRecord>): Promise<void> {
     if (!this.#lease.isHeld()) throw superseded();
     const changed = { ...this.#run.record, ...change };
     this.#run.record = JSON.parse(this.#redact(Buffer.from(`${JSON.stringify(changed)}\n`)).toString('utf8'));

@@ -92,7 +92,7 @@ export class TaskExecutor implements RunExecutor {
       const isOver = !Array.isArray(answers) || answers.length === 0;
       const spent = isOver ? undefined : overspent(sums, count, settings);
       if (!isOver && spent === undefined) {
-        this.#emit(`task '${taskId}' goes on with ${answers.length} answer(s)`, { turn: turns + 1 });
+        await this.#emit(`task '${taskId}' goes on with ${answers.length} answer(s)`, { turn: turns + 1 });
         prompt = answersPrompt(answers);
         continue;
       }
@@ -163,18 +163,18 @@ export class TaskExecutor implements RunExecutor {
   }
 
   /** Tells what the turns came to together, and what has changed on the disk, whatever the executor says. */
-  #concluded(
+  async #concluded(
     tried: AttemptOutcome,
     sums: TurnSums,
     taskId: string,
     writes: readonly string[],
     before: ReturnType<typeof snapshotOf>,
-  ): AttemptOutcome {
+  ): Promise<AttemptOutcome> {
     const { config } = this.#ground;
     const after = before === undefined ? undefined : snapshotOf(config.root, writes);
     const files = before === undefined || after === undefined ? null : changesBetween(before, after);
     const { turns, metrics } = sums;
-    this.#emit(`task '${taskId}': ${turns} turn(s)`, { task_id: taskId, turns, files, metrics });
+    await this.#emit(`task '${taskId}': ${turns} turn(s)`, { task_id: taskId, turns, files, metrics });
     const untrue =
       files === null ? [] : sums.claims.filter((path) => !files.some((file) => file.path === path));
     for (const path of untrue) {
@@ -188,10 +188,10 @@ export class TaskExecutor implements RunExecutor {
     return { ...tried, artifacts: sums.artifacts };
   }
 
-  #emit(msg: string, more: Record<string, unknown>): void {
+  async #emit(msg: string, more: Record<string, unknown>): Promise<void> {
     const { log } = this.#ground.writer;
     log.append({ type: 'runner_log', level: 'info', msg, ...more });
-    log.flush();
+    await log.flush();
   }
 }
 

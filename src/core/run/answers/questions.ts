@@ -95,11 +95,11 @@ export class Questions {
     for (const { stopTimer } of this.#open.values()) stopTimer();
     this.#open.clear();
     try {
-      this.#reportState();
+      await this.#reportState();
     } catch {
       // On a full disk, use the space that is reserved for the end of the run.
       this.#writer.releaseReserve();
-      this.#reportState();
+      await this.#reportState();
     }
   }
 
@@ -108,7 +108,9 @@ export class Questions {
     const question = readQuestion(event);
     const { actionId } = question;
     if (!isSafeActionId(actionId)) {
-      this.#warn(actionId, 'its action_id cannot be the name of a file, so it cannot be answered');
+      this.#store(
+        this.#warn(actionId, 'its action_id cannot be the name of a file, so it cannot be answered'),
+      );
       return;
     }
     // The answer of an earlier attempt is on file, where the tool finds it.
@@ -130,13 +132,13 @@ export class Questions {
   follow(question: Question): void {
     if (this.#hooks === undefined) return;
     this.#open.set(question.actionId, { question, stopTimer: () => {} });
-    this.#reportState(question);
+    this.#store(this.#reportState(question));
   }
 
   /** Closes a question without an answer: another run took the answer, or the run that asked has ended. */
   withdraw(actionId: string): void {
     this.#open.get(actionId)?.stopTimer();
-    if (this.#open.delete(actionId)) this.#reportState();
+    if (this.#open.delete(actionId)) this.#store(this.#reportState());
   }
 
   /** Takes an answer that another process posted. */
@@ -146,8 +148,8 @@ export class Questions {
       const open = this.#open.get(action_id);
       const why = this.#answered.has(action_id) ? 'it has been answered already' : 'no such question is open';
       const problem = open === undefined ? why : await problemOfAnswer(open.question, answer);
-      if (problem !== undefined) this.#warn(action_id, problem, answer_id);
-      else this.#accept(open!.question, from);
+      if (problem !== undefined) await this.#warn(action_id, problem, answer_id);
+      else await this.#accept(open!.question, from);
     });
   }
 
@@ -157,16 +159,16 @@ export class Questions {
     const problem = await problemOfAnswer(question, value);
     if (!this.#open.has(question.actionId)) return;
     if (problem === undefined) {
-      this.#accept(question, { value, by, source, ...(reason && { reason }) });
+      await this.#accept(question, { value, by, source, ...(reason && { reason }) });
       return;
     }
-    this.#warn(question.actionId, problem);
+    await this.#warn(question.actionId, problem);
     this.#putToOthers(question);
   }
 
   /** Without a prepared answer the run waits, if the question blocks it, and the handler is asked. */
   #putToOthers(question: Question): void {
-    this.#reportState(question);
+    this.#store(this.#reportState(question));
     if (this.#handler !== undefined) void this.#consult(this.#handler, question);
   }
 
@@ -180,15 +182,16 @@ export class Questions {
       this.#enqueue(async () => {
         const problem = await problemOfAnswer(question, value);
         if (!isOpen()) return;
-        if (problem === undefined) this.#accept(question, { value, by: 'caller', source: 'library' });
-        else this.#warn(question.actionId, problem);
+        if (problem === undefined) await this.#accept(question, { value, by: 'caller', source: 'library' });
+        else await this.#warn(question.actionId, problem);
       });
     } catch (error) {
-      if (isOpen()) this.#warn(question.actionId, `the handler of questions failed: ${errorMessage(error)}`);
+      if (isOpen())
+        this.#store(this.#warn(question.actionId, `the handler of questions failed: ${errorMessage(error)}`));
     }
   }
 
-  #accept(question: Question, { value, by, source, reason, answerId }: Answer): void {
+  async #accept(question: Question, { value, by, source, reason, answerId }: Answer): Promise<void> {
     const { actionId, action } = question;
     if (this.#answered.has(actionId)) return;
     this.#answered.add(actionId);
@@ -213,8 +216,8 @@ export class Questions {
       ...(reason && { reason }),
       ...(answerId && { answer_id: answerId }),
     });
-    this.#reportState();
-    this.#writer.log.sync();
+    await this.#reportState();
+    await this.#writer.log.sync();
     fileAnswer(this.#workspace, actionId, line);
     this.#hooks?.deliver(line);
   }
@@ -224,13 +227,13 @@ export class Questions {
       if (!this.#open.has(question.actionId)) return;
       const { default: fallback } = question;
       if (fallback !== undefined)
-        this.#accept(question, { value: fallback.value, by: 'acor', source: 'default' });
+        await this.#accept(question, { value: fallback.value, by: 'acor', source: 'default' });
       else if (question.blocking) this.#hooks?.onUnanswered(question.actionId, timeoutS);
     });
   }
 
   /** Enters `waiting_ai` when a blocking question is open, and leaves it when none is. */
-  #reportState(asked?: Question): void {
+  async #reportState(asked?: Question): Promise<void> {
     const { state, run_id } = this.#writer.record;
     const to = this.isWaiting ? 'waiting_ai' : 'running';
     if (this.isWaiting) this.#clock.start();
@@ -245,14 +248,19 @@ export class Questions {
         : { action_id: asked.actionId, next: answerSteps(run_id, asked).map(this.#writer.commandOf) };
     enterState(this.#writer, to, asked?.action, more);
     // A process that follows the log may read the record next.
-    this.#writer.update({ state: to });
-    this.#writer.log.flush();
+    await this.#writer.update({ state: to });
+    await this.#writer.log.flush();
   }
 
-  #warn(actionId: string, problem: string, answerId?: string): void {
+  async #warn(actionId: string, problem: string, answerId?: string): Promise<void> {
     const word = { code: 'E_BAD_ANSWER', msg: `'${actionId}': ${problem}`, action_id: actionId };
     this.#writer.log.append({ type: 'runner_warning', ...word, ...(answerId && { answer_id: answerId }) });
-    this.#writer.log.flush();
+    await this.#writer.log.flush();
+  }
+
+  /** A store that fails ends the attempt. */
+  #store(stored: Promise<void>): void {
+    stored.catch((error) => this.#hooks?.onFailed(error));
   }
 
   /** Serialises the answers, so that two that arrive at once are not both accepted. */

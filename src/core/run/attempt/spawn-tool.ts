@@ -102,7 +102,7 @@ function launchOf(
     ...(sandboxed.takesSecrets && secrets && { secrets: secrets.handed(services.runtime, workspace) }),
     onEgress(note) {
       recordEgress(writer, note);
-      output.store();
+      void output.store();
     },
   });
 }

@@ -94,7 +94,7 @@ function silenceGuards(
         msg: `no progress for ${stalledForS.toFixed(1)} s`,
         stalled_for_s: stalledForS,
       });
-      output.store();
+      void output.store();
     },
   });
   return [liveness, stall];

@@ -61,7 +61,7 @@ export class ToolOutput implements Disposable {
     this.pump = new OutputPump(services.runtime, plan.workspace.control, {
       stdout: this.#sink(0, this.#stdoutLines, plan, !kind.isText),
       stderr: this.#sink(1, this.#stderrLines, plan, false),
-      onTurn: () => this.store(),
+      onTurn: () => void this.store(),
       ...(window && { isPaused: () => this.#pause(window.isFull) }),
       onStdoutClosed: () => {
         this.isStdoutClosed = true;
@@ -74,9 +74,14 @@ export class ToolOutput implements Disposable {
     return this.#failure;
   }
 
-  /** Appends the gathered events to the log's file. */
-  store(): void {
-    this.#guarded(() => this.#writer.log.flush());
+  /** Stores the gathered events. A store that fails ends the attempt. */
+  async store(): Promise<void> {
+    if (this.#failure !== undefined) return;
+    try {
+      await this.#writer.log.flush();
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   /** Reads the rest of the output, and gives the exit code to the adapter. */
@@ -89,8 +94,9 @@ export class ToolOutput implements Disposable {
       const { winner } = this.#race;
       if (winner !== undefined && hasEndedItself(winner)) this.#adapter.end(rc);
     });
-    this.store();
-    this.#guarded(() => this.#writer.log.assertUntouched());
+    await this.store();
+    if (this.#failure === undefined)
+      await this.#writer.log.assertUntouched().catch((error) => this.#fail(error));
   }
 
   /** An answer in the form that the tool reads. */
@@ -183,7 +189,7 @@ export class ToolOutput implements Disposable {
   /** Does work on a timer, outside of the tool's bursts. */
   #later(work: () => void): void {
     this.#guarded(work);
-    this.store();
+    void this.store();
   }
 
   #keepRaw(stream: 0 | 1, bytes: Uint8Array): void {
@@ -201,9 +207,14 @@ export class ToolOutput implements Disposable {
     try {
       work();
     } catch (error) {
-      this.#failure = storageError(error, 'store the output of the tool', this.#workspace.dir);
-      this.#race.end({ kind: 'store-failed', error: this.#failure });
+      this.#fail(error);
     }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = storageError(error, 'store the output of the tool', this.#workspace.dir);
+    this.#race.end({ kind: 'store-failed', error: this.#failure });
   }
 }
 

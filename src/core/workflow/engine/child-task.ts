@@ -43,7 +43,12 @@ async function takeUp(engine: Engine, { id, work }: ChildTask): Promise<TaskTry 
   if (run === undefined) return undefined;
   const { record, liveness } = run;
   if (record.state === 'completed' || liveness === 'live') {
-    emit(engine, { type: 'task_started', task_id: id, child_run_id: childRunId, since_seq: recordedSeq });
+    await emit(engine, {
+      type: 'task_started',
+      task_id: id,
+      child_run_id: childRunId,
+      since_seq: recordedSeq,
+    });
     return undefined;
   }
   if (work.kind !== 'tool' || engine.plan.isForced || !isUnknown(record)) return undefined;
@@ -67,7 +72,7 @@ async function begin(engine: Engine, task: ChildTask, isFirst: boolean): Promise
   if (!wasSubmitted) {
     const command = commandOf(task.work, request);
     const payload = { step: task.step, command, key: request.idempotencyKey };
-    emit(engine, {
+    await emit(engine, {
       type: 'task_submitted',
       task_id: task.id,
       payload,
@@ -77,7 +82,7 @@ async function begin(engine: Engine, task: ChildTask, isFirst: boolean): Promise
   const since = goesOn === null ? 0 : await eventsOf(engine, goesOn);
   const runId = goesOn === null ? await startChild(engine, request) : await goOn(engine, request, goesOn);
   const about = { task_id: task.id, child_run_id: runId, ...(since > 0 && { since_seq: since }) };
-  emit(engine, { type: 'task_started', ...about });
+  await emit(engine, { type: 'task_started', ...about });
   return runId;
 }
 

@@ -22,7 +22,7 @@ export async function decideTask(
   }
   if (!wasSubmitted) {
     const payload = { step: task.step, type: 'ai_decision', action_id };
-    emit(engine, { type: 'task_submitted', task_id: task.id, payload });
+    await emit(engine, { type: 'task_submitted', task_id: task.id, payload });
   }
   const decided = await engine.decisions.ask(
     { ...question, action_id, action: task.work.action },

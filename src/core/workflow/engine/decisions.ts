@@ -47,6 +47,9 @@ export class Decisions {
     const filed = filedAnswer(this.#workspace, question.action_id);
     if (filed !== undefined) return { answer: filed.value };
     if (signal.aborted) return 'stopped';
+    const event = log.append({ type: 'action_required', blocking: true, ...question });
+    await log.flush();
+    if (signal.aborted) return 'stopped';
     return new Promise((resolve) => {
       const stop = () => {
         this.#questions.withdraw(question.action_id);
@@ -57,8 +60,6 @@ export class Decisions {
         signal.removeEventListener('abort', stop);
         resolve(decided);
       });
-      const event = log.append({ type: 'action_required', blocking: true, ...question });
-      log.flush();
       this.#questions.ask(event);
     });
   }

@@ -26,13 +26,13 @@ export interface Engine {
 }
 
 /** An event about a task: written, known from then on, and seen by whoever follows. */
-export function emit(
+export async function emit(
   { writer, history }: Pick<Engine, 'writer' | 'history'>,
   event: { type: string; [field: string]: unknown },
-): void {
+): Promise<void> {
   try {
     writer.log.append(event);
-    writer.log.flush();
+    await writer.log.flush();
   } catch (error) {
     throw new StoreFailed(storageError(error, 'write the event log', writer.record.run_id));
   }

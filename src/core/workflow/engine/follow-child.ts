@@ -42,7 +42,7 @@ export async function followChild(
   const teller = new ChildTeller(engine, taskId, childRunId, options.isWorkflow);
   try {
     for await (const lines of followToEnd(store, childRunId, { since: 0, recoversIn: workspaces }))
-      teller.take(Buffer.from(lines.buffer, lines.byteOffset, lines.length));
+      await teller.take(Buffer.from(lines.buffer, lines.byteOffset, lines.length));
   } finally {
     teller.end();
   }
@@ -71,8 +71,8 @@ class ChildTeller {
     this.#recordedSeq = engine.history.of(taskId).recordedSeq;
   }
 
-  take(lines: Buffer): void {
-    for (const event of this.#eventsWorthTelling(lines)) this.#reportOf(event);
+  async take(lines: Buffer): Promise<void> {
+    for (const event of this.#eventsWorthTelling(lines)) await this.#reportOf(event);
   }
 
   /** Nobody waits for its answers any more. */
@@ -96,25 +96,25 @@ class ChildTeller {
       .map((start) => JSON.parse(lines.toString('utf8', start, lines.indexOf(LF, start))));
   }
 
-  #reportOf(event: Event): void {
+  async #reportOf(event: Event): Promise<void> {
     switch (event.type) {
       case 'progress':
         this.#progressAtMs = performance.now();
-        this.#wrap('task_progress', event);
+        await this.#wrap('task_progress', event);
         break;
       case 'error':
       case 'runner_error':
-        this.#wrap('task_error', event);
+        await this.#wrap('task_error', event);
         break;
       case 'action_required':
-        this.#asked(event);
+        await this.#asked(event);
         break;
       case 'task_action_required':
         // Of the tasks that a tool tells of, only the tool knows.
-        if (this.#isWorkflow) this.#asked(event);
+        if (this.#isWorkflow) await this.#asked(event);
         break;
       case 'action_answered':
-        this.#answered(event);
+        await this.#answered(event);
         break;
       case 'runner_state':
         if (event.to === 'waiting_ai') this.#wait();
@@ -124,8 +124,8 @@ class ChildTeller {
     }
   }
 
-  #asked(event: Event): void {
-    this.#wrap('task_action_required', event);
+  async #asked(event: Event): Promise<void> {
+    await this.#wrap('task_action_required', event);
     const child = readChildQuestion({
       task_id: this.#taskId,
       child_run_id: this.#childRunId,
@@ -152,7 +152,7 @@ class ChildTeller {
     for (const question of this.#open.values()) this.#engine.decisions.follow(question);
   }
 
-  #answered(event: Event): void {
+  async #answered(event: Event): Promise<void> {
     const actionId = throughTask(this.#taskId, String(event.action_id));
     if (!this.#open.delete(actionId)) return;
     const { action, answer, by, source, reason } = event;
@@ -165,14 +165,14 @@ class ChildTeller {
         source,
         ...(reason !== undefined && { reason }),
       };
-      emit(this.#engine, { type: 'action_answered', ...told, child_run_id: this.#childRunId });
+      await emit(this.#engine, { type: 'action_answered', ...told, child_run_id: this.#childRunId });
     }
     this.#engine.decisions.withdraw(actionId);
   }
 
-  #wrap(type: string, event: Event): void {
+  async #wrap(type: string, event: Event): Promise<void> {
     if (Number(event.seq) <= this.#recordedSeq) return;
     const about = { task_id: this.#taskId, child_run_id: this.#childRunId };
-    emit(this.#engine, { type, ...about, child_event: event });
+    await emit(this.#engine, { type, ...about, child_event: event });
   }
 }

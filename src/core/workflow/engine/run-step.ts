@@ -148,10 +148,10 @@ function itemsOf({ name, foreach }: Step, scope: Scope): readonly unknown[] {
 }
 
 /** It never came to a task: what it reads cannot be told. */
-function refused(engine: Engine, step: Step, id: string, error: unknown): StepEnd {
+async function refused(engine: Engine, step: Step, id: string, error: unknown): Promise<StepEnd> {
   const { code, message } = recordedFailure(error);
   const wasPassedOver = step.onError === 'continue';
   const passed = wasPassedOver ? { passed_over: true } : {};
-  emit(engine, { type: 'task_done', task_id: id, status: 'failed', code, msg: message, ...passed });
+  await emit(engine, { type: 'task_done', task_id: id, status: 'failed', code, msg: message, ...passed });
   return single(id, { status: 'failed', code, message, wasPassedOver }, step.kind === 'decision');
 }

@@ -22,7 +22,7 @@ export async function runTask(engine: Engine, task: EngineTask): Promise<TaskEnd
     }
     if (verdict === 'retry') continue;
     const wasPassedOver = status !== 'ok' && verdict === 'continue';
-    emit(engine, {
+    await emit(engine, {
       type: 'task_done',
       task_id: task.id,
       status,

@@ -68,11 +68,11 @@ async function endOfStep(engine: Engine, results: StepResults, step: Step): Prom
     return skip(engine, step, `'${skipped[0]}' was skipped`);
   try {
     if (step.when !== undefined && !(await isTrue(step.when, step, results)))
-      return skip(engine, step, 'its condition does not hold');
+      return await skip(engine, step, 'its condition does not hold');
   } catch (error) {
     const { code, message } = recordedFailure(error);
     const taskId = taskIdOf(step.name);
-    emit(engine, { type: 'task_done', task_id: taskId, status: 'failed', code, msg: message });
+    await emit(engine, { type: 'task_done', task_id: taskId, status: 'failed', code, msg: message });
     return { ...SKIPPED, state: 'failed', code, failed: [taskId], fatal: { taskId, code, message } };
   }
   return runStep(engine, results, step);
@@ -88,11 +88,11 @@ const SKIPPED: StepEnd = {
   fatal: undefined,
 };
 
-function skip(engine: Engine, { name }: Step, why: string): StepEnd {
+async function skip(engine: Engine, { name }: Step, why: string): Promise<StepEnd> {
   const taskId = taskIdOf(name);
   // An earlier attempt may have recorded it.
   if (engine.history.of(taskId).done?.status !== 'skipped')
-    emit(engine, { type: 'task_done', task_id: taskId, status: 'skipped', msg: why });
+    await emit(engine, { type: 'task_done', task_id: taskId, status: 'skipped', msg: why });
   return SKIPPED;
 }
 

@@ -143,16 +143,20 @@ export class WorkflowExecutor implements RunExecutor {
       );
     }
     const failed = [...results.all()].flatMap(([, end]) => end.failed);
-    if (fatal !== undefined) return notStarted(this.#reportFailure(engine, fatal, failed));
+    if (fatal !== undefined) return notStarted(await this.#reportFailure(engine, fatal, failed));
     try {
-      return this.#complete(engine, results, failed);
+      return await this.#complete(engine, results, failed);
     } catch (error) {
       const { code, message } = recordedFailure(error);
       return notStarted(stopped(code, message));
     }
   }
 
-  #reportFailure(engine: Engine, { taskId, code, message }: Fatal, failed: readonly string[]): Outcome {
+  async #reportFailure(
+    engine: Engine,
+    { taskId, code, message }: Fatal,
+    failed: readonly string[],
+  ): Promise<Outcome> {
     const others =
       failed.length > 1
         ? ` (and ${failed.length - 1} more: ${failed
@@ -163,7 +167,7 @@ export class WorkflowExecutor implements RunExecutor {
     const msg = `'${taskId}' failed: ${message}${others}`;
     const hint = 'Fix what failed, then resume the workflow.';
     const told = { code, msg, hint, retryable: false, failed: this.#named(engine, failed) };
-    emit(engine, { type: 'error', ...told });
+    await emit(engine, { type: 'error', ...told });
     return { state: 'failed', code, message: msg, hint, retryable: false, byRunner: false };
   }
 
@@ -187,7 +191,7 @@ export class WorkflowExecutor implements RunExecutor {
       steps,
       ...(failed.length > 0 && { failed: this.#named(engine, failed), failed_count: failed.length }),
     };
-    emit(engine, result);
+    await emit(engine, result);
     const outcome: Outcome = {
       state: 'completed',
       code: null,

@@ -13,10 +13,10 @@ export async function beginStage(pipe: Pipe, index: number, before: string | und
   const request = requestOf(pipe, index, before, wasSubmitted ? tries : tries + 1);
   if (!wasSubmitted) {
     const payload = { command: [tool, ...args].join(' '), key: request.idempotencyKey };
-    emit(pipe, { type: 'task_submitted', task_id: taskId, payload });
+    await emit(pipe, { type: 'task_submitted', task_id: taskId, payload });
   }
   const runId = await startChild(pipe, request);
-  emit(pipe, { type: 'task_started', task_id: taskId, child_run_id: runId });
+  await emit(pipe, { type: 'task_started', task_id: taskId, child_run_id: runId });
   return runId;
 }
 

@@ -87,7 +87,7 @@ export class PipeAttempt {
     const { state, code, message, rc, events } = summary;
     run.summary = summary;
     if (this.#pipe.history.of(stage.taskId).done === undefined)
-      emit(this.#pipe, {
+      await emit(this.#pipe, {
         type: 'task_done',
         task_id: stage.taskId,
         child_run_id: runId,
