@@ -45,6 +45,7 @@ export class Host {
     };
     const principal: Principal = { kind: 'agent', name: agentOf(env) ?? 'mcp client' };
     const app = new AcorApp({
+      routes: this.cli.routes,
       cwd: this.#cwd,
       env,
       principal,

@@ -22,7 +22,7 @@ const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 
 /** Completes the last of the words after the program's name; it may be empty. */
 export async function completeLine<C>(
-  app: CliApp<C>,
+  app: Pick<CliApp<C>, 'routes'>,
   line: readonly string[],
   open: () => Promise<C>,
   valuesOf: ValuesOf<C>,
@@ -50,7 +50,7 @@ interface Sources<C> {
 }
 
 async function completionOf<C>(
-  app: CliApp<C>,
+  app: Pick<CliApp<C>, 'routes'>,
   before: readonly string[],
   typed: string,
   sources: Sources<C>,
@@ -71,7 +71,11 @@ async function completionOf<C>(
 }
 
 /** The words that may come next in the name of a command, each with what the command does. */
-async function nextWords<C>(app: CliApp<C>, begun: readonly string[], isHelp: boolean): Promise<Candidate[]> {
+async function nextWords<C>(
+  app: Pick<CliApp<C>, 'routes'>,
+  begun: readonly string[],
+  isHelp: boolean,
+): Promise<Candidate[]> {
   const loaded = await loadAll(app.routes);
   const prefix = begun.length === 0 ? '' : `${begun.join(' ')} `;
   const next = loaded

@@ -13,17 +13,17 @@ const output = z.object({
   findings: z.array(findingShape),
   errors: z.int(),
   warnings: z.int(),
-  tools: z.int().describe('How many tools were looked at.'),
+  tools: z.int().describe('How many tools were checked.'),
   fixed: z
     .array(z.object({ file: z.string(), rules: z.array(z.string()), diff: z.string() }))
-    .describe('With --fix: the files that were changed, or would be.'),
+    .describe('With --fix: the files that were changed, or with --dry-run would be.'),
   dry_run: z.boolean(),
 });
 
 export const projectValidate = acorOperation({
   name: 'project.validate',
   summary:
-    'Check configuration, manifests, error codes, policies and workflows; every finding with its place and its fix.',
+    'Check configuration, manifests, error codes, policies and workflows; every finding has its place and its fix.',
   effect: 'writes',
   idempotent: true,
   rateLimit: null,
@@ -32,8 +32,8 @@ export const projectValidate = acorOperation({
       .array(z.string())
       .default([])
       .describe('Tools by name, files or folders; left out, the whole project.'),
-    strict: z.boolean().default(false).describe('Take warnings for errors.'),
-    fix: z.boolean().default(false).describe('Mend what is safe; comments and order stay as they are.'),
+    strict: z.boolean().default(false).describe('Treat warnings as errors.'),
+    fix: z.boolean().default(false).describe('Fix what is safe to fix; comments and order stay as they are.'),
     check_versions: z
       .boolean()
       .default(false)
@@ -69,8 +69,8 @@ export const projectValidate = acorOperation({
       fixed,
       dry_run: input.dry_run,
     };
-    const mendable = !input.fix && findings.some(({ rule }) => RULES[rule]?.fixed !== undefined);
-    const fixing = mendable ? [previewFixes(input.targets)] : [];
+    const isFixable = !input.fix && findings.some(({ rule }) => RULES[rule]?.fixed !== undefined);
+    const fixing = isFixable ? [previewFixes(input.targets)] : [];
     const [first] = errors;
     if (first === undefined) return { kind: 'data', data, next: fixing };
     return { kind: 'failure', error: refusal(errors, first, fixing, subject.workflowFiles), data };
@@ -82,7 +82,7 @@ function previewFixes(targets: readonly string[]): NextStep {
   return { operation: 'project.validate', input, why: 'See what would be fixed.' };
 }
 
-/** The code of the files that are wrong: one that keeps a single tool from running, or one that keeps all from it. */
+/** One error for all findings. Its code says whether only tools, only workflows, or the whole project are invalid. */
 function refusal(
   errors: readonly Finding[],
   first: Finding,

@@ -4,18 +4,19 @@ import type { StreamEnd } from '../../compose/operation.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { summaryOf } from '../../core/run/run-summary.ts';
 import { followRun } from '../../core/supervision/follow-run.ts';
+import { attachTo, resumeRun } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run-state.ts';
+import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { type EndedRun, runSummary, type StartedRun, startedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
-import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
 import { runAbout } from './run-about.ts';
 import { questionEnd, startedRunOf } from './run-detached.ts';
-import { answerOf } from './run-result.ts';
+import { answerOf, EXIT_INTERRUPTED } from './run-result.ts';
 
 export const runAttach = acorOperation({
   name: 'run.attach',
-  summary: 'Pick a run up again: stream its events until it ends or waits for an answer.',
+  summary: 'Follow a run: stream its events until it ends or waits for an answer.',
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
@@ -40,11 +41,11 @@ export const runAttach = acorOperation({
       end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {
         if (how === 'question') return questionEnd(store, run);
         if (signal.aborted) {
-          ctx.note(`acor: run ${run} goes on. Pick it up again with: acor attach ${run}`);
+          ctx.note(`acor: run ${run} continues. Follow it with: ${commandOf(attachTo(run))}`);
           return { answer: { kind: 'data', data: await startedRunOf(store, run), exit: EXIT_INTERRUPTED } };
         }
         const record = await readRun(store, run);
-        if (record.lost) ctx.note(`acor: ${record.message}. Go on with: acor resume ${run}`);
+        if (record.lost) ctx.note(`acor: ${record.message}. Continue it with: ${commandOf(resumeRun(run))}`);
         if (!isFinal(record.state)) return { answer: { kind: 'data', data: await startedRunOf(store, run) } };
         const answer = await answerOf(await summaryOf(store, run, record), { exit_code: 'acor' }, app);
         return { answer: { ...answer, exit: record.state === 'completed' ? 0 : 1 } };

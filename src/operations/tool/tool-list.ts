@@ -16,7 +16,7 @@ const toolLine = z.object({
   has_manifest: z.boolean(),
   path: z.string(),
   problems: z.array(z.string()),
-  notes: z.array(z.string()).optional().describe('What plugins say of it.'),
+  notes: z.array(z.string()).optional().describe('Notes of plugins.'),
 });
 
 export const toolList = acorOperation({
