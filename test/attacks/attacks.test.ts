@@ -107,7 +107,9 @@ describe(`attacks as ${who === 'root' ? 'root' : 'an ordinary user'}`, () => {
     tried: readonly AttemptOutcome[],
     areAll: boolean,
   ): void {
-    const results = tried.map(({ probe, harm, word }) => `${probe}: ${harm ? 'came through' : word}`).join('; ');
+    const results = tried
+      .map(({ probe, harm, word }) => `${probe}: ${harm ? 'came through' : word}`)
+      .join('; ');
     const through = tried.filter(({ harm }) => harm).length;
     const verdict = through === 0 ? 'held' : through === tried.length ? 'open' : 'part';
     if (areAll) found[attack.number] = { ...found[attack.number], [backend.name]: verdict };

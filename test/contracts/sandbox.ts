@@ -113,7 +113,8 @@ export function sandboxContract(backend: SandboxBackend): void {
         );
       });
 
-      it('starting programs that its manifest does not declare', () => assertHeld('perl -e "print qq(harm)"'));
+      it('starting programs that its manifest does not declare', () =>
+        assertHeld('perl -e "print qq(harm)"'));
 
       if (isRoot)
         it('changing the kernel', () =>
@@ -147,8 +148,7 @@ export function sandboxContract(backend: SandboxBackend): void {
         assert.match((await rig.bash(none, status)).stdout, /NoNewPrivs: 0 Seccomp: 0/);
       });
 
-      it('setting the setuid and setgid bits', () =>
-        assertHeld('echo > f; chmod 4755 f && echo harm'));
+      it('setting the setuid and setgid bits', () => assertHeld('echo > f; chmod 4755 f && echo harm'));
 
       it('making system calls that no tool needs', async () => {
         const call = (name: string, ...args: number[]) =>
