@@ -26,8 +26,8 @@ import type {
   SecretFiles,
 } from '../../src/core/sandbox/sandbox.ts';
 
-/** A user that no account stands for. */
-const SOMEBODY = { uid: 61_300, gid: 61_300 };
+/** A user without an account. */
+const STRANGER = { uid: 61_300, gid: 61_300 };
 
 export interface RigOptions {
   env?: Record<string, string>;
@@ -35,11 +35,11 @@ export interface RigOptions {
   groups?: readonly number[];
   /** Between the plan and the start. */
   beforeLaunch?: () => void;
-  /** Hears of the connections of a tool whose network is `listed`. */
+  /** Handles the connections of a tool whose network is `listed`. */
   onEgress?: (note: EgressNote) => void;
-  /** By name; handed over by descriptor. */
+  /** By name; passed as descriptors. */
   secrets?: Readonly<Record<string, string>>;
-  /** As a supervisor that takes over nothing of what the sandbox hands to it. */
+  /** Behaves as a supervisor that takes no descriptor from the sandbox. */
   isDeaf?: boolean;
 }
 
@@ -76,7 +76,7 @@ export class SandboxRig {
       mkdirSync(folder, { recursive: true });
   }
 
-  /** As the runner does it: what the tool may write is its own. */
+  /** As the runner does: the tool owns what it may write. */
   #takeOwnership(to: RunUser): void {
     const secrets = join(this.run, 'secrets');
     const files = readdirSync(secrets).map((name) => join(secrets, name));
@@ -91,7 +91,7 @@ export class SandboxRig {
     return { ...ended, ...ended.exit, stdout: started.stdout(), stderr: started.stderr() };
   }
 
-  /** Starts it, and leaves it going. */
+  /** Starts it without waiting for its end. */
   async start(
     backend: SandboxBackend,
     script: string,
@@ -99,7 +99,7 @@ export class SandboxRig {
   ) {
     const probe = await backend.probe();
     const confinement = await backend.confine({ ...this.#request(script), ...request }, probe);
-    if (canGiveUsers()) this.#takeOwnership(confinement.changesUser ? SOMEBODY : ROOT);
+    if (canGiveUsers()) this.#takeOwnership(confinement.changesUser ? STRANGER : ROOT);
     beforeLaunch?.();
     const [out, err] = ['out', 'err'].map((name) => join(this.root, `${name}-${this.#count++}`)) as [
       string,
@@ -112,7 +112,7 @@ export class SandboxRig {
       ...(secrets && { secrets: this.#handed(secrets) }),
       stdout,
       stderr,
-      user: confinement.changesUser ? SOMEBODY : null,
+      user: confinement.changesUser ? STRANGER : null,
       scratch: join(this.run, 'control'),
       groups,
     });
