@@ -94,8 +94,8 @@ esac
         why,
       ]),
       [
-        ['many rm', 'tells the same help as another'],
-        ['many broken', 'it told no help that could be read'],
+        ['many rm', 'its help equals that of another command'],
+        ['many broken', 'it printed no usable help'],
       ],
     );
     for (const [, ...args] of data.asked as string[][])

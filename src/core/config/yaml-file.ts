@@ -119,7 +119,7 @@ function notText(file: string): YamlFile {
 }
 
 function tooDeep(file: string): YamlFile {
-  return failed(file, 'too-deep', 'the file is nested too deeply', 'Make it flatter.');
+  return failed(file, 'too-deep', 'the file is nested too deeply', 'Reduce the nesting.');
 }
 
 /** The first alias of a document, if it has one. */
