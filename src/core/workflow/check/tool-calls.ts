@@ -31,7 +31,7 @@ export const checkToolCalls: Check = async (file, surroundings) => {
       problems.push(
         problemAt(file, call, {
           rule: 'unknown-tool',
-          message: `there is no tool called '${call.tool}'`,
+          message: `there is no tool '${call.tool}'`,
           fix: nearest === undefined ? 'Choose a tool from the list.' : `Write '${nearest}'.`,
           ...(nearest === undefined && { next: [LIST_TOOLS] }),
         }),

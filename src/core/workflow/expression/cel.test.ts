@@ -91,7 +91,7 @@ describe('an expression that would take too long', () => {
     for (const [source, why] of [
       ['inputs.text.matches("(a+)+$")', /matches/],
       ['cel.bind(x, "aa", x + x)', /bind/],
-      ['inputs.list.map(x, inputs.list.map(y, inputs.list.map(z, z)))', /in each other/],
+      ['inputs.list.map(x, inputs.list.map(y, inputs.list.map(z, z)))', /nested loops/],
       [`inputs.list${'.map(x, x)'.repeat(6)}`, /at most 5 loops/],
     ] as const)
       assert.match(JSON.stringify(valueFrom(source)), why, source);
