@@ -4,7 +4,7 @@ import type { OperationName } from '../operations/command-forms.ts';
 import { jsonSchemaOf } from './own-tools.ts';
 import { runSchema } from './tool-definition.ts';
 
-/** A tool of this server that starts, follows or answers a run, whatever its tool is. */
+/** A tool of this server that starts, follows or answers a run of any tool. */
 export interface RunTool {
   name: 'acor_run' | 'acor_wait' | 'acor_resume' | 'acor_answer';
   operation: OperationName;
@@ -101,7 +101,7 @@ export const RUN_TOOLS: readonly RunTool[] = [
   },
 ];
 
-/** How such a tool is shown by `tools/list`. */
+/** The entry of such a tool in `tools/list`. */
 export function runToolDefinition({ name, description, input, annotations }: RunTool): Tool {
   const answersWithRun = name === 'acor_wait' || name === 'acor_resume';
   return {

@@ -203,7 +203,7 @@ const plugins = z
     });
   });
 
-/** What `.acor/config.yaml` may hold (contract §6). All of it may be left out; unknown keys are errors. */
+/** The schema of `.acor/config.yaml` (contract §6). Every key is optional; unknown keys are errors. */
 export const configFile = z.strictObject({
   version: z
     .literal(1, 'must be 1, the only version of the file so far')
@@ -229,7 +229,7 @@ export const configFile = z.strictObject({
 
 export type Config = z.output<typeof configFile>;
 
-/** A project that was cloned has a configuration, too. */
+/** A cloned project can contain a configuration too. */
 function mayBePassed(name: string, context: z.core.$RefinementCtx): void {
   const why = whyDenied(name);
   if (why === undefined) return;

@@ -1,10 +1,10 @@
 interface DeniedNames {
   names: RegExp;
-  /** What a variable of these names does to a program. */
+  /** What a variable with one of these names does to a program. */
   why: string;
 }
 
-/** Variables that change what a program runs, rather than what it works on. The first row that fits counts. */
+/** Variables that change which code a program runs, rather than its data. The first matching row counts. */
 const DENIED: readonly DeniedNames[] = [
   {
     names: /^(?:LD_|DYLD_|GCONV_PATH$|GLIBC_TUNABLES$|MALLOC_TRACE$|LOCPATH$|NLSPATH$)/,
@@ -51,7 +51,7 @@ const DENIED: readonly DeniedNames[] = [
   },
 ];
 
-/** Why a tool may not be given a variable of this name; undefined when it may. */
+/** Why a tool must not get a variable of this name; undefined when it may. */
 export function whyDenied(name: string): string | undefined {
   return DENIED.find(({ names }) => names.test(name))?.why;
 }

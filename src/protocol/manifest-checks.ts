@@ -4,7 +4,7 @@ import { type InputSpec, inputSpec } from './manifest-inputs.ts';
 import { mapMistakes } from './manifest-map.ts';
 import { leastLevel, PERMISSION_LEVELS, permissionsSpec, settlePermissions } from './manifest-permissions.ts';
 
-/** A mistake at a place of a file, for which no single key is to blame. */
+/** A problem at a place of a file that concerns several keys. */
 export interface Mistake {
   path: (string | number)[];
   rule: string;
@@ -12,7 +12,7 @@ export interface Mistake {
   fix: string;
 }
 
-/** The mistakes of a manifest that lie between its keys. Parts that are wrong in themselves are passed over here. */
+/** The problems between a manifest's keys. Keys that are invalid themselves are skipped here. */
 export function* mistakesBetweenKeys(file: Readonly<Record<string, unknown>>): Generator<Mistake> {
   if (file['entry'] !== undefined && file['command'] !== undefined) {
     yield at(

@@ -3,7 +3,7 @@ import { INPUT_NAME, INPUT_NAME_RULE, INPUT_TYPES, type InputType, isOfType } fr
 
 const ORDERED: readonly InputType[] = ['string', 'int', 'number', 'duration'];
 
-/** One input of a tool (contract §5). `min` and `max` bound a value, or the length of a string. */
+/** One input of a tool (contract §5). `min` and `max` limit a value, or the length of a string. */
 export const inputSpec = z
   .strictObject({
     name: z.string().regex(INPUT_NAME, INPUT_NAME_RULE).describe('The flag is --name, with _ written as -.'),
@@ -40,7 +40,7 @@ export const inputSpec = z
 
 export type InputSpec = z.output<typeof inputSpec>;
 
-/** What workflows declare of an input (contract §10): its name is a key there, and it is given by that name alone. */
+/** The input of a workflow (contract §10): its name is its key, and callers pass it only by that name. */
 export const namedInput = z
   .strictObject(
     z

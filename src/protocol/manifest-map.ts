@@ -4,7 +4,7 @@ import { LOG_LEVELS } from './v1/wire.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
-/** What a message may be mapped to, with the fields that a rule has to give. */
+/** The message types that a rule can produce, with their required fields. */
 const MAP_TARGETS = {
   progress: [],
   heartbeat: [],
@@ -17,10 +17,13 @@ const MAP_TARGETS = {
 
 export type MapTarget = keyof typeof MAP_TARGETS;
 
-/** What the runner fills in, or what the rule says in another place. */
+/** Fields that the runner fills in, or that another part of the rule sets. */
 const NOT_TO_SET = ['type', 'v', 'seq', 'run_id'];
 
-/** One rule of `adapter: jsonl-map`: a message in which all of `when` is so becomes an event of type `to` with these fields. */
+/**
+ * One rule of `adapter: jsonl-map`: a message that matches all of `when` becomes an event of type `to` with these
+ * fields.
+ */
 export const mapRule = z.strictObject({
   when: z
     .record(z.string(), scalar)
@@ -39,7 +42,7 @@ export type MapRule = z.output<typeof mapRule>;
 
 type Found = { path: (string | number)[]; rule: string; message: string; fix: string };
 
-/** What is wrong with the rules beyond their shape. Rules that are wrong in themselves are passed over. */
+/** The problems of the rules beyond their format. Rules that are invalid themselves are skipped. */
 export function* mapMistakes(map: unknown, adapter: unknown): Generator<Found> {
   if (map === undefined && adapter === 'jsonl-map') {
     yield {

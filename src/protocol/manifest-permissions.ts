@@ -17,7 +17,7 @@ const egressRule = z
     'must be host:port, such as api.example.com:443',
   );
 
-/** What a manifest asks for. `*` alone stands for any host. */
+/** The requested permissions. `*` alone matches any host. */
 export const permissionsSpec = z.strictObject({
   level: z.enum(PERMISSION_LEVELS).optional().describe('Left out, it is the least that covers the rest.'),
   filesystem: z
@@ -39,7 +39,7 @@ export const permissionsSpec = z.strictObject({
   commands: z.array(z.string().min(1)).default([]).describe('Programs that it may start.'),
 });
 
-/** The checked permissions: the level is settled, and the hosts are a list. */
+/** The validated permissions: the level is set, and the hosts are a list. */
 export interface Permissions {
   level: PermissionLevel;
   filesystem: { read: string[]; write: string[] };
@@ -47,14 +47,14 @@ export interface Permissions {
   commands: string[];
 }
 
-/** Settles what the file left open. */
+/** Applies the defaults. */
 export function settlePermissions(spec: z.output<typeof permissionsSpec>): Permissions {
   const egress = spec.network.egress_allow;
   const asked = { ...spec, network: { egress_allow: egress === '*' ? ['*'] : egress } };
   return { ...asked, level: spec.level ?? leastLevel(asked) };
 }
 
-/** The least level that covers what is asked for (contract §5, §9). */
+/** The lowest level that covers the requested permissions (contract §5, §9). */
 export function leastLevel(asked: Omit<Permissions, 'level'>): PermissionLevel {
   const paths = [...asked.filesystem.read, ...asked.filesystem.write];
   if (paths.some(isWholeDisk) || asked.network.egress_allow.includes('*') || asked.commands.includes('*')) {

@@ -21,7 +21,7 @@ const commandLine = z.array(z.string().min(1)).min(1);
 
 export const ADAPTERS = ['jsonl', 'plain', 'markers', 'codex', 'claude', 'gemini', 'jsonl-map'] as const;
 
-/** What `tool.yaml` may hold (contract §5). Unknown keys are errors. */
+/** The schema of `tool.yaml` (contract §5). Unknown keys are errors. */
 export const manifestFile = z
   .strictObject({
     name: z
@@ -141,19 +141,19 @@ export const manifestFile = z
         context.addIssue({ code: 'custom', path, message, params: { rule, fix } });
       }
     },
-    // Mistakes between keys are reported beside those within keys, not after they are mended.
+    // Problems between keys are reported together with those within keys, not only after these are fixed.
     { when: ({ value }) => typeof value === 'object' && value !== null },
   );
 
 export type ManifestFile = z.output<typeof manifestFile>;
 
-/** A checked manifest: the file's keys, with the defaults of contract §3 and §5 filled in. */
+/** A validated manifest with the defaults of contract §3 and §5. */
 export type Manifest = Omit<ManifestFile, 'name' | 'permissions'> & {
   name: string;
   permissions: Permissions;
 };
 
-/** Settles what the file left to its surroundings: the name and the level. */
+/** Sets what depends on the surroundings: the name and the level. */
 export function completeManifest(file: ManifestFile, name: string): Manifest {
   return { ...file, name: file.name ?? name, permissions: settlePermissions(file.permissions) };
 }

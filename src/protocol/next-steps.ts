@@ -35,12 +35,12 @@ export const UPGRADE_CONFIG = step(
   'Bring the configuration up to date.',
 );
 
-/** `targets` are tools and files; none is the whole project. */
+/** `targets` are tools and files; empty means the whole project. */
 export function validateStrictly(targets: readonly string[]): OperationStep {
   return step('project.validate', { targets, strict: true }, 'Check it, warnings included.');
 }
 
-/** `agents` by name; `force` renews what a person has changed. */
+/** `agents` by name; `force` replaces what a person has changed. */
 export function initAgents(agents: readonly string[], options: { force?: true } = {}): OperationStep {
   return step('project.init', { agents: agents.join(','), ...options }, 'Write the files that agents read.');
 }
@@ -77,7 +77,7 @@ export function cancelRun(run: string): OperationStep {
   return step('run.cancel', { run }, 'Cancel the run.');
 }
 
-/** `force` also where the tool was stopped midway and is not idempotent. */
+/** `force` also reruns an interrupted tool that is not idempotent. */
 export function resumeRun(run: string, options: { force?: true } = {}): OperationStep {
   return step('run.resume', { run, ...options }, 'Continue the run from its checkpoints.');
 }
@@ -111,7 +111,7 @@ export function approve(name: string): OperationStep {
   return step('tool.approve', { tool: name }, 'Approve it; only a person at a terminal can.');
 }
 
-/** `FILE` marks the place of a file that only the user knows. */
+/** `FILE` is a placeholder for a file that only the user knows. */
 export function storeSecret(name: string): OperationStep {
   return step('secret.set', { name, file: 'FILE' }, `Store the secret ${name} from a file.`);
 }

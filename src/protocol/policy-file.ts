@@ -32,7 +32,7 @@ const limits = z
   })
   .describe('Ceilings: a manifest may ask for less, and what it leaves open is cut to them.');
 
-/** What may be said of all tools, and of one. What is left out is not restricted. */
+/** The rules for all tools or for one. A missing key does not restrict anything. */
 const rules = {
   max_level: z.enum(PERMISSION_LEVELS).optional().describe('The highest level that a tool may have.'),
   filesystem: z
@@ -64,7 +64,7 @@ const toolRules = z.strictObject({
   manifest_sha256: sha256.optional().describe('The only manifest that the tool may have.'),
 });
 
-/** What `policy.yaml` may hold (contract §9). Unknown keys are errors. */
+/** The schema of `policy.yaml` (contract §9). Unknown keys are errors. */
 export const policyFile = z.strictObject({
   version: z
     .literal(1, 'must be 1, the only version of the file so far')

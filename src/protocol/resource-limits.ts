@@ -3,7 +3,7 @@ import * as z from 'zod';
 const amount = z.number().positive();
 const count = z.int().positive();
 
-/** Limits on what a tool may use (contract §5). A MB is 1,000,000 bytes. */
+/** Limits on a tool's resources (contract §5). A MB is 1,000,000 bytes. */
 export const resourceLimits = z.strictObject({
   cpu_seconds: amount.optional().describe('Processor time of all its processes together.'),
   memory_mb: amount.optional().describe('Memory of all its processes together.'),

@@ -2,31 +2,31 @@ import * as z from 'zod';
 import { INPUT_NAME, INPUT_NAME_RULE } from './input-types.ts';
 import { namedInput } from './manifest-inputs.ts';
 
-/** What a step may be called: any text of one line, as in seed 000. It becomes a task id, and a name in expressions. */
+/** The form of a step's name: any text of one line, as in seed 000. It becomes a task id, and a name in expressions. */
 export const STEP_NAME = /^(?!__proto__$)(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,100}(?<!\s)$/u;
 
 export const STEP_NAME_RULE = 'must be 1 to 100 visible characters on one line';
 
-/** What a workflow may be called: it becomes the `workflow:<name>` of its runs. */
+/** The form of a workflow's name: it becomes the `workflow:<name>` of its runs. */
 export const WORKFLOW_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 export const WORKFLOW_NAME_RULE =
   'must start with a letter or digit, then at most 63 letters, digits, ., _ or -';
 
-/** Larger files are refused before they are read: some 10,000 steps fit in. */
+/** Larger files are rejected before they are read; this size allows some 10,000 steps. */
 export const MAX_WORKFLOW_BYTES = 4 * 1024 * 1024;
 
-/** How many steps a workflow may have, those of `finally` included. */
+/** The maximum number of steps of a workflow, including `finally`. */
 export const MOST_STEPS = 10_000;
 
-/** How deep workflows may stand in workflows. */
+/** The maximum nesting of workflows. */
 export const MOST_NESTED_WORKFLOWS = 8;
 
-/** How many items a `foreach` takes without being told otherwise, and at most. */
+/** The default and the maximum number of items of a `foreach`. */
 export const DEFAULT_MAX_ITEMS = 1000;
 export const MOST_ITEMS = 10_000;
 
-/** How many steps run at once when nothing is said. */
+/** The default number of concurrent steps. */
 export const DEFAULT_MAX_CONCURRENCY = 4;
 
 const ERROR_POLICIES = ['fail', 'continue', 'ask'] as const;
@@ -36,10 +36,10 @@ const seconds = z.number().positive();
 const count = z.int().positive();
 const commandLine = z.string().min(1).describe('A tool and its arguments, as a shell would split them.');
 const template = z.string().describe('May hold ${…}: an expression.');
-/** A value in which every text may hold expressions. */
+/** A value in which every text may contain expressions. */
 const value = z.unknown().describe('Texts in it may hold ${…}: an expression.');
 const values = z.record(z.string(), value);
-/** Arguments by the names of the inputs, or word by word. */
+/** Arguments by input name, or as words. */
 const args = z
   .union(
     [values, z.array(z.union([z.string(), z.number(), z.boolean()]))],
@@ -63,7 +63,7 @@ const option = z.strictObject({
   description: z.string().optional(),
 });
 
-/** What every step may have. */
+/** The keys that every step may have. */
 const common = {
   name: stepName,
   needs: z
@@ -111,13 +111,13 @@ const workOfStep = {
   pipe: z.array(commandLine).min(2).optional(),
 };
 
-/** A step as it is written; which of its keys belong together is checked apart, by its kind. */
+/** A step in the file. A separate check decides by its kind which keys may be combined. */
 export const workflowStep = z.strictObject({ ...common, ...workOfStep });
 
-/** A task of a `parallel` step that is more than a command line. Its name may be left out. */
+/** A task of a `parallel` step that is more than a command line. Its name is optional. */
 export const parallelTask = z.strictObject({ ...common, name: stepName.optional(), ...workOfStep });
 
-/** What a workflow file may hold (contract §10). Unknown keys are errors. */
+/** The schema of a workflow file (contract §10). Unknown keys are errors. */
 export const workflowFile = z.strictObject({
   $schema: z.string().optional(),
   name: z

@@ -94,8 +94,8 @@ esac
         why,
       ]),
       [
-        ['many rm', 'has the same help as another subcommand'],
-        ['many broken', 'its help could not be read'],
+        ['many rm', 'its help equals that of another command'],
+        ['many broken', 'it printed no usable help'],
       ],
     );
     for (const [, ...args] of data.asked as string[][])

@@ -10,14 +10,17 @@ import { type Candidate, type Completion, globalFlags, ownFlags, prefixed, words
 import { completeBehind } from './complete-behind.ts';
 import { readSoFar } from './read-so-far.ts';
 
-/** What only the application knows: values of a parameter, by what stands before it. Undefined: nothing is known of them. */
+/**
+ * Completions that only the application knows: values of a parameter, given the words before it. Undefined: no values
+ * are known.
+ */
 export type ValuesOf<C> = (
   wanted: { op: Operation<C>; key: string; given: ReadonlyMap<string, string> },
   context: C,
 ) => Promise<readonly Candidate[] | undefined>;
 
 const ABOUT_WIDTH = 60;
-// What a shell takes as it is: a stranger's text that is more than this is not put on anybody's command line.
+// Words that a shell reads literally. Untrusted text with other characters is never offered.
 const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 
 /** Completes the last of the words after the program's name; it may be empty. */
@@ -70,7 +73,7 @@ async function completionOf<C>(
   return { ...own, candidates: [...more, ...own.candidates] };
 }
 
-/** The words that may come next in the name of a command, each with what the command does. */
+/** The next possible words of a command's name, each with the description of the command. */
 async function nextWords<C>(
   app: Pick<CliApp<C>, 'routes'>,
   begun: readonly string[],
@@ -133,6 +136,6 @@ async function completeArguments<C>(
 function valuesFor(parameter: Parameter, known: readonly Candidate[] | undefined): Completion {
   if (parameter.enum !== undefined)
     return words(parameter.enum.map((value) => ({ value: String(value), about: '' })));
-  // A text of which nothing is known is most often a path.
+  // A text with unknown values is most often a path.
   return known === undefined ? { candidates: [], files: parameter.kind === 'string' } : words([...known]);
 }

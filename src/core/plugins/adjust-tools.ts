@@ -4,7 +4,7 @@ import type { LoadedPlugin } from './plugin-process.ts';
 
 const MAX_NOTE_CHARS = 300;
 
-/** Asks plugins which of the tools are offered, one after the other: each sees what those before it have left. */
+/** Asks the plugins in sequence which tools to offer: each plugin gets the list that the previous one returned. */
 export async function adjustTools(
   tools: readonly ToolEntry[],
   plugins: readonly LoadedPlugin[],

@@ -3,16 +3,16 @@ import { explainDenial, remedySentence } from './explain-denial.ts';
 import { coversHost, isWildcard } from './hosts.ts';
 import type { Violation } from './violation.ts';
 
-/** What holds without any policy file. */
+/** The rules that apply without any policy file. */
 export interface BuiltInRules {
-  /** `security.allow_network_egress`, and where it was said. */
+  /** `security.allow_network_egress`, and its place. */
   allowsWildcardHosts: boolean;
   by: string;
-  /** Wildcards that a policy file names. */
+  /** Wildcards that a policy file allows. */
   named: { hosts: readonly string[]; commands: readonly string[] };
 }
 
-/** A wildcard among hosts, and `*` among commands, are refused unless the policy names them. */
+/** Rejects wildcard hosts, and `*` among commands, unless the policy allows them. */
 export function builtInViolations({ permissions }: Manifest, rules: BuiltInRules): Violation[] {
   const hosts = permissions.network.egress_allow.flatMap((host, index): Violation[] => {
     if (!isWildcard(host) || rules.allowsWildcardHosts) return [];

@@ -8,12 +8,12 @@ import { type PlacedRules, type PolicyLayer, rulesFor } from './policy-layer.ts'
 import { isWithin, rootOf } from './reach.ts';
 import type { Decision, Violation } from './violation.ts';
 
-/** Weakest first. The schema has them too; it is not loaded for this. */
+/** Weakest first. The schema contains them too, but is not loaded for this. */
 const LEVELS: readonly PermissionLevel[] = ['minimal', 'standard', 'privileged'];
 
 /**
- * Holds what a run asks for against every layer of the policy (contract §9). Each layer is asked by itself and all must
- * allow it, so that none can widen another. The list of violations is complete.
+ * Checks a run's requests against every layer of the policy (contract §9). Each layer is checked separately and all
+ * must allow the run, so no layer can extend another. The list of violations is complete.
  */
 export function decide(
   asked: Asked,
@@ -58,7 +58,8 @@ function levelViolations({ manifest }: Asked, { rules, at }: PlacedRules): Viola
       },
     ];
   }
-  // A privileged tool reaches everything, whatever its manifest lists; only a list of everything allows that.
+  // A privileged tool can access everything, whatever its manifest lists, so only a rule that allows everything allows
+  // it.
   if (level !== 'privileged') return [];
   const lists: [key: string, allowed: readonly string[] | undefined, all: string][] = [
     ['filesystem.read', rules.filesystem?.read, '/'],
@@ -87,7 +88,7 @@ function pathViolations(asked: Asked, { rules, at }: PlacedRules): Violation[] {
   return (['read', 'write'] as const).flatMap((access) => {
     const allowed = rules.filesystem?.[access];
     if (allowed === undefined) return [];
-    // What may be written may be read.
+    // A writable path is also readable.
     const also = access === 'read' ? (rules.filesystem?.write ?? []) : [];
     const roots = [...allowed, ...also].map((root) => rootOf(root, places));
     const wanted = [

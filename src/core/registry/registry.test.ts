@@ -313,7 +313,7 @@ describe('a broken tool', () => {
     const [tool] = await list();
     assert.deepEqual(
       [tool?.problems[0]?.rule, tool?.problems[0]?.fix],
-      ['two-entries', 'Name one in the manifest: entry: cli.py'],
+      ['two-entries', 'Choose one in the manifest: entry: cli.py'],
     );
     project.write('tools/x/tool.yaml', 'entry: cli.sh\n');
     assert.deepEqual((await find('x')).language, 'bash');
@@ -571,7 +571,7 @@ describe('the cache of discovery', () => {
     assert.equal(tool.name, 'a');
   });
 
-  /** Asks until nothing is written any more: what changed a moment ago is read once more. Gives the time of the last writing. */
+  /** Lists until the cache is no longer rewritten: a file that changed a moment ago is read again. Returns the time of the last write. */
   async function settled(): Promise<number> {
     for (let last = 0; ; ) {
       await list();
@@ -640,7 +640,7 @@ const BOMB = [
 ].join('\n');
 
 async function open(): Promise<Registry> {
-  return Registry.open(await loadConfig({ cwd: project.root, env: { HOME: project.at('nobody') } }));
+  return Registry.open(await loadConfig({ cwd: project.root, env: { HOME: project.at('no-home') } }));
 }
 
 async function list(): Promise<ToolEntry[]> {

@@ -1,7 +1,7 @@
 import { tryOut } from './backends/try-out.ts';
 import type { SandboxBackend, SandboxProbe } from './sandbox.ts';
 
-/** What must fail in every sandbox, each as a shell command that succeeds where it is not held. */
+/** Attacks that must fail in every sandbox, each a shell command that succeeds without one. */
 const ATTACKS: Readonly<Record<string, string>> = {
   'writes to /usr': ': > /usr/.acor-self-test',
   'writes to /etc': ': > /etc/.acor-self-test',
@@ -15,7 +15,7 @@ const ATTACKS: Readonly<Record<string, string>> = {
   'holds descriptors of others': '[ -e /proc/self/fd/4 ] || [ -e /proc/self/fd/9 ]',
 };
 
-/** Runs the attacks in a real sandbox of this machine. Returns those that came through, or what kept them from being tried. */
+/** Runs the attacks in a real sandbox of this machine. Returns those that succeeded, or why they could not run. */
 export async function selfTest(
   backend: SandboxBackend,
   probe: SandboxProbe,

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 
-/** Throws E_PERMISSION when another user has access to a file or folder; `wanted` is the mode it should have. */
+/** Throws E_PERMISSION when another user can access a file or folder; `wanted` is the required mode. */
 export function checkOwnOnly(path: string, stats: Stats, wanted: string): void {
   if (process.getuid !== undefined && stats.uid !== process.getuid()) {
     throw new AcorError('E_PERMISSION', `${path} belongs to another user (${stats.uid})`, {
@@ -18,7 +18,7 @@ export function checkOwnOnly(path: string, stats: Stats, wanted: string): void {
   });
 }
 
-/** The rights as `chmod` takes them. */
+/** The mode in the notation of `chmod`. */
 export function modeOf({ mode }: Stats): string {
   return (mode & 0o777).toString(8).padStart(3, '0');
 }

@@ -5,17 +5,17 @@ import { answerSteps, readQuestion } from '../run/answers/question.ts';
 import { followToEnd } from '../run/follow-to-end.ts';
 import { countLines } from '../store-files/follow.ts';
 
-/** Why the following of a run stopped: the run is over, it waits for an answer, or the reader or the signal stopped it. */
+/** Why following stopped: the run ended, it waits for an answer, or the reader or the signal stopped it. */
 export type FollowEnd = 'ended' | 'question' | 'stopped';
 
-/** How questions were put to a person: the run waits for none of them any more, or the person left one open. */
+/** The outcome of asking the user: no question blocks the run any more, or the user left one open. */
 export type DialogEnd = 'settled' | 'left';
 
 const STATE_MARK = Buffer.from('"type":"runner_state"');
 
 /**
- * Yields the events of a run of any supervisor as whole lines, from any `seq` on, until the run ends or waits for an answer. `ask`
- * puts the questions for which it waits to a person; when they are answered, the following goes on.
+ * Yields the events of any run as whole lines, from any `seq`, until the run ends or waits for an answer. `ask` asks
+ * the user the blocking questions; after the answers, following continues.
  */
 export async function* followRun(
   store: RunStore,
@@ -35,7 +35,7 @@ export async function* followRun(
   },
 ): AsyncGenerator<Uint8Array, FollowEnd> {
   for (let seen = since; ; ) {
-    // The events before `seen` may hold the question for which the run waits.
+    // The blocking question may be among the events before `seen`.
     const waits = seen > 0 && (await blockingQuestionsOf(store, runId)).length > 0;
     let state = waits ? 'waiting_ai' : undefined;
     let isOver = false;
@@ -53,19 +53,19 @@ export async function* followRun(
   }
 }
 
-/** The questions for which a run waits, in the order in which they were asked. */
+/** The blocking questions, in the order in which they were asked. */
 export async function blockingQuestionsOf(store: RunStore, runId: string): Promise<AskedQuestion[]> {
   const questions = await questionsOf(store, runId);
   return questions.filter(({ asked, isOpen }) => isOpen && asked.blocking === true);
 }
 
-/** The steps that answer the questions for which a run waits. */
+/** The next steps that answer the blocking questions. */
 export async function stepsForOpenQuestions(store: RunStore, runId: string): Promise<NextStep[]> {
   const questions = await blockingQuestionsOf(store, runId);
   return questions.flatMap(({ asked }) => answerSteps(runId, readQuestion(asked)));
 }
 
-/** The state that a batch of lines leaves the run in, if it changes it. */
+/** The state of the run after a batch of lines, if they change it. */
 export function stateAfter(lines: Uint8Array): string | undefined {
   const buffer = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
   for (
@@ -75,7 +75,7 @@ export function stateAfter(lines: Uint8Array): string | undefined {
   ) {
     const start = buffer.lastIndexOf(10, at) + 1;
     const event = JSON.parse(buffer.toString('utf8', start, buffer.indexOf(10, at)));
-    // The words may also stand in an event that wraps another one.
+    // These words may also appear inside a wrapped event.
     if (event.type === 'runner_state') return String(event.to);
   }
   return undefined;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { Finding } from '../../core/authoring/validation/finding.ts';
-import { mendFiles } from '../../core/authoring/validation/fixes/fix-files.ts';
+import { fixFiles } from '../../core/authoring/validation/fixes/fix-files.ts';
 import { RULES } from '../../core/authoring/validation/rules.ts';
 import { openSubject } from '../../core/authoring/validation/subject.ts';
 import { validate } from '../../core/authoring/validation/validate.ts';
@@ -50,7 +50,7 @@ export const projectValidate = acorOperation({
     const { pluginsOf } = await import('../../core/project/open-project.ts');
     const surroundings = { cwd: ctx.cwd, env: ctx.env, pluginsOf };
     let subject = await openSubject(input.targets, surroundings);
-    const fixed = input.fix ? await mendFiles(subject, { dryRun: input.dry_run }) : [];
+    const fixed = input.fix ? await fixFiles(subject, { dryRun: input.dry_run }) : [];
     if (fixed.length > 0 && !input.dry_run) subject = await openSubject(input.targets, surroundings);
     const found = await validate(subject, {
       strict: input.strict,

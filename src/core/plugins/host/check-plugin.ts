@@ -6,7 +6,7 @@ export type Hook = (typeof HOOKS)[number];
 const KEYS: readonly string[] = [...HOOKS, 'languages'];
 const LANGUAGE_KEYS: readonly string[] = ['name', 'extensions', 'detect', 'runtime', 'command'];
 
-/** Holds what a module exports to the shape of a plugin. Throws with words on what is wrong. */
+/** Validates a module's default export as a plugin. Throws a message when it is invalid. */
 export function checkPlugin(exported: unknown): Plugin {
   if (typeof exported !== 'object' || exported === null) {
     throw new Error('its default export is no object; write: export default { onEvent(event) { … } }');

@@ -3,21 +3,21 @@ import { canonicalAddress, reachOf } from './address.ts';
 import { readHost, withPort } from './host.ts';
 import { covers, type EgressRule, isNamed, readRule } from './rule.ts';
 
-/** More listeners than this take too long to make. */
+/** More listeners would take too long to create. */
 const MAX_RULES = 200;
 
-/** What a tool may reach, as the manifest and the configuration have it. */
+/** The hosts that a tool may access, from its manifest and the configuration. */
 export interface EgressPlan {
   rules: readonly EgressRule[];
-  /** What the configuration opens beyond public addresses (`security.allow_private_egress`). */
+  /** Non-public addresses that the configuration allows (`security.allow_private_egress`). */
   opened: readonly EgressRule[];
-  /** Addresses of names that are not looked up (`security.egress_hosts`), by canonical name. */
+  /** Fixed addresses of names (`security.egress_hosts`), by canonical name. */
   hosts: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads what a tool asks for. Throws E_MANIFEST_INVALID or E_CONFIG_INVALID with all entries that cannot be read, and E_POLICY_DENIED for
- * addresses that would be refused whenever they are dialled.
+ * Parses a tool's egress rules. Throws E_MANIFEST_INVALID or E_CONFIG_INVALID with all invalid entries, and
+ * E_POLICY_DENIED for addresses that would always be refused.
  */
 export function planEgress(
   tool: string,
@@ -51,7 +51,7 @@ function readHosts(hosts: Readonly<Record<string, string>>): ReadonlyMap<string,
   );
 }
 
-/** A literal address is known to be refused before anything is started. */
+/** A literal address can be refused before the run starts. */
 function isClosed(rule: EgressRule, { opened }: EgressPlan): boolean {
   if (!isNamed(rule) || rule.host.kind !== 'address') return false;
   const { host, port } = rule;

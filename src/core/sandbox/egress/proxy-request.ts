@@ -1,17 +1,17 @@
 import { type Host, nameOf, readHostAndPort, withPort } from './host.ts';
 
-/** What a client asks of the proxy: a tunnel, or one request to be passed on, with the head that the host is to get. */
+/** A client's request to the proxy: a tunnel, or one forwarded request with the head for the host. */
 export type ProxyRequest =
   | { kind: 'tunnel'; host: Host; port: number }
   | { kind: 'forward'; host: Host; port: number; head: string };
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** They are between the client and the proxy alone. */
+/** Hop-by-hop headers. */
 const HOP_BY_HOP = ['connection', 'proxy-connection', 'proxy-authorization', 'keep-alive', 'te', 'upgrade'];
 
 /**
- * Reads the head of a request, without its last empty line, one character a byte. A text says what is wrong with it. Strict, because what
- * this reads in one way and a server in another way would be let through to the wrong place.
+ * Parses the head of a request without its last empty line, one character per byte. Returns a message for an invalid
+ * head. It is strict, because a head that a server reads differently could reach the wrong host.
  */
 export function readProxyRequest(head: string): ProxyRequest | string {
   if (/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/.test(head)) return 'it holds control characters';
@@ -45,7 +45,7 @@ function readForward(
   const hosts = values('host');
   const isSame = hosts.every((text) => sameAs(readAuthority(text), where));
   if (hosts.length > 1 || !isSame) return 'its Host is not the host of its address';
-  // Two lengths are how one request is made to look like two.
+  // Two lengths enable request smuggling.
   const lengths = [...values('content-length'), ...values('transfer-encoding')];
   if (lengths.length > 1) return 'it has more than one length';
   const dropped = [...HOP_BY_HOP, 'host', ...values('connection').flatMap(listed)];

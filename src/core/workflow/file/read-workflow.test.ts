@@ -109,7 +109,7 @@ describe('a workflow file', () => {
     );
   });
 
-  it('is told all its mistakes at once, each with its place', async () => {
+  it('reports all problems of the file at once, each with its place', async () => {
     assert.deepEqual(
       await rulesOf(
         [
