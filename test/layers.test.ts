@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix, sep } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { BUN_FILES, COMPOSITION_ROOTS, KNOWN_CYCLES, LAYERS, type Layer, LOADERS } from './layers.ts';
+import { BUN_FILES, COMPOSITION_ROOTS, LAYERS, type Layer, LOADERS } from './layers.ts';
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url));
 const LEAST_FILES = 100;
@@ -31,19 +31,12 @@ describe('the layers', () => {
     }
   });
 
-  it('contain no cycle of files, by values or by types, except the listed ones', () => {
-    const cycles = cyclesOf(importGraph(SRC));
-    const isNamed = (cycle: readonly string[]) =>
-      KNOWN_CYCLES.some((known) => cycle.every((file) => known.includes(file)));
+  it('contain no cycle of files, by values or by types', () => {
     assert.deepEqual(
-      cycles.filter((cycle) => !isNamed(cycle)),
+      cyclesOf(importGraph(SRC)),
       [],
       'Fix: move what both files need, often a type, into a file of its own below them.',
     );
-    for (const known of KNOWN_CYCLES) {
-      const stands = cycles.some((cycle) => known.includes(cycle[0]!));
-      assert.ok(stands, `this cycle is gone. Fix: remove it from KNOWN_CYCLES in test/layers.ts: ${known}`);
-    }
   });
 
   it('are also checked for cycles of types and of late imports', () => {

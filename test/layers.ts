@@ -296,32 +296,3 @@ export const BUN_FILES: readonly string[] = [
   'core/process/runtime-bun.ts',
   'core/index-sqlite/sqlite-bun.ts',
 ];
-
-/** Remaining import cycles. Add none, and let none grow. */
-export const KNOWN_CYCLES: readonly (readonly string[])[] = [
-  [
-    'operations/acor-cli.ts',
-    'operations/index.ts',
-    'operations/project/agents-check.ts',
-    'operations/project/agents-hook.ts',
-    'operations/project/agents-plugin.ts',
-    'operations/project/agents/agent-texts.ts',
-    'operations/project/agents/session-start.ts',
-    'operations/project/project-init.ts',
-    'operations/system/complete-words.ts',
-    'operations/system/completion-values.ts',
-    'operations/system/explain.ts',
-    'operations/system/explain/commands.ts',
-    'operations/system/explain/decisions.ts',
-    'operations/system/explain/errors.ts',
-    'operations/system/explain/facts.ts',
-    'operations/system/explain/manifests.ts',
-    'operations/system/explain/overview.ts',
-    'operations/system/explain/protocol.ts',
-    'operations/system/explain/runs.ts',
-    'operations/system/explain/security.ts',
-    'operations/system/explain/tools.ts',
-    'operations/system/explain/topics.ts',
-    'operations/tool/tool-catalog.ts',
-  ],
-];

@@ -62,6 +62,12 @@ describe('the core and the protocol', () => {
     assert.deepEqual(found.sort(), Object.keys(MAY_HOLD_COMMANDS).sort());
   });
 
+  it('hold none in a hint of an operation either: the next steps have the command', () => {
+    const operations = globSync('operations/**/*.ts', { cwd: SRC });
+    const found = operations.filter((path) => /\bhint: .*\bacor [a-z<-]/.test(withoutComments(path)));
+    assert.deepEqual(found, []);
+  });
+
   it('name only operations that there are', () => {
     const named = files.flatMap((path) => [
       ...readFileSync(SRC + path, 'utf8').matchAll(/\boperation: '([^']+)'/g),
