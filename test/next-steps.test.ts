@@ -68,7 +68,7 @@ describe('the core and the protocol', () => {
     assert.deepEqual(found, []);
   });
 
-  it('name only operations that there are', () => {
+  it('name only existing operations', () => {
     const named = files.flatMap((path) => [
       ...readFileSync(SRC + path, 'utf8').matchAll(/\boperation: '([^']+)'/g),
     ]);
@@ -86,7 +86,7 @@ describe('the core and the protocol', () => {
 });
 
 describe('a route', () => {
-  it('says of its operation what the operation says itself', async () => {
+  it('declares the same command form as its operation', async () => {
     for (const { operation, command, positionals, passthrough, load } of ROUTES) {
       const op = await load();
       assert.deepEqual(

@@ -174,7 +174,7 @@ describe('acor init', () => {
   });
 
   it(
-    'says what to do about a folder that may not be written to, and goes on from there later',
+    'reports a folder that is not writable with the fix, and completes after the fix',
     needsMounts,
     async () => {
       using project = await ProjectWithMounts.open({});

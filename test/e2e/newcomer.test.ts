@@ -24,7 +24,7 @@ function emptyFolder() {
 }
 
 describe('a newcomer who does what docs/getting-started.md says', { skip: noPython }, () => {
-  it('comes without a terminal to a tool of their own that runs', () => {
+  it('gets a tool of their own running, without a terminal', () => {
     using folder = emptyFolder();
     let cwd = folder.root;
     const answers: string[] = [];

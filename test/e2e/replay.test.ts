@@ -231,7 +231,7 @@ describe('replay --execute', () => {
   });
 
   it(
-    'gives the answers that were given, without asking',
+    'uses the recorded answers, without asking',
     hasPython ? {} : { skip: 'python3 is not here' },
     async () => {
       const asked = parseLines((await project.acor(['run', 'asks'])).stdout);
