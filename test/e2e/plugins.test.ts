@@ -185,7 +185,7 @@ describe('the hooks of a plugin', () => {
     );
     const ran = await run('quick');
     assert.equal(ran.end.state, 'completed');
-    assert.match(toldBy(ran, 'a').join(), /returned a tool from onDiscovery that it was not shown: 'new'/);
+    assert.match(toldBy(ran, 'a').join(), /returned an unknown tool from onDiscovery: 'new'/);
   });
 
   it('onPreRun refuses a run before anything of it exists, in a dry run as well', async () => {

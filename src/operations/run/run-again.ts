@@ -28,7 +28,7 @@ export const againInput = z.object({
   force: z
     .boolean()
     .default(false)
-    .describe('Also when the tool was stopped mid-way and is not idempotent: what it did may be done twice.'),
+    .describe('Also rerun an interrupted tool that is not idempotent: its effects may happen twice.'),
 });
 
 export type AgainFlags = z.output<typeof againInput>;

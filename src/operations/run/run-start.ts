@@ -19,7 +19,7 @@ const input = z.object({
       "The tool's arguments. ACOR's own flags may stand among them where the tool declares none of that name; -- ends them.",
     ),
   timeout: z.number().positive().optional().describe('Seconds until the deadline of the whole run.'),
-  retries: z.int().min(0).optional().describe('How many more times a retryable failure is tried.'),
+  retries: z.int().min(0).optional().describe('How often a retryable failure is retried.'),
   stream,
   detach: z
     .boolean()
