@@ -118,11 +118,15 @@ const security = z.strictObject({
   direct_calls: z
     .enum(['allow', 'deny'])
     .default(DEFAULTS.security.direct_calls)
-    .describe('Whether an agent with ACOR's hooks may start the entry of a tool without ACOR.'),
+    .describe('Whether an agent that runs the hooks of ACOR may start the entry of a tool without ACOR.'),
 });
 
 const budget = z.strictObject({
-  max_runs: z.int().positive().optional().describe('The number of concurrent runs; the others wait in `queued`.'),
+  max_runs: z
+    .int()
+    .positive()
+    .optional()
+    .describe('The number of concurrent runs; the others wait in `queued`.'),
   max_timeout_s: seconds.optional().describe('A ceiling for manifests and flags.'),
   max_output_size: z.int().positive().optional().describe('In bytes; a ceiling for manifests.'),
   max_attempts: z.int().positive().optional().describe('A ceiling for manifests and flags.'),
@@ -154,7 +158,9 @@ const task = z.strictObject({
   writes: z
     .array(folder)
     .optional()
-    .describe('Writable paths, relative to the project. By default, everything at the top of the project except files that other programs execute or obey.'),
+    .describe(
+      'Writable paths, relative to the project. By default, everything at the top of the project except files that other programs execute or obey.',
+    ),
   commands: z.array(z.string().min(1)).default([]).describe('Further programs that it may start.'),
   hosts: z
     .array(z.string().min(1))
@@ -182,7 +188,7 @@ const task = z.strictObject({
 const answerRule = z.strictObject({
   action: z.string().min(1).describe('The action of the question.'),
   tool: z.string().min(1).optional().describe('Only when this tool asks.'),
-  answer: z.unknown().describe('The id of an option, or a value that matches the question's schema.'),
+  answer: z.unknown().describe('The id of an option, or a value that matches the schema of the question.'),
   reason: z.string().optional().describe('The reason; it is recorded with the answer.'),
 });
 
@@ -222,9 +228,7 @@ export const configFile = z.strictObject({
   storage: storage.prefault({}).describe('How runs are stored.'),
   task: task.prefault({}).describe('The executor of `acor task`, and its settings.'),
   answers: z.array(answerRule).default([]).describe('Automatic answers; the first matching rule applies.'),
-  plugins: plugins
-    .default([])
-    .describe('Plugin modules. They are only active after approval.'),
+  plugins: plugins.default([]).describe('Plugin modules. They are only active after approval.'),
 });
 
 export type Config = z.output<typeof configFile>;

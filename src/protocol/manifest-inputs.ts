@@ -22,7 +22,7 @@ export const inputSpec = z
     secret: z
       .boolean()
       .default(false)
-      .describe('Masked wherever arguments are shown, and redacted in the tool's output.'),
+      .describe('Masked wherever arguments are shown, and redacted in the output of the tool.'),
     flag: z
       .string()
       .regex(/^--?[A-Za-z0-9][A-Za-z0-9_.-]*$/, 'must look like --name or -n')

@@ -54,7 +54,11 @@ const retry = z.strictObject({
     .min(1)
     .default(['retryable'])
     .describe('Error classes (retryable, infra_error …) or codes (E_…).'),
-  backoff_s: z.number().nonnegative().default(1).describe('Seconds before the first retry; doubled each time.'),
+  backoff_s: z
+    .number()
+    .nonnegative()
+    .default(1)
+    .describe('Seconds before the first retry; doubled each time.'),
 });
 
 const option = z.strictObject({
@@ -130,7 +134,7 @@ export const workflowFile = z.strictObject({
   inputs: z
     .record(z.string().regex(INPUT_NAME, INPUT_NAME_RULE), namedInput)
     .default({})
-    .describe('The inputs by name, with the keys of a manifest's input.'),
+    .describe('The inputs by name, with the keys of an input in a manifest.'),
   timeout_s: seconds.optional().describe('Seconds for the whole workflow.'),
   max_concurrency: count
     .default(DEFAULT_MAX_CONCURRENCY)

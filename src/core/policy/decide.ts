@@ -145,7 +145,7 @@ function listViolations({ manifest }: Asked, { rules, at }: PlacedRules): Violat
             allowed,
             by: at(key),
             rule: `'${each}' is not among the ${key} that are allowed`,
-            fix: `Take it out of the manifest, or add this to ${key} at ${at(key)}: ${listEntry(each)}`,
+            fix: `Remove it from the manifest, or add this to ${key} at ${at(key)}: ${listEntry(each)}`,
           },
     );
   }
