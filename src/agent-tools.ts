@@ -61,7 +61,7 @@ export function functionToolsOf(door: FunctionToolDoor): FunctionTool[] {
       description: (tool.manifest.description ?? `Runs ${tool.name}.`).slice(0, MAX_DESCRIPTION_CHARS),
       parameters: inputSchemaOf(tool.manifest),
       execute: (args, { signal } = {}) =>
-        told(async () => {
+        resultOf(async () => {
           const call = new Call();
           const onQuestion = (question: Question) => call.ask(question);
           const words = wordsFor(tool.manifest, args);
@@ -94,7 +94,7 @@ function answerTool(door: FunctionToolDoor, calls: Map<string, Call>): FunctionT
       additionalProperties: false,
     },
     execute: (args) =>
-      told(async () => {
+      resultOf(async () => {
         const { run_id: runId, action_id: actionId, answer } = args as Record<string, string>;
         await door.answer(String(runId), String(actionId), answer);
         const call = calls.get(String(runId));
@@ -170,7 +170,7 @@ function ended({
 }
 
 /** A model cannot catch exceptions, so every error becomes a result. */
-async function told(work: () => Promise<FunctionResult>): Promise<FunctionResult> {
+async function resultOf(work: () => Promise<FunctionResult>): Promise<FunctionResult> {
   try {
     return await work();
   } catch (error) {

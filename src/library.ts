@@ -225,12 +225,12 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
 
   constructor(started: Promise<Run | KnownRun>, { onEvent }: Pick<RunOptions, 'onEvent'>) {
     this.#started = started;
-    const told = onEvent === undefined ? undefined : this.#emit(onEvent);
+    const listening = onEvent === undefined ? undefined : this.#emit(onEvent);
     // An exception of a listener rejects the promise of the run, not an earlier call.
-    told?.catch(() => {});
+    listening?.catch(() => {});
     this.#ended = started.then(async (run) => {
       const summary = await run.ended;
-      await told;
+      await listening;
       return summary;
     });
     // A caller that only iterates gets the error from the iteration.

@@ -150,7 +150,7 @@ async function directoryOf(globals: GlobalFlags, io: CliIo, invocation: string):
     () => false,
   );
   if (isDirectory) return directory;
-  throw usageError([{ parameter: '--cwd', message: `--cwd: ${directory} is no directory` }], invocation);
+  throw usageError([{ parameter: '--cwd', message: `--cwd: ${directory} is not a directory` }], invocation);
 }
 
 function versionLine<C>(app: CliApp<C>): string {

@@ -40,8 +40,8 @@ export async function callOperation<C>(
     next,
   });
   const failed = (thrown: unknown, data?: unknown) => {
-    const told = withData(toFailure(thrown, app, { signal: call.signal, showsStack: false }), data);
-    return failure(told.error, meta(told.next));
+    const problem = withData(toFailure(thrown, app, { signal: call.signal, showsStack: false }), data);
+    return failure(problem.error, meta(problem.next));
   };
   try {
     const selection = { ...NO_GLOBAL_FLAGS, ...call.selection };

@@ -67,7 +67,7 @@ export const catalogSchema: z.ZodType<Catalog | CatalogEntry> = z.lazy(() => {
         positional: z.literal(true).optional(),
       }),
     ),
-    outputFields: z.array(z.string()).describe('Names that --fields takes.'),
+    outputFields: z.array(z.string()).describe('Names that --fields accepts.'),
     outputSchema: jsonSchema.describe('JSON Schema of data.'),
     inputSchema: jsonSchema.describe('JSON Schema of --input-json.'),
     idempotent: z.boolean(),

@@ -66,7 +66,7 @@ function wanted(issue: z.core.$ZodIssue): string {
     case 'invalid_union':
       return unionWanted(issue);
     default:
-      return 'fit what the command takes';
+      return 'be valid for the command';
   }
 }
 
@@ -86,7 +86,7 @@ function formatWanted({ format, pattern }: z.core.$ZodIssueInvalidStringFormat):
 
 function unionWanted(issue: z.core.$ZodIssueInvalidUnion): string {
   const ways = issue.errors.flatMap(([first]) => (first === undefined ? [] : [wantedWithin(first)]));
-  return ways.length === 0 ? 'fit what the command takes' : [...new Set(ways)].join(' or ');
+  return ways.length === 0 ? 'be valid for the command' : [...new Set(ways)].join(' or ');
 }
 
 function wantedWithin(issue: z.core.$ZodIssue): string {

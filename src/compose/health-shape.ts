@@ -5,16 +5,16 @@ export const checkStatus = z.enum(['ok', 'degraded', 'blocked']);
 
 /** One check, with the command or edit that fixes a failure. */
 export const healthCheck = z.object({
-  name: z.string().describe('What was looked at.'),
-  status: checkStatus.describe('How it is.'),
-  detail: z.string().describe('What was found.'),
-  fix: z.string().optional().describe('The command or the edit that mends it, as it is to be typed.'),
+  name: z.string().describe('The name of the check.'),
+  status: checkStatus.describe('The result of the check.'),
+  detail: z.string().describe('What the check found.'),
+  fix: z.string().optional().describe('The exact command or edit that fixes it.'),
 });
 
 /** The output of a `health` command (seed 004). */
 export const healthReport = z.object({
   status: z.enum(['ready', 'degraded', 'blocked']).describe('Whether the application can work.'),
-  checks: z.array(healthCheck).describe('What was looked at.'),
+  checks: z.array(healthCheck).describe('The name of the check.'),
 });
 
 export type HealthCheck = z.output<typeof healthCheck>;

@@ -36,7 +36,7 @@ export function calleeHelp(callee: ForwardedCommand, invocation: string, screen:
   const flags = inputs.filter((each) => !each.isPositional);
   const examples = callee.examples.slice(0, MAX_EXAMPLES).map(bounded);
   const takesAnything = [
-    'It declares no inputs; arguments pass as they are.',
+    'It declares no inputs; ACOR passes the arguments unchanged.',
     `Its own help, if it has any: ${invocation} ${safeLine(callee.name)} -- --help`,
   ];
   return sections(screen, [

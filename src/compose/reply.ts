@@ -192,18 +192,18 @@ export class Reply<C> {
     });
   }
 
-  async #failure(told: Failure): Promise<number> {
+  async #failure(problem: Failure): Promise<number> {
     // Only a person at a terminal gets no envelope: a piped table has no place for an error.
     if (this.structured || this.audience === 'agent') {
-      await this.#envelope(failure(told.error, this.#meta(this.#commands(told.next))));
+      await this.#envelope(failure(problem.error, this.#meta(this.#commands(problem.next))));
     } else {
       const [{ renderFailure }, { isatty }] = await Promise.all([import('./render.ts'), import('node:tty')]);
       const { stderrFd } = this.#io;
       // The screen is that of stdout, even if stderr is a file.
       const screen = { ...this.screen(), ...(!isatty(stderrFd) && { color: false }) };
-      await writeOut(stderrFd, renderFailure(told.error, this.#commands(told.next), screen));
+      await writeOut(stderrFd, renderFailure(problem.error, this.#commands(problem.next), screen));
     }
-    return told.exit;
+    return problem.exit;
   }
 
   async #envelope(envelope: Envelope): Promise<void> {

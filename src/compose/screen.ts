@@ -25,8 +25,8 @@ export function detectScreen(facts: { isTTY: boolean; columns: number | undefine
 
 function widthOf(columns: number | undefined, env: Env): number {
   if (columns !== undefined && columns > 0) return columns;
-  const told = Number(env['COLUMNS']);
-  return Number.isInteger(told) && told > 0 ? told : DEFAULT_WIDTH;
+  const wanted = Number(env['COLUMNS']);
+  return Number.isInteger(wanted) && wanted > 0 ? wanted : DEFAULT_WIDTH;
 }
 
 // FORCE_COLOR is more specific and takes precedence over NO_COLOR, as in Node.

@@ -51,11 +51,11 @@ export function select(
   selection: Selection,
   invocation?: string,
 ): Selected {
-  const told = mainArrayOf(op);
-  const main = told === 'unknown' ? mainArrayIn(data) : told;
+  const declared = mainArrayOf(op);
+  const main = declared === 'unknown' ? mainArrayIn(data) : declared;
   const list = listIn(data, main);
   const isCut = selection.limit !== undefined || selection.offset !== undefined;
-  if (isCut && list === undefined && told === 'unknown') {
+  if (isCut && list === undefined && declared === 'unknown') {
     throw usageError([{ parameter: '--limit', message: 'the answer has no list to cut' }], invocation);
   }
   if (list === undefined || main === undefined) {

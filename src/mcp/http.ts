@@ -84,7 +84,7 @@ function refuse(res: ServerResponse, status: number, message: string): void {
 
 function cannotListen(port: number, error: unknown): AcorError {
   const isTaken = errorCode(error) === 'EADDRINUSE';
-  return new AcorError('E_USAGE', `port ${port} cannot be listened on: ${errorMessage(error)}`, {
+  return new AcorError('E_USAGE', `port ${port} is not available: ${errorMessage(error)}`, {
     hint: isTaken
       ? 'Another program listens there: give another --port, or 0 for a free one.'
       : 'Give another --port.',

@@ -37,8 +37,8 @@ const LIST_LIMIT = 50;
 
 /** The length at which a list is cut: a model's context is small. */
 export const PAGE = {
-  limit: z.int().min(0).default(LIST_LIMIT).describe('How many elements of the list.'),
-  offset: z.int().min(0).default(0).describe('How many elements to leave out at the start.'),
+  limit: z.int().min(0).default(LIST_LIMIT).describe('Maximum number of elements of the list.'),
+  offset: z.int().min(0).default(0).describe('Number of elements to skip at the start.'),
 };
 
 /**

@@ -41,8 +41,8 @@ export class ProgressTeller {
     if (pct !== undefined) this.#hasTotal = true;
     if (msg !== undefined) this.#message = boundedText(msg, MAX_MESSAGE_CHARS);
     if (!this.#mayReport()) return;
-    const told = Math.min(100, pct ?? 0);
-    this.#value = told > this.#value ? told : this.#value + LEAST_STEP;
+    const percent = Math.min(100, pct ?? 0);
+    this.#value = percent > this.#value ? percent : this.#value + LEAST_STEP;
     this.#send({
       progress: this.#value,
       ...(this.#hasTotal && { total: 100 }),

@@ -23,7 +23,7 @@ export const TEMPLATES = [
   {
     uriTemplate: 'acor://runs/{run}',
     name: 'A run',
-    description: 'Where it stands, its progress, questions, result and artifacts.',
+    description: 'Its state, progress, questions, result and artifacts.',
     mimeType: JSON_TYPE,
   },
   {

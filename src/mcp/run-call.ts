@@ -49,10 +49,10 @@ const TASK_AFTER_MS = 500;
 const LF = 10;
 
 const DECLINED =
-  'The question was put to the user, who did not answer it. The run still waits: ask the user, then call acor_answer, or acor_cancel.';
+  'The user did not answer the question. The run still waits: ask the user, then call acor_answer, or acor_cancel.';
 
 /**
- * Follows a run until it ends, asks a question that nobody here can answer, or becomes a task. A cancelled request
+ * Follows a run until it ends, asks a question that its client cannot answer, or becomes a task. A cancelled request
  * cancels its run.
  */
 export async function followCall(call: RunCall): Promise<CallAnswer> {
@@ -73,7 +73,7 @@ async function untilAnswered(
   const patienceMs = canBeTask ? TASK_AFTER_MS : call.waitMs;
   const limit =
     patienceMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
-  const told = new Set<string>();
+  const answered = new Set<string>();
   let since = 0;
   for (;;) {
     const watched = await watch(open, run, { since, signal: limit, onLifeSign });
@@ -88,7 +88,7 @@ async function untilAnswered(
     const questions = await questionsForUser(call);
     if (questions.length === 0) return runResult(host, open, run);
     if (canBeTask) return createdTask(open, run);
-    const asked = await answerFromClient(call, questions, told);
+    const asked = await answerFromClient(call, questions, answered);
     if (asked !== 'answered') return asked;
   }
 }
@@ -131,16 +131,16 @@ async function questionsForUser({ open, client, run }: RunCall): Promise<OpenQue
 async function answerFromClient(
   { host, open, client, ctx, states, tool, run }: RunCall,
   questions: readonly OpenQuestion[],
-  told: Set<string>,
+  answered: Set<string>,
 ): Promise<CallAnswer | 'answered'> {
   const requests: Record<string, ReturnType<typeof inputRequired.elicit>> = {};
   for (const question of questions) {
     const { action_id: id } = question;
-    const response = told.has(id)
+    const response = answered.has(id)
       ? ({ kind: 'missing' } as const)
       : inputResponse(ctx.mcpReq.inputResponses, id);
     // An answer is only valid for the question that was asked, not for a later one of the same name.
-    told.add(id);
+    answered.add(id);
     if (response.kind === 'elicit' && response.action !== 'accept')
       return runResult(host, open, run, DECLINED);
     const problem =

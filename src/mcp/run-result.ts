@@ -77,8 +77,8 @@ function misfit(host: Host, answer: Record<string, unknown>, problem: string): C
   const info = host.cli.errorInfo(code);
   const error = {
     code,
-    message: `the run is completed, but the data of its result does not fit the tool's output_schema: ${problem}`,
-    hint: 'Fix the tool, or output_schema in its manifest. The data is here as it is.',
+    message: `the run completed, but the data of its result does not match the tool's output_schema: ${problem}`,
+    hint: 'Fix the tool, or output_schema in its manifest. The data is included unchanged.',
     class: info?.class ?? 'user_error',
     retryable: false,
     action: info?.action ?? '',

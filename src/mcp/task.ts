@@ -83,8 +83,8 @@ export async function blockingQuestions(open: OpenHost, runId: string): Promise<
 
 function fieldsOf({ run, createdAt, updatedAt, progress }: RunStatus): TaskFields {
   const { pct, msg } = progress === undefined ? { pct: undefined, msg: undefined } : lifeSign(progress);
-  const told = [pct === undefined ? undefined : `${pct}%`, msg];
-  const statusMessage = boundedText(told.filter((each) => each !== undefined).join(' '), MAX_STATUS_CHARS);
+  const parts = [pct === undefined ? undefined : `${pct}%`, msg];
+  const statusMessage = boundedText(parts.filter((each) => each !== undefined).join(' '), MAX_STATUS_CHARS);
   return {
     taskId: run,
     createdAt,

@@ -9,7 +9,7 @@ import type { Host } from './host.ts';
 const SHARE = 0.01;
 const MIN_PAUSE_MS = 2000;
 const MAX_PAUSE_MS = 20_000;
-const NOBODY = { name: undefined, traceparent: undefined };
+const NO_CALLER = { name: undefined, traceparent: undefined };
 
 /** The servers with a connected client, which are notified when the tools of the project have changed. */
 export class LiveServers {
@@ -34,7 +34,7 @@ export class LiveServers {
     let isStopped = false;
     const look = async () => {
       const startedAtMs = performance.now();
-      const now = await toolsStamp(host.open(NOBODY).app, known).catch(() => known);
+      const now = await toolsStamp(host.open(NO_CALLER).app, known).catch(() => known);
       if (isStopped) return;
       if (known !== undefined && now?.tools !== known.tools) this.#emit();
       known = now;

@@ -45,8 +45,8 @@ export function errorResult(
 
 /** The same for a thrown value. */
 export function thrownResult(host: Host, thrown: unknown): CallToolResult {
-  const told = toFailure(thrown, host.cli, { signal: new AbortController().signal, showsStack: false });
-  return errorResult(told.error, told.next ?? []);
+  const problem = toFailure(thrown, host.cli, { signal: new AbortController().signal, showsStack: false });
+  return errorResult(problem.error, problem.next ?? []);
 }
 
 /** Steps without a tool on this server, such as an approval, are for the person who reads the hint. */

@@ -159,7 +159,7 @@ export const ERROR_CODES = {
     false,
     2,
     'Have the runtime installed, then run it again.',
-    'See what this machine offers.',
+    'Check what this machine offers.',
     [SEE_HEALTH],
   ),
   E_SPAWN_FAILED: row(
@@ -188,7 +188,7 @@ export const ERROR_CODES = {
     false,
     2,
     'Have the sandbox made available, or ask for a weaker one.',
-    'See what this machine offers.',
+    'Check what this machine offers.',
     [SEE_HEALTH],
   ),
   E_ACTION_REQUIRED: row(
@@ -296,7 +296,7 @@ export const ERROR_CODES = {
     false,
     2,
     'Free space or fix the permissions of the store.',
-    'See what this machine offers.',
+    'Check what this machine offers.',
     [SEE_HEALTH],
   ),
 } as const satisfies Record<string, ErrorInfo>;

@@ -29,9 +29,7 @@ export const mapRule = z.strictObject({
     .record(z.string(), scalar)
     .default({})
     .describe('Fields and the values that they must have; a field is a name, or a path that begins with $.'),
-  to: z
-    .enum(Object.keys(MAP_TARGETS) as [MapTarget, ...MapTarget[]])
-    .describe('Which event such a message becomes.'),
+  to: z.enum(Object.keys(MAP_TARGETS) as [MapTarget, ...MapTarget[]]).describe('The type of the event.'),
   fields: z
     .record(z.string(), z.unknown())
     .default({})
@@ -58,7 +56,7 @@ export function* mapMistakes(map: unknown, adapter: unknown): Generator<Found> {
       path: ['map'],
       rule: 'map-needs-adapter',
       message: "'map' goes with 'adapter: jsonl-map'",
-      fix: 'Add adapter: jsonl-map, or leave map out.',
+      fix: 'Add adapter: jsonl-map, or remove map.',
     };
   }
   for (const [index, given] of (Array.isArray(map) ? map : []).entries()) {
@@ -75,7 +73,7 @@ function* ruleMistakes({ when, to, fields }: MapRule, at: (string | number)[]): 
     yield {
       path: at,
       rule: 'map-field',
-      message: `a rule to ${to} must say what '${name}' is`,
+      message: `a rule to ${to} must set '${name}'`,
       fix: `Add to its fields: ${name}: $.<field>.`,
     };
   }
@@ -85,8 +83,8 @@ function* ruleMistakes({ when, to, fields }: MapRule, at: (string | number)[]): 
       yield {
         path: place,
         rule: 'map-field',
-        message: `'${name}' is not for a rule to set`,
-        fix: "Leave it out; the event's type is the rule's 'to'.",
+        message: `'${name}' cannot be set by a rule`,
+        fix: "Remove it; the event's type is the rule's 'to'.",
       };
     }
     if (
@@ -98,7 +96,7 @@ function* ruleMistakes({ when, to, fields }: MapRule, at: (string | number)[]): 
       yield {
         path: place,
         rule: 'map-field',
-        message: `'${value}' is no level`,
+        message: `'${value}' is not a log level`,
         fix: `Write one of: ${LOG_LEVELS.join(', ')}.`,
       };
     }
@@ -118,8 +116,8 @@ function* pathMistakes(text: string, at: (string | number)[]): Generator<Found> 
   yield {
     path: at,
     rule: 'map-path',
-    message: `'${text}' is no path`,
-    fix: 'Write $, $.name, $.list[0], $["odd name"], each with a factor if need be: "$.done * 100".',
+    message: `'${text}' is not a valid path`,
+    fix: 'Write $, $.name, $.list[0], $["odd name"], optionally with a factor: "$.done * 100".',
   };
 }
 

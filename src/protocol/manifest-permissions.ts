@@ -8,7 +8,7 @@ export type PermissionLevel = (typeof PERMISSION_LEVELS)[number];
 const path = z
   .string()
   .min(1)
-  .refine((text) => !/\p{Cc}/u.test(text), 'must not hold a control character');
+  .refine((text) => !/\p{Cc}/u.test(text), 'must not contain a control character');
 
 const egressRule = z
   .string()
@@ -19,11 +19,11 @@ const egressRule = z
 
 /** The requested permissions. `*` alone matches any host. */
 export const permissionsSpec = z.strictObject({
-  level: z.enum(PERMISSION_LEVELS).optional().describe('Left out, it is the least that covers the rest.'),
+  level: z.enum(PERMISSION_LEVELS).optional().describe('Defaults to the lowest level that covers the rest.'),
   filesystem: z
     .strictObject({
-      read: z.array(path).default([]).describe('Paths that it may read.'),
-      write: z.array(path).default([]).describe('Paths that it may write.'),
+      read: z.array(path).default([]).describe('Readable paths.'),
+      write: z.array(path).default([]).describe('Writable paths.'),
     })
     .prefault({})
     .describe('Paths beyond its workspace.'),
@@ -32,10 +32,10 @@ export const permissionsSpec = z.strictObject({
       egress_allow: z
         .union([z.array(egressRule), z.literal('*')], 'must be a list of host:port')
         .default([])
-        .describe('Hosts that it may reach, as host:port.'),
+        .describe('Hosts that it may access, as host:port.'),
     })
     .prefault({})
-    .describe('What it may reach.'),
+    .describe('Network access.'),
   commands: z.array(z.string().min(1)).default([]).describe('Programs that it may start.'),
 });
 

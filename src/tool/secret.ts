@@ -13,7 +13,7 @@ export function secret(name: string): string {
   } catch (cause) {
     throw new ToolError(
       'E_ENV_MISSING',
-      `the secret '${name}' was not given to this run`,
+      `the secret '${name}' is not available to this run`,
       `List '${name}' under secrets: in tool.yaml and store it with: acor secret set ${name}`,
       cause,
     );

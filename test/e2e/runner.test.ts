@@ -286,7 +286,7 @@ describe('acor run', () => {
       assert.deepEqual([log!.run_id, log!.claimed_run_id, log!.claimed_seq], [end.run_id, 'r-other', 99]);
       const warnings = of('runner_warning').map((event) => String(event.msg));
       for (const expected of [
-        /no UTF-8/,
+        /not UTF-8/,
         /'made_up' is not known/,
         /role: orchestrator/,
         /'pct' must be/,

@@ -44,8 +44,8 @@ export class RunCourse {
 
   /** Processes an event, at `nowMs` at the latest; returns the steps that it ends. */
   take(event: Event, nowMs: number, isFresh: boolean): EndedStep[] {
-    const told = isFresh ? nowMs : Date.parse(String(event.ts));
-    const atMs = Number.isNaN(told) ? this.lastMs : Math.min(nowMs, Math.max(this.lastMs, told));
+    const eventMs = isFresh ? nowMs : Date.parse(String(event.ts));
+    const atMs = Number.isNaN(eventMs) ? this.lastMs : Math.min(nowMs, Math.max(this.lastMs, eventMs));
     this.lastMs = atMs;
     switch (event.type) {
       case 'runner_start':

@@ -120,8 +120,8 @@ export class RunView {
     if (event.type === 'progress' && !screen.live) this.#reportProgress();
   }
 
-  #emit(told: Reported | undefined): void {
-    if (told !== undefined) this.#out.print(told.text, told.isKept ? 'kept' : undefined);
+  #emit(lines: Reported | undefined): void {
+    if (lines !== undefined) this.#out.print(lines.text, lines.isKept ? 'kept' : undefined);
   }
 
   /** On a terminal that cannot redraw, every tenth percent of a step is a line. */

@@ -52,7 +52,7 @@ function reportInterrupts(view: RunView, interrupts: Interrupts): () => void {
     view.say(
       count > 1
         ? 'stopping at once'
-        : 'stopping: the tool may end in order; Ctrl-C once more stops it at once',
+        : 'stopping: the tool may finish cleanly; press Ctrl-C again to stop it at once',
     ),
   );
 }

@@ -25,7 +25,7 @@ function describeView(data: Readonly<Record<string, unknown>>, screen: Screen): 
     styled(usage, 'bold', screen),
     // Indented, so that no line of it looks like one of the following.
     hanging(String(description ?? ''), 2, screen),
-    tableOf(rows, screen, ['input'], 'It declares no inputs; arguments pass as they are.'),
+    tableOf(rows, screen, ['input'], 'It declares no inputs; ACOR passes the arguments unchanged.'),
     pairsOf(flat(facts), screen),
     calls.length > 0 ? `${styled('examples', 'bold', screen)}\n${calls.join('\n')}` : '',
   ]

@@ -100,9 +100,9 @@ async function isAsOnDisk({ manifestPath, manifest, name, command }: ToolEntry):
 function notAsOnDisk({ name, manifestPath }: ToolEntry): AcorError {
   return new AcorError(
     'E_MANIFEST_INVALID',
-    `the manifest of '${name}' that is in use is not what ${manifestPath} says`,
+    `the manifest of '${name}' in use differs from ${manifestPath}`,
     {
-      hint: 'Something has changed what discovery keeps. Remove the folder cache/ of the runs folder, and try again.',
+      hint: 'The discovery cache is damaged. Remove the folder cache/ in the runs folder, and try again.',
     },
   );
 }

@@ -58,9 +58,13 @@ export class ApprovalStore {
     try {
       mkdirSync(this.folder, { recursive: true, mode: 0o700 });
       if (!isPrivate(this.folder)) {
-        throw new AcorError('E_STORAGE', `others may write to ${this.folder}, so no approval is kept there`, {
-          hint: `Make it your own: chmod 700 '${this.folder}'`,
-        });
+        throw new AcorError(
+          'E_STORAGE',
+          `other users can write to ${this.folder}, so ACOR stores no approval there`,
+          {
+            hint: `Restrict it to your user: chmod 700 '${this.folder}'`,
+          },
+        );
       }
       writeAtomic(this.#pathOf(approval.root, approval.tool), `${JSON.stringify(approval)}\n`, {
         durable: true,
@@ -70,8 +74,8 @@ export class ApprovalStore {
       if (error instanceof AcorError) throw error;
       throw new AcorError(
         'E_STORAGE',
-        `the approval could not be kept in ${this.folder}: ${errorCode(error) ?? errorMessage(error)}`,
-        { hint: `Check that you may write there: ${this.folder}`, cause: error },
+        `the approval could not be stored in ${this.folder}: ${errorCode(error) ?? errorMessage(error)}`,
+        { hint: `Check that you have write permission: ${this.folder}`, cause: error },
       );
     }
   }

@@ -56,7 +56,7 @@ export async function askCedar(
     return [
       engineViolation(
         by,
-        'the policy engine is not installed, and so nothing is allowed: cedar',
+        'the policy engine cedar is not installed, so every run is denied',
         installed(packageRoot),
       ),
     ];
@@ -121,17 +121,13 @@ function decide(
   if (decision === 'allow') return [];
   if (diagnostics.reason.length === 0)
     return [
-      engineViolation(
-        by,
-        `no policy of ${path} permits it`,
-        `Have a policy that permits it added to ${path}.`,
-      ),
+      engineViolation(by, `no policy of ${path} permits it`, `Add a policy that permits it to ${path}.`),
     ];
   return diagnostics.reason.map((id) =>
     engineViolation(
       by,
       `${named(cedar, text, id)} of ${path} forbids it`,
-      `Ask for less, or have that policy changed in ${path}.`,
+      `Request less, or change that policy in ${path}.`,
     ),
   );
 }

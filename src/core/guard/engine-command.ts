@@ -120,7 +120,7 @@ function asViolation(given: unknown, by: string): Violation {
 function failed(by: string, trouble: string): Violation {
   return engineViolation(
     by,
-    `the policy command did not decide, and so nothing is allowed: ${trouble}`,
+    `the policy command did not decide, so the run is denied: ${trouble}`,
     `Fix the command at ${by}: it reads the question as JSON on stdin and prints {"allow":true} or {"allow":false}.`,
   );
 }

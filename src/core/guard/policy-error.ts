@@ -10,7 +10,7 @@ export function refuseViolations(tool: string, violations: readonly Violation[])
     {
       hint: violations.map(({ fix }) => fix).join(' '),
       details: { violations },
-      next: [{ operation: 'policy.check', input: { tool }, why: 'Hold the tool against the policy.' }],
+      next: [{ operation: 'policy.check', input: { tool }, why: 'Check the tool against the policy.' }],
     },
   );
 }

@@ -55,7 +55,7 @@ function* mistakesOf(policy: PolicyFile, source: PolicySource, yaml: YamlFile): 
         key,
         'not-in-a-project',
         `'${key}' is not allowed in the policy of a project, because the author of the project controls it`,
-        'Put it into your own policy.yaml, or into that of the system.',
+        'Put it into the policy.yaml of the user or of the system.',
       );
     }
   }
@@ -92,15 +92,15 @@ function* mistakesOf(policy: PolicyFile, source: PolicySource, yaml: YamlFile): 
       key,
       'engine',
       `'${key}' does nothing without engine: ${engine}`,
-      `Add engine: ${engine}, or leave '${key}' out.`,
+      `Add engine: ${engine}, or remove '${key}'.`,
     );
   }
   if (policy.command !== undefined && !isAbsolute(policy.command[0]!)) {
     yield at(
       'command',
       'absolute',
-      `the program of 'command' must be absolute, and is '${policy.command[0]}'`,
-      'Write its whole path, so that nothing on the PATH can stand in for it.',
+      `the program of 'command' must be an absolute path, got '${policy.command[0]}'`,
+      'Write its full path, so that no other program on the PATH can replace it.',
     );
   }
 }

@@ -18,8 +18,7 @@ export async function adjustTools(
       if (returned === null) continue;
       const notes = notesIn(returned);
       const unknown = [...notes.keys()].find((name) => !left.some((tool) => tool.name === name));
-      if (unknown !== undefined)
-        throw new Error(`returned a tool from onDiscovery that it was not shown: '${unknown}'`);
+      if (unknown !== undefined) throw new Error(`returned an unknown tool from onDiscovery: '${unknown}'`);
       for (const { name } of left) if (!notes.has(name)) hidden.set(name, plugin);
       left = left
         .filter(({ name }) => notes.has(name))

@@ -53,7 +53,7 @@ export function pluginNamed(plugins: readonly FoundPlugin[], name: string): Foun
   const found = plugins.find((each) => each.name === name);
   if (found !== undefined) return found;
   const names = plugins.map((each) => each.name);
-  throw new AcorError('E_USAGE', `the configuration names no plugin '${name}'`, {
+  throw new AcorError('E_USAGE', `the configuration contains no plugin '${name}'`, {
     hint:
       names.length === 0
         ? "It names none. List its file under 'plugins', such as plugins: [.acor/plugins/notify.ts]"
@@ -62,7 +62,7 @@ export function pluginNamed(plugins: readonly FoundPlugin[], name: string): Foun
       {
         operation: 'config.show',
         input: { key: 'plugins' },
-        why: 'See which plugins the configuration names.',
+        why: 'List the configured plugins.',
       },
     ],
   });

@@ -72,7 +72,7 @@ function withLimits(plan: ToolPlan, plugin: string, limits: Verdict['limits']): 
 
 /** The reason is untrusted text. */
 function refused(tool: string, plugin: string, reason: string): AcorError {
-  return new AcorError('E_POLICY_DENIED', `the plugin '${plugin}' refuses to let tool '${tool}' run`, {
+  return new AcorError('E_POLICY_DENIED', `the plugin '${plugin}' rejected the run of tool '${tool}'`, {
     hint: `It says: ${JSON.stringify(reason)}. Change the arguments, or ask the plugin's author.`,
     details: { plugin, reason },
     next: [describeTool(tool)],

@@ -35,13 +35,13 @@ export function readPluginFiles(file: string, root: string): PluginFiles {
     total += content.length;
     if (bytes.size > MAX_FILES || total > MAX_BYTES) {
       throw new Error(
-        `it is made of more than ${MAX_FILES} files or ${MAX_BYTES >> 20} MiB, too many to approve; bundle it, or make it smaller`,
+        `it has more than ${MAX_FILES} files or ${MAX_BYTES >> 20} MiB, which is too much to review; bundle it, or make it smaller`,
       );
     }
     const foreign = MODULE.test(path) ? foreignImport(content.toString('utf8')) : undefined;
     if (foreign !== undefined) {
       throw new Error(
-        `${nameOf(path, root)} imports '${foreign}', and only files of its own, named by relative paths, and what is built in can be approved; bundle it, and write 'import type' for types`,
+        `${nameOf(path, root)} imports '${foreign}'; a plugin may only import its own files by relative paths, and built-in modules; bundle the package, and write 'import type' for types`,
       );
     }
     for (const named of pathsNamedIn(content)) {

@@ -25,7 +25,7 @@ export function builtInViolations({ permissions }: Manifest, rules: BuiltInRules
         allowed: 'host:port, each named',
         by: rules.by,
         rule: `wildcard egress is not allowed ('${host}')`,
-        fix: `Name each host in place of '${host}'. ${text}`,
+        fix: `Name each host instead of '${host}'. ${text}`,
       },
     ];
   });
@@ -39,7 +39,7 @@ export function builtInViolations({ permissions }: Manifest, rules: BuiltInRules
         allowed: 'programs, each named',
         by: 'built-in rule',
         rule: "the wildcard '*' is not allowed among the commands",
-        fix: `Name each program in place of '*'. ${text}`,
+        fix: `Name each program instead of '*'. ${text}`,
       },
     ];
   });

@@ -54,7 +54,7 @@ function levelViolations({ manifest }: Asked, { rules, at }: PlacedRules): Viola
         allowed: highest,
         by: at('max_level'),
         rule: `the level ${level} is above ${highest}, the highest that is allowed`,
-        fix: `Lower what permissions asks for to what ${highest} covers, or have max_level raised at ${at('max_level')}.`,
+        fix: `Reduce the permissions to what ${highest} covers, or raise max_level at ${at('max_level')}.`,
       },
     ];
   }
@@ -77,7 +77,7 @@ function levelViolations({ manifest }: Asked, { rules, at }: PlacedRules): Viola
             allowed,
             by: at(key),
             rule: `a privileged tool is not held to the ${key} that are allowed`,
-            fix: `Set permissions.level: standard and list what the tool needs, or have ${listEntry(all)} added to ${key} at ${at(key)}.`,
+            fix: `Set permissions.level: standard and list what the tool needs, or add ${listEntry(all)} to ${key} at ${at(key)}.`,
           },
         ],
   );
@@ -110,7 +110,7 @@ function pathViolations(asked: Asked, { rules, at }: PlacedRules): Violation[] {
         allowed,
         by: at(key),
         rule: `'${text}' is outside the folders that may be ${access === 'read' ? 'read' : 'written'}`,
-        fix: `Use a path under ${allowed.join(', ') || 'the workspace'}, or have this added to ${key} at ${at(key)}: ${listEntry(root)}`,
+        fix: `Use a path under ${allowed.join(', ') || 'the workspace'}, or add this to ${key} at ${at(key)}: ${listEntry(root)}`,
       }));
   });
 }
@@ -145,7 +145,7 @@ function listViolations({ manifest }: Asked, { rules, at }: PlacedRules): Violat
             allowed,
             by: at(key),
             rule: `'${each}' is not among the ${key} that are allowed`,
-            fix: `Take it out of the manifest, or have this added to ${key} at ${at(key)}: ${listEntry(each)}`,
+            fix: `Remove it from the manifest, or add this to ${key} at ${at(key)}: ${listEntry(each)}`,
           },
     );
   }
@@ -161,7 +161,7 @@ function pinViolations({ manifestSha256, tool }: Asked, { rules, at }: PlacedRul
       allowed: pin,
       by: at('manifest_sha256'),
       rule: `the manifest of '${tool}' is not the one that is pinned`,
-      fix: `Put the pinned manifest back, or have the pin changed at ${at('manifest_sha256')}.`,
+      fix: `Restore the pinned manifest, or change the pin at ${at('manifest_sha256')}.`,
     },
   ];
 }
@@ -176,7 +176,7 @@ function isolationViolations({ tier }: Asked, { rules, at }: PlacedRules): Viola
       allowed: weakest,
       by: at('require_isolation'),
       rule: `the sandbox here is of tier ${tier}, and tier ${weakest} or stronger is required`,
-      fix: 'Have a stronger sandbox made available.',
+      fix: 'Make a stronger sandbox available: acor health shows how.',
     },
   ];
 }

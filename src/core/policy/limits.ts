@@ -28,7 +28,7 @@ export function ceilingViolations({ manifest, timeoutS }: Asked, { rules, at }: 
       allowed: ceiling,
       by: at(`limits.${key}`),
       rule: `${path} ${asked} is above the ceiling of ${ceiling}`,
-      fix: `Ask for ${ceiling} or less, or have limits.${key} raised at ${at(`limits.${key}`)}.`,
+      fix: `Request ${ceiling} or less, or raise limits.${key} at ${at(`limits.${key}`)}.`,
     };
   });
 }

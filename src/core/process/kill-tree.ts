@@ -78,7 +78,7 @@ export class ProcessTree {
   }
 
   /** The processes of the sandbox around the tool: one per generation. */
-  #keeperPids(): number[] {
+  #sandboxPids(): number[] {
     const pids: number[] = [];
     for (let pid = this.#root()?.pid; pid !== undefined && pids.length < this.#sandboxProcessDepth; ) {
       pids.push(pid);
@@ -93,13 +93,13 @@ export class ProcessTree {
       send(this.#rootPid, name);
       return;
     }
-    const sandboxProcessDepth = this.#keeperPids();
+    const around = this.#sandboxPids();
     if (name !== 'SIGKILL' && this.#sandboxProcessDepth > 0) {
-      this.#ask(name, sandboxProcessDepth);
+      this.#ask(name, around);
       return;
     }
     // Killing the innermost one kills everything in the sandbox at once.
-    for (const pid of sandboxProcessDepth.toReversed()) send(pid, name);
+    for (const pid of around.toReversed()) send(pid, name);
     const members = this.members();
     const leader = this.#root();
     // The kernel may reuse a group id once its leader has ended, so the group is only signalled while its leader lives.
@@ -113,12 +113,11 @@ export class ProcessTree {
    * Signals the tool but not the sandbox: the first process of a PID namespace leads the tool's group and ignores
    * signals without a handler.
    */
-  #ask(name: NodeJS.Signals, sandboxProcessDepth: readonly number[]): void {
-    const innermost =
-      sandboxProcessDepth.length === this.#sandboxProcessDepth ? sandboxProcessDepth.at(-1) : undefined;
+  #ask(name: NodeJS.Signals, around: readonly number[]): void {
+    const innermost = around.length === this.#sandboxProcessDepth ? around.at(-1) : undefined;
     const leader = innermost === undefined ? undefined : readProcess(innermost);
     if (leader !== undefined && isAlive(leader) && leader.groupId === innermost) send(-innermost, name);
-    for (const { pid } of this.members()) if (!sandboxProcessDepth.includes(pid)) send(pid, name);
+    for (const { pid } of this.members()) if (!around.includes(pid)) send(pid, name);
   }
 
   /** Kills until no member is left. Returns the processes that could not be killed. */

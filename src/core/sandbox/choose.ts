@@ -111,7 +111,7 @@ function unavailable({ isolation }: SandboxPolicy, found: ChosenBackend['skipped
   const fix = first?.probe.fix ?? 'See what this machine offers';
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
-    `security.isolation is '${isolation}', and there is no such sandbox here (${why})`,
+    `security.isolation is '${isolation}', but this machine has no such sandbox (${why})`,
     {
       hint: `${fix}. To run tools that you trust without a sandbox, set security.isolation: 'off' in .acor/config.yaml.`,
       details: { tried: found.map(({ backend, probe }) => ({ backend: backend.name, ...probe })) },

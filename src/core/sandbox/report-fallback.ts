@@ -34,7 +34,7 @@ export function reportFallback(
     // If the mark cannot be written, the next run warns again.
   }
   const { fix } = first.probe;
-  return { msg, hint: fix ?? 'See what this machine offers.', next: fix === undefined ? [SEE_HEALTH] : [] };
+  return { msg, hint: fix ?? 'Check what this machine offers.', next: fix === undefined ? [SEE_HEALTH] : [] };
 }
 
 function readText(path: string): string | undefined {

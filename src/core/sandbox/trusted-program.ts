@@ -18,8 +18,8 @@ export interface TrustedProgram {
 export function trustedPath(name: string): string {
   const found = trustedProgram(name);
   if (typeof found === 'string') {
-    throw new AcorError('E_SANDBOX_UNAVAILABLE', `${name} cannot be relied on any more: ${found}`, {
-      hint: 'See what this machine offers.',
+    throw new AcorError('E_SANDBOX_UNAVAILABLE', `${name} is no longer trusted: ${found}`, {
+      hint: 'Check what this machine offers.',
       next: [SEE_HEALTH],
     });
   }

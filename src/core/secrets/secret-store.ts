@@ -152,7 +152,7 @@ export class SecretStore {
 
   #pathOf(name: string): string {
     if (SECRET_NAME.test(name)) return join(this.#folder, name);
-    throw new AcorError('E_USAGE', `'${name}' cannot be the name of a secret: it ${SECRET_NAME_RULE}`, {
+    throw new AcorError('E_USAGE', `'${name}' is not a valid secret name: it ${SECRET_NAME_RULE}`, {
       hint: 'Use a name such as API_TOKEN.',
     });
   }
@@ -182,14 +182,14 @@ function statOf(path: string): Stats | undefined {
 }
 
 function refusedValue(name: string, problem: string): AcorError {
-  return new AcorError('E_USAGE', `the value of '${name}' cannot be kept as a secret: ${problem}`, {
-    hint: 'Give it on standard input or in a file.',
+  return new AcorError('E_USAGE', `the value of '${name}' cannot be stored as a secret: ${problem}`, {
+    hint: 'Pass it on standard input or in a file.',
     next: [storeSecret(name)],
   });
 }
 
 function notASecret(path: string): AcorError {
-  return new AcorError('E_STORAGE', `${path} is no secret that ACOR has stored`, {
+  return new AcorError('E_STORAGE', `${path} is not a secret that ACOR stored`, {
     hint: 'Remove it, and store the secret again.',
     next: [{ command: shellCommand(['rm', '-r', path]), why: 'Remove it.' }],
   });
@@ -198,7 +198,7 @@ function notASecret(path: string): AcorError {
 function asStorageError(error: unknown, what: string, path: string): AcorError {
   if (error instanceof AcorError) return error;
   return new AcorError('E_STORAGE', `cannot ${what}: ${errorMessage(error)}`, {
-    hint: `Check the folder and its rights: ${path}`,
+    hint: `Check the folder and its permissions: ${path}`,
     cause: error,
   });
 }

@@ -12,10 +12,10 @@ export const MAX_SECRET_BYTES = 65_536;
 export function problemOfSecret(bytes: Buffer): string | undefined {
   if (bytes.length === 0) return 'it is empty';
   if (bytes.length > MAX_SECRET_BYTES) return `it has more than ${MAX_SECRET_BYTES} bytes`;
-  if (bytes.includes(0)) return 'it holds a NUL byte, and a secret is text';
+  if (bytes.includes(0)) return 'it contains a NUL byte; a secret must be text';
   const { length } = coreOf(bytes);
   if (length >= MIN_SECRET_BYTES) return undefined;
-  return `it has ${length} bytes (without the white space around it), and one of fewer than ${MIN_SECRET_BYTES} cannot be redacted`;
+  return `it has ${length} bytes (without surrounding white space); a secret of fewer than ${MIN_SECRET_BYTES} bytes cannot be redacted`;
 }
 
 /** The value without surrounding white space, which programs often strip. */

@@ -60,7 +60,7 @@ async function askOne(
   if (closed === undefined) return 'left';
   asker.say(
     closed === 'answered'
-      ? 'Somebody else has answered it meanwhile.'
+      ? 'Another process has answered it meanwhile.'
       : 'The run no longer waits for an answer to it.',
   );
   return 'settled';

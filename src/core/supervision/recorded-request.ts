@@ -22,7 +22,7 @@ export async function recordedRequest(
     const [file = ''] = record.given_args ?? [];
     throw new AcorError(
       'E_USAGE',
-      `run ${record.run_id} is a workflow's: its steps are runs, and each of them can be executed again`,
+      `run ${record.run_id} is a workflow: replay one of its steps, which are runs, instead`,
       {
         hint: 'Start the workflow again.',
         next: [
@@ -39,7 +39,7 @@ export async function recordedRequest(
   if (record.given_args === null) {
     throw new AcorError(
       'E_USAGE',
-      `run ${record.run_id} was given a secret, which is not kept: it cannot be executed again by itself`,
+      `run ${record.run_id} had a secret argument, which ACOR does not store, so it cannot be replayed`,
       { hint: `Start '${record.tool}' again with its arguments.` },
     );
   }

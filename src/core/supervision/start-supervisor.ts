@@ -125,7 +125,7 @@ function ownCommand(): string[] {
 
 function lost(why: string): AcorError {
   return new AcorError('E_SPAWN_FAILED', `the supervisor of the run could not be started: ${why}`, {
-    hint: 'See what this machine offers.',
+    hint: 'Check what this machine offers.',
     next: [SEE_HEALTH],
   });
 }

@@ -32,7 +32,7 @@ export async function approvePlugin(
         {
           operation: 'config.show',
           input: { key: 'plugins' },
-          why: 'See which plugins the configuration names.',
+          why: 'List the configured plugins.',
         },
       ],
     });

@@ -27,9 +27,7 @@ export const againInput = z.object({
   force: z
     .boolean()
     .default(false)
-    .describe(
-      'Also when the tool was stopped midway and is not idempotent: it may repeat what it already did.',
-    ),
+    .describe('Also rerun an interrupted tool that is not idempotent: its effects may happen twice.'),
 });
 
 export type AgainFlags = z.output<typeof againInput>;

@@ -9,12 +9,12 @@ import { acorOperation } from '../define.ts';
 
 const input = z.object({
   run: z.string().describe('The id of the run.'),
-  action_id: z.string().optional().describe('The question; may be left out when only one is open.'),
+  action_id: z.string().optional().describe('The question; optional when only one is open.'),
   choice: z.string().optional().describe('The id of one of the options.'),
   value: z.string().optional().describe('The answer as JSON.'),
-  file: z.string().optional().describe('A file with the answer as JSON.'),
-  reason: z.string().optional().describe('Why; recorded with the answer.'),
-  by: z.string().optional().describe('Who answers; by default the agent or the user that calls.'),
+  file: z.string().optional().describe('A file that holds the answer as JSON.'),
+  reason: z.string().optional().describe('The reason; it is recorded with the answer.'),
+  by: z.string().optional().describe('Who answers; left out, the agent or the user that calls.'),
 });
 
 type Input = z.output<typeof input>;

@@ -19,7 +19,7 @@ const input = z.object({
       "The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool.",
     ),
   timeout: z.number().positive().optional().describe('Seconds until the deadline of the whole run.'),
-  retries: z.int().min(0).optional().describe('How often to retry after a retryable failure.'),
+  retries: z.int().min(0).optional().describe('How often a retryable failure is retried.'),
   stream,
   detach: z
     .boolean()

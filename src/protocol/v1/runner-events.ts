@@ -16,7 +16,7 @@ export const isolation = z.looseObject({
   limits: z
     .record(z.string(), z.string().nullable())
     .optional()
-    .describe('By what each resource limit is held; null is no limit.'),
+    .describe('What enforces each resource limit; null means no limit.'),
 });
 
 /**

@@ -225,9 +225,9 @@ function openExactly(path: string): number {
 function tooMany(count: number): AcorError {
   return new AcorError(
     'E_PERMISSION',
-    `${count} paths are granted one by one; at most ${MAX_GRANTS} can be`,
+    `${count} paths are granted individually; at most ${MAX_GRANTS} are possible`,
     {
-      hint: 'Grant the folder that holds them instead.',
+      hint: 'Grant the folder that contains them instead.',
     },
   );
 }

@@ -96,8 +96,8 @@ async function faultOf(trial: RunTrial, features: ContainerFeatures): Promise<st
       },
     });
     if (trouble !== undefined) return trouble;
-    if (output !== WORD) return `a tool in it gave '${output}' in place of '${WORD}'`;
-    if (rc !== 7) return `the exit code of a tool is lost: ${rc} in place of 7`;
+    if (output !== WORD) return `a tool in it printed '${output}' instead of '${WORD}'`;
+    if (rc !== 7) return `a tool in it exited with ${rc} instead of 7`;
     const isOwn = canGiveUsers() ? owner !== 0 : owner === process.getuid!();
     return isOwn ? undefined : `what a tool writes belongs to user ${owner}: its users are mapped to others`;
   } finally {
@@ -113,7 +113,7 @@ async function killFaultOf(trial: RunTrial, features: ContainerFeatures): Promis
     },
   });
   if (trouble !== undefined) return trouble;
-  return rc === 7 ? 'a container that is to end does not' : undefined;
+  return rc === 7 ? 'a container cannot be stopped' : undefined;
 }
 
 function troubled(settings: ContainerSettings, engine: Engine, trouble: string): SandboxProbe {

@@ -209,9 +209,9 @@ function launchFailed(engine: string, words: string, { rc }: Exit): AcorError {
 function noMachine(): AcorError {
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
-    'a container gives no tool the whole machine, as level privileged asks for',
+    'level privileged is impossible in a container, which never grants the whole machine',
     {
-      hint: 'Ask for no more than standard in permissions.level, or take security.container out of the configuration.',
+      hint: 'Set permissions.level to standard or lower, or remove security.container from the configuration.',
       next: [SEE_HEALTH],
     },
   );
@@ -219,7 +219,7 @@ function noMachine(): AcorError {
 
 function unavailable(message: string): AcorError {
   return new AcorError('E_SANDBOX_UNAVAILABLE', message, {
-    hint: 'See what this machine offers.',
+    hint: 'Check what this machine offers.',
     next: [SEE_HEALTH],
   });
 }

@@ -136,8 +136,8 @@ function rulesOf(profile: Profile): LandlockRules {
 }
 
 function noNetwork(): AcorError {
-  return new AcorError('E_SANDBOX_UNAVAILABLE', 'without namespaces a tool can have no network', {
-    hint: `Have bubblewrap: ${installCommand('bubblewrap')}`,
+  return new AcorError('E_SANDBOX_UNAVAILABLE', 'without namespaces a tool cannot have a network', {
+    hint: `Install bubblewrap: ${installCommand('bubblewrap')}`,
     next: [SEE_HEALTH],
   });
 }
@@ -147,7 +147,7 @@ function launchFailed(words: string): AcorError {
   return new AcorError('E_SANDBOX_UNAVAILABLE', `the sandbox could not be entered: ${words}`, {
     hint: isBlocked
       ? 'As root, tools run as an ordinary user, who cannot enter the folders above the project: chmod o+x them, or install bubblewrap.'
-      : 'See what this machine offers.',
+      : 'Check what this machine offers.',
     next: [SEE_HEALTH],
   });
 }

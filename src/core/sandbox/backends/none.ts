@@ -85,7 +85,7 @@ function launchDirectly({ argv, folders }: SandboxRequest, options: LaunchOption
 
 function spawnRefused(words: string): AcorError {
   return new AcorError('E_SPAWN_FAILED', `the tool could not be started: ${words}`, {
-    hint: 'Check that /usr/bin/perl works, which sets the limits of a tool: perl -e 1',
+    hint: 'Check that /usr/bin/perl works, because it sets the limits of a tool: perl -e 1',
     next: [SEE_HEALTH],
   });
 }

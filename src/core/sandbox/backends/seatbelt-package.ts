@@ -42,7 +42,7 @@ export function loadSeatbelt(
   }
   throw new AcorError(
     'E_SANDBOX_UNAVAILABLE',
-    `the package ${PACKAGE}, which makes sandboxes on macOS, is not installed`,
+    `the package ${PACKAGE}, which the sandbox on macOS needs, is not installed`,
     { hint: shellCommand(['npm', 'install', '--prefix', own ?? '.', PACKAGE]), next: [SEE_HEALTH] },
   );
 }

@@ -126,17 +126,17 @@ export function harmless(env: Readonly<Record<string, string>>): Record<string, 
 function otherHosts(): AcorError {
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
-    'under seatbelt all tools that one process of ACOR starts have the same hosts, and this tool asks for others',
-    { hint: 'Run it in a process of its own.', next: [SEE_HEALTH] },
+    'with seatbelt, all tools of one ACOR process share their allowed hosts, and this tool needs different ones',
+    { hint: 'Run it in a separate process.', next: [SEE_HEALTH] },
   );
 }
 
 function notWrapped(): AcorError {
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
-    'the package @anthropic-ai/sandbox-runtime has put no sandbox around the tool',
+    'the package @anthropic-ai/sandbox-runtime did not sandbox the tool',
     {
-      hint: 'Install the version that this one was written for: 0.0.83',
+      hint: 'Install the supported version: 0.0.83',
       next: [SEE_HEALTH],
     },
   );

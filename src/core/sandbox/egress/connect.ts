@@ -42,7 +42,7 @@ export async function dial(
   const open = checked.filter(({ address, reach }) => isOpen(plan, host, port, address, reach));
   const [first] = checked;
   if (open.length === 0) {
-    if (first === undefined) return { kind: 'failed', why: 'it has no address' };
+    if (first === undefined) return { kind: 'failed', why: 'the name has no address' };
     return { kind: 'refused', refusal: refusal(host, port, first) };
   }
   let why = '';
@@ -133,5 +133,5 @@ function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
 }
 
 function timedOut(): Error {
-  return Object.assign(new Error('it took too long'), { code: 'ETIMEDOUT' });
+  return Object.assign(new Error('the connection timed out'), { code: 'ETIMEDOUT' });
 }

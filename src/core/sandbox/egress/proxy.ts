@@ -66,7 +66,7 @@ export function answerProxy(inner: Socket, way: WayOut): void {
     way.journal.denied({
       host: 'proxy',
       port: null,
-      why: `the proxy was asked for something it does not do: ${why}`,
+      why: `the proxy rejected an invalid request: ${why}`,
     });
     answer(status, why);
   }

@@ -61,9 +61,9 @@ function accountNumbers(): Set<number> {
 function noUser(why: string): AcorError {
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
-    `there is no user for the run to be had in ${CLAIMS}: ${why}`,
+    `no Unix user could be reserved for the run in ${CLAIMS}: ${why}`,
     {
-      hint: `Make sure that root can write to ${CLAIMS}, or run ACOR as an ordinary user.`,
+      hint: `Check that root can write to ${CLAIMS}, or run ACOR as an ordinary user.`,
     },
   );
 }

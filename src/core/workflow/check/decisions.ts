@@ -28,7 +28,7 @@ async function mistakesOf(file: CheckedFile, decision: Decision): Promise<Proble
           {
             rule: 'duplicate-option',
             message: `'${name}' has the option '${id}' twice`,
-            fix: 'Leave one of them out.',
+            fix: 'Remove one of them.',
           },
         ),
       );
