@@ -100,7 +100,7 @@ describe(`attacks as ${who === 'root' ? 'root' : 'an ordinary user'}`, () => {
     );
   });
 
-  /** Asserts that the attack is held where it must be, is open only where the table says so, and that the control does harm or says why not. */
+  /** Asserts that the attack fails where it must, succeeds only where the table lists it as open, and that the control does harm or says why not. */
   function judge(
     attack: Attack,
     backend: SandboxBackend,

@@ -25,7 +25,7 @@ describe('an agent that has read only acor explain', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  /** Gives a line to a shell just as it is written. */
+  /** Runs a line in a shell. */
   function sh(line: string) {
     const { stdout, stderr, status } = spawnSync('sh', ['-c', line.replace(/^acor /, `'${ACOR}' `)], {
       cwd: project.root,

@@ -95,7 +95,7 @@ describe('explain', () => {
         ...GLOBAL_FLAGS.map(({ name }) => name),
         'input',
       ];
-      // What stands in quotes is one word of its own.
+      // A quoted text is one word.
       for (const [, flag] of call!.replaceAll(/"[^"]*"/g, '').matchAll(/ --([a-z-]+)/g))
         assert.ok(known.includes(flag!.replace(/^no-/, '')), `${call}`);
       checked++;

@@ -17,7 +17,7 @@ const STEPS = [...GUIDE.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, langua
   language === 'sh' ? text!.trimEnd().split('\n') : [{ path: /^# (\S+)/.exec(text!)![1]!, text: text! }],
 );
 
-/** An empty folder somewhere, in which nothing lies above. */
+/** An empty folder outside of any project. */
 function emptyFolder() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'acor-newcomer-')));
   return { root, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) };

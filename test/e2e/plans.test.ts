@@ -38,7 +38,7 @@ describe('the plan of a tool that writes', () => {
     assert.deepEqual([refused.code, refused.error.code], [2, 'E_POLICY_DENIED']);
     assert.match(refused.error.hint, /--dry-run/);
     assert.deepEqual(made.runIds(), []);
-    // What says nothing of its effects may have any.
+    // A tool that declares no effects may have any.
     assert.equal((await made.envelope(['run', 'quick'])).error.code, 'E_POLICY_DENIED');
   });
 

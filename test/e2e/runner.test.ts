@@ -37,7 +37,7 @@ describe('acor run', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  /** Whatever happened, nothing of the run is alive and the runner has measured that. */
+  /** Asserts that no process of the run is alive, and that the runner measured that. */
   function assertNothingLeft(end: Record<string, unknown>): void {
     assert.deepEqual(end.survivors, []);
     assert.deepEqual(processesOf(String(end.run_id)), []);
