@@ -209,7 +209,7 @@ describe('the environment that a manifest asks for', () => {
         assert.deepEqual([found?.[0], others], [place, []], name);
         assert.match(
           String(found?.[1]),
-          new RegExp(`'${name}': .*(because of it|connections|says what it is)`),
+          new RegExp(`'${name}': .*(it makes|connections|sets it itself)`),
         );
       }
     }

@@ -226,7 +226,7 @@ describe('a run on a screen', { skip: noTmux }, () => {
     screen.enter(['acor', 'run', 'stubborn', stubborn.path]);
     await screen.shows(/50%/);
     screen.keys('C-c');
-    assert.match(await screen.shows(/stopping: the tool may end in order/), /50%/);
+    assert.match(await screen.shows(/stopping: the tool may finish cleanly/), /50%/);
     screen.keys('C-c');
     await screen.shows(/■ cancelled in/);
     project.write('.acor/config.yaml', WITHOUT_SANDBOX);

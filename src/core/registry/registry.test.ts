@@ -174,7 +174,7 @@ describe('a broken tool', () => {
     assert.equal(error.code, 'E_MANIFEST_INVALID');
     assert.match(
       error.message,
-      /tool\.yaml:1:1: unknown key 'naem'; the nearest known one is 'name' \(and 1 more\)$/,
+      /tool\.yaml:1:1: unknown key 'naem'; did you mean 'name'\? \(and 1 more\)$/,
     );
     assert.equal((error.details!['problems'] as unknown[]).length, 2);
   });
