@@ -263,7 +263,7 @@ describe('a command', () => {
     assert.deepEqual([envelope.data.cwd, envelope.data.appCwd], [folder, folder]);
     assert.match(
       (await callNotes(['context', '--cwd', 'nowhere'])).envelope.error.message,
-      /nowhere is no directory/,
+      /nowhere is not a directory/,
     );
   });
 

@@ -179,7 +179,7 @@ describe('the stream of codex', () => {
     assert.equal(existsSync(open.path('outside/session.json')), false);
     assert.ok(
       messages(run.of('runner_warning')).some((msg) =>
-        /session of codex could not be kept/.test(String(msg)),
+        /session of codex could not be saved/.test(String(msg)),
       ),
     );
   });
@@ -591,7 +591,7 @@ describe('JSONL of another program', () => {
     );
     const { error } = await project.envelope(['run', 'mismapped']);
     assert.equal(error.code, 'E_MANIFEST_INVALID');
-    assert.match(error.message, /tool\.yaml:8:12: '\$\.a \*' is no path/);
+    assert.match(error.message, /tool\.yaml:8:12: '\$\.a \*' is not a valid path/);
     assert.deepEqual(
       error.details.problems.map(({ rule, line, column }: Record<string, unknown>) => [rule, line, column]),
       [

@@ -166,7 +166,7 @@ describe('acor secret', () => {
     symlinkSync(project.write('elsewhere', FILE_ID), path);
     const linked = await project.envelope(['run', 'tells_secret', '--no-stream']);
     assert.deepEqual(
-      [linked.error.code, /no secret that ACOR has stored/.test(linked.error.message)],
+      [linked.error.code, /not a secret that ACOR stored/.test(linked.error.message)],
       ['E_STORAGE', true],
     );
   });

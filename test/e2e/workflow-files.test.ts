@@ -76,7 +76,7 @@ describe('the files of workflows', () => {
     project.write('workflows/broken.yaml', 'steps: [{ name: a, tool: quik }]\n');
     const whole = await project.envelope(['validate']);
     assert.deepEqual([whole.code, whole.error.code], [2, 'E_WORKFLOW_INVALID']);
-    assert.match(whole.error.message, /broken\.yaml:1:26: there is no tool called 'quik'/);
+    assert.match(whole.error.message, /broken\.yaml:1:26: there is no tool 'quik'/);
     const one = await project.envelope(['validate', 'workflows/nightly.yaml']);
     assert.deepEqual([one.code, one.data.findings], [0, []]);
   });
@@ -145,6 +145,6 @@ describe('the files of workflows', () => {
     const list = await atTerminal(['workflow', 'list'], { cwd: project.root });
     assert.match(list.text, /nightly +2 +date limit +Loads the rows of a day/);
     const checked = await atTerminal(['workflow', 'validate'], { cwd: project.root });
-    assert.match(checked.text, /broken\.yaml:1:26: error: there is no tool called 'quik' \[unknown-tool\]/);
+    assert.match(checked.text, /broken\.yaml:1:26: error: there is no tool 'quik' \[unknown-tool\]/);
   });
 });

@@ -234,7 +234,7 @@ describe('a workflow', () => {
     const flow = project.flowId();
     project.workflow(steps('good'));
     const refused = await project.envelope(['resume', flow, '--no-stream']);
-    assert.match(refused.error.message, /has been changed/);
+    assert.match(refused.error.message, /has changed since/);
     assert.equal((await project.envelope(['resume', flow, '--force', '--no-stream'])).code, 0);
     assert.deepEqual(project.done(), ['a', 'good']);
   });

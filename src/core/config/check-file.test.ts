@@ -17,22 +17,22 @@ describe('the check of a file', () => {
       problems.map((each) => [problemText(each), each.rule, each.fix]),
       [
         [
-          `tool.yaml:2:12: 'timeout_s' must be a number, and is the text "10"`,
+          `tool.yaml:2:12: 'timeout_s' must be a number, got the text "10"`,
           'type',
           'Write it without quotes: timeout_s: 10',
         ],
         [
-          `tool.yaml:3:1: unknown key 'verion'; the nearest known one is 'version'`,
+          `tool.yaml:3:1: unknown key 'verion'; did you mean 'version'?`,
           'unknown-key',
           "Write 'version', or leave it out.",
         ],
         [
-          `tool.yaml:4:7: 'role' must be one of leaf, orchestrator, and is the text "leef"`,
+          `tool.yaml:4:7: 'role' must be one of leaf, orchestrator, got the text "leef"`,
           'allowed-values',
           'Write role: leaf',
         ],
         [
-          `tool.yaml:6:3: unknown key 'netwrk' in 'permissions'; the nearest known one is 'network'`,
+          `tool.yaml:6:3: unknown key 'netwrk' in 'permissions'; did you mean 'network'?`,
           'unknown-key',
           "Write 'network', or leave it out.",
         ],

@@ -143,7 +143,7 @@ describe('variables in the configuration', () => {
       [
         ['unset-variable', 2, 'the variable A is not set'],
         ['unset-variable', 3, 'the variable B is not set'],
-        ['unknown-key', 4, "unknown key 'keeep' in 'storage'; the nearest known one is 'keep'"],
+        ['unknown-key', 4, "unknown key 'keeep' in 'storage'; did you mean 'keep'?"],
       ],
     );
   });

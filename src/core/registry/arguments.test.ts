@@ -98,7 +98,7 @@ describe('the arguments of a tool with inputs', () => {
       ['name', 'required'],
       ['batch_size', 'max'],
     ]);
-    assert.match(error.message, /nearest one is --name/);
+    assert.match(error.message, /did you mean --name\?/);
     assert.match(
       error.hint!,
       /Usage: tool --name <string> \[-n <int>\] \[--verbose\] \[--color\] \[--tag <string> …\]/,
@@ -229,7 +229,7 @@ describe('--input-json', () => {
       ['tag', 'unknown-input'],
       ['size', 'type'],
     ]);
-    assert.match(error.message, /nearest one is 'tags'/);
+    assert.match(error.message, /did you mean 'tags'\?/);
   });
 
   it('is refused when it is no JSON object, or cannot be read', () => {

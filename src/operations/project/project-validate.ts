@@ -31,7 +31,7 @@ export const projectValidate = acorOperation({
     targets: z
       .array(z.string())
       .default([])
-      .describe('Tools by name, files or folders; left out, the whole project.'),
+      .describe('Tools by name, files or folders; by default the whole project.'),
     strict: z.boolean().default(false).describe('Treat warnings as errors.'),
     fix: z.boolean().default(false).describe('Fix what is safe to fix; comments and order stay as they are.'),
     check_versions: z

@@ -14,7 +14,7 @@ const input = z.object({
   value: z.string().optional().describe('The answer as JSON.'),
   file: z.string().optional().describe('A file that holds the answer as JSON.'),
   reason: z.string().optional().describe('The reason; it is recorded with the answer.'),
-  by: z.string().optional().describe('Who answers; left out, the agent or the user that calls.'),
+  by: z.string().optional().describe('Who answers; by default the agent or the user that calls.'),
 });
 
 type Input = z.output<typeof input>;

@@ -11,7 +11,7 @@ export function policyStatusWords(
   const policy =
     files.length === 0 && allowed
       ? 'There is no policy file; the built-in policy allows it.'
-      : `The policy${names === '' ? '' : ` (${names})`} ${allowed ? 'allows it.' : 'refuses it:'}`;
+      : `The policy${names === '' ? '' : ` (${names})`} ${allowed ? 'allows it.' : 'rejects it:'}`;
   return [
     policy,
     ...violations.flatMap(({ path, rule, by, fix }) => [`- ${path}: ${rule} (${by})`, `  ${fix}`]),

@@ -26,7 +26,10 @@ export const toolList = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    filter: z.string().optional().describe('Only tools whose name, category or description holds this text.'),
+    filter: z
+      .string()
+      .optional()
+      .describe('Only tools whose name, category or description contains this text.'),
     format: z.enum(['json', 'table']).optional().describe('json: the envelope. table: for people.'),
   }),
   output: z.object({ tools: z.array(toolLine) }),

@@ -19,7 +19,7 @@ export const workflowList = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    filter: z.string().optional().describe('Only workflows whose name or description holds this text.'),
+    filter: z.string().optional().describe('Only workflows whose name or description contains this text.'),
   }),
   output: z.object({ workflows: z.array(line) }),
   list: 'workflows',

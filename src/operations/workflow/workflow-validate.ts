@@ -24,7 +24,7 @@ export const workflowValidate = acorOperation({
     workflows: z
       .array(z.string())
       .default([])
-      .describe('Workflows by name or path; left out, all of the project.'),
+      .describe('Workflows by name or path; by default all workflows of the project.'),
     strict: z.boolean().default(false).describe('Treat warnings as errors.'),
   }),
   output,

@@ -247,7 +247,7 @@ except Exception as e: say('harm')`,
     );
     await until(() => asked.stdout() === 'ready\n');
     asked.tree.signal('SIGTERM');
-    assert.deepEqual([(await asked.ended).exit.rc, asked.stdout()], [9, 'ready\ntold\n']);
+    assert.deepEqual([(await asked.ended).exit.rc, asked.stdout()], [9, 'ready\nasked\n']);
     const deaf = await rig.start(bubblewrap, "trap '' TERM; (setsid sleep 600 &); echo ready; sleep 600", {
       request,
     });

@@ -219,7 +219,7 @@ describe('the checks of a workflow', () => {
       [unknown?.fix, missing?.message],
       ["Write 'loader'.", "loader: 'row' is required and is not given"],
     );
-    assert.match(misspelt!.message, /'rwo'.*nearest one is 'row'/);
+    assert.match(misspelt!.message, /'rwo'.*did you mean 'row'\?/);
     assert.match(errors[9]!.message + errors[10]!.message, /\$\{…\}/);
     assert.match(errors[11]!.message, /outside the folders/);
   });
@@ -342,7 +342,7 @@ describe('the checks of a workflow', () => {
     assert.deepEqual([...new Set(errors.map(({ rule }) => rule))], ['unknown-tool', 'argument']);
     const ofLoader = errors.filter(({ rule }) => rule === 'argument').map(({ message }) => message);
     assert.deepEqual(
-      ofLoader.map((message) => /'from', which is no input/.test(message)),
+      ofLoader.map((message) => /'from', which is not an input/.test(message)),
       [true],
     );
   });
@@ -353,7 +353,7 @@ describe('the checks of a workflow', () => {
     });
     await assert.rejects(loadWorkflow('flow', services), {
       code: 'E_WORKFLOW_INVALID',
-      message: `${folder.at('workflows/flow.yaml')}:1:26: there is no tool called 'nope' (and 1 more)`,
+      message: `${folder.at('workflows/flow.yaml')}:1:26: there is no tool 'nope' (and 1 more)`,
     });
     await assert.rejects(loadWorkflow('flwo', services), {
       code: 'E_INPUT_NOT_FOUND',
