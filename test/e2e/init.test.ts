@@ -153,7 +153,7 @@ describe('acor init', () => {
     folder = join(above, 'sub');
     mkdirSync(folder);
     const { data } = await init('--template', 'bash');
-    assert.match(data.notes[0], new RegExp(`lies in the project ${above}`));
+    assert.match(data.notes[0], new RegExp(`is inside the project ${above}`));
     assert.equal(
       (await around.envelope(['config', 'show', 'project.name'], { cwd: folder })).data.root,
       folder,
