@@ -54,9 +54,7 @@ const workflows = await runWorkflowCampaign({
   signal: stop.signal,
   onRound({ number, kills: struck, problems }) {
     const word = problems.length === 0 ? 'ok' : problems.join('; ');
-    process.stderr.write(
-      `soak: workflow round ${number}, killed: ${struck.join(', ') || 'nobody'}: ${word}\n`,
-    );
+    process.stderr.write(`soak: workflow round ${number}, killed: ${struck.join(', ') || 'none'}: ${word}\n`);
   },
 });
 const violated = workflows.results.filter(({ problems }) => problems.length > 0);

@@ -26,7 +26,7 @@ const check = process.argv.includes('--check');
 const problems = TABLES.map((table) => settle(table)).filter((problem) => problem !== undefined);
 if (problems.length > 0) {
   for (const problem of problems) process.stderr.write(`docs/${problem}\n`);
-  process.stderr.write('Write them anew: node_modules/.bin/bun scripts/write-docs.ts\n');
+  process.stderr.write('Write them again: node_modules/.bin/bun scripts/write-docs.ts\n');
   process.exitCode = 1;
 }
 

@@ -12,7 +12,7 @@ const PAGE = fileURLToPath(new URL('../man/acor.1', import.meta.url));
 const fresh = await page();
 if (process.argv.includes('--check')) {
   if (fresh !== present()) {
-    process.stderr.write('man/acor.1 is stale. Write it anew: node_modules/.bin/bun scripts/write-man.ts\n');
+    process.stderr.write('man/acor.1 is stale. Write it again: node_modules/.bin/bun scripts/write-man.ts\n');
     process.exitCode = 1;
   }
 } else {

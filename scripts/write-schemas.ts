@@ -75,7 +75,7 @@ const SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
 const stale = process.argv.includes('--check') ? staleFiles() : writeFiles();
 if (stale.length > 0) {
   for (const problem of stale) process.stderr.write(`schemas/${problem}\n`);
-  process.stderr.write('Write them anew: node_modules/.bin/bun scripts/write-schemas.ts\n');
+  process.stderr.write('Write them again: node_modules/.bin/bun scripts/write-schemas.ts\n');
   process.exitCode = 1;
 }
 
@@ -142,7 +142,7 @@ function toJsonSchema(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, { target: 'draft-7', io: 'input' }) as JsonSchema;
 }
 
-/** The name of a schema is no address, so that nobody fetches it: editors are led to the file by a modeline. */
+/** The name of a schema is not an address, so that no editor fetches it: the modeline names the file. */
 function textOf(file: string, { $schema, ...rest }: JsonSchema): string {
   const $id = `urn:acor:schema:${file.replace('.schema.json', '')}`;
   return `${JSON.stringify({ $schema, $id, ...rest }, null, 2)}\n`;

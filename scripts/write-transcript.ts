@@ -1,4 +1,4 @@
-// Writes docs/transcript.md anew from a real run. A test runs the same commands and compares, apart from ids and times.
+// Writes docs/transcript.md from a real run. A test runs the same commands and compares, apart from ids and times.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { recordTranscript } from '../test/support/transcript.ts';

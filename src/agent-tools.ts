@@ -5,7 +5,9 @@ import type { RunSummary } from './core/run/run-summary.ts';
 import { commandOf } from './operations/command-forms.ts';
 import type { NextStep } from './protocol/next-step.ts';
 
-/** A tool of the project as TypeScript agent frameworks take one: a name, a JSON Schema, and what carries a call out. */
+/**
+ * A tool of the project in the format of TypeScript agent frameworks: a name, a JSON Schema, and an `execute` function.
+ */
 export interface FunctionTool {
   /** Letters, digits, `_` and `-`, at most 64. */
   name: string;
@@ -13,8 +15,8 @@ export interface FunctionTool {
   /** A JSON Schema (draft 2020-12) of the arguments. */
   parameters: ObjectSchema;
   /**
-   * Carries a call out, as a run like any other. It resolves to what the model is to be told, whatever came of the run; what keeps it
-   * from starting (wrong arguments, a policy, a missing runtime) is told in the same way, as an `error`. `signal` cancels the run.
+   * Executes a call as an ordinary run. It always resolves to a result for the model: whatever prevents the start of
+   * the run (invalid arguments, a policy, a missing runtime) becomes its `error`. `signal` cancels the run.
    */
   execute(
     args: Readonly<Record<string, unknown>>,
@@ -22,7 +24,7 @@ export interface FunctionTool {
   ): Promise<FunctionResult>;
 }
 
-/** What a call came to. In the state `waiting_ai` the run stands still, and `acor_answer` goes on with it. */
+/** The result of a call. In the state `waiting_ai` the run waits for an answer, and `acor_answer` continues it. */
 export interface FunctionResult {
   state: 'completed' | 'failed' | 'cancelled' | 'waiting_ai' | 'refused';
   run_id?: string;
@@ -34,7 +36,7 @@ export interface FunctionResult {
   next?: string[];
 }
 
-/** What the tools are made with. */
+/** The dependencies of the function tools. */
 export interface FunctionToolDoor {
   tools: readonly ToolEntry[];
   run(
@@ -45,11 +47,11 @@ export interface FunctionToolDoor {
   answer(runId: string, question: string, value: unknown): Promise<void>;
 }
 
-/** The call that answers the questions of the others. */
+/** The function that answers the questions of the other functions' runs. */
 const ANSWER = 'acor_answer';
 const MAX_DESCRIPTION_CHARS = 1024;
 
-/** Makes function tools of all tools that can be used, and `acor_answer` where one of them may ask. */
+/** Creates function tools for all usable tools, and `acor_answer` if one of them may ask a question. */
 export function functionToolsOf(door: FunctionToolDoor): FunctionTool[] {
   const usable = door.tools.filter(({ problems }) => problems.length === 0);
   const calls = new Map<string, Call>();
@@ -59,11 +61,11 @@ export function functionToolsOf(door: FunctionToolDoor): FunctionTool[] {
       description: (tool.manifest.description ?? `Runs ${tool.name}.`).slice(0, MAX_DESCRIPTION_CHARS),
       parameters: inputSchemaOf(tool.manifest),
       execute: (args, { signal } = {}) =>
-        told(async () => {
+        resultOf(async () => {
           const call = new Call();
           const onQuestion = (question: Question) => call.ask(question);
           const words = wordsFor(tool.manifest, args);
-          // For a tool without inputs the two dashes only stand for the command line.
+          // For a tool without inputs, the `--` is only part of the command line.
           const given = words[0] === '--' ? words.slice(1) : words;
           const running = door.run(tool.name, given, { onQuestion, ...(signal && { signal }) });
           const runId = await running.runId;
@@ -92,7 +94,7 @@ function answerTool(door: FunctionToolDoor, calls: Map<string, Call>): FunctionT
       additionalProperties: false,
     },
     execute: (args) =>
-      told(async () => {
+      resultOf(async () => {
         const { run_id: runId, action_id: actionId, answer } = args as Record<string, string>;
         await door.answer(String(runId), String(actionId), answer);
         const call = calls.get(String(runId));
@@ -102,7 +104,7 @@ function answerTool(door: FunctionToolDoor, calls: Map<string, Call>): FunctionT
   };
 }
 
-/** A run that was called for, and what the model has yet to hear of it. */
+/** A run that the model started, with the events that the model has not seen. */
 class Call {
   runId = '';
   #ended: Promise<RunSummary> | undefined;
@@ -121,7 +123,7 @@ class Call {
     this.#onQuestion();
   }
 
-  /** A question, each one once, or the end of the run. */
+  /** Resolves to the next unseen question, or to the end of the run. */
   async next(): Promise<Question | RunSummary> {
     const asked = new Promise<void>((resolve) => {
       this.#onQuestion = resolve;
@@ -167,8 +169,8 @@ function ended({
   };
 }
 
-/** A model cannot catch anything: what is thrown is told. */
-async function told(work: () => Promise<FunctionResult>): Promise<FunctionResult> {
+/** A model cannot catch exceptions, so every error becomes a result. */
+async function resultOf(work: () => Promise<FunctionResult>): Promise<FunctionResult> {
   try {
     return await work();
   } catch (error) {

@@ -25,9 +25,9 @@ import type { RunRecord } from './protocol/run-record.ts';
 import { userName } from './util/user-name.ts';
 
 export interface AcorOptions {
-  /** Where the project is looked for, and what path arguments are resolved against. */
+  /** Where to search for the project. Relative path arguments start here. */
   cwd?: string;
-  /** The environment from which listed variables reach the tools. */
+  /** The environment whose listed variables the tools get. */
   env?: Readonly<Record<string, string | undefined>>;
   /** Configuration by dotted key, such as `{ 'environment.timeout_s': 60 }`; it wins over every file. */
   config?: Readonly<Record<string, unknown>>;
@@ -36,41 +36,41 @@ export interface AcorOptions {
 export interface RunOptions {
   /** Called with every event, in order. */
   onEvent?: (event: RunEvent) => void;
-  /** Cancels the run, by the ladder: cancel file, SIGTERM, SIGKILL. */
+  /** Cancels the run in steps: cancel file, SIGTERM, SIGKILL. */
   signal?: AbortSignal;
   timeoutS?: number;
   retries?: number;
   /** Answers to questions that the tool may ask: by the question's action, or by its action id. */
   answers?: Readonly<Record<string, unknown>>;
   /**
-   * Asked when the tool asks and `answers` has nothing that fits. What it returns, or its promise resolves to, is the answer;
-   * `undefined` leaves the question to others (`acor.answer`, the command line) and in the end to its default or its
-   * timeout. An answer that does not fit, and an error that is thrown, become a `runner_warning`; the question stays open.
-   * Only the call that starts the run is asked, not one that finds it by its `idempotencyKey`.
+   * Called when the tool asks a question that `answers` does not contain. The answer is what it returns or resolves to;
+   * `undefined` leaves the question to others (`acor.answer`, the command line), and finally to its default or its
+   * timeout. An invalid answer or a thrown error becomes a `runner_warning`, and the question stays open. Only the call
+   * that starts the run is asked, not one that finds the run by its `idempotencyKey`.
    */
   onQuestion?: (question: Question) => unknown;
-  /** Given again with the same call, it names the run that was started with it, instead of starting a second one. */
+  /** Idempotency key: repeating the call with the same key returns the existing run. */
   idempotencyKey?: string;
 }
 
 export interface TaskOptions extends RunOptions {
   /** A file with the plan. */
   plan?: string;
-  /** Who carries the task out, instead of the configured executor. */
+  /** The executor, instead of the configured one. */
   executor?: string;
 }
 
 export interface AnswerOptions {
-  /** Why; it is recorded with the answer. */
+  /** The reason, which is recorded with the answer. */
   reason?: string;
-  /** Who answers; left out, the user whose process this is. */
+  /** Who answers; defaults to the user of this process. */
   by?: string;
 }
 
 /** What to run. */
 type Call = Pick<RunRequest, 'kind' | 'tool' | 'args'>;
 
-/** ACOR as a library: the project's tools, run under the same limits and kept in the same store as from the command line. */
+/** ACOR as a library: the project's tools, with the same limits and the same store as on the command line. */
 export class Acor {
   readonly #options: Required<Pick<AcorOptions, 'cwd' | 'env'>> & AcorOptions;
   readonly #projects = new ProjectCache();
@@ -83,7 +83,7 @@ export class Acor {
     };
   }
 
-  /** The tools of the project, broken ones included (`problems` says what is wrong with them). */
+  /** All tools of the project; `problems` lists what is wrong with a broken one. */
   async discover(): Promise<ToolEntry[]> {
     return (await this.#open()).registry.list();
   }
@@ -94,8 +94,8 @@ export class Acor {
   }
 
   /**
-   * Runs a tool. Await it for how it ended, or iterate over its events; both may be done. What keeps a run from starting
-   * is thrown (AcorError); every ending of a run that has started, also a failure, is a value.
+   * Runs a tool. Await the result for its outcome, iterate over it for its events, or both. Throws an AcorError when
+   * the run does not start. Every outcome of a started run, including a failure, is a value.
    */
   run(tool: string, args: readonly string[] = [], options: RunOptions = {}): RunningTool {
     const call: Call = { kind: 'tool', tool, args: [...args] };
@@ -114,7 +114,10 @@ export class Acor {
     );
   }
 
-  /** Runs tools at once, each reading the records of the one before it. A stage is a command line: a tool and its arguments. */
+  /**
+   * Runs tools concurrently; each reads the records of the tool before it. A stage is a command line: a tool and its
+   * arguments.
+   */
   pipe(stages: readonly string[], options: RunOptions = {}): RunningTool {
     const call = async () => {
       const { callsOf, pipeCall } = await import('./core/workflow/pipe/pipe-call.ts');
@@ -123,7 +126,7 @@ export class Acor {
     return new RunningTool(this.#start(call, options), options);
   }
 
-  /** Gives a task to an agent; the same id continues the conversation. */
+  /** Runs a task with an agent; the same id continues the conversation. */
   task(taskId: string, description: string, options: TaskOptions = {}): RunningTool {
     const { plan, executor } = options;
     const call = async ({ config, store, workspaces }: Project) => {
@@ -138,7 +141,7 @@ export class Acor {
     return new RunningTool(this.#start(call, options), options);
   }
 
-  /** Asks a run to end, whoever supervises it, and returns its record once it has. */
+  /** Cancels a run, whichever process supervises it, and returns its record after its end. */
   async cancel(runId: string, reason = 'cancelled'): Promise<RunRecord> {
     const project = await this.#open();
     const { store, workspaces } = project;
@@ -147,15 +150,15 @@ export class Acor {
       await store.control.requestCancel(runId, reason);
       for await (const _ of followToEnd(store, runId, { since, recoversIn: workspaces }));
     }
-    // Those of a workflow that was killed live on until somebody goes on with it.
+    // The children of a killed workflow keep running until it is resumed or cancelled.
     if ((await store.read(runId)).kind === 'workflow') await endChildren(project, runId, reason);
     return recoverRun(project, runId);
   }
 
   /**
-   * Answers a question of a run, whoever supervises it; `question` is its action id, or its action. When it resolves, the
-   * answer is recorded. Rejects with E_RUN_NOT_FOUND, and with E_BAD_ANSWER when the answer does not fit (the question stays
-   * open), when there is no such open question, or when somebody else was quicker.
+   * Answers a question of a run, whichever process supervises it; `question` is its action id, or its action. Resolves
+   * after the answer is recorded. Rejects with E_RUN_NOT_FOUND, and with E_BAD_ANSWER when the answer is invalid (the
+   * question stays open), when there is no such open question, or when another answer was faster.
    */
   async answer(runId: string, question: string, value: unknown, options: AnswerOptions = {}): Promise<void> {
     const { store } = await this.#open();
@@ -165,8 +168,8 @@ export class Acor {
   }
 
   /**
-   * The tools of the project as function tools for an agent framework: a JSON Schema each, and an `execute` that runs the tool. Where one
-   * of them may ask, `acor_answer` is among them, by which the model answers.
+   * The tools of the project as function tools for an agent framework: each has a JSON Schema, and an `execute` that
+   * runs the tool. If one of them may ask a question, the list contains `acor_answer`, through which the model answers.
    */
   async functionTools(): Promise<FunctionTool[]> {
     const { functionToolsOf } = await import('./agent-tools.ts');
@@ -191,7 +194,7 @@ export class Acor {
       ...(options.onQuestion !== undefined && { onQuestion: options.onQuestion }),
       ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
     });
-    // A run that cannot be asked to end goes on, and its end says how it ended.
+    // A run that cannot be cancelled continues, and its end reports the outcome.
     const cancel = () => void run.cancel(String(options.signal?.reason ?? 'aborted')).catch(() => {});
     if (options.signal?.aborted) cancel();
     options.signal?.addEventListener('abort', cancel, { once: true });
@@ -199,7 +202,7 @@ export class Acor {
     return run;
   }
 
-  /** Each call opens the project again from the cache, so that it sees what has changed. */
+  /** Each call opens the project through the cache, so that it sees every change. */
   #open(): Promise<Project> {
     const { cwd, env, config: overrides } = this.#options;
     return this.#projects.open({ cwd, env, overrides, commandOf });
@@ -215,26 +218,26 @@ function preparedAnswers(answers: RunOptions['answers'] = {}): PreparedAnswer[] 
   }));
 }
 
-/** A run that was asked for: a promise of its ending, and an iterable of its events from the first one on. */
+/** A requested run: a promise of its outcome, and an iterable of all its events. */
 export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEvent> {
   readonly #started: Promise<Run | KnownRun>;
   readonly #ended: Promise<RunSummary>;
 
   constructor(started: Promise<Run | KnownRun>, { onEvent }: Pick<RunOptions, 'onEvent'>) {
     this.#started = started;
-    const told = onEvent === undefined ? undefined : this.#emit(onEvent);
-    // What a listener throws is met by whoever awaits the run, not before that.
-    told?.catch(() => {});
+    const listening = onEvent === undefined ? undefined : this.#emit(onEvent);
+    // An exception of a listener rejects the promise of the run, not an earlier call.
+    listening?.catch(() => {});
     this.#ended = started.then(async (run) => {
       const summary = await run.ended;
-      await told;
+      await listening;
       return summary;
     });
-    // Whoever only iterates meets the error there.
+    // A caller that only iterates gets the error from the iteration.
     this.#ended.catch(() => {});
   }
 
-  /** The id, as soon as the run has started. */
+  /** The id, available after the run has started. */
   get runId(): Promise<string> {
     return this.#started.then(({ runId }) => runId);
   }

@@ -1,12 +1,12 @@
 /** What the sources of a folder may import: other folders of `src`, packages, and the builtin modules of Node. */
 export interface Layer {
   folder: string;
-  /** Folders of `src`, or `*` for all of them. A folder stands for what is below it, too. */
+  /** Folders of `src`, or `*` for all of them. A folder includes its subfolders. */
   folders: readonly string[];
   /** npm packages by name; `@scope/*` for all of a scope. */
   packages: readonly string[];
   node: boolean;
-  /** Folders of which only types may be imported: the code of the layer must start without them. */
+  /** Folders of which only types may be imported, because the code of the layer must start without them. */
   typesOnly?: readonly string[];
   note: string;
 }
@@ -43,7 +43,7 @@ const CORE = [
   'core/authoring/adopt',
 ];
 
-/** Who may know whom (ARCHITECTURE.md). The order is from the bottom to the top: a layer names only layers above it in the list. */
+/** Which layer may import which (ARCHITECTURE.md), from the bottom to the top: a layer names only layers above it in this list. */
 export const LAYERS: readonly Layer[] = [
   {
     folder: 'util',
@@ -135,7 +135,7 @@ export const LAYERS: readonly Layer[] = [
     folders: ['protocol', 'util'],
     packages: [],
     node: true,
-    note: 'the user’s store of secrets, and what keeps them out of all that is told',
+    note: 'the user’s store of secrets, and the redaction of everything that is emitted',
   },
   {
     folder: 'core/store-files',
@@ -227,7 +227,7 @@ export const LAYERS: readonly Layer[] = [
     folders: ['protocol', 'util', ...RUN_CORE, 'core/workflow'],
     packages: ['yaml', 'zod', 'ajv'],
     node: true,
-    note: 'what is wrong with the files of a project, and mends it where that is safe',
+    note: 'the problems of the files of a project, and safe fixes',
   },
   {
     folder: 'core/authoring/migrations',
@@ -280,7 +280,7 @@ export const LAYERS: readonly Layer[] = [
   },
 ];
 
-/** Files in which the parts are put together: they may import everything. */
+/** Files that put the parts together: they may import everything. */
 export const COMPOSITION_ROOTS: readonly string[] = [
   'index.ts',
   'library.ts',
@@ -288,40 +288,11 @@ export const COMPOSITION_ROOTS: readonly string[] = [
   'cli/main.ts',
 ];
 
-/** The only file that may import what it learns the name of as it runs. */
+/** The only file with imports whose name is computed at run time. */
 export const LOADERS: readonly string[] = ['core/plugins/host/serve.ts'];
 
 /** The only files that may use `bun:*` or the global `Bun`; each has a twin for Node. */
 export const BUN_FILES: readonly string[] = [
   'core/process/runtime-bun.ts',
   'core/index-sqlite/sqlite-bun.ts',
-];
-
-/** Import cycles that are still there. None may be added, and none may grow. */
-export const KNOWN_CYCLES: readonly (readonly string[])[] = [
-  [
-    'operations/acor-cli.ts',
-    'operations/index.ts',
-    'operations/project/agents-check.ts',
-    'operations/project/agents-hook.ts',
-    'operations/project/agents-plugin.ts',
-    'operations/project/agents/agent-texts.ts',
-    'operations/project/agents/session-start.ts',
-    'operations/project/project-init.ts',
-    'operations/system/complete-words.ts',
-    'operations/system/completion-values.ts',
-    'operations/system/explain.ts',
-    'operations/system/explain/commands.ts',
-    'operations/system/explain/decisions.ts',
-    'operations/system/explain/errors.ts',
-    'operations/system/explain/facts.ts',
-    'operations/system/explain/manifests.ts',
-    'operations/system/explain/overview.ts',
-    'operations/system/explain/protocol.ts',
-    'operations/system/explain/runs.ts',
-    'operations/system/explain/security.ts',
-    'operations/system/explain/tools.ts',
-    'operations/system/explain/topics.ts',
-    'operations/tool/tool-catalog.ts',
-  ],
 ];

@@ -62,7 +62,13 @@ describe('the core and the protocol', () => {
     assert.deepEqual(found.sort(), Object.keys(MAY_HOLD_COMMANDS).sort());
   });
 
-  it('name only operations that there are', () => {
+  it('hold none in a hint of an operation either: the next steps have the command', () => {
+    const operations = globSync('operations/**/*.ts', { cwd: SRC });
+    const found = operations.filter((path) => /\bhint: .*\bacor [a-z<-]/.test(withoutComments(path)));
+    assert.deepEqual(found, []);
+  });
+
+  it('name only existing operations', () => {
     const named = files.flatMap((path) => [
       ...readFileSync(SRC + path, 'utf8').matchAll(/\boperation: '([^']+)'/g),
     ]);
@@ -80,7 +86,7 @@ describe('the core and the protocol', () => {
 });
 
 describe('a route', () => {
-  it('says of its operation what the operation says itself', async () => {
+  it('declares the same command form as its operation', async () => {
     for (const { operation, command, positionals, passthrough, load } of ROUTES) {
       const op = await load();
       assert.deepEqual(

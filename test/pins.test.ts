@@ -10,8 +10,8 @@ import { TASK_MESSAGES } from '../src/protocol/v1/task-messages.ts';
 import { TOOL_MESSAGES } from '../src/protocol/v1/tool-messages.ts';
 import { LOG_LEVELS, PROTOCOL_VERSION } from '../src/protocol/v1/wire.ts';
 
-// What others rely on. A change here is a change for them: it belongs in CHANGELOG.md.
-describe('pinned for those who rely on it', () => {
+// Other programs rely on these. A change here is a breaking change: record it in CHANGELOG.md.
+describe('pinned for other programs', () => {
   it('the error codes with their class, whether they are retryable, and ACOR’s exit code', () => {
     const rows = Object.entries(ERROR_CODES).map(([code, row]) => {
       return `${code} ${row.class}${row.retryable ? ' retryable' : ''} ${row.exit}`;

@@ -48,7 +48,7 @@ export const memory: Bench = {
   },
 };
 
-/** The peak of the process itself; what the system tells at the end would take in its children. */
+/** The peak of the process itself; the figure that the kernel reports at its end would include its children. */
 async function peakBytes(command: Command): Promise<number> {
   const fd = openSync('/dev/null', 'w');
   const child = start(command, { stdout: fd });

@@ -16,7 +16,7 @@ export const redact: Bench = {
     );
     const lines = Array.from({ length: LINES }, (_, index) => logLine(index, ''));
     const plain = Buffer.from(lines.join(''));
-    const told = lines.map((line, index) => (index % 100 === 0 ? logLine(index, SECRETS[0]) : line));
+    const hit = lines.map((line, index) => (index % 100 === 0 ? logLine(index, SECRETS[0]) : line));
     const nearly = lines.map((_, index) => logLine(index, SECRETS[0].slice(0, -1).repeat(5)));
     const target = Buffer.alloc(plain.length);
     const megabytesPerS = (bytes: Buffer, work: (bytes: Buffer) => unknown) => async () => {
@@ -29,7 +29,7 @@ export const redact: Bench = {
     const figures = await interleavedMedians(
       {
         plain: megabytesPerS(plain, (bytes) => stream.push(bytes)),
-        told: megabytesPerS(Buffer.from(told.join('')), (bytes) => stream.push(bytes)),
+        hit: megabytesPerS(Buffer.from(hit.join('')), (bytes) => stream.push(bytes)),
         nearly: megabytesPerS(Buffer.from(nearly.join('')), (bytes) => stream.push(bytes)),
         copy: megabytesPerS(plain, (bytes) => bytes.copy(target)),
       },
@@ -44,12 +44,12 @@ export const redact: Bench = {
     });
     return [
       row('redacting output in which there is no secret', figures.plain),
-      row('redacting output with a secret in every hundredth line', figures.told),
+      row('redacting output with a secret in every hundredth line', figures.hit),
       row('redacting output that is made of what is nearly a secret', figures.nearly),
     ];
   },
 };
 
-function logLine(index: number, told: string): string {
-  return `{"type":"log","level":"info","msg":"row ${index} of orders.csv has no postal code and is kept${told}","ts":"2025-08-30T12:34:56Z"}\n`;
+function logLine(index: number, hit: string): string {
+  return `{"type":"log","level":"info","msg":"row ${index} of orders.csv has no postal code and is kept${hit}","ts":"2025-08-30T12:34:56Z"}\n`;
 }

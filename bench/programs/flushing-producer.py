@@ -1,4 +1,4 @@
-"""Writes as many progress messages as it is told to, each with a flush of its own, as a careful tool does."""
+"""Writes the requested number of progress messages and flushes after each one, as a careful tool does."""
 import os
 import sys
 

@@ -6,7 +6,7 @@ import type { Surfaces } from '../operations/surfaces.ts';
 import { ProcessInterrupts } from './dialog/interrupts.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** What a shell expects of a program that a signal ended: 128 and the signal's number. */
+/** The exit code convention for a program that a signal ended: 128 and the signal's number. */
 const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 const SURFACES: Surfaces = {
@@ -22,7 +22,7 @@ for (const signal of SIGNALS) {
     interrupts.raise(signal);
   });
 }
-// A closed stdout is told by the write that meets it, not by a signal that ends the process and its runs.
+// A failing write detects a closed stdout; SIGPIPE must not end the process and its runs.
 process.on('SIGPIPE', () => {});
 
 const [stdinIsTTY, stdoutIsTTY] = await Promise.all([isTerminal(0), isTerminal(1)]);
@@ -44,7 +44,7 @@ const exitCode = await runCli(acor, process.argv.slice(2), {
 });
 process.exit(exitCode);
 
-/** Whether a descriptor is a terminal. `node:tty` takes milliseconds to load, so it is only asked about devices. */
+/** Whether a descriptor is a terminal. `node:tty` takes milliseconds to load, so it is only used for devices. */
 async function isTerminal(fd: number): Promise<boolean> {
   try {
     return fstatSync(fd).isCharacterDevice() && (await import('node:tty')).isatty(fd);

@@ -2,7 +2,7 @@ import type { Terminal } from '../compose/terminal.ts';
 import { TerminalPerson } from './dialog/terminal-person.ts';
 import { presenterOf } from './present/index.ts';
 
-/** What a person at the terminal sees and is asked. One for each command. */
+/** The renderings and prompts of one command for the person at the terminal. */
 export function terminal(): Terminal {
   const person = new TerminalPerson();
   return {

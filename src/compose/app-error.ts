@@ -1,18 +1,18 @@
 import type { NextStep } from './next-step.ts';
 
-/** What an AppError carries beside its code and message. */
+/** The optional parts of an AppError. */
 export interface AppErrorOptions {
-  /** The exact fix; without it the hint of the code's row is shown. */
+  /** The exact fix; defaults to the hint of the code's row in the error table. */
   hint?: string | undefined;
-  /** 1 failed, 2 something must be provided first; without it the exit of the code's row. */
+  /** 1 failed, 2 something must be provided first; defaults to the exit code of the code's row. */
   exit?: 1 | 2 | undefined;
   details?: Readonly<Record<string, unknown>> | undefined;
-  /** What puts it right or leads on; without it, and without a hint, that of the code's row. */
+  /** What fixes it or leads on; without it and without a hint, the steps of the code's row apply. */
   next?: readonly NextStep[] | undefined;
   cause?: unknown;
 }
 
-/** An operation that cannot go on: a stable code, what happened and where, and the exact fix. */
+/** A failed operation: a stable code, what happened and where, and the exact fix. */
 export class AppError extends Error {
   readonly code: string;
   readonly hint: string | undefined;

@@ -139,7 +139,7 @@ describe('errors', () => {
     assert.equal(exit, 2);
   });
 
-  it('that nobody foresaw are E_UNKNOWN, ask to be reported, and show a stack only with DEBUG', async () => {
+  it('that no code names are E_UNKNOWN, ask to be reported, and show a stack only with DEBUG', async () => {
     const { envelope, exit } = await callNotes(['remove', 'system']);
     assert.equal(exit, 1);
     assert.equal(envelope.error.code, 'E_UNKNOWN');
@@ -186,7 +186,7 @@ describe('a command that is not one', () => {
     assert.equal(envelope.meta.next[0], 'notes list --help');
   });
 
-  it('is told apart from the beginning of one', async () => {
+  it('is distinguished from the beginning of a command', async () => {
     assert.match((await callNotes(['archive'])).envelope.error.hint, /archive page/);
     assert.match(
       (await callNotes(['archive', 'pge'])).envelope.error.hint,
@@ -213,7 +213,7 @@ describe('a command that is not one', () => {
 });
 
 describe('help and version', () => {
-  it('show the example first, as text with exit 0, also when nobody sits at a terminal', async () => {
+  it('show the example first, as text with exit 0, also without a terminal', async () => {
     for (const argv of [
       ['add', '--help'],
       ['help', 'add'],
@@ -263,11 +263,11 @@ describe('a command', () => {
     assert.deepEqual([envelope.data.cwd, envelope.data.appCwd], [folder, folder]);
     assert.match(
       (await callNotes(['context', '--cwd', 'nowhere'])).envelope.error.message,
-      /nowhere is no directory/,
+      /nowhere is not a directory/,
     );
   });
 
-  it('is told who reads, and may ask only where a person sits at both ends', async () => {
+  it('learns the audience, and may ask only when stdin and stdout are terminals', async () => {
     const seen = async (io: Parameters<typeof runNotes>[1], argv = ['context']) => {
       const { stdout } = await runNotes(argv, io);
       return ['audience', 'structured', 'hasPerson'].map(
@@ -358,8 +358,8 @@ describe('input', () => {
       '--tagg=1',
     ]);
     assert.equal(exit, 1);
-    const told = envelope.error.details.problems.map((each: { parameter: string }) => each.parameter);
-    assert.deepEqual(told.toSorted(), ['--min-size', '--ratio', '--sort', '--tagg']);
+    const named = envelope.error.details.problems.map((each: { parameter: string }) => each.parameter);
+    assert.deepEqual(named.toSorted(), ['--min-size', '--ratio', '--sort', '--tagg']);
     assert.match(envelope.error.hint, /Did you mean title\? /);
     assert.match(envelope.error.hint, /Did you mean --tag\?/);
     assert.deepEqual(envelope.meta.next, ['notes list --help']);

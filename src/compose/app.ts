@@ -15,13 +15,13 @@ import { unknownCommand } from './unknown-command.ts';
 import { usageError } from './usage-error.ts';
 import { writeOut } from './write-out.ts';
 
-/** A context that was opened to look a called program up, and the directory that it was opened for. */
+/** The context that was opened to look up a called program, and its working directory. */
 interface Opened<C> {
   cwd: string;
   context: C;
 }
 
-/** Runs one command line and returns its exit code; it never throws and never exits the process. */
+/** Runs one command line and returns its exit code. It never throws and never exits the process. */
 export async function runCli<C>(app: CliApp<C>, argv: string[], io: CliIo): Promise<number> {
   const reply = new Reply(app, io);
   try {
@@ -58,8 +58,8 @@ async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply
 }
 
 /**
- * Global flags may stand among the arguments of a called program that declares none of that name. Whether it does is asked only
- * when there are some; where there is no such program, the operation itself says so.
+ * Global flags may be among the arguments of a called program, unless it declares a flag of that name itself. The
+ * program is only looked up when there are such flags; if it does not exist, the operation reports that.
  */
 async function settleGlobals<C>(
   app: CliApp<C>,
@@ -136,7 +136,7 @@ async function answerWithoutCommand<C>(
   throw unknownCommand(app, found, line);
 }
 
-/** A `--format` of the operation's own, where it was given: the default of the schema decides nothing. */
+/** The operation's own `--format`, if it was passed; the schema's default does not count. */
 function formatOf(parameters: readonly Parameter[], line: CommandLine): string | undefined {
   const given = parameters.some((each) => each.key === 'format') ? line.given.get('format')?.[0] : undefined;
   return typeof given === 'string' ? given : undefined;
@@ -150,14 +150,14 @@ async function directoryOf(globals: GlobalFlags, io: CliIo, invocation: string):
     () => false,
   );
   if (isDirectory) return directory;
-  throw usageError([{ parameter: '--cwd', message: `--cwd: ${directory} is no directory` }], invocation);
+  throw usageError([{ parameter: '--cwd', message: `--cwd: ${directory} is not a directory` }], invocation);
 }
 
 function versionLine<C>(app: CliApp<C>): string {
   return `${app.name} ${app.version}\n`;
 }
 
-/** Where not even the answer can be written, stderr is told; where that fails too, the exit code is all that is left. */
+/** When the answer cannot be written, report that on stderr; if that fails too, only the exit code is left. */
 async function reportUnwritable(name: string, io: CliIo, thrown: unknown): Promise<number> {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   await writeOut(io.stderrFd, `${name}: the answer could not be written: ${safeText(message)}\n`).catch(

@@ -1,7 +1,10 @@
-/** Who reads stdout: a program (an envelope) or a person at a terminal (a rendering). */
+/** The reader of stdout: a program (which gets an envelope) or a person at a terminal (who gets a rendering). */
 export type Audience = 'agent' | 'person';
 
-/** Variables that agents set for the commands they start, and whose they are; null: the value is the agent's name. `CI` alone is no agent. */
+/**
+ * Variables that agents set for the commands they start, and the name of the agent; null means that the value is the
+ * name. `CI` alone does not identify an agent.
+ */
 const AGENT_VARIABLES: Readonly<Record<string, string | null>> = {
   AI_AGENT: null,
   CLAUDECODE: 'claude-code',
@@ -18,13 +21,13 @@ const AGENT_VARIABLES: Readonly<Record<string, string | null>> = {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Which agent's environment this is; undefined when none shows itself. */
+/** The agent whose environment this is; undefined when none is detected. */
 export function agentOf(env: Env): string | undefined {
   const variable = Object.keys(AGENT_VARIABLES).find((name) => isSet(env[name]));
   return variable === undefined ? undefined : (AGENT_VARIABLES[variable] ?? env[variable]);
 }
 
-/** Tells the audience from the terminal, the flags and the environment. */
+/** Detects the audience from the terminal, the flags and the environment. */
 export function detectAudience(facts: {
   stdoutIsTTY: boolean;
   asksForEnvelope: boolean;

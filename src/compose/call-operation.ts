@@ -10,22 +10,22 @@ import { parametersOf } from './parameters.ts';
 import { checkSelection, type Selection, select } from './select.ts';
 import { usageError } from './usage-error.ts';
 
-/** The circumstances of a call that comes from no command line. */
+/** The options of a call that does not come from a command line. */
 export interface Call<C> {
   context: C;
   cwd: string;
   env: Record<string, string | undefined>;
   signal: AbortSignal;
   selection?: Partial<Selection>;
-  /** Gets the events of an operation that has some: chunks of whole JSON lines. `enough` stops the reading, not the work. */
+  /** Receives the events of an operation, in chunks of whole JSON lines. `enough` stops the reading, not the work. */
   onEvents?: (lines: Uint8Array) => Promise<'more' | 'enough'> | 'more' | 'enough';
-  /** Gets the text of an operation whose product is one. */
+  /** Receives the text of an operation whose product is a text. */
   onDocument?: (text: string) => void;
 }
 
 /**
- * Calls an operation with an object, as a surface other than the command line does, and returns the envelope that the command
- * line would write without a stream, with its next steps as data. It never throws, writes nothing and reads no standard input.
+ * Calls an operation with an object, for surfaces other than the command line, and returns the envelope of the command
+ * line, with its next steps as data. It never throws, writes nothing and reads no standard input.
  */
 export async function callOperation<C>(
   app: CliApp<C>,
@@ -40,8 +40,8 @@ export async function callOperation<C>(
     next,
   });
   const failed = (thrown: unknown, data?: unknown) => {
-    const told = withData(toFailure(thrown, app, { signal: call.signal, showsStack: false }), data);
-    return failure(told.error, meta(told.next));
+    const problem = withData(toFailure(thrown, app, { signal: call.signal, showsStack: false }), data);
+    return failure(problem.error, meta(problem.next));
   };
   try {
     const selection = { ...NO_GLOBAL_FLAGS, ...call.selection };

@@ -3,7 +3,9 @@ import { cutToWidth, padToWidth } from './display-width.ts';
 import type { Screen } from './screen.ts';
 import { styled } from './style.ts';
 
-/** The catalog for a person: a line a command, grouped by category; one operation with its parameters. */
+/**
+ * Renders the catalog for a person: one line per command, grouped by category, or one operation with its parameters.
+ */
 export function renderCatalog(data: Catalog | CatalogEntry, screen: Screen): string {
   return 'tools' in data ? overview(data, screen) : detail(data, screen);
 }

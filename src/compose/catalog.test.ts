@@ -44,7 +44,7 @@ describe('the catalog', () => {
     assert.equal(first.envelope.meta.count, 9);
   });
 
-  it('tells the global flags', async () => {
+  it('lists the global flags', async () => {
     const { envelope } = await callNotes(['tools', '--fields', 'globalFlags.name']);
     const names = envelope.data.globalFlags.map((flag: { name: string }) => flag.name);
     assert.deepEqual(names, [

@@ -7,17 +7,17 @@ import { elementSchemas, fieldNames, mainArrayOf } from './output-shape.ts';
 import { type Parameter, parametersOf, typeName } from './parameters.ts';
 import { didYouMean, usageError } from './usage-error.ts';
 
-/** One operation as the catalog shows it (seed 004). */
+/** One operation in the catalog (seed 004). */
 export interface CatalogEntry {
   /** Dotted `group.action`. */
   name: string;
-  /** The full invocation, without its arguments. */
+  /** The full invocation without its arguments. */
   command: string;
   category: string;
   description: string;
   effect: 'reads' | 'writes' | 'destroys';
   parameters: CatalogParameter[];
-  /** Names that `--fields` takes. */
+  /** The names that `--fields` accepts. */
   outputFields: string[];
   outputSchema: Record<string, unknown>;
   inputSchema: Record<string, unknown>;
@@ -38,13 +38,16 @@ export interface CatalogParameter {
   positional?: true | undefined;
 }
 
-/** Everything an application can do, as data. */
+/** All operations of an application, as data. */
 export interface Catalog {
   tools: CatalogEntry[];
   globalFlags: { name: string; type: string; required: false; description: string }[];
 }
 
-/** What a `tools` command answers. Lazy, because making schemas takes milliseconds that other commands need not pay. */
+/**
+ * The output schema of a `tools` command. Lazy, because creating schemas takes milliseconds that other commands do not
+ * need.
+ */
 export const catalogSchema: z.ZodType<Catalog | CatalogEntry> = z.lazy(() => {
   const jsonSchema = z.record(z.string(), z.unknown());
   const entry = z.object({
@@ -64,7 +67,7 @@ export const catalogSchema: z.ZodType<Catalog | CatalogEntry> = z.lazy(() => {
         positional: z.literal(true).optional(),
       }),
     ),
-    outputFields: z.array(z.string()).describe('Names that --fields takes.'),
+    outputFields: z.array(z.string()).describe('Names that --fields accepts.'),
     outputSchema: jsonSchema.describe('JSON Schema of data.'),
     inputSchema: jsonSchema.describe('JSON Schema of --input-json.'),
     idempotent: z.boolean(),
@@ -105,7 +108,7 @@ export function categoryOf(op: Pick<OperationDescription, 'name'>): string {
   return op.name.split('.', 1)[0]!;
 }
 
-/** The catalog, made from the registry alone; with a name (dotted, or a command), that operation's entry. */
+/** The catalog, generated from the registry; with a name (dotted, or a command), the entry of that operation. */
 export async function buildCatalog<C>(app: Registry<C>, wanted?: string): Promise<Catalog | CatalogEntry> {
   const loaded = await loadAll(app.routes);
   if (wanted !== undefined) return findEntry(app.name, loaded, wanted);
@@ -170,7 +173,7 @@ function schemaOf(schema: z.core.$ZodType, io: 'input' | 'output'): Record<strin
   return rest;
 }
 
-// By code point: the order is the same under every locale.
+// By code point, so the order is the same in every locale.
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -5,10 +5,10 @@ import type { Operation } from './operation.ts';
 import type { Terminal } from './terminal.ts';
 import type { CommandForm } from './write-command.ts';
 
-/** An operation, how it is called, and the module behind it, which is loaded only when it is called. */
+/** An operation, its command, and its module, which is loaded only when the command is called. */
 export interface Route<C> extends CommandForm {
   load: () => Promise<Operation<C>>;
-  /** Left out of help, catalog and suggestions. */
+  /** Omitted from help, catalog and suggestions. */
   hidden?: boolean;
 }
 
@@ -17,27 +17,30 @@ export interface AppErrorInfo {
   class: string;
   retryable: boolean;
   exit: 0 | 1 | 2;
-  /** What an agent does by default. */
+  /** The default action of an agent. */
   action: string;
   hint: string;
   /** Shown with the hint. */
   next?: readonly NextStep[];
 }
 
-/** A command-line application: its registry of operations, and what they need to work. */
+/** A command-line application: its registry of operations, and what these need. */
 export interface CliApp<C> {
   name: string;
   version: string;
   summary: string;
   routes: readonly Route<C>[];
   errorInfo(code: string): AppErrorInfo | undefined;
-  /** Called once a command, and again only where `--cwd` follows the name of a called program; `io.cwd` is the directory that it names. */
+  /**
+   * Called once per command, and again only when `--cwd` follows the name of a called program; `io.cwd` is that
+   * directory.
+   */
   openContext(globals: GlobalFlags, io: CliIo): C | Promise<C>;
-  /** What people see and are asked; without it results are rendered in the general way. */
+  /** Renderings and prompts for people; without it, results use the general rendering. */
   terminal?: () => Promise<Terminal>;
 }
 
-/** The process around a command, as values, so that a test can be one. */
+/** The process around a command, as values that a test can replace. */
 export interface CliIo {
   stdoutFd: number;
   stderrFd: number;
@@ -47,7 +50,7 @@ export interface CliIo {
   env: Record<string, string | undefined>;
   cwd: string;
   signal: AbortSignal;
-  /** Without it no operation hears of interrupts. */
+  /** Undefined: no operation receives interrupts. */
   interrupts?: Interrupts;
   readStdin(): Promise<string>;
 }

@@ -86,10 +86,10 @@ const CASES: readonly [args: string[], message: string][] = [
 
 describe('what a schema refuses', () => {
   for (const [args, message] of CASES) {
-    it(`is told plainly: ${message}`, async () => assert.equal((await refusalOf(args)).message, message));
+    it(`is reported plainly: ${message}`, async () => assert.equal((await refusalOf(args)).message, message));
   }
 
-  it('is told in the same words among the arguments of another program', () => {
+  it('is reported in the same words among the arguments of another program', () => {
     const passing = { ...op, passthrough: 'args' };
     assert.throws(() => takeKnownFlags(passing, ['x', '--retries', '-1'], () => false), {
       message: '--retries must be at least 0, not -1',

@@ -3,12 +3,15 @@ import { nearest } from '../util/nearest.ts';
 import { label, type Parameter } from './parameters.ts';
 import { didYouMean, type UsageProblem } from './usage-error.ts';
 
-/** Given to a check, so that an issue has a message only where the schema's author wrote one: the others get their words here. */
+/**
+ * Pass it to a check: an issue then has a message only if the schema's author wrote one, and this module writes the
+ * others.
+ */
 export const PLAIN_WORDS = { error: () => '' } as const;
 
 /**
- * What the schema says of one value, in the words of the command line: what is wrong with it and what would be right.
- * The check must have been made with `PLAIN_WORDS`.
+ * Describes a schema issue in terms of the command line: what is wrong with a value and what is valid. The check must
+ * use `PLAIN_WORDS`.
  */
 export function describeIssue(
   issue: z.core.$ZodIssue,
@@ -23,7 +26,7 @@ export function describeIssue(
   if (parameter !== undefined && below.length === 0 && whole === undefined) {
     return { parameter: where, message: `${where} is required` };
   }
-  // Of a flag that is given several times, the value tells which one is meant.
+  // For a repeated flag, the value identifies the occurrence.
   const inner = parameter?.isArray && Array.isArray(whole) ? below.slice(1) : below;
   const place = inner.length === 0 ? where : `${where} at ${inner.map(String).join('.')}`;
   if (issue.message !== '') return { parameter: where, message: `${place}: ${issue.message}` };
@@ -41,7 +44,7 @@ function instead({ code }: z.core.$ZodIssue, given: unknown): string {
   return given === undefined ? '; it is missing' : `, not ${shown(given)}`;
 }
 
-/** What would be right, so that it goes on from "must". */
+/** What is valid, as a continuation of "must". */
 function wanted(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -63,7 +66,7 @@ function wanted(issue: z.core.$ZodIssue): string {
     case 'invalid_union':
       return unionWanted(issue);
     default:
-      return 'fit what the command takes';
+      return 'be valid for the command';
   }
 }
 
@@ -83,7 +86,7 @@ function formatWanted({ format, pattern }: z.core.$ZodIssueInvalidStringFormat):
 
 function unionWanted(issue: z.core.$ZodIssueInvalidUnion): string {
   const ways = issue.errors.flatMap(([first]) => (first === undefined ? [] : [wantedWithin(first)]));
-  return ways.length === 0 ? 'fit what the command takes' : [...new Set(ways)].join(' or ');
+  return ways.length === 0 ? 'be valid for the command' : [...new Set(ways)].join(' or ');
 }
 
 function wantedWithin(issue: z.core.$ZodIssue): string {

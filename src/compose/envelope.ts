@@ -1,21 +1,24 @@
-/** What surrounds an answer. On the wire its next steps are exact commands; `N` is what they are before a surface has rendered them. */
+/**
+ * The metadata of an answer. On the wire its next steps are exact commands; `N` is their type before a surface has
+ * rendered them.
+ */
 export interface EnvelopeMeta<N = string> {
-  /** The operation's dotted name; the program's when no operation was found. */
+  /** The operation's dotted name, or the program's when no operation was found. */
   tool: string;
   /** In milliseconds. */
   elapsed: number;
-  /** How many elements the main array has here. */
+  /** The number of elements of the main array in this answer. */
   count?: number | undefined;
-  /** How many there are in all. */
+  /** The total number of elements. */
   total?: number | undefined;
   hasMore?: boolean | undefined;
-  /** About how many tokens the text of the answer is. */
+  /** The estimated number of tokens of the answer's text. */
   tokens?: number | undefined;
   /** What leads on. */
   next?: readonly N[] | undefined;
 }
 
-/** An error as the envelope carries it. */
+/** The error in an envelope. */
 export interface EnvelopeError {
   code: string;
   message: string;
@@ -42,21 +45,22 @@ export function failure<N>(error: EnvelopeError, meta: EnvelopeMeta<N>): Failure
   return { ok: false, error: details === undefined ? body : { ...body, details }, meta: orderedMeta(meta) };
 }
 
-// JSON leaves these bare, but a terminal obeys C1 controls, reorders text at bidi marks, and hides what has no width.
+// JSON does not escape these, but a terminal obeys C1 controls, reorders text at bidi marks, and hides zero-width
+// characters.
 const UNSAFE_AT_A_TERMINAL =
   /[\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
 
-/** One line of compact JSON that no terminal can be steered by. */
+/** Compact JSON on one line without characters that control a terminal. */
 export function encodeLine(value: unknown): string {
   return `${escapeForTerminal(JSON.stringify(value))}\n`;
 }
 
-/** JSON that means the same and that no terminal can be steered by. */
+/** Equivalent JSON without characters that control a terminal. */
 export function escapeForTerminal(json: string): string {
   return json.replace(UNSAFE_AT_A_TERMINAL, (char) => char.split('').map(escaped).join(''));
 }
 
-/** JSON escapes UTF-16 units, of which a character may have two. */
+/** JSON escapes UTF-16 units, and a character may have two. */
 function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -129,7 +129,7 @@ describe('a call of an operation', () => {
     assert.deepEqual(envelope.ok && envelope.data, { how: 'done' });
   });
 
-  it('stops reading when it has enough, and reads nothing where nobody wants events', async () => {
+  it('stops reading when it has enough, and reads nothing when no one wants events', async () => {
     const enough = await call(async () => counting([]), { onEvents: () => 'enough' });
     assert.deepEqual(enough.ok && enough.data, { how: 'left' });
     const unread = await call(async () => counting([]));
@@ -165,7 +165,7 @@ describe('a command that has events', () => {
     assert.deepEqual([ok, data, meta.next, exit, stderr], [true, { seen: 2 }, ['notes add more'], 2, '']);
   });
 
-  it('tells a person their answer where nothing shows them the events', async () => {
+  it('shows a person the answer where nothing shows the events', async () => {
     const person = { stdoutIsTTY: true, stdinIsTTY: true, env: { NO_COLOR: '1' } };
     assert.match((await runNotes(['watch', '--no-stream'], person)).stdout, /seen +2/);
   });

@@ -2,8 +2,9 @@ import { drain } from '../util/drain.ts';
 import type { EventsResult, StreamEnd } from './operation.ts';
 
 /**
- * The result of an operation that follows something: `lines` yields the events and returns how the following ended, `left` stands for
- * a reader that stopped before that, and `end` says what the end means. A caller that reads no events has them followed unread.
+ * The result of an operation that follows events: `lines` yields the events and returns the outcome, `left` is the
+ * outcome for a reader that stopped early, and `end` converts the outcome to the final answer. For a caller that reads
+ * no events, they are consumed unread.
  */
 export function eventsResult<E, T>(
   lines: AsyncGenerator<Uint8Array, E>,

@@ -4,7 +4,7 @@ import type { EnvelopeError } from './envelope.ts';
 import { EXIT } from './exit-codes.ts';
 import type { NextStep } from './next-step.ts';
 
-/** A failure before it is rendered: the body of its envelope, its exit code and what leads on. */
+/** A failure before it is rendered: the error of its envelope, its exit code and its next steps. */
 export interface Failure {
   error: EnvelopeError;
   exit: number;
@@ -13,7 +13,7 @@ export interface Failure {
 
 type ErrorTable = Pick<CliApp<never>, 'name' | 'errorInfo'>;
 
-/** Turns whatever was thrown into a failure; what has no code of the application's table is a crash. */
+/** Converts any thrown value to a failure. An error without a code of the application's table is a crash. */
 export function toFailure(
   thrown: unknown,
   app: ErrorTable,
@@ -47,7 +47,7 @@ function isInterruption(thrown: unknown, signal: AbortSignal): boolean {
 
 type Coded = Error & Partial<AppError> & { code: string };
 
-// The layers below have errors of their own class, of the same shape. A system error's `code` is in no table.
+// The layers below have an error class of their own with the same fields. A system error's `code` is in no table.
 function isCoded(thrown: unknown, app: ErrorTable): thrown is Coded {
   if (thrown instanceof AppError) return true;
   if (!(thrown instanceof Error)) return false;

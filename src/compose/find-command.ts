@@ -1,16 +1,16 @@
 import { GLOBAL_FLAGS } from './globals.ts';
 
-/** Which command an argument list calls. */
+/** The command that an argument list calls. */
 export interface FoundCommand<R> {
   /** Undefined when no route has these words. */
   route: R | undefined;
-  /** The words that were recognised: a command, or the beginning of some. */
+  /** The recognised words: a command, or the beginning of one. */
   words: string[];
-  /** What is left for flags and positionals, global flags from before the command included. */
+  /** The remaining flags and positionals, including global flags before the command. */
   args: string[];
 }
 
-/** Finds the longest command among the routes; global flags may stand before and between its words. */
+/** Finds the longest matching command; global flags may be before and between its words. */
 export function findCommand<R extends { command: string }>(
   routes: readonly R[],
   argv: readonly string[],
@@ -42,7 +42,7 @@ export function findCommand<R extends { command: string }>(
   return { route, words, args: [...globals, ...rest] };
 }
 
-/** How many arguments the global flag at this place takes up; 0 when it is none. */
+/** The number of arguments that the global flag at this index takes; 0 when there is no global flag. */
 function globalLength(argv: readonly string[], index: number): number {
   const arg = argv[index]!;
   const [name, inline] = arg.slice(2).split('=', 2);

@@ -2,10 +2,12 @@ import { cutToWidth, displayWidth } from './display-width.ts';
 import type { Screen } from './screen.ts';
 import { type Look, styled } from './style.ts';
 
-/** A piece of a line, with its look. */
+/** A part of a line, with its style. */
 export type Part = string | readonly [text: string, look: Look];
 
-/** Pieces on one line of at most `width` columns: what does not fit is cut, what comes after it left out. */
+/**
+ * Joins parts to one line of at most `width` columns: the part that does not fit is cut, and later ones are omitted.
+ */
 export function fitParts(parts: readonly Part[], width: number, screen: Screen): string {
   let line = '';
   let left = width;

@@ -5,15 +5,15 @@ import type { OperationDescription } from './operation.ts';
 import { label, type Parameter } from './parameters.ts';
 import { didYouMean, type UsageProblem } from './usage-error.ts';
 
-/** What a command line says, before the schema has judged it. */
+/** A parsed command line, before the schema validates it. */
 export interface CommandLine {
   globals: GlobalFlags;
-  /** The texts given for each input key; a boolean stands for a bare `--x` or `--no-x`. */
+  /** The texts for each input key; a boolean represents a bare `--x` or `--no-x`. */
   given: Map<string, (string | boolean)[]>;
-  /** The untouched arguments after the first positional, for an operation that passes them through. */
+  /** The unparsed arguments after the first positional, for an operation that passes them through. */
   passthrough: string[] | undefined;
   inputJson: string | undefined;
-  /** Where the global `--offset` stands among the arguments, and how many of them it takes up. */
+  /** The index of the global `--offset` among the arguments, and the number of arguments that it takes. */
   offsetAt: { index: number; count: number } | undefined;
   /** The positionals that no input key takes. */
   unplaced: string[];
@@ -23,7 +23,7 @@ export interface CommandLine {
 type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
 type OptionToken = Extract<Token, { kind: 'option' }>;
 
-/** Reads the arguments after the command's words; everything that is wrong is collected, nothing throws. */
+/** Parses the arguments after the command's words. Collects all problems and never throws. */
 export function readFlags(
   parameters: readonly Parameter[],
   args: readonly string[],
@@ -53,7 +53,7 @@ export function readFlags(
   return line;
 }
 
-/** The flags a command knows: its own, which win, and the global ones. */
+/** The flags of a command: its own, which take precedence, and the global ones. */
 class FlagNames {
   readonly #own = new Map<string, Parameter>();
   readonly #negated = new Map<string, Parameter>();
@@ -62,7 +62,7 @@ class FlagNames {
     const flags = parameters.filter((each) => each.key !== passthrough);
     for (const each of flags) {
       this.#own.set(each.flag, each);
-      // The key's own spelling is what `--input-json` teaches.
+      // `--input-json` uses the key's own spelling, so accept it here too.
       this.#own.set(each.key, each);
       if (each.kind === 'boolean' && !each.isArray) this.#negated.set(`no-${each.flag}`, each);
     }
@@ -85,7 +85,7 @@ class FlagNames {
     return [...new Set([...own, ...this.#negated.keys(), ...GLOBAL_FLAGS.map((flag) => flag.name)])];
   }
 
-  /** The command's own flags, for one who has named another. */
+  /** The command's own flags, listed after an unknown flag. */
   listed(): { fix?: string } {
     const own = [...new Set(this.#own.values())].filter((each) => !each.isPositional);
     return own.length === 0 ? {} : { fix: `Its flags: ${own.map(label).join(', ')}.` };
@@ -104,7 +104,7 @@ class FlagNames {
   }
 }
 
-// Not strict: parseArgs would throw at the first mistake, and would take `-3` for flags.
+// Not strict: parseArgs would throw at the first problem, and would read `-3` as flags.
 function tokenize(args: readonly string[], names: FlagNames): Token[] {
   const { tokens } = parseArgs({
     args: [...args],
@@ -158,12 +158,12 @@ function give(line: CommandLine, parameter: Parameter, value: string | boolean):
   }
 }
 
-/** Whether a text in the place of a value is more probably the next flag. */
+/** Whether a text after a flag is probably the next flag. */
 export function looksLikeFlag(text: string): boolean {
   return /^--[a-z]/i.test(text);
 }
 
-/** A flag's value; one that looks like a flag itself was more probably forgotten. */
+/** A flag's value. If the next text looks like a flag, the value was probably forgotten. */
 function optionValue(line: CommandLine, token: OptionToken): string | undefined {
   const value = token.value;
   if (value !== undefined && (token.inlineValue || !looksLikeFlag(value))) return value;
@@ -220,7 +220,7 @@ function fillPositionals(
     if (place !== undefined) give(line, place, text);
     else line.unplaced.push(text);
   });
-  // After an unknown flag, what stands alone is probably its value.
+  // After an unknown flag, a text without dashes is probably its value.
   if (line.problems.some((problem) => problem.message.startsWith('unknown flag'))) return;
   const fix = places.length === 0 ? 'It takes flags only.' : `It takes ${places.map(label).join(' ')}.`;
   for (const text of line.unplaced) {

@@ -1,20 +1,20 @@
-/** The program that an operation passes arguments on to, as far as it describes itself. Its texts are a stranger's. */
+/** The program that an operation passes arguments to, as it describes itself. Its texts are untrusted. */
 export interface ForwardedCommand {
   name: string;
-  /** What it does, in a line; empty where it does not say. */
+  /** A one-line description; empty when it has none. */
   summary: string;
-  /** How it is called, in one line. */
+  /** Its usage, in one line. */
   usage: string;
   /** Full invocations. */
   examples: readonly string[];
-  /** Null for one that takes whatever it is given. */
+  /** Null for one that accepts any arguments. */
   inputs: readonly CalleeInput[] | null;
 }
 
-/** One input that a called program declares. */
+/** One declared input of a called program. */
 export interface CalleeInput {
   name: string;
-  /** As it is written: `--name` or `-n`; the input's name where it is given by position. */
+  /** As typed: `--name` or `-n`; the input's name for a positional. */
   label: string;
   type: string;
   isPositional: boolean;
@@ -23,14 +23,14 @@ export interface CalleeInput {
   isRequired: boolean;
   isRepeatable: boolean;
   isPath: boolean;
-  /** The only values allowed. */
+  /** The only allowed values. */
   choices: readonly string[];
   description: string;
   /** Undefined when there is none. */
   default: unknown;
 }
 
-/** Whether a called program declares a flag of this name (without dashes) for itself. */
+/** Whether a called program declares a flag of this name (without dashes) itself. */
 export function declares(callee: ForwardedCommand | undefined, flag: string): boolean {
   return (callee?.inputs ?? []).some(
     ({ name, label }) => name.replaceAll('_', '-') === flag || label.replace(/^-+/, '') === flag,

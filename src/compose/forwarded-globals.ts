@@ -2,7 +2,10 @@ import { type CommandLine, readFlags } from './flags.ts';
 import { declares, type ForwardedCommand } from './forwarded-command.ts';
 import { globalBehind, NO_GLOBAL_FLAGS } from './globals.ts';
 
-/** Takes the global flags out of the arguments of a called program, up to the first `--`, but none that it declares itself. */
+/**
+ * Extracts the global flags from the arguments of a called program, up to the first `--`, except those that the program
+ * declares itself.
+ */
 export function takeGlobals(line: CommandLine, callee: ForwardedCommand | undefined): void {
   const args = line.passthrough ?? [];
   const mine: string[] = [];

@@ -1,4 +1,4 @@
-/** The flags that every command takes. */
+/** The flags that every command accepts. */
 export interface GlobalFlags {
   json: boolean;
   toon: boolean;
@@ -8,11 +8,11 @@ export interface GlobalFlags {
   offset: number | undefined;
   help: boolean;
   version: boolean;
-  /** As given; the resolved directory is `cwd` of the io that `openContext` gets. */
+  /** As typed; the resolved directory is `cwd` of the io that `openContext` gets. */
   cwd: string | undefined;
 }
 
-/** A global flag as help and catalog show it. */
+/** A global flag in help and catalog. */
 export interface GlobalFlag {
   name: string;
   short?: string;
@@ -20,7 +20,7 @@ export interface GlobalFlag {
   description: string;
 }
 
-/** The one list of global flags. */
+/** The list of all global flags. */
 export const GLOBAL_FLAGS: readonly GlobalFlag[] = [
   { name: 'json', type: 'boolean', description: 'Write the JSON envelope, also at a terminal.' },
   { name: 'toon', type: 'boolean', description: 'Write the same envelope as TOON.' },
@@ -41,12 +41,12 @@ export const GLOBAL_FLAGS: readonly GlobalFlag[] = [
   { name: 'version', type: 'boolean', description: 'Show the version.' },
 ];
 
-/** Whether only a part of the answer is asked for. */
+/** Whether the caller selects only a part of the answer. */
 export function asksForPart({ fields, limit, offset }: GlobalFlags): boolean {
   return fields !== undefined || limit !== undefined || offset !== undefined;
 }
 
-/** Global flags when none is given. */
+/** The values without any global flag. */
 export const NO_GLOBAL_FLAGS: GlobalFlags = {
   json: false,
   toon: false,
@@ -58,10 +58,11 @@ export const NO_GLOBAL_FLAGS: GlobalFlags = {
   cwd: undefined,
 };
 
-// `--input-json` is the called program's own input, and nobody asks for this program's version behind another one's name.
+// `--input-json` belongs to the called program, and `--version` after its name does not ask for the version of this
+// program.
 const NOT_BEHIND = ['input-json', 'version'];
 
-/** The global flag that an argument of a called program would be, if that program does not declare it. */
+/** The global flag in an argument of a called program, unless that program declares it. */
 export function globalBehind(arg: string): GlobalFlag | undefined {
   const name = /^--([a-z-]+)(?:=|$)/.exec(arg)?.[1];
   if (name === undefined || NOT_BEHIND.includes(name)) return undefined;

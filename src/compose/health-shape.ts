@@ -1,26 +1,26 @@
 import * as z from 'zod';
 
-/** How one check went. */
+/** The result of one check. */
 export const checkStatus = z.enum(['ok', 'degraded', 'blocked']);
 
-/** One thing that was looked at, and the command or edit that mends it. */
+/** One check, with the command or edit that fixes a failure. */
 export const healthCheck = z.object({
-  name: z.string().describe('What was looked at.'),
-  status: checkStatus.describe('How it is.'),
-  detail: z.string().describe('What was found.'),
-  fix: z.string().optional().describe('The command or the edit that mends it, as it is to be typed.'),
+  name: z.string().describe('The name of the check.'),
+  status: checkStatus.describe('The result of the check.'),
+  detail: z.string().describe('What the check found.'),
+  fix: z.string().optional().describe('The exact command or edit that fixes it.'),
 });
 
-/** What a `health` command answers (seed 004). */
+/** The output of a `health` command (seed 004). */
 export const healthReport = z.object({
   status: z.enum(['ready', 'degraded', 'blocked']).describe('Whether the application can work.'),
-  checks: z.array(healthCheck).describe('What was looked at.'),
+  checks: z.array(healthCheck).describe('The name of the check.'),
 });
 
 export type HealthCheck = z.output<typeof healthCheck>;
 export type HealthReport = z.output<typeof healthReport>;
 
-/** The worst check decides. */
+/** The worst result decides. */
 export function overall(checks: readonly Pick<HealthCheck, 'status'>[]): HealthReport['status'] {
   if (checks.some((check) => check.status === 'blocked')) return 'blocked';
   return checks.some((check) => check.status === 'degraded') ? 'degraded' : 'ready';

@@ -2,13 +2,13 @@ import { GLOBAL_FLAGS } from './globals.ts';
 import type { OperationDescription } from './operation.ts';
 import { type Parameter, parametersOf } from './parameters.ts';
 
-/** A name, and what is said of it. */
+/** A name and its description. */
 export type Row = readonly [left: string, right: string];
 
-/** What help says of an operation, before it is laid out: for a terminal, a manual page, or an agent. */
+/** The content of an operation's help before layout: for a terminal, a manual page, or an agent. */
 export interface HelpWords {
   examples: readonly string[];
-  /** What it does, its effect, and what it streams. */
+  /** Its description, its effect, and the events that it streams. */
   about: readonly string[];
   usage: string;
   places: readonly Row[];
@@ -16,7 +16,7 @@ export interface HelpWords {
   globals: readonly Row[];
 }
 
-/** The words about an operation; `invocation` is the program and its command. */
+/** The help content of an operation; `invocation` is the program and its command. */
 export function helpWords(op: OperationDescription, invocation: string): HelpWords {
   const parameters = parametersOf(op);
   const places = parameters.filter((each) => each.isPositional);
@@ -31,7 +31,7 @@ export function helpWords(op: OperationDescription, invocation: string): HelpWor
   };
 }
 
-/** The global flags, but those of whose name there is an own one. */
+/** The global flags, except those whose name the operation uses itself. */
 export function globalRows(shadowed: ReadonlySet<string>): Row[] {
   return GLOBAL_FLAGS.filter((flag) => !shadowed.has(flag.name)).map((flag) => {
     const short = flag.short === undefined ? '' : `, -${flag.short}`;
@@ -80,7 +80,7 @@ function hasTellingDefault({ default: value }: Parameter): boolean {
   return !(Array.isArray(value) && value.length === 0);
 }
 
-/** A default as help writes it. */
+/** A default value in help. */
 export function defaultText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -9,14 +9,14 @@ import type { Screen } from './screen.ts';
 import { styled } from './style.ts';
 import { safeLine } from './terminal-text.ts';
 
-// What is left beside a column of names below this is too little to read: the text goes below the name then.
+// When less than this is left beside a column of names, the text goes below the name.
 const LEAST_TEXT_WIDTH = 30;
 const INDENT = 2;
-/** How much of a stranger's list is shown. */
+/** The maximum number of shown elements of an untrusted list. */
 const MAX_EXAMPLES = 5;
 const MAX_TEXT = 300;
 
-/** Help of one command: its example first, then what it does, its usage and its flags. */
+/** Help of one command: its example first, then its description, its usage and its flags. */
 export function commandHelp(op: OperationDescription, invocation: string, screen: Screen): string {
   const { examples, about, usage, places, flags, globals } = helpWords(op, invocation);
   return sections(screen, [
@@ -29,14 +29,14 @@ export function commandHelp(op: OperationDescription, invocation: string, screen
   ]);
 }
 
-/** Help of a program that a command passes arguments on to: what it declares, and how its own help is reached. */
+/** Help of a program that a command passes arguments to: its declarations, and how to get its own help. */
 export function calleeHelp(callee: ForwardedCommand, invocation: string, screen: Screen): string {
   const inputs = callee.inputs ?? [];
   const places = inputs.filter((each) => each.isPositional);
   const flags = inputs.filter((each) => !each.isPositional);
   const examples = callee.examples.slice(0, MAX_EXAMPLES).map(bounded);
   const takesAnything = [
-    'It declares no inputs; arguments pass as they are.',
+    'It declares no inputs; ACOR passes the arguments unchanged.',
     `Its own help, if it has any: ${invocation} ${safeLine(callee.name)} -- --help`,
   ];
   return sections(screen, [
@@ -90,7 +90,7 @@ function sections(screen: Screen, all: readonly Section[]): string {
   return texts.map((lines) => `${lines.join('\n')}\n`).join('\n');
 }
 
-/** Names and texts in two columns; on a narrow screen each text below its name. */
+/** Names and texts in two columns; on a narrow screen each text goes below its name. */
 function columns(rows: readonly Row[], screen: Screen): string[] {
   const width = Math.max(0, ...rows.map(([left]) => displayWidth(left)));
   const room = screen.width - INDENT - width - 2;
@@ -107,7 +107,7 @@ function columns(rows: readonly Row[], screen: Screen): string[] {
   );
 }
 
-/** Broken at spaces; a longer word keeps a line of its own, so that it can be copied. */
+/** Wrapped at spaces; a longer word has a line of its own, so that it can be copied. */
 function wrap(text: string, width: number): string[] {
   return wrapAnsi(text, width).split('\n');
 }
@@ -116,7 +116,7 @@ function prose(lines: readonly string[], screen: Screen): string[] {
   return lines.flatMap((line) => wrap(line, screen.width - INDENT));
 }
 
-/** A stranger's text, on one line that is not too long. */
+/** An untrusted text, on one line of limited length. */
 function bounded(text: string): string {
   const safe = safeLine(text);
   return safe.length > MAX_TEXT ? `${safe.slice(0, MAX_TEXT)}...` : safe;

@@ -9,7 +9,7 @@ import type { Parameter } from './parameters.ts';
 import { readValue } from './read-value.ts';
 import { didYouMean, type UsageProblem, usageError } from './usage-error.ts';
 
-/** Where an input comes from beside the flags. */
+/** The sources of an input besides the flags. */
 export interface InputSources {
   cwd: string;
   readStdin(): Promise<string>;
@@ -17,7 +17,7 @@ export interface InputSources {
   invocation: string;
 }
 
-/** Makes the operation's input out of a command line, or throws one E_USAGE with every problem. */
+/** Builds the operation's input from a command line, or throws one E_USAGE with every problem. */
 export async function readInput<I extends z.ZodObject>(
   op: OperationDescription<I>,
   parameters: readonly Parameter[],

@@ -1,8 +1,11 @@
-/** Wishes to stop that reach the process: the first time to stop in order, the second time at once. */
+/** Requests to stop that reach the process: the first one stops in order, the second one at once. */
 export interface Interrupts {
-  /** Listens to signals and how many there have been; returns what ends the listening. While nobody listens, a signal ends the process. */
+  /**
+   * Calls the listener with each signal and the number of signals so far; returns the function that stops listening.
+   * Without a listener, a signal ends the process.
+   */
   listen(listener: (signal: string, count: number) => void): () => void;
 }
 
-/** For a caller that ends a call by its signal alone. */
+/** For a caller that ends a call only through its abort signal. */
 export const NO_INTERRUPTS: Interrupts = { listen: () => () => {} };

@@ -13,8 +13,8 @@ export interface KnownFlags<I extends z.ZodObject> {
 }
 
 /**
- * Picks the operation's own flags out of passed-through arguments, up to the first `--`, which is dropped.
- * A flag whose name (without dashes) is reserved stays, because the called tool declares it. Defaults are not filled in.
+ * Extracts the operation's own flags from passed-through arguments, up to the first `--`, which is dropped. A flag
+ * whose name (without dashes) is reserved stays, because the called tool declares it. Defaults are not applied.
  */
 export function takeKnownFlags<I extends z.ZodObject>(
   op: OperationDescription<I>,

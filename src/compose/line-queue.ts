@@ -1,4 +1,4 @@
-/** JSON lines from who writes them when they come, to who reads them when it can. */
+/** A queue of JSON lines between a producer and an asynchronous reader. */
 export class LineQueue {
   readonly #waiting: Uint8Array[] = [];
   #isOver = false;

@@ -1,6 +1,6 @@
 import type { Screen } from './screen.ts';
 
-/** How something stands, as one sign. */
+/** A status as one sign. */
 export type Mark = 'done' | 'failed' | 'stopped' | 'working' | 'waiting' | 'warning' | 'gutter';
 
 const SIGNS: Readonly<Record<Mark, readonly [unicode: string, ascii: string]>> = {
@@ -13,7 +13,7 @@ const SIGNS: Readonly<Record<Mark, readonly [unicode: string, ascii: string]>> =
   gutter: ['│', '|'],
 };
 
-/** A sign of one column, that the screen can show. */
+/** A sign of one column that the screen can show. */
 export function mark(name: Mark, screen: Pick<Screen, 'unicode'>): string {
   return SIGNS[name][screen.unicode ? 0 : 1];
 }

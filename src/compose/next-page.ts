@@ -2,22 +2,24 @@ import { shellCommand } from '../util/shell-quote.ts';
 import type { CommandLine } from './flags.ts';
 import type { OperationDescription } from './operation.ts';
 
-/** A command line that can be given once more with another `--offset`. */
+/** A command line that can be repeated with a different `--offset`. */
 export interface Repeatable {
   /** The program and the words of its command. */
   words: readonly string[];
-  /** What stood after them. */
+  /** The arguments after them. */
   args: readonly string[];
   line: Pick<CommandLine, 'offsetAt' | 'inputJson'>;
 }
 
-/** The exact command that shows the list from `offset` on; undefined where giving the command again is not the same. */
+/**
+ * The exact command that shows the list from `offset` on; undefined when a repeated command would not be equivalent.
+ */
 export function nextPageCommand(
   op: Pick<OperationDescription, 'effect' | 'passthrough'>,
   { words, args, line }: Repeatable,
   offset: number,
 ): string | undefined {
-  // What changes something is not done twice to see the rest of its answer, and stdin is read once.
+  // A command that changes something must not run twice to page through its answer, and stdin can be read only once.
   if (op.effect !== 'reads' || line.inputJson === '-') return undefined;
   const flag = ['--offset', String(offset)];
   if (line.offsetAt !== undefined) {

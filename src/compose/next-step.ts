@@ -1,13 +1,16 @@
-/** An operation of the application that leads on. Each surface renders it in its own way: a command line, a tool call, a request. */
+/**
+ * An operation of the application that leads on. Each surface renders it in its own way: a command line, a tool call, a
+ * request.
+ */
 export interface OperationStep {
   /** The operation's dotted name. */
   operation: string;
   input: Readonly<Record<string, unknown>>;
-  /** What it is good for, in one sentence. */
+  /** Why to run it, in one sentence. */
   why: string;
 }
 
-/** A command for a shell: of another program, or help of this one. */
+/** A shell command: of another program, or help of this one. */
 export interface ShellStep {
   command: string;
   why: string;

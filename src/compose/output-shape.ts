@@ -2,13 +2,13 @@ import type * as z from 'zod';
 import type { OperationDescription } from './operation.ts';
 import { alternatives, type Schema } from './schema-walk.ts';
 
-/** Whether a schema has a field: `open` when it does not say which fields there are. */
+/** Whether a schema has a field: `open` when it does not list its fields. */
 export type FieldAnswer = 'yes' | 'no' | 'open';
 
 /** The key of an answer's main array; `null` when the answer is the array, undefined when there is none. */
 export type MainArray = { key: string | null } | undefined;
 
-/** Looks a dotted path up in the output schema, through arrays. */
+/** Looks up a dotted path in the output schema, through arrays. */
 export function hasField(schemas: readonly z.core.$ZodType[], path: readonly string[]): FieldAnswer {
   const [name, ...rest] = path;
   if (name === undefined) return 'yes';
@@ -19,14 +19,14 @@ export function hasField(schemas: readonly z.core.$ZodType[], path: readonly str
       if (member !== undefined) return hasField([member], rest);
       const other = otherMembersOf(schema);
       if (other === undefined) return 'no';
-      // Any name may be there, so only the data can say yes.
+      // Any name is possible, so only the data can decide.
       return other === 'any' || hasField([other], rest) !== 'no' ? 'open' : 'no';
     });
   if (answers.includes('yes')) return 'yes';
   return answers.includes('open') ? 'open' : 'no';
 }
 
-/** The field names that a schema tells of, through arrays. */
+/** The field names in a schema, through arrays. */
 export function fieldNames(schemas: readonly z.core.$ZodType[]): string[] {
   const names = schemas
     .flatMap((schema) => throughArrays(schema))
@@ -34,7 +34,7 @@ export function fieldNames(schemas: readonly z.core.$ZodType[]): string[] {
   return [...new Set(names)];
 }
 
-/** The main array as the schema tells it; `unknown` when only the data can tell. */
+/** The main array according to the schema; `unknown` when only the data can decide. */
 export function mainArrayOf(op: Pick<OperationDescription, 'output' | 'list'>): MainArray | 'unknown' {
   if (op.list !== undefined) return { key: op.list };
   const [only, ...others] = alternatives(op.output, 'output');
@@ -47,7 +47,7 @@ export function mainArrayOf(op: Pick<OperationDescription, 'output' | 'list'>): 
   return arrays.length === 1 ? { key: arrays[0]! } : undefined;
 }
 
-/** The main array as the data tells it. */
+/** The main array according to the data. */
 export function mainArrayIn(data: unknown): MainArray {
   if (Array.isArray(data)) return { key: null };
   if (typeof data !== 'object' || data === null) return undefined;
@@ -69,7 +69,7 @@ function membersOf(schema: Schema, name: string): Schema[] {
   return member === undefined ? [] : alternatives(member, 'output');
 }
 
-// A list may hold lists of its own kind, as JSON does.
+// A recursive schema: a list may contain lists of the same type, as in JSON.
 function throughArrays(schema: z.core.$ZodType, seen = new Set<z.core.$ZodType>()): Schema[] {
   return alternatives(schema, 'output').flatMap((each) => {
     if (seen.has(each)) return [];
@@ -87,7 +87,7 @@ function memberOf(schema: Schema, name: string): z.core.$ZodType | undefined {
   return def.type === 'object' && Object.hasOwn(def.shape, name) ? def.shape[name] : undefined;
 }
 
-/** What the members are that the schema does not name; undefined when there are none. */
+/** The schema of the members that the schema does not name; undefined when there are none. */
 function otherMembersOf(schema: Schema): z.core.$ZodType | 'any' | undefined {
   const def = schema._zod.def;
   if (def.type === 'record') return def.valueType;

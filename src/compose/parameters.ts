@@ -2,17 +2,17 @@ import type * as z from 'zod';
 import type { OperationDescription } from './operation.ts';
 import { alternatives, type Schema } from './schema-walk.ts';
 
-/** How one text of the command line becomes a value. `json` covers whatever is not plain. */
+/** How a text of the command line becomes a value. `json` covers all complex types. */
 export type ValueKind = 'string' | 'integer' | 'number' | 'boolean' | 'json';
 
-/** One field of an operation's input as the command line sees it. */
+/** One field of an operation's input as a command-line parameter. */
 export interface Parameter {
   /** The key in the input. */
   key: string;
   /** The flag's name without dashes, in kebab-case. */
   flag: string;
   kind: ValueKind;
-  /** Given by repetition. */
+  /** It may be repeated. */
   isArray: boolean;
   isRequired: boolean;
   isPositional: boolean;
@@ -26,8 +26,8 @@ export interface Parameter {
 const derived = new WeakMap<OperationDescription, readonly Parameter[]>();
 
 /**
- * The parameters of an operation: positionals first, in their order, then as declared. They are derived once per operation: a
- * command that passes arguments through needs them twice, and a server needs them for each call.
+ * The parameters of an operation: positionals first, in their order, then as declared. Cached per operation: a command
+ * that passes arguments through needs them twice, and a server needs them for each call.
  */
 export function parametersOf(op: OperationDescription): readonly Parameter[] {
   let parameters = derived.get(op);
@@ -57,7 +57,7 @@ export function kebab(key: string): string {
     .toLowerCase();
 }
 
-/** How a parameter is written on the command line: `<tool>` or `--limit`. */
+/** A parameter in usage lines: `<tool>` or `--limit`. */
 export function label(parameter: Pick<Parameter, 'flag' | 'isPositional'>): string {
   return parameter.isPositional ? `<${parameter.flag}>` : `--${parameter.flag}`;
 }

@@ -1,20 +1,23 @@
-/** The person at the terminal, as operations ask them. */
+/** The person at the terminal, whom operations can ask. */
 export interface Person {
-  /** Shows lines, and asks for one line of text; empty when the person leaves the question. */
+  /** Shows lines, and asks for one line of text; empty when the person cancels. */
   askForText(lines: readonly string[], message: string): Promise<string>;
-  /** Asks for one line that is not shown as it is typed; undefined when the person leaves the question. */
+  /** Asks for one line without echoing it; undefined when the person cancels. */
   askForSecret(message: string): Promise<string | undefined>;
-  /** Puts the question of a program; undefined when the person leaves it or the signal ends it. Missing on a terminal that cannot redraw lines. */
+  /**
+   * Asks the question of a program; undefined when the person cancels or the signal ends it. Missing on a terminal that
+   * cannot redraw lines.
+   */
   ask?(
     question: ProgramQuestion,
     check: (value: unknown) => string | undefined,
     signal: AbortSignal,
   ): Promise<{ value: unknown } | undefined>;
-  /** Shows a line, also while a live view is drawn. */
+  /** Shows a line, even while a live view is drawn. */
   say(line: string): void;
 }
 
-/** A question of a program. Every text in it may be a stranger's. */
+/** A question of a program. All its texts are untrusted. */
 export interface ProgramQuestion {
   actionId: string;
   action: string;

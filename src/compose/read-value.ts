@@ -2,12 +2,12 @@ import * as z from 'zod';
 import { label, type Parameter } from './parameters.ts';
 import type { UsageProblem } from './usage-error.ts';
 
-/** A value, or what is wrong with the text. */
+/** A value, or why the text is invalid. */
 export type ReadValue = { value: unknown } | { problem: UsageProblem };
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-/** Turns one text of the command line into a value of the parameter's kind; the schema judges it afterwards. */
+/** Converts a text of the command line to the parameter's type; the schema validates it afterwards. */
 export function readValue(parameter: Parameter, text: string): ReadValue {
   switch (parameter.kind) {
     case 'string':
@@ -23,7 +23,7 @@ export function readValue(parameter: Parameter, text: string): ReadValue {
   }
 }
 
-// A field that takes JSON as well as bare text (`z.unknown()`, a union with a string) gets the JSON reading first.
+// A field that accepts JSON as well as plain text (`z.unknown()`, a union with a string) is first read as JSON.
 function readJson(parameter: Parameter, text: string): ReadValue {
   const accepts = (value: unknown) =>
     z.safeParse(parameter.schema, parameter.isArray ? [value] : value).success;

@@ -7,7 +7,7 @@ import { cellText, renderTable } from './table.ts';
 import { safeData, safeLine, safeText } from './terminal-text.ts';
 import { wrapToWidth } from './wrap-to-width.ts';
 
-/** An answer for a person, drawn by the operation's own presenter or else in the general way; ends in a newline. */
+/** Renders an answer for a person, with the operation's own presenter or the general rendering; ends in a newline. */
 export function renderAnswer(
   data: unknown,
   meta: EnvelopeMeta,
@@ -20,10 +20,10 @@ export function renderAnswer(
   return parts.filter((part) => part !== '').join('\n') + '\n';
 }
 
-/** A failure for a person: code, message, hint and the commands that lead on. */
+/** Renders a failure for a person: code, message, hint and next commands. */
 export function renderFailure(error: EnvelopeError, commands: readonly string[], screen: Screen): string {
   const { code, message, hint } = error;
-  // Wrapped, so that on a narrow screen no word is torn; the commands below stay whole, to be copied.
+  // Wrapped, so that a narrow screen breaks no word; the commands below stay whole for copying.
   const wrap = (text: string) => wrapToWidth(safeText(text), Math.max(8, screen.width - 2)).join('\n  ');
   const head = `${mark('failed', screen)} ${safeLine(code)}`;
   const lines = [`${styled(head, 'red', screen)}${wrap(`${head}: ${message}`).slice(head.length)}`];
@@ -33,7 +33,7 @@ export function renderFailure(error: EnvelopeError, commands: readonly string[],
   return lines.join('\n') + '\n';
 }
 
-/** Data in the general way: arrays of records as tables, records as keys and values. Its strings must be safe already. */
+/** The general rendering: arrays of records as tables, records as keys and values. Its strings must be safe already. */
 export function renderValue(value: unknown, screen: Screen): string {
   if (Array.isArray(value)) return renderArray(value, screen);
   if (isRecord(value)) return renderRecord(value, screen);

@@ -17,20 +17,20 @@ import { writeCommand } from './write-command.ts';
 import { writeLines } from './write-lines.ts';
 import { writeOut } from './write-out.ts';
 
-/** How one command line is answered: who reads, in which form, and on which descriptor. */
+/** How to answer one command line: the audience, the format, and the descriptor. */
 export class Reply<C> {
   readonly #app: CliApp<C>;
   readonly #io: CliIo;
   readonly #startedAt = performance.now();
   #terminal: Promise<Terminal | undefined> | undefined;
-  /** `meta.tool`: the program until the operation is known. */
+  /** `meta.tool`: the program's name until the operation is known. */
   tool: string;
   /** The program and its command, for hints. */
   invocation: string;
   globals: GlobalFlags = NO_GLOBAL_FLAGS;
   /** The command line itself, once its command is known. */
   repeatable: Repeatable | undefined;
-  /** What was asked for with an operation's own `--format`. */
+  /** The value of an operation's own `--format`. */
   format: string | undefined;
 
   constructor(app: CliApp<C>, io: CliIo) {
@@ -57,7 +57,7 @@ export class Reply<C> {
     return detectScreen({ isTTY: this.#io.stdoutIsTTY, columns: this.#io.columns, env: this.#io.env });
   }
 
-  /** Help is laid out for a terminal; what reads it from a pipe gets whole lines. */
+  /** On a terminal, help is wrapped to the screen; in a pipe, lines stay whole. */
   helpScreen(): Screen {
     const { stdoutIsTTY, env } = this.#io;
     const isSized = stdoutIsTTY || Number(env.COLUMNS) > 0;
@@ -75,7 +75,7 @@ export class Reply<C> {
     return writeOut(this.#io.stderrFd, `${safeLine(line)}\n`);
   }
 
-  /** The person to be asked: only where one sits at both stdin and stdout. */
+  /** The person to ask: only if both stdin and stdout are terminals. */
   async person(): Promise<Person | null> {
     const { stdinIsTTY, stdoutIsTTY } = this.#io;
     if (this.audience !== 'person' || !stdinIsTTY || !stdoutIsTTY) return null;
@@ -83,7 +83,7 @@ export class Reply<C> {
     return terminal?.person(this.screen(), (line) => void this.note(line).catch(() => undefined)) ?? null;
   }
 
-  /** Shows an operation's result; the exit code is returned. */
+  /** Shows an operation's result and returns the exit code. */
   async result(op: Operation<C>, result: OperationResult<unknown>, cwd: string): Promise<number> {
     switch (result.kind) {
       case 'events':
@@ -98,7 +98,7 @@ export class Reply<C> {
     }
   }
 
-  /** Answers with whatever was thrown; the exit code is returned. */
+  /** Answers with any thrown value and returns the exit code. */
   thrown(thrown: unknown): Promise<number> {
     return this.#failure(this.#toFailure(thrown));
   }
@@ -128,7 +128,7 @@ export class Reply<C> {
     if (presenter?.events === undefined && !result.stream)
       return this.#answer(op, (await result.ended()).answer);
     const shown = await this.#showEvents(result, presenter, cwd).catch((error: unknown) => ({ error }));
-    // A view that fails, as on a full disk behind stdout, must not end the process before the work is done.
+    // A failing view, for example on a full disk behind stdout, must not end the process before the work is done.
     const { answer, next = [], notes = [] } = await result.ended();
     if (typeof shown === 'object') throw shown.error;
     if (shown === 'answer') return this.#answer(op, answer);
@@ -158,14 +158,14 @@ export class Reply<C> {
     return this.#terminal;
   }
 
-  /** What a person sees of a failure's data; an envelope has it in its details. */
+  /** The part of a failure's data that a person sees; an envelope has all of it in its details. */
   async #failureData(op: Operation<C>, data: unknown): Promise<void> {
     const presenter = await this.#presenter(op);
     const screen = { ...this.screen(), color: false };
     for (const line of presenter?.failure?.(data as never, screen) ?? []) await this.note(line);
   }
 
-  // What an operation has done cannot be taken back, so its answer is not withheld for a field it does not have.
+  // The operation's work cannot be undone, so its answer is shown even if a requested field is missing.
   async #select(op: Operation<C>, result: DataResult<unknown>): Promise<Selected> {
     const { select } = await import('./select.ts');
     try {
@@ -177,7 +177,7 @@ export class Reply<C> {
     }
   }
 
-  /** The command for the rest of a list that `--limit` has cut. A page of nothing leads nowhere. */
+  /** The command for the rest of a list that `--limit` has cut. An empty page has no next one. */
   async #nextPage(op: Operation<C>, { hasMore, count }: Selected): Promise<string[]> {
     if (hasMore !== true || !count || this.repeatable === undefined) return [];
     const { nextPageCommand } = await import('./next-page.ts');
@@ -192,18 +192,18 @@ export class Reply<C> {
     });
   }
 
-  async #failure(told: Failure): Promise<number> {
-    // Only a person at a terminal is spared the envelope: a piped table has no place for an error.
+  async #failure(problem: Failure): Promise<number> {
+    // Only a person at a terminal gets no envelope: a piped table has no place for an error.
     if (this.structured || this.audience === 'agent') {
-      await this.#envelope(failure(told.error, this.#meta(this.#commands(told.next))));
+      await this.#envelope(failure(problem.error, this.#meta(this.#commands(problem.next))));
     } else {
       const [{ renderFailure }, { isatty }] = await Promise.all([import('./render.ts'), import('node:tty')]);
       const { stderrFd } = this.#io;
-      // The screen is that of stdout; stderr may be a file for all that.
+      // The screen is that of stdout, even if stderr is a file.
       const screen = { ...this.screen(), ...(!isatty(stderrFd) && { color: false }) };
-      await writeOut(stderrFd, renderFailure(told.error, this.#commands(told.next), screen));
+      await writeOut(stderrFd, renderFailure(problem.error, this.#commands(problem.next), screen));
     }
-    return told.exit;
+    return problem.exit;
   }
 
   async #envelope(envelope: Envelope): Promise<void> {
@@ -217,7 +217,7 @@ export class Reply<C> {
 
   async #rendering(op: Operation<C>, data: unknown, meta: EnvelopeMeta): Promise<void> {
     const { renderAnswer } = await import('./render.ts');
-    // A rendering of its own counts on all fields.
+    // A presenter of its own needs all fields.
     const presenter = this.globals.fields === undefined ? await this.#presenter(op) : undefined;
     await writeOut(this.#io.stdoutFd, renderAnswer(data, meta, this.screen(), presenter?.data));
   }

@@ -1,15 +1,15 @@
 import type * as z from 'zod';
 
-/** A schema as its definition tells it. */
+/** A schema's own definition. */
 export type Schema = z.core.$ZodTypes;
 
-/** Which value of a schema that converts is meant: what is given, or what comes out. */
+/** Which side of a converting schema: its input or its output. */
 export type Side = 'input' | 'output';
 
 /** The plain alternatives behind wrappers (optional, default, …), unions, intersections and lazies. */
 export function alternatives(schema: z.core.$ZodType, side: Side): Schema[] {
   const found: Schema[] = [];
-  // A recursive schema comes back to itself.
+  // A recursive schema refers back to itself.
   const seen = new Set<z.core.$ZodType>();
   const visit = (each: z.core.$ZodType): void => {
     if (seen.has(each)) return;
@@ -34,7 +34,7 @@ function behind(schema: Schema, side: Side): z.core.$ZodType[] | undefined {
     case 'catch':
       return [def.innerType];
     case 'pipe': {
-      // A conversion says nothing of its own about the value, so the schema beside it speaks.
+      // A conversion does not describe the value, so the other schema of the pair is used.
       const [chosen, other] = side === 'input' ? [def.in, def.out] : [def.out, def.in];
       const isSilent = (chosen as Schema)._zod.def.type === 'transform';
       return [isSilent && side === 'input' ? other : chosen];
@@ -44,7 +44,7 @@ function behind(schema: Schema, side: Side): z.core.$ZodType[] | undefined {
     case 'intersection':
       return [def.left, def.right];
     case 'lazy':
-      // Kept by zod: the getter itself may make a new schema at each call.
+      // Zod caches this; the getter itself may create a new schema at each call.
       return [(schema as z.core.$ZodLazy)._zod.innerType];
     default:
       return undefined;

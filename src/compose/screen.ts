@@ -1,10 +1,10 @@
-/** What a person's screen can show. */
+/** The abilities of a person's screen. */
 export interface Screen {
   /** In columns. */
   width: number;
   color: boolean;
   unicode: boolean;
-  /** Whether a line can be drawn again in place. */
+  /** Whether a line can be redrawn in place. */
   live: boolean;
 }
 
@@ -12,7 +12,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const DEFAULT_WIDTH = 80;
 
-/** Reads the screen's abilities from the terminal and the environment. */
+/** Detects the screen's abilities from the terminal and the environment. */
 export function detectScreen(facts: { isTTY: boolean; columns: number | undefined; env: Env }): Screen {
   const isDumb = facts.env['TERM'] === 'dumb';
   return {
@@ -25,11 +25,11 @@ export function detectScreen(facts: { isTTY: boolean; columns: number | undefine
 
 function widthOf(columns: number | undefined, env: Env): number {
   if (columns !== undefined && columns > 0) return columns;
-  const told = Number(env['COLUMNS']);
-  return Number.isInteger(told) && told > 0 ? told : DEFAULT_WIDTH;
+  const wanted = Number(env['COLUMNS']);
+  return Number.isInteger(wanted) && wanted > 0 ? wanted : DEFAULT_WIDTH;
 }
 
-// FORCE_COLOR is the more particular wish and wins over NO_COLOR, as it does in Node.
+// FORCE_COLOR is more specific and takes precedence over NO_COLOR, as in Node.
 function wantsColor(byDefault: boolean, env: Env): boolean {
   const force = env['FORCE_COLOR'];
   if (force !== undefined) return force !== '0' && force !== 'false';
@@ -37,13 +37,13 @@ function wantsColor(byDefault: boolean, env: Env): boolean {
   return byDefault;
 }
 
-// POSIX: the first of these that is set and not empty decides. Unset, as in many containers, is taken as UTF-8.
+// POSIX: the first of these that is set and not empty decides. Unset, as in many containers, means UTF-8.
 function speaksUnicode(env: Env): boolean {
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'];
   return locale === undefined || locale === '' || /utf-?8/i.test(locale);
 }
 
-/** What keeps the output of a build keeps each drawing of a line, too. */
+/** A build log stores every redrawn line, so CI gets no redrawing. */
 function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== '' && value !== '0' && value !== 'false';
 }

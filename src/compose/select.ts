@@ -12,12 +12,12 @@ import {
 } from './output-shape.ts';
 import { didYouMean, type UsageProblem, usageError } from './usage-error.ts';
 
-/** Which part of an answer is asked for. */
+/** The requested part of an answer. */
 export type Selection = Pick<GlobalFlags, 'fields' | 'limit' | 'offset'>;
 
 type Answering = Pick<OperationDescription, 'output' | 'list'>;
 
-/** The selected part of an answer, and what its envelope says about it. */
+/** The selected part of an answer, and its metadata for the envelope. */
 export interface Selected {
   data: unknown;
   count: number | undefined;
@@ -25,7 +25,7 @@ export interface Selected {
   hasMore: boolean | undefined;
 }
 
-/** Refuses, before anything is done, a selection that the operation's output schema rules out. */
+/** Rejects, before any work is done, a selection that the operation's output schema rules out. */
 export function checkSelection(op: Answering, selection: Selection, invocation?: string): void {
   const main = mainArrayOf(op);
   const problems: UsageProblem[] = [];
@@ -42,8 +42,8 @@ export function checkSelection(op: Answering, selection: Selection, invocation?:
 }
 
 /**
- * Applies a selection to an answer. A field that neither the schema nor the data has is an E_USAGE. With `total`, the list is the page
- * already.
+ * Applies a selection to an answer. A field that neither the schema nor the data has is an E_USAGE. With `total`, the
+ * list is already the page.
  */
 export function select(
   op: Answering,
@@ -51,11 +51,11 @@ export function select(
   selection: Selection,
   invocation?: string,
 ): Selected {
-  const told = mainArrayOf(op);
-  const main = told === 'unknown' ? mainArrayIn(data) : told;
+  const declared = mainArrayOf(op);
+  const main = declared === 'unknown' ? mainArrayIn(data) : declared;
   const list = listIn(data, main);
   const isCut = selection.limit !== undefined || selection.offset !== undefined;
-  if (isCut && list === undefined && told === 'unknown') {
+  if (isCut && list === undefined && declared === 'unknown') {
     throw usageError([{ parameter: '--limit', message: 'the answer has no list to cut' }], invocation);
   }
   if (list === undefined || main === undefined) {
@@ -82,7 +82,7 @@ function listIn(data: unknown, main: MainArray): readonly unknown[] | undefined 
   return Array.isArray(value) ? value : undefined;
 }
 
-/** A path means a field of the list's elements where they have it, and else a field of the whole answer. */
+/** A path means a field of the list's elements if they have it, else a field of the whole answer. */
 function keep(
   op: Answering,
   data: unknown,
@@ -98,7 +98,7 @@ function keep(
   const list = listIn(data, main) ?? [];
   for (const path of selection.fields.map((field) => field.split('.'))) {
     const isInElements = hasField(elements, path) === 'yes' || list.some((each) => hasPath(each, path));
-    // Nothing can be said of the fields of an empty list whose schema does not tell them.
+    // The fields of an empty list are unknown when its schema does not list them.
     const isEmptyAndOpen = list.length === 0 && (main?.key === null || hasField(elements, path) === 'open');
     const isInWhole = hasField([op.output], path) === 'yes' || hasPath(data, path);
     if (isInElements) ofElements.push(path);
@@ -157,7 +157,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Where only the data tells which array is the main one, every array may be. */
+/** When only the data can identify the main array, every array is a candidate. */
 function elementsOfAnyMember(output: z.core.$ZodType): z.core.$ZodType[] {
   return fieldNames([output]).flatMap((key) => elementSchemas(output, { key }));
 }

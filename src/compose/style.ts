@@ -1,6 +1,6 @@
 import type { Screen } from './screen.ts';
 
-/** The few looks that renderings use; without colour they are plain text. */
+/** The styles that renderings use; without colour they are plain text. */
 export type Look = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
 const CODES: Readonly<Record<Look, readonly [number, number]>> = {
@@ -11,7 +11,7 @@ const CODES: Readonly<Record<Look, readonly [number, number]>> = {
   yellow: [33, 39],
 };
 
-/** Gives a text a look where the screen has colour. */
+/** Styles a text if the screen has colour. */
 export function styled(text: string, look: Look, screen: Pick<Screen, 'color'>): string {
   if (!screen.color || text === '') return text;
   const [on, off] = CODES[look];

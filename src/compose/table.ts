@@ -5,15 +5,15 @@ import { wrapToWidth } from './wrap-to-width.ts';
 
 const GAP = '  ';
 const MIN_COLUMN_WIDTH = 8;
-/** Fewer columns than this break a text into too many lines to be read. */
+/** With fewer columns than this, a text wraps into too many lines to be readable. */
 const MIN_TEXT_WIDTH = 20;
 
-/** The look of a cell, by its column and its text. */
+/** The style of a cell, by its column and its text. */
 export type CellLook = (column: string, text: string) => Look | undefined;
 
 /**
- * A table of records, or undefined when the screen is too narrow for it. Keys are columns, in order of appearance; those
- * named in `whole`, such as ids that are to be copied, are never cut. A text in the last column goes on in further lines.
+ * Renders records as a table, or undefined when the screen is too narrow. Keys become columns, in order of appearance;
+ * the columns in `whole`, such as ids to copy, are never cut. A text in the last column continues on further lines.
  */
 export function renderTable(
   rows: readonly Record<string, unknown>[],
@@ -86,7 +86,7 @@ export function cellText(value: unknown, screen: Pick<Screen, 'unicode'>): strin
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Takes from the widest column first, down to its floor, until all fit. */
+/** Takes from the widest column first, down to its minimum, until all fit. */
 function fit(natural: readonly number[], floors: readonly number[], room: number): number[] | undefined {
   if (sum(floors) > room) return undefined;
   const widths = [...natural];

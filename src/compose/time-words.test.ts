@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { agoWords, clockFace, durationWords, localTime, sizeWords } from './time-words.ts';
 
-it('a duration is told in its two largest units', () => {
-  const told = [0.04, 9.94, 9.96, 59.4, 59.6, 60, 125, 3600, 3780, 90_000, 86_400 * 12].map(durationWords);
+it('a duration has its two largest units', () => {
+  const words = [0.04, 9.94, 9.96, 59.4, 59.6, 60, 125, 3600, 3780, 90_000, 86_400 * 12].map(durationWords);
   const expected = ['0.0 s', '9.9 s', '10 s', '59 s', '1 min', '1 min', '2 min 5 s', '1 h', '1 h 3 min'];
-  assert.deepEqual(told, [...expected, '1 d 1 h', '12 d']);
+  assert.deepEqual(words, [...expected, '1 d 1 h', '12 d']);
 });
 
-it('a moment is told by how long ago it was, and one that is still to come, by a clock that was set back, as now', () => {
+it('a moment is shown as the time since then, and a future one, after the clock was set back, as now', () => {
   const nowMs = Date.parse('2026-01-10T00:00:00Z');
   const ago = (seconds: number) => agoWords(new Date(nowMs - seconds * 1000).toISOString(), nowMs);
   assert.deepEqual([-99, 4, 5, 59, 60, 3599, 3600, 86_399, 86_400].map(ago), [
@@ -25,7 +25,7 @@ it('a moment is told by how long ago it was, and one that is still to come, by a
   assert.equal(agoWords('nonsense', nowMs), '');
 });
 
-it('a time is told by the clock on the wall', () => {
+it('a time is shown in local time', () => {
   const at = new Date(2026, 0, 2, 3, 4, 5);
   assert.equal(localTime(at.toISOString()), '2026-01-02 03:04:05');
   assert.equal(localTime('nonsense'), 'nonsense');

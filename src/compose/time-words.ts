@@ -2,7 +2,7 @@ const MINUTE_S = 60;
 const HOUR_S = 3600;
 const DAY_S = 86_400;
 
-/** How long something took, in its two largest units: `0.4 s`, `12 s`, `2 min 5 s`, `1 h 3 min`, `2 d 4 h`. */
+/** A duration in its two largest units: `0.4 s`, `12 s`, `2 min 5 s`, `1 h 3 min`, `2 d 4 h`. */
 export function durationWords(seconds: number): string {
   if (seconds < 9.95) return `${Math.max(0, seconds).toFixed(1)} s`;
   const whole = Math.round(seconds);
@@ -12,7 +12,7 @@ export function durationWords(seconds: number): string {
   return twoUnits(whole, DAY_S, 'd', HOUR_S, 'h');
 }
 
-/** How long ago a moment was, in its largest whole unit. */
+/** The time since a moment, in its largest whole unit. */
 export function agoWords(time: string, nowMs: number = Date.now()): string {
   const seconds = Math.floor((nowMs - Date.parse(time)) / 1000);
   if (Number.isNaN(seconds)) return '';
@@ -22,7 +22,7 @@ export function agoWords(time: string, nowMs: number = Date.now()): string {
   return seconds < DAY_S ? `${Math.floor(seconds / HOUR_S)} h ago` : `${Math.floor(seconds / DAY_S)} d ago`;
 }
 
-/** A moment by the clock of whoever reads: `2026-11-21 14:03:22`; what is no time stays as it is. */
+/** A moment in the reader's time zone: `2026-11-21 14:03:22`; a text that is not a time stays unchanged. */
 export function localTime(time: string): string {
   const at = new Date(time);
   if (Number.isNaN(at.getTime())) return time;
@@ -31,7 +31,7 @@ export function localTime(time: string): string {
   return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
-/** A time that is running: `0:07`, `12:30`, `1:02:03`. */
+/** A running clock: `0:07`, `12:30`, `1:02:03`. */
 export function clockFace(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (value: number) => String(value).padStart(2, '0');

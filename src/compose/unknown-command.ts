@@ -6,7 +6,7 @@ import type { FoundCommand } from './find-command.ts';
 import type { CommandLine } from './flags.ts';
 import { usageError } from './usage-error.ts';
 
-/** The E_USAGE for a command line whose words are no command, or only the beginning of one. */
+/** The E_USAGE for a command line whose words are not a command, or only the beginning of one. */
 export function unknownCommand(
   app: Pick<CliApp<never>, 'name' | 'routes'>,
   found: FoundCommand<unknown>,
@@ -44,7 +44,7 @@ export function unknownCommand(
   });
 }
 
-/** By the whole command, and else by its first word alone: `lst` in `lst --all`. */
+/** Compares the whole command, then its first word alone: `lst` in `lst --all`. */
 function nearestCommand(whole: string, word: string, commands: readonly string[]): string | undefined {
   const byWhole = nearest(whole, commands);
   if (byWhole !== undefined) return byWhole;

@@ -1,18 +1,18 @@
 import { AppError } from './app-error.ts';
 import { EXIT } from './exit-codes.ts';
 
-/** One thing that is wrong with a command line. */
+/** One problem of a command line. */
 export interface UsageProblem {
   /** `--limit`, `<tool>`, `--input-json`. */
   parameter: string;
-  /** A sentence that can stand alone. */
+  /** A sentence that is complete without context. */
   message: string;
   fix?: string;
 }
 
 /**
- * One E_USAGE that names every problem at once. `invocation` is the program and its command, whose help is pointed to; a surface
- * without command lines gives none. `example` is shown where no problem has a fix of its own.
+ * One E_USAGE with every problem. `invocation` is the program and its command, whose help the hint names; a surface
+ * without command lines passes none. `example` is shown when no problem has a fix.
  */
 export function usageError(
   problems: readonly UsageProblem[],
@@ -33,7 +33,7 @@ export function usageError(
   });
 }
 
-/** The words of a suggestion, or none. */
+/** The text of a suggestion, or an empty one. */
 export function didYouMean(name: string | undefined): { fix?: string } {
   return name === undefined ? {} : { fix: `Did you mean ${name}?` };
 }

@@ -1,8 +1,9 @@
 import { displayWidth, measured } from './display-width.ts';
 
 /**
- * A text as lines of at most so many columns: broken at spaces, and within words that are longer. Our own, because `fast-wrap-ansi`
- * breaks words between code points, which tears emoji apart, and drops the indentation of a line.
+ * Wraps a text to lines of at most this many columns: at spaces, and inside words that are longer. Not
+ * `fast-wrap-ansi`, because it breaks words between code points, which splits emoji, and drops the indentation of a
+ * line.
  */
 export function wrapToWidth(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => (displayWidth(line) <= width ? [line] : wrapLine(line, width)));

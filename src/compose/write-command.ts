@@ -2,7 +2,7 @@ import { shellCommand } from '../util/shell-quote.ts';
 import type { NextStep } from './next-step.ts';
 import { kebab } from './parameters.ts';
 
-/** How an operation is called on the command line. It is known without loading the operation. */
+/** The command-line form of an operation, known without loading it. */
 export interface CommandForm {
   /** The operation's dotted name. */
   operation: string;
@@ -13,7 +13,7 @@ export interface CommandForm {
   passthrough?: string;
 }
 
-/** Writes a next step as the command line that does it, quoted for a POSIX shell. */
+/** Renders a next step as a command line, quoted for a POSIX shell. */
 export function writeCommand(program: string, forms: readonly CommandForm[], step: NextStep): string {
   if ('command' in step) return step.command;
   const form = forms.find(({ operation }) => operation === step.operation);
@@ -27,7 +27,7 @@ function argumentsOf(form: CommandForm, input: Readonly<Record<string, unknown>>
     .filter(([key]) => key !== passthrough && !positionals.includes(key))
     .flatMap(([key, value]) => valuesOf(value).flatMap((each) => flagWords(kebab(key), each)));
   const places = positionals.flatMap((key) => valuesOf(input[key]).map(wordOf));
-  // After the first positional, every word belongs to the program that is called.
+  // After the first positional, every word belongs to the called program.
   if (passthrough !== undefined) return [...flags, ...places, ...valuesOf(input[passthrough]).map(wordOf)];
   const startsWithDash = places.some((word) => word.startsWith('-'));
   return startsWithDash ? [...flags, '--', ...places] : [...places, ...flags];

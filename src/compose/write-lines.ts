@@ -3,8 +3,8 @@ import { writeAsync } from '../util/write-async.ts';
 import { escapeForTerminal } from './envelope.ts';
 
 /**
- * Writes JSON lines as they are. Only for a terminal, the characters that JSON leaves bare and a terminal obeys are escaped; a
- * reader of JSON finds the same values.
+ * Writes JSON lines unchanged. Only for a terminal, characters that control it are escaped; a JSON reader gets the same
+ * values.
  */
 export async function writeLines(fd: number, lines: Uint8Array): Promise<'written' | 'closed'> {
   if (!(await isTerminal(fd))) return writeAsync(fd, lines);
@@ -12,7 +12,7 @@ export async function writeLines(fd: number, lines: Uint8Array): Promise<'writte
   return writeAsync(fd, Buffer.from(escapeForTerminal(text)));
 }
 
-/** `node:tty` takes milliseconds to load, so it is only asked about devices. */
+/** `node:tty` takes milliseconds to load, so it is only used for devices. */
 async function isTerminal(fd: number): Promise<boolean> {
   try {
     return fstatSync(fd).isCharacterDevice() && (await import('node:tty')).isatty(fd);

@@ -1,6 +1,6 @@
 import { safeLine } from '../compose/terminal-text.ts';
 
-/** A text of a tool's author for a model: one line, without hidden characters, and not so long that it crowds out the rest. */
+/** A tool author's text for a model: one line, without hidden characters, and of limited length. */
 export function boundedText(text: string, maxChars: number): string {
   const line = safeLine(text).trim();
   return line.length > maxChars ? `${line.slice(0, maxChars)}...` : line;
@@ -9,7 +9,7 @@ export function boundedText(text: string, maxChars: number): string {
 const TEXT_KEYS = ['title', 'description', '$comment'];
 const MAX_TEXT_CHARS = 400;
 
-/** A JSON Schema of a stranger with the texts in it bounded. */
+/** An untrusted JSON Schema with the texts in it bounded. */
 export function boundedSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(boundedSchema);
   if (typeof schema !== 'object' || schema === null) return schema;

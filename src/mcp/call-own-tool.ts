@@ -5,7 +5,7 @@ import type { Host, OpenHost } from './host.ts';
 import { type OwnTool, PAGE } from './own-tools.ts';
 import { envelopeResult, thrownResult } from './tool-result.ts';
 
-/** Calls an operation as a tool. */
+/** Calls an operation as an MCP tool. */
 export async function callOwnTool(
   host: Host,
   open: OpenHost,

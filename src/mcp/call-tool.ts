@@ -18,10 +18,10 @@ import { answerInput, RUN_TOOLS, resumeInput, runInput, waitInput } from './run-
 import { envelopeResult, thrownResult } from './tool-result.ts';
 
 const WAIT_S = 45;
-/** A tool whose deadline is no longer than this is waited for rather than made a task. */
+/** For a tool with at most this deadline, the server waits for the result instead of creating a task. */
 const QUICK_S = 20;
 
-/** What one server answers calls with. */
+/** What one server needs to answer calls. */
 export interface CallServices {
   server: Server;
   host: Host;
@@ -32,7 +32,7 @@ export interface CallServices {
 type Given = Readonly<Record<string, unknown>>;
 type Called = Pick<RunCall, 'host' | 'open' | 'client' | 'ctx' | 'states' | 'tool' | 'cancelsByLeaving'>;
 
-/** Answers `tools/call`. What goes wrong with a tool is its result; only a name that nobody knows is an error of the protocol. */
+/** Answers `tools/call`. A failure of a tool is a result; only an unknown name is a protocol error. */
 export async function callTool(
   services: CallServices,
   { params }: CallToolRequest,
@@ -101,7 +101,7 @@ async function runByName(called: Called, given: Given): Promise<CallAnswer> {
   return envelopeResult(await open.call('run.start', input, { signal: ctx.mcpReq.signal }));
 }
 
-/** Every run of this server has a supervisor of its own, so that it outlives the request, the connection and the server. */
+/** Each run has its own supervisor process, so that it outlives the request, the connection and the server. */
 async function startAndFollow(
   called: Called,
   operation: 'run.start' | 'run.resume',
@@ -109,7 +109,7 @@ async function startAndFollow(
   isQuick = false,
 ): Promise<CallAnswer> {
   const { open } = called;
-  // A run that is being started is started; a cancelled request then cancels it.
+  // A start cannot be interrupted; a cancelled request then cancels the run.
   const started = await open.call(operation, input, { signal: new AbortController().signal });
   if (!started.ok) return envelopeResult(started);
   const { run_id: run } = started.data as { run_id: string };

@@ -11,11 +11,11 @@ import type { Caller } from './host.ts';
 /** The extension for calls that outlive their request. */
 export const TASKS = 'io.modelcontextprotocol/tasks';
 
-/** What a client says of itself with one request, or said at its beginning. */
+/** The capabilities of a client, from one request or from its handshake. */
 export interface Client extends Caller {
   /** It can show a form to its user. */
   elicits: boolean;
-  /** It can be given a task instead of a result. */
+  /** It accepts a task instead of a result. */
   takesTasks: boolean;
 }
 
@@ -24,7 +24,7 @@ interface Envelope {
   [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities;
 }
 
-/** Reads who calls: since 2026-07-28 each request says it, before that the handshake did. */
+/** Identifies the client: since 2026-07-28 from each request, before that from the handshake. */
 export function clientOf(server: Server, { mcpReq }: ServerContext): Client {
   const { _meta } = mcpReq;
   const envelope: Envelope | undefined = mcpReq.envelope;
@@ -35,7 +35,7 @@ export function clientOf(server: Server, { mcpReq }: ServerContext): Client {
   return {
     name: info?.name,
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
-    // Without a mode, forms are meant.
+    // The default mode is forms.
     elicits: elicitation !== undefined && ('form' in elicitation || !('url' in elicitation)),
     takesTasks: envelope !== undefined && capabilities?.extensions?.[TASKS] !== undefined,
   };

@@ -1,10 +1,10 @@
 import type { CompleteRequest, CompleteResult } from '@modelcontextprotocol/server';
 import type { OpenHost } from './host.ts';
 
-/** As many as the protocol lets through. */
+/** The maximum that the protocol allows. */
 const MAX_VALUES = 100;
 
-/** Completes what a person types into a prompt or the address of a resource: topics of the explanation, ids of runs. */
+/** Completes the argument of a prompt or of a resource address: topics of the explanation, ids of runs. */
 export async function complete(
   open: OpenHost,
   { ref, argument }: CompleteRequest['params'],

@@ -1,7 +1,7 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import { boundedSchema, boundedText } from './bounded-text.ts';
 
-/** A question of a run, as operations tell of it. */
+/** A question of a run, as operations return it. */
 export interface OpenQuestion {
   action_id: string;
   action: string;
@@ -19,7 +19,9 @@ const PRIMITIVES = ['string', 'number', 'integer', 'boolean'];
 
 type FormSchema = ElicitRequestFormParams['requestedSchema'];
 
-/** A question as a form: forms are flat, so that an answer that is no object of plain values is their only field. */
+/**
+ * A question as a form. Forms are flat, so an answer that is not an object of plain values becomes their only field.
+ */
 export function formOf(question: OpenQuestion, tool: string, problem?: string): ElicitRequestFormParams {
   const { action, msg, context } = question;
   const about =
@@ -31,7 +33,7 @@ export function formOf(question: OpenQuestion, tool: string, problem?: string): 
   return { message, requestedSchema: boundedSchema(schemaOf(question)) as FormSchema };
 }
 
-/** The answer that a filled form gives. A field that asks for JSON which is none is given as the text it is, and refused as such. */
+/** The answer in a filled form. A field for JSON with invalid JSON is passed as text, and rejected as such. */
 export function answerOf(question: OpenQuestion, content: Readonly<Record<string, unknown>>): unknown {
   if (isFlat(question)) return content;
   const { answer } = content;
@@ -65,7 +67,7 @@ function asksForJson({ options, schema }: OpenQuestion): boolean {
   return (options === null || options.length === 0) && schema !== null && !isPrimitive(schema);
 }
 
-/** Whether the answer is an object of plain values, as a form gives one. */
+/** Whether the answer is an object of plain values, which a form can represent. */
 function isFlat({ options, schema }: OpenQuestion): boolean {
   if ((options !== null && options.length > 0) || schema?.type !== 'object') return false;
   const { properties } = schema;

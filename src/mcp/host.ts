@@ -10,7 +10,7 @@ import type { OperationName } from '../operations/command-forms.ts';
 import type { Authorize, Principal } from '../operations/local-principal.ts';
 import { ProjectCache } from '../operations/project-cache.ts';
 
-/** Who calls: what the client says of itself, and the trace that its call belongs to. */
+/** The caller: the client's capabilities, and the trace of its call. */
 export interface Caller {
   name: string | undefined;
   traceparent: string | undefined;
@@ -18,7 +18,10 @@ export interface Caller {
 
 const MAX_NAME_CHARS = 100;
 
-/** The project behind a server. Each request opens it again from the cache, which checks its files: a change counts at once. */
+/**
+ * The project of a server. Each request opens it through the cache, which checks its files, so that a change is visible
+ * at once.
+ */
 export class Host {
   readonly cli = acorCli();
   readonly #projects = new ProjectCache();
@@ -45,6 +48,7 @@ export class Host {
     };
     const principal: Principal = { kind: 'agent', name: agentOf(env) ?? 'mcp client' };
     const app = new AcorApp({
+      routes: this.cli.routes,
       cwd: this.#cwd,
       env,
       principal,
@@ -61,7 +65,7 @@ export class Host {
   }
 }
 
-/** The project as one request of one caller sees it. */
+/** The project for one request of one caller. */
 export class OpenHost {
   readonly app: AcorApp;
   readonly #host: Host;
@@ -73,7 +77,7 @@ export class OpenHost {
     this.#env = env;
   }
 
-  /** Calls an operation by its name. Never throws: what went wrong is in the envelope. */
+  /** Calls an operation by its name. Never throws: the envelope contains the error. */
   async call(
     operation: OperationName,
     input: Readonly<Record<string, unknown>>,

@@ -17,7 +17,10 @@ import { LiveServers } from './tool-changes.ts';
 const PATH = '/mcp';
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/** Serves any number of clients by HTTP, on the loopback interface alone, for ever. Only resolves by failing to listen. */
+/**
+ * Serves any number of clients by HTTP, only on the loopback interface, without end. It only ends when it cannot
+ * listen.
+ */
 export async function serveByHttp(
   shared: Shared,
   { port, token, onListening }: NonNullable<McpRequest['http']>,
@@ -45,7 +48,7 @@ export async function serveByHttp(
   const isOfThisOrigin = localhostOriginValidation();
   const isKnown = tokenCheck(token);
   const server = createServer((req, res) => {
-    // In this order: a page that a browser was lured to learns nothing, whatever it brings along.
+    // In this order: a malicious web page learns nothing, whatever it sends.
     if (!isOfThisHost(req, res) || !isOfThisOrigin(req, res)) return;
     if (!isKnown(req)) refuse(res, 401, 'Show the token: Authorization: Bearer <token>');
     else if (req.url?.split('?', 1)[0] !== PATH) refuse(res, 404, `MCP is served at ${PATH}`);
@@ -60,7 +63,7 @@ export async function serveByHttp(
   await new Promise<never>(() => {});
 }
 
-/** Compares digests, so that neither the length of the token nor its beginning is told by time. */
+/** Compares digests, so that timing reveals neither the length of the token nor its beginning. */
 function tokenCheck(token: string): (req: IncomingMessage) => boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   const expected = digest(token);
@@ -81,7 +84,7 @@ function refuse(res: ServerResponse, status: number, message: string): void {
 
 function cannotListen(port: number, error: unknown): AcorError {
   const isTaken = errorCode(error) === 'EADDRINUSE';
-  return new AcorError('E_USAGE', `port ${port} cannot be listened on: ${errorMessage(error)}`, {
+  return new AcorError('E_USAGE', `port ${port} is not available: ${errorMessage(error)}`, {
     hint: isTaken
       ? 'Another program listens there: give another --port, or 0 for a free one.'
       : 'Give another --port.',

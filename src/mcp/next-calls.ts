@@ -2,18 +2,18 @@ import type { NextStep, OperationStep } from '../compose/next-step.ts';
 import { OWN_TOOLS } from './own-tools.ts';
 import { RUN_TOOLS } from './run-tools.ts';
 
-/** What leads on: a call of a tool of this server, or a command for an agent that has a shell. */
+/** A next step: a call of a tool of this server, or a command for an agent with a shell. */
 export type NextCall = { tool: string; arguments: Record<string, unknown> } | { command: string };
 
 /** Attaching prints a stream; here waiting serves the same purpose. */
 const INSTEAD: Readonly<Record<string, string>> = { 'run.attach': 'run.wait' };
 
-/** The next steps as calls of this server's tools. An operation that is not among them is not offered. */
+/** The next steps as calls of this server's tools. Steps without a tool are omitted. */
 export function nextCalls(steps: readonly NextStep[]): NextCall[] {
   return steps.flatMap((step) => nextCall(step) ?? []);
 }
 
-/** The step as a call; undefined for an operation that this server does not have as a tool. */
+/** The step as a call; undefined for an operation that is not a tool of this server. */
 export function nextCall(step: NextStep): NextCall | undefined {
   if ('command' in step) return { command: step.command };
   const operation = INSTEAD[step.operation] ?? step.operation;
@@ -46,7 +46,10 @@ function withAnswer(given: Record<string, unknown>): Record<string, unknown> {
   return value === undefined ? given : { ...given, value };
 }
 
-/** The operation takes the words of a command line, the tool the inputs; words of another form than those of `wordsForTool` are not offered. */
+/**
+ * The operation takes the words of a command line, the tool the inputs; other words than those of `wordsForTool` cannot
+ * be converted.
+ */
 function runCall(given: Record<string, unknown>, words: unknown): NextCall | undefined {
   const [form, ...rest] = Array.isArray(words) ? words : [];
   if (form === undefined) return { tool: 'acor_run', arguments: given };
@@ -55,7 +58,7 @@ function runCall(given: Record<string, unknown>, words: unknown): NextCall | und
   return inputs === undefined ? undefined : { tool: 'acor_run', arguments: { ...given, arguments: inputs } };
 }
 
-/** What a JSON text says; undefined for anything else. */
+/** The value of a JSON text; undefined for anything else. */
 function parsed(json: unknown): unknown {
   try {
     return JSON.parse(String(json));

@@ -5,7 +5,7 @@ import type { AcorApp } from '../operations/acor-app.ts';
 import type { OperationName } from '../operations/command-forms.ts';
 import type { Host } from './host.ts';
 
-/** An operation of ACOR that this server has as a tool. */
+/** An operation of ACOR that this server offers as a tool. */
 export interface OwnTool {
   name: string;
   operation: OperationName;
@@ -13,7 +13,7 @@ export interface OwnTool {
   without: readonly string[];
   /** Its list may be long, and is cut. */
   pages?: true;
-  /** Only shown where the tools of the project are too many to be shown. */
+  /** Only offered when there are too many project tools to list. */
   onlyForMany?: true;
 }
 
@@ -35,13 +35,16 @@ export const OWN_TOOLS: readonly OwnTool[] = [
 
 const LIST_LIMIT = 50;
 
-/** How a list is cut: models have little room. */
+/** The length at which a list is cut: a model's context is small. */
 export const PAGE = {
-  limit: z.int().min(0).default(LIST_LIMIT).describe('How many elements of the list.'),
-  offset: z.int().min(0).default(0).describe('How many elements to leave out at the start.'),
+  limit: z.int().min(0).default(LIST_LIMIT).describe('Maximum number of elements of the list.'),
+  offset: z.int().min(0).default(0).describe('Number of elements to skip at the start.'),
 };
 
-/** How an operation is shown by `tools/list`; made from the registry alone. What it answers, `acor tools` tells: models have little room. */
+/**
+ * The entry of an operation in `tools/list`, generated from the registry. It has no output schema, to save a model's
+ * context; `acor tools` shows it.
+ */
 export async function ownDefinition(host: Host, own: OwnTool): Promise<Tool> {
   const op = await host.load(own.operation);
   return {
@@ -57,7 +60,7 @@ export async function ownDefinition(host: Host, own: OwnTool): Promise<Tool> {
   };
 }
 
-/** The schema of an input as MCP has it: draft 2020-12, which need not be said. */
+/** The schema of an input for MCP: draft 2020-12 is implied. */
 export function jsonSchemaOf(schema: z.ZodType): Tool['inputSchema'] {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return rest as Tool['inputSchema'];

@@ -6,7 +6,7 @@ const BURST = 10;
 const LEAST_STEP = 0.001;
 const MAX_MESSAGE_CHARS = 300;
 
-/** A sign of life of a run: what the tool did not say is undefined. */
+/** A sign of life of a run; fields that the tool did not send are undefined. */
 export interface LifeSign {
   pct: number | undefined;
   msg: string | undefined;
@@ -14,7 +14,7 @@ export interface LifeSign {
 
 const MARKS = [Buffer.from('"progress"'), Buffer.from('"heartbeat"')];
 
-/** What goes into a progress notification beside its token. */
+/** The content of a progress notification besides its token. */
 export interface Progress {
   progress: number;
   total?: number;
@@ -22,8 +22,8 @@ export interface Progress {
 }
 
 /**
- * Turns the signs of life of a run into progress that always rises, and not too often. A heartbeat repeats the last message: it
- * keeps the client's clock from running out.
+ * Converts the signs of life of a run to progress that always increases, at a limited rate. A heartbeat repeats the
+ * last message, which resets the client's timeout.
  */
 export class ProgressTeller {
   readonly #send: (progress: Progress) => void;
@@ -41,8 +41,8 @@ export class ProgressTeller {
     if (pct !== undefined) this.#hasTotal = true;
     if (msg !== undefined) this.#message = boundedText(msg, MAX_MESSAGE_CHARS);
     if (!this.#mayReport()) return;
-    const told = Math.min(100, pct ?? 0);
-    this.#value = told > this.#value ? told : this.#value + LEAST_STEP;
+    const percent = Math.min(100, pct ?? 0);
+    this.#value = percent > this.#value ? percent : this.#value + LEAST_STEP;
     this.#send({
       progress: this.#value,
       ...(this.#hasTotal && { total: 100 }),
@@ -63,7 +63,7 @@ export class ProgressTeller {
 /** The signs of life in a batch of events. */
 export function lifeSignsIn(lines: Uint8Array): LifeSign[] {
   const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
-  // Most batches of a busy tool hold no such event, and need not be parsed.
+  // Most batches of a busy tool contain no such event, and need not be parsed.
   if (!MARKS.some((mark) => bytes.includes(mark))) return [];
   const signs: LifeSign[] = [];
   const reader = new LineReader((_, start, end) => {
@@ -74,7 +74,7 @@ export function lifeSignsIn(lines: Uint8Array): LifeSign[] {
   return signs;
 }
 
-/** What an event of progress or a heartbeat says. */
+/** The content of a progress or heartbeat event. */
 export function lifeSign({ pct, msg, step }: Readonly<Record<string, unknown>>): LifeSign {
   return {
     pct: typeof pct === 'number' ? pct : undefined,

@@ -8,7 +8,7 @@ import type { Envelope } from '../compose/envelope.ts';
 import type { OpenHost } from './host.ts';
 
 const PAGE_RUNS = 50;
-/** A resource is sent whole; what is longer is read in parts, by acor_artifact_read. */
+/** A resource is sent whole; a larger one is read in parts, with acor_artifact_read. */
 const MAX_BYTES = 8_388_608;
 const JSON_TYPE = 'application/json';
 
@@ -23,7 +23,7 @@ export const TEMPLATES = [
   {
     uriTemplate: 'acor://runs/{run}',
     name: 'A run',
-    description: 'Where it stands, its progress, questions, result and artifacts.',
+    description: 'Its state, progress, questions, result and artifacts.',
     mimeType: JSON_TYPE,
   },
   {
@@ -39,14 +39,14 @@ export const TEMPLATES = [
   },
 ];
 
-/** The explanation and the runs of the project, the newest first. The cursor is the last run of the page before. */
+/** The explanation and the runs of the project, the newest first. The cursor is the last run of the previous page. */
 export async function listResources(
   open: OpenHost,
   cursor: string | undefined,
 ): Promise<{ resources: Resource[]; nextCursor?: string }> {
   await open.app.authorize({ name: 'run.list', effect: 'reads' }, {});
   const index = await (await open.app.project()).index();
-  // Ids sort by time, so that a page stays the same whatever is started meanwhile.
+  // Ids sort by time, so a page stays the same when new runs start.
   const { runs, total } = await index.query({ before: cursor, limit: PAGE_RUNS });
   const resources = runs.map(({ run_id, tool, state, created_at }) => ({
     uri: `acor://runs/${run_id}`,
@@ -61,7 +61,7 @@ export async function listResources(
   };
 }
 
-/** Reads a resource. What is not there is an error of the protocol, with the address. */
+/** Reads a resource. A missing one is a protocol error with its address. */
 export async function readResource(
   open: OpenHost,
   uri: string,

@@ -16,7 +16,7 @@ import { runResult } from './run-result.ts';
 import { blockingQuestions, type CreatedTask, createdTask } from './task.ts';
 import { envelopeResult } from './tool-result.ts';
 
-/** What goes to a client with questions and comes back with their answers: which run asks, and what. */
+/** The state that goes to a client with questions and comes back with their answers: the run and the questions. */
 export interface AskedState {
   run: string;
   tool: string;
@@ -33,29 +33,32 @@ export interface RunCall {
   /** The name of the called tool. */
   tool: string;
   run: string;
-  /** Give up waiting after so long; the run goes on. */
+  /** Stop waiting after this time; the run continues. */
   waitMs?: number | undefined;
-  /** It is soon over, so that it need not become a task. */
+  /** It ends soon, so it does not need to become a task. */
   isQuick: boolean;
-  /** Whether the end of the connection is this client's way to cancel. */
+  /** Whether this client cancels by closing the connection. */
   cancelsByLeaving: boolean;
 }
 
 export type CallAnswer = CallToolResult | InputRequiredResult | CreatedTask;
 
-/** What ends within this time is answered at once also to a client that takes tasks. */
+/** A run that ends within this time is answered directly, even to a client that accepts tasks. */
 const TASK_AFTER_MS = 500;
 
 const LF = 10;
 
 const DECLINED =
-  'The question was put to the user, who did not answer it. The run still waits: ask the user, then call acor_answer, or acor_cancel.';
+  'The user did not answer the question. The run still waits: ask the user, then call acor_answer, or acor_cancel.';
 
-/** Follows a run until it ends, asks somebody who is not here, or has become a task; a cancelled request cancels its run. */
+/**
+ * Follows a run until it ends, asks a question that its client cannot answer, or becomes a task. A cancelled request
+ * cancels its run.
+ */
 export async function followCall(call: RunCall): Promise<CallAnswer> {
   const progress = progressFor(call.ctx);
   const answer = await untilAnswered(call, progress.emit);
-  // What comes after its answer belongs to no call any more.
+  // No progress after the answer to the call.
   await progress.sent();
   return answer;
 }
@@ -70,7 +73,7 @@ async function untilAnswered(
   const patienceMs = canBeTask ? TASK_AFTER_MS : call.waitMs;
   const limit =
     patienceMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
-  const told = new Set<string>();
+  const answered = new Set<string>();
   let since = 0;
   for (;;) {
     const watched = await watch(open, run, { since, signal: limit, onLifeSign });
@@ -85,12 +88,15 @@ async function untilAnswered(
     const questions = await questionsForUser(call);
     if (questions.length === 0) return runResult(host, open, run);
     if (canBeTask) return createdTask(open, run);
-    const asked = await answerFromClient(call, questions, told);
+    const asked = await answerFromClient(call, questions, answered);
     if (asked !== 'answered') return asked;
   }
 }
 
-/** Follows the events of a run until it ends, waits for an answer, or `signal` stops it; why it cannot be followed is an envelope. */
+/**
+ * Follows the events of a run until it ends, waits for an answer, or `signal` stops it. Returns an envelope when it
+ * cannot be followed.
+ */
 async function watch(
   open: OpenHost,
   run: string,
@@ -109,32 +115,32 @@ async function watch(
   };
   const answer = await open.call('run.attach', { run, since }, { signal, onEvents });
   if (!answer.ok && answer.error.code === 'E_ACTION_REQUIRED') return { end: 'question', since };
-  // How a failed run ended is in the details; without it the run could not be followed at all.
+  // The details contain the end of a failed run; without them the run could not be followed at all.
   if (!answer.ok && answer.error.details?.['run_id'] === undefined) return { end: answer, since };
   return { end: signal.aborted ? 'stopped' : 'ended', since };
 }
 
-/** The questions for which the run waits, if a form of this client can answer them all. */
+/** The blocking questions, if a form of this client can answer them all. */
 async function questionsForUser({ open, client, run }: RunCall): Promise<OpenQuestion[]> {
   const questions = await blockingQuestions(open, run);
   const areForUser = questions.every(({ audience }) => audience === 'user');
   return areForUser && (client.elicits || client.takesTasks) ? questions : [];
 }
 
-/** Hands in what the client has brought along; what is missing or does not fit is asked for, and a refusal ends the call. */
+/** Submits the answers in the request. Missing or invalid answers are asked for, and a refusal ends the call. */
 async function answerFromClient(
   { host, open, client, ctx, states, tool, run }: RunCall,
   questions: readonly OpenQuestion[],
-  told: Set<string>,
+  answered: Set<string>,
 ): Promise<CallAnswer | 'answered'> {
   const requests: Record<string, ReturnType<typeof inputRequired.elicit>> = {};
   for (const question of questions) {
     const { action_id: id } = question;
-    const response = told.has(id)
+    const response = answered.has(id)
       ? ({ kind: 'missing' } as const)
       : inputResponse(ctx.mcpReq.inputResponses, id);
-    // What a client brings along is for the question it was asked, not for one of the same name that comes later.
-    told.add(id);
+    // An answer is only valid for the question that was asked, not for a later one of the same name.
+    answered.add(id);
     if (response.kind === 'elicit' && response.action !== 'accept')
       return runResult(host, open, run, DECLINED);
     const problem =
@@ -150,7 +156,7 @@ async function answerFromClient(
   });
 }
 
-/** Answers a question with a filled form; returns why that was no answer. */
+/** Answers a question with a filled form; returns why the answer is invalid. */
 export async function handIn(
   open: OpenHost,
   run: string,
@@ -163,7 +169,7 @@ export async function handIn(
   return answered.ok ? undefined : `${answered.error.message}.`;
 }
 
-/** Tells a client the progress of its call, if it wants to know. `sent` settles when all of it is on its way. */
+/** Reports the progress of a call to a client that requested it. `sent` resolves when all of it is sent. */
 function progressFor({ mcpReq }: ServerContext): {
   emit: ((sign: LifeSign) => void) | undefined;
   sent(): Promise<unknown>;
@@ -179,7 +185,7 @@ function progressFor({ mcpReq }: ServerContext): {
   return { emit: (sign) => teller.emit(sign), sent: () => last };
 }
 
-/** A client that asks for the end of its call gets it, down to the process. One that is merely gone leaves its run alone. */
+/** Only a client that cancels its call cancels the run. A closed connection leaves its run alone. */
 async function cancelIfMeant({ open, ctx, run, cancelsByLeaving }: RunCall): Promise<void> {
   const { reason } = ctx.mcpReq.signal;
   const isGone = (reason as { code?: unknown } | undefined)?.code === 'CONNECTION_CLOSED';

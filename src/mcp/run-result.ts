@@ -7,12 +7,12 @@ import type { Host, OpenHost } from './host.ts';
 import { nextCalls } from './next-calls.ts';
 import { errorResult } from './tool-result.ts';
 
-/** What is small comes along with the result, so that it need not be asked for. */
+/** Small artifacts are part of the result, so that the client need not request them. */
 const INLINE_BYTES = { text: 8192, media: 1 << 20 };
 const MAX_INLINE = 4;
 const MAX_LINKS = 100;
 
-/** What a call is answered with when its run has ended, waits, or goes on without the caller. */
+/** The result of a call whose run has ended, waits, or continues without the caller. */
 export async function runResult(
   host: Host,
   open: OpenHost,
@@ -71,14 +71,14 @@ function errorOf({ summary, codeInfo }: RunStatus) {
   };
 }
 
-/** The run is completed and stays so; but a client may count on the schema that it was shown. */
+/** The run stays completed, but a client may rely on the schema that it got. */
 function misfit(host: Host, answer: Record<string, unknown>, problem: string): CallToolResult {
   const code = 'E_SCHEMA_MISMATCH';
   const info = host.cli.errorInfo(code);
   const error = {
     code,
-    message: `the run is completed, but the data of its result does not fit the tool's output_schema: ${problem}`,
-    hint: 'Fix the tool, or output_schema in its manifest. The data is here as it is.',
+    message: `the run completed, but the data of its result does not match the tool's output_schema: ${problem}`,
+    hint: 'Fix the tool, or output_schema in its manifest. The data is included unchanged.',
     class: info?.class ?? 'user_error',
     retryable: false,
     action: info?.action ?? '',
@@ -86,7 +86,7 @@ function misfit(host: Host, answer: Record<string, unknown>, problem: string): C
   return errorResult(error, [], answer);
 }
 
-/** Small artifacts as they are, the others as links. */
+/** Small artifacts inline, the others as links. */
 async function contentOf(
   open: OpenHost,
   runId: string,
@@ -120,7 +120,7 @@ async function inlineBlock(
   if (kind !== 'file' || size === 0 || size > most) return undefined;
   const input = { run: runId, artifact: String(number), bytes: most };
   const read = await open.call('run.artifact', input, { signal: new AbortController().signal });
-  // It may be gone by now; the link then says so.
+  // It may be removed by now; then the link fails.
   if (!read.ok) return undefined;
   const { content, encoding } = read.data as { content: string; encoding: 'utf8' | 'base64' };
   if (isMedia) {
@@ -139,7 +139,7 @@ interface Artifact {
   media_type: string;
 }
 
-/** The address of an artifact: its number in the list of its run, from 1 on, and its name for people. */
+/** The address of an artifact: its number in the run's list, from 1, and its name for people. */
 function artifactUri(runId: string, number: number, path: string): string {
   return `acor://runs/${runId}/artifacts/${number}/${encodeURIComponent(basename(path))}`;
 }

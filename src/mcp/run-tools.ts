@@ -4,7 +4,7 @@ import type { OperationName } from '../operations/command-forms.ts';
 import { jsonSchemaOf } from './own-tools.ts';
 import { runSchema } from './tool-definition.ts';
 
-/** A tool of this server that starts, follows or answers a run, whatever its tool is. */
+/** A tool of this server that starts, follows or answers a run of any tool. */
 export interface RunTool {
   name: 'acor_run' | 'acor_wait' | 'acor_resume' | 'acor_answer';
   operation: OperationName;
@@ -28,23 +28,21 @@ export const runInput = z.strictObject({
   arguments: z
     .record(z.string(), z.unknown())
     .default({})
-    .describe('Its inputs, as its inputSchema has them.'),
+    .describe('Its inputs, according to its inputSchema.'),
   timeout: timeout.describe('Seconds until the deadline of the whole run.'),
-  retries: z.int().min(0).optional().describe('How many more times a retryable failure is tried.'),
+  retries: z.int().min(0).optional().describe('How often a retryable failure is retried.'),
   idempotency_key: z
     .string()
     .optional()
-    .describe(
-      'Names this very call: given again, the run that it has started is followed instead of a second one.',
-    ),
-  plan: z.string().optional().describe('The token of the dry run that was looked at.'),
+    .describe('Idempotency key: repeating the call with the same key follows the existing run.'),
+  plan: z.string().optional().describe('The token of the reviewed dry run.'),
   dry_run: z.boolean().default(false).describe('Show what would run, and start nothing.'),
-  detach: z.boolean().default(false).describe('Give back the id at once; the run goes on.'),
+  detach: z.boolean().default(false).describe('Return the id at once; the run continues.'),
 });
 
 export const waitInput = z.strictObject({
   run: runId,
-  timeout: timeout.describe('Give up waiting after so many seconds, 45 if not given; the run goes on.'),
+  timeout: timeout.describe('Stop waiting after this many seconds (default 45); the run continues.'),
 });
 
 export const resumeInput = z.strictObject({
@@ -53,15 +51,15 @@ export const resumeInput = z.strictObject({
   force: z
     .boolean()
     .default(false)
-    .describe('Also when the tool was stopped mid-way and is not idempotent: what it did may be done twice.'),
+    .describe('Also rerun an interrupted tool that is not idempotent: its effects may happen twice.'),
 });
 
 export const answerInput = z.strictObject({
   run: runId,
-  action_id: z.string().optional().describe('The question; may be left out when only one is open.'),
+  action_id: z.string().optional().describe('The question; optional when only one is open.'),
   choice: z.string().optional().describe('The id of one of the options.'),
-  value: z.unknown().optional().describe('The answer, any JSON value, where there are no options.'),
-  reason: z.string().optional().describe('Why; it is recorded with the answer.'),
+  value: z.unknown().optional().describe('The answer, any JSON value, when there are no options.'),
+  reason: z.string().optional().describe('The reason; it is recorded with the answer.'),
 });
 
 export const RUN_TOOLS: readonly RunTool[] = [
@@ -94,14 +92,13 @@ export const RUN_TOOLS: readonly RunTool[] = [
     name: 'acor_wait',
     operation: 'run.wait',
     without: ['until'],
-    description:
-      'Wait until a run ends or asks something, and get its result as if its tool had just been called.',
+    description: 'Wait until a run ends or asks a question, and get its result in the form of a tool call.',
     input: waitInput,
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   },
 ];
 
-/** How such a tool is shown by `tools/list`. */
+/** The entry of such a tool in `tools/list`. */
 export function runToolDefinition({ name, description, input, annotations }: RunTool): Tool {
   const answersWithRun = name === 'acor_wait' || name === 'acor_resume';
   return {

@@ -10,7 +10,7 @@ import { LiveServers } from './tool-changes.ts';
 /** A person may take a day to answer. */
 const ASKED_FOR_S = 86_400;
 
-/** Serves MCP until the client has gone, or for ever. */
+/** Serves MCP until the client has closed the connection, or without end over HTTP. */
 export async function serveMcp({ http, cwd, env }: McpRequest): Promise<void> {
   const shared: Shared = {
     host: new Host({ cwd, env }),
@@ -21,7 +21,10 @@ export async function serveMcp({ http, cwd, env }: McpRequest): Promise<void> {
   return (await import('./http.ts')).serveByHttp(shared, http);
 }
 
-/** Serves one client on standard input and output, until it has gone. Its runs have supervisors of their own and go on. */
+/**
+ * Serves one client on standard input and output until it closes them. Its runs have their own supervisors and
+ * continue.
+ */
 async function serveByStdio(shared: Shared): Promise<void> {
   const transport = new StdioServerTransport();
   const live = new LiveServers();

@@ -1,6 +1,6 @@
 import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 
-/** More clients than this at once: the one that has been silent longest begins anew. */
+/** With more concurrent clients than this, the session that was idle longest is dropped. */
 const MAX_SESSIONS = 64;
 
 interface Session {
@@ -9,11 +9,11 @@ interface Session {
 }
 
 /**
- * The sessions of clients before 2026-07-28. Such a client cancels, and answers questions, by requests of their own, so that
- * what it began must be found again.
+ * The sessions of clients before 2026-07-28. Such a client cancels and answers questions with separate requests, so its
+ * open calls must be found again.
  */
 export class Sessions {
-  /** The one that was used last comes last. */
+  /** Most recently used last. */
   readonly #sessions = new Map<string, Session>();
   readonly #newServer: () => Promise<Server>;
   readonly #maxBodyBytes: number;
@@ -46,7 +46,7 @@ export class Sessions {
     });
     await server.connect(transport);
     const response = await transport.handleRequest(request);
-    // What did not begin a session leaves none.
+    // A failed handshake leaves no session.
     if (transport.sessionId === undefined) await server.close();
     return response;
   }

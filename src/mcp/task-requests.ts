@@ -14,10 +14,10 @@ import { blockingQuestions, type DetailedTask, taskOf } from './task.ts';
 
 const taskId = z.looseObject({ taskId: z.string() });
 
-/** Questions that a user has left unanswered, by run: they are not put to them again. */
+/** Questions that a user has declined, by run: they are not asked again. */
 export type Declined = Map<string, Set<string>>;
 
-/** Serves the extension for tasks: every run of the project is one, under its own id. */
+/** Implements the tasks extension: every run of the project is a task with the run's id. */
 export function serveTasks(server: Server, host: Host, declined: Declined): void {
   const opened = async (id: string, ctx: ServerContext) => {
     const client = clientOf(server, ctx);
@@ -45,7 +45,7 @@ export function serveTasks(server: Server, host: Host, declined: Declined): void
   });
   server.setRequestHandler('tasks/cancel', { params: taskId }, async (params, ctx) => {
     const { open } = await opened(params.taskId, ctx);
-    // The end is seen by tasks/get: it may take the grace that a tool is given.
+    // The client sees the end with tasks/get: the tool may use its grace period.
     const input = { run: params.taskId, reason: 'cancelled by the MCP client' };
     void open.call('run.cancel', input, { signal: new AbortController().signal });
     return {};

@@ -10,18 +10,18 @@ import { runResult } from './run-result.ts';
 const POLL_MS = 1000;
 const MAX_STATUS_CHARS = 300;
 
-/** What a run is as a task of the extension: its id is the run's. */
+/** A run as a task of the extension: its id is the run's. */
 interface TaskFields {
   taskId: string;
   createdAt: string;
   lastUpdatedAt: string;
-  /** Runs are kept until somebody cleans up. */
+  /** Runs are kept until they are cleaned up. */
   ttlMs: null;
   pollIntervalMs: number;
   statusMessage?: string;
 }
 
-/** The answer to a call that has become a task. */
+/** The answer to a call that became a task. */
 export interface CreatedTask extends TaskFields {
   resultType: 'task';
   status: 'working' | 'input_required';
@@ -36,7 +36,7 @@ export type DetailedTask = TaskFields &
     | { status: 'completed'; result: CallToolResult }
   ) & { [key: string]: unknown };
 
-/** A run as a new task. It is on disk already. */
+/** A run as a new task. It is already on disk. */
 export async function createdTask(open: OpenHost, runId: string): Promise<CreatedTask> {
   const stand = await runStatus(open.app, runId);
   return {
@@ -47,8 +47,8 @@ export async function createdTask(open: OpenHost, runId: string): Promise<Create
 }
 
 /**
- * A run as a task. A question that the model is to answer, or that its user has not answered (`declined`), ends the task with the
- * question as its result, as it would end a call: the run waits on, for acor_answer.
+ * A run as a task. A question for the model, or one that the user declined (`declined`), ends the task with the
+ * question as its result, as it would end a call. The run keeps waiting for acor_answer.
  */
 export async function taskOf(
   host: Host,
@@ -75,7 +75,7 @@ export async function taskOf(
   return { status: 'input_required', ...fields, inputRequests: Object.fromEntries(requests) };
 }
 
-/** The questions for which a run waits. */
+/** The questions that a run waits for. */
 export async function blockingQuestions(open: OpenHost, runId: string): Promise<OpenQuestion[]> {
   const { questions } = await runQuestions(open.app, runId);
   return questions.filter(({ blocking }) => blocking);
@@ -83,8 +83,8 @@ export async function blockingQuestions(open: OpenHost, runId: string): Promise<
 
 function fieldsOf({ run, createdAt, updatedAt, progress }: RunStatus): TaskFields {
   const { pct, msg } = progress === undefined ? { pct: undefined, msg: undefined } : lifeSign(progress);
-  const told = [pct === undefined ? undefined : `${pct}%`, msg];
-  const statusMessage = boundedText(told.filter((each) => each !== undefined).join(' '), MAX_STATUS_CHARS);
+  const parts = [pct === undefined ? undefined : `${pct}%`, msg];
+  const statusMessage = boundedText(parts.filter((each) => each !== undefined).join(' '), MAX_STATUS_CHARS);
   return {
     taskId: run,
     createdAt,

@@ -2,18 +2,21 @@ import type { Server } from '@modelcontextprotocol/server';
 import { type ToolsStamp, toolsStamp } from '../operations/tool/offered-tools.ts';
 import type { Host } from './host.ts';
 
-/** A look checks each file of each tool. With thousands of tools a server looks less often, to use about this share of a processor. */
+/**
+ * A check reads the attributes of each file of each tool. With thousands of tools a server checks less often, to use
+ * about this share of a processor.
+ */
 const SHARE = 0.01;
 const MIN_PAUSE_MS = 2000;
 const MAX_PAUSE_MS = 20_000;
-const NOBODY = { name: undefined, traceparent: undefined };
+const NO_CALLER = { name: undefined, traceparent: undefined };
 
-/** The servers that have a client on the line, to be told when the tools of the project have changed. */
+/** The servers with a connected client, which are notified when the tools of the project have changed. */
 export class LiveServers {
   readonly #servers = new Set<Server>();
   readonly #onChange: () => void;
 
-  /** `onChange` tells those who listen in another way. */
+  /** `onChange` notifies clients that listen in another way. */
   constructor(onChange: () => void = () => {}) {
     this.#onChange = onChange;
   }
@@ -24,14 +27,14 @@ export class LiveServers {
     return server;
   }
 
-  /** Looks for changes from time to time. Returns what stops it. */
+  /** Checks for changes periodically. Returns the function that stops it. */
   watch(host: Host): () => void {
     let known: ToolsStamp | undefined;
     let timer: NodeJS.Timeout | undefined;
     let isStopped = false;
     const look = async () => {
       const startedAtMs = performance.now();
-      const now = await toolsStamp(host.open(NOBODY).app, known).catch(() => known);
+      const now = await toolsStamp(host.open(NO_CALLER).app, known).catch(() => known);
       if (isStopped) return;
       if (known !== undefined && now?.tools !== known.tools) this.#emit();
       known = now;
@@ -47,7 +50,7 @@ export class LiveServers {
 
   #emit(): void {
     this.#onChange();
-    // One that is not connected yet, or not any more, will list the tools anew anyway.
+    // A server without a connection needs no notification: its client lists the tools again anyway.
     for (const server of this.#servers) void server.sendToolListChanged().catch(() => {});
   }
 }

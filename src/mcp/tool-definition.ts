@@ -4,7 +4,7 @@ import { boundedSchema, boundedText } from './bounded-text.ts';
 
 const MAX_DESCRIPTION_CHARS = 1000;
 
-/** A tool of the project as `tools/list` shows it. */
+/** The entry of a project's tool in `tools/list`. */
 export function toolDefinition(tool: OfferedTool): Tool {
   const { name, description, effects, inputSchema, outputSchema } = tool;
   return {
@@ -23,7 +23,7 @@ export function toolDefinition(tool: OfferedTool): Tool {
 
 const text = { type: 'string' };
 
-/** What a call of a tool is answered with, whether its run has ended or waits for an answer. */
+/** The output schema of a tool call, for a run that has ended or that waits for an answer. */
 export function runSchema(data: OfferedTool['outputSchema']): Record<string, unknown> {
   return {
     type: 'object',
@@ -50,7 +50,7 @@ export function runSchema(data: OfferedTool['outputSchema']): Record<string, unk
   };
 }
 
-/** References are relative to the root of a schema, which this one is not any more. */
+/** References are relative to the root of a schema, and this schema is now nested. */
 function hasReferences(schema: OfferedTool['outputSchema']): boolean {
   return schema !== undefined && /"\$(?:ref|dynamicRef|id|anchor)"/.test(JSON.stringify(schema));
 }

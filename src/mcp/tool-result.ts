@@ -6,7 +6,7 @@ import { commandOf } from '../operations/command-forms.ts';
 import type { Host } from './host.ts';
 import { nextCall, nextCalls } from './next-calls.ts';
 
-/** The answer of an operation as the result of a tool. */
+/** The envelope of an operation as the result of a tool. */
 export function envelopeResult(envelope: Envelope<NextStep>): CallToolResult {
   const steps = envelope.meta.next ?? [];
   if (!envelope.ok) return errorResult(envelope.error, steps);
@@ -21,7 +21,7 @@ export function envelopeResult(envelope: Envelope<NextStep>): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
 }
 
-/** A failure of a tool: what happened, whether to try again and what to do, in words and as data. */
+/** The failure of a tool, as text and as data: what happened, whether to retry, and what to do. */
 export function errorResult(
   failure: EnvelopeError,
   steps: readonly NextStep[],
@@ -43,13 +43,13 @@ export function errorResult(
   };
 }
 
-/** The same for what was thrown. */
+/** The same for a thrown value. */
 export function thrownResult(host: Host, thrown: unknown): CallToolResult {
-  const told = toFailure(thrown, host.cli, { signal: new AbortController().signal, showsStack: false });
-  return errorResult(told.error, told.next ?? []);
+  const problem = toFailure(thrown, host.cli, { signal: new AbortController().signal, showsStack: false });
+  return errorResult(problem.error, problem.next ?? []);
 }
 
-/** What this server has no tool for, such as an approval, is for the person who reads the hint. */
+/** Steps without a tool on this server, such as an approval, are for the person who reads the hint. */
 function hintOf(hint: string, steps: readonly NextStep[]): string {
   const elsewhere = steps.filter((step) => nextCall(step) === undefined).map(commandOf);
   return elsewhere.length === 0 ? hint : `${hint} At a terminal: ${elsewhere.join('; ')}`.trim();

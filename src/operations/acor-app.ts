@@ -1,3 +1,4 @@
+import type { Route } from '../compose/cli-app.ts';
 import type { Authorize, CalledOperation, Principal } from '../core/ports/principal.ts';
 import type { Project } from '../core/project/open-project.ts';
 import type { ProjectCache } from '../core/project/project-cache.ts';
@@ -11,16 +12,18 @@ import type { Surfaces } from './surfaces.ts';
 
 export type { Project } from '../core/project/open-project.ts';
 
-/** What every operation is given, for one command or one request. The project is opened when it is first asked for, and only then. */
+/** What every operation gets, for one command or one request. It opens the project when an operation first asks for it. */
 export class AcorApp {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Who calls. */
   readonly principal: Principal;
-  /** By which surface answers were given, for their records. */
+  /** The surface that the caller uses; the store records it with each answer. */
   readonly surface: 'command' | 'mcp';
-  /** What can be served from here; undefined for a caller that is a server itself, or a test. */
+  /** The servers that a command can start; undefined inside a server. */
   readonly surfaces: Surfaces | undefined;
+  /** All operations. Passed in, because the table of routes loads the operations that use this class. */
+  readonly routes: readonly Route<AcorApp>[];
   readonly #note: (line: string) => void;
   readonly #authorize: Authorize;
   readonly #projects: ProjectCache | undefined;
@@ -28,8 +31,9 @@ export class AcorApp {
   readonly #tools = new Map<string, Promise<ToolEntry>>();
   #codes: Readonly<Record<string, ErrorInfo>> = {};
 
-  /** `note` writes a line for people to stderr; `projects` is what a process keeps that serves many requests. */
+  /** `note` writes a line for people to stderr. `projects` keeps projects open in a process that serves many requests. */
   constructor(options: {
+    routes: readonly Route<AcorApp>[];
     cwd: string;
     env: AcorApp['env'];
     principal?: Principal;
@@ -39,6 +43,7 @@ export class AcorApp {
     surfaces?: Surfaces | undefined;
     projects?: ProjectCache;
   }) {
+    this.routes = options.routes;
     this.cwd = options.cwd;
     this.env = options.env;
     this.principal = options.principal ?? localPrincipal(options.env);
@@ -60,7 +65,7 @@ export class AcorApp {
     if (answer.allowed) return;
     const { kind, name } = this.principal;
     throw new AcorError('E_PERMISSION', `${kind} '${name}' may not call ${operation.name}: ${answer.why}`, {
-      hint: answer.hint ?? 'Ask whoever set the policy, or use a principal that is allowed.',
+      hint: answer.hint ?? 'Ask the administrator who set the policy, or use a principal that is allowed.',
       details: { principal: { kind, name }, operation: operation.name },
     });
   }
@@ -75,7 +80,7 @@ export class AcorApp {
     return this.#project;
   }
 
-  /** What a run needs. The process adopts the orphans of its tools, so that none of them escapes. */
+  /** The services that a run needs. This process adopts the orphans of its tools, so that none of them escapes. */
   async services(): Promise<ProjectServices> {
     const [project, { runnerServices }] = await Promise.all([
       this.project(),
@@ -95,8 +100,8 @@ export class AcorApp {
   }
 
   /**
-   * Reads the project's own error codes, for `errorInfo`. Call it once something has failed: what goes well needs none. A file of codes that is
-   * invalid leaves the built-in ones (`acor validate` reports it).
+   * Reads the project's own error codes, for `errorInfo`. Only a failure needs them. When the file of codes is invalid, the built-in codes
+   * apply (`acor validate` reports the file).
    */
   async readErrorCodes(): Promise<void> {
     if (this.#project === undefined) return;

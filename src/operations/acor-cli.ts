@@ -8,7 +8,7 @@ import { AcorApp } from './acor-app.ts';
 import { ROUTES } from './index.ts';
 import type { Surfaces } from './surfaces.ts';
 
-/** ACOR's command line, made of its operations. */
+/** ACOR's command line: its operations and how they are called. */
 export function acorCli({ surfaces, authorize }: AcorCliOptions = {}): CliApp<AcorApp> {
   let opened: AcorApp | undefined;
   return {
@@ -19,14 +19,14 @@ export function acorCli({ surfaces, authorize }: AcorCliOptions = {}): CliApp<Ac
     errorInfo: (code) => opened?.errorInfo(code) ?? errorInfo(code),
     openContext(_globals, io) {
       const note = (line: string) => void writeOut(io.stderrFd, `${safeLine(line)}\n`).catch(() => false);
-      opened = new AcorApp({ cwd: io.cwd, env: io.env, note, surfaces, authorize });
+      opened = new AcorApp({ routes: ROUTES, cwd: io.cwd, env: io.env, note, surfaces, authorize });
       return opened;
     },
   };
 }
 
 export interface AcorCliOptions {
-  /** What commands can serve. */
+  /** The servers that commands can start. */
   surfaces?: Surfaces;
   authorize?: Authorize;
 }

@@ -1,7 +1,7 @@
 import type { NextStep } from '../compose/next-step.ts';
 import { type CommandForm, writeCommand } from '../compose/write-command.ts';
 
-/** How each operation is called on the command line, by its name: light, so that a command can be written without loading the operation. */
+/** How each operation is called on the command line, by its name. Apart from the operations, so that writing a command loads none of them. */
 const FORMS = {
   'agents.check': { command: 'agents check' },
   'agents.hook': { command: 'hook', positionals: ['event'] },

@@ -5,8 +5,8 @@ import { AcorError } from '../protocol/acor-error.ts';
 import type { AcorApp } from './acor-app.ts';
 
 /**
- * An operation of ACOR: it begins only when its caller is authorized, and what it throws becomes an error of the kit. When it fails, the
- * project's own error codes are read.
+ * Defines an operation of ACOR. It checks that the caller is authorized before it runs, converts each AcorError to the kit's AppError, and
+ * reads the project's own error codes after a failure.
  */
 export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
   operation: Operation<AcorApp, I, O>,
@@ -27,7 +27,7 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
   });
 }
 
-/** The same error in the kit's own class. */
+/** Converts an error of ACOR to the error class of the kit. */
 export function asAppError({ code, message, hint, details, next, cause }: AcorError): AppError {
   return new AppError(code, message, { hint, details, next, cause });
 }

@@ -2,7 +2,7 @@ import type { Route } from '../compose/cli-app.ts';
 import type { AcorApp } from './acor-app.ts';
 import { formOf } from './command-forms.ts';
 
-/** What ACOR can do: each operation, and the file that holds it. Loaded when it is called. */
+/** The operations of ACOR, each with the file that holds it. A call loads only the operation that it needs. */
 export const ROUTES: readonly Route<AcorApp>[] = [
   { ...formOf('tool.adopt'), load: async () => (await import('./tool/tool-adopt.ts')).toolAdopt },
   { ...formOf('agents.check'), load: async () => (await import('./project/agents-check.ts')).agentsCheck },

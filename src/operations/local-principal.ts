@@ -4,7 +4,7 @@ import { userName } from '../util/user-name.ts';
 
 export type { Authorize, Principal };
 
-/** Who acts on this machine: the agent that started this process, or else its user. The name of the user is read when it is needed. */
+/** The principal of a local command: the agent that started this process, else its user. Reads the user's name only when it is needed. */
 export function localPrincipal(env: Readonly<Record<string, string | undefined>>): Principal {
   const agent = agentOf(env);
   if (agent !== undefined) return { kind: 'agent', name: agent };
@@ -16,5 +16,5 @@ export function localPrincipal(env: Readonly<Record<string, string | undefined>>
   };
 }
 
-/** The local user may call everything, and so may the agents that run as this user: they could do the same without ACOR. */
+/** Allows everything to the local user, and to the agents that run as this user: they could do the same without ACOR. */
 export const allowEverything: Authorize = () => ({ allowed: true });

@@ -1,2 +1,2 @@
-// A surface that serves many requests keeps one; it does not know the core.
+// For a server of many requests: surfaces may not import the core.
 export { ProjectCache } from '../core/project/project-cache.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Flags that are the same for everything that starts a run. */
+/** Flags of every command that starts a run. */
 export const stream = z
   .boolean()
   .default(true)
@@ -44,13 +44,13 @@ export const runSummary = z.lazy(() =>
   }),
 );
 
-/** The two clocks of a run that is going on: since it last said anything, and since it last got on. Null once it is over. */
+/** The two clocks of a live run: time since its last event, and time of its last progress. Null after its end. */
 export const clocks = {
-  silent_for_s: z.number().nullable().describe('Seconds since the last event of a run that is going on.'),
-  last_progress_at: z.string().nullable().describe('When a run that is going on last told of progress.'),
+  silent_for_s: z.number().nullable().describe('Seconds since the last event of a live run.'),
+  last_progress_at: z.string().nullable().describe('When a live run last reported progress.'),
 };
 
-/** A run that was started and goes on without the caller. */
+/** A run that was started and continues without the caller. */
 export const startedRun = z.object({ run_id: z.string(), state: z.string(), dir: z.string() });
 
 /** How a run ended, as data shows it. */
@@ -62,7 +62,7 @@ export type StartedRun = z.output<typeof startedRun>;
 export const openQuestion = z.object({
   action_id: z.string(),
   action: z.string(),
-  audience: z.enum(['ai', 'user']).describe('Whom the tool would like to hear.'),
+  audience: z.enum(['ai', 'user']).describe('Who should answer.'),
   blocking: z.boolean().describe('Whether the run waits for the answer.'),
   msg: z.string().nullable(),
   context: z.record(z.string(), z.unknown()),
@@ -72,7 +72,9 @@ export const openQuestion = z.object({
 
 export const lost = z
   .literal(true)
-  .describe('Its supervisor is gone, and no process has recovered it yet: resume it, or health with fix.');
+  .describe(
+    'Its supervisor is gone, and no process has recovered it yet: resume it, or recover it by `health` with `fix`.',
+  );
 
 /** A run in a list. */
 export const runLine = z.lazy(() =>
@@ -82,7 +84,7 @@ export const runLine = z.lazy(() =>
     state: z.string(),
     code: z.string().nullable(),
     message: z.string().nullable().describe('Why it failed, in words.'),
-    question: z.string().nullable().describe('The action for whose answer it stands still.'),
+    question: z.string().nullable().describe('The action of the question that it waits for.'),
     attempt: z.int(),
     created_at: z.string(),
     duration_s: z.number().nullable(),

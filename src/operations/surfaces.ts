@@ -1,14 +1,14 @@
-/** How the MCP server is to be run. */
+/** How to run the MCP server. */
 export interface McpRequest {
   cwd: string;
   env: Record<string, string | undefined>;
   signal: AbortSignal;
-  /** Null for standard input and output. `token` is what a client has to show. */
+  /** Null for standard input and output. `token` authenticates clients. */
   http: { port: number; token: string; onListening(port: number): Promise<void> } | null;
 }
 
-/** The surfaces that a command starts. They stand above the operations, so that whoever puts the program together hands them in. */
+/** The servers that a command can start. They are in layers above the operations, so the program's entry point (cli/main.ts) passes them in. */
 export interface Surfaces {
-  /** Serves until the client has gone, or for ever. */
+  /** Serves until the client disconnects (standard input and output), or until `signal` aborts (HTTP). */
   mcp(request: McpRequest): Promise<void>;
 }

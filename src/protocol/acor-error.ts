@@ -1,11 +1,11 @@
 import type { NextStep } from './next-step.ts';
 
-/** An operation that cannot go on: a code from the error table, what happened and where, and the exact fix. */
+/** A failed operation: a code from the error table, what happened and where, and the exact fix. */
 export class AcorError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  /** What puts it right or leads on. */
+  /** Next steps that fix it or lead on. */
   readonly next: readonly NextStep[] | undefined;
 
   constructor(

@@ -1,6 +1,6 @@
 /**
- * The configuration of a project that has none (contract §3, §6). It stands apart from the schema, so that such a
- * project loads no schema library.
+ * The configuration of a project without one (contract §3, §6). It is separate from the schema, so that such a project
+ * loads no schema library.
  */
 export const CONFIG_DEFAULTS = {
   version: 1 as const,

@@ -13,16 +13,16 @@ const seconds = z.number().positive();
 const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
 
 const project = z.strictObject({
-  name: z.string().min(1).optional().describe("Left out, it is the folder's name."),
+  name: z.string().min(1).optional().describe("Defaults to the folder's name."),
   tools_dirs: z
     .array(folder)
     .default(DEFAULTS.project.tools_dirs)
-    .describe('Where tools are looked for, in this order.'),
+    .describe('The folders that contain tools, in this order.'),
   tools_dir: folder.optional().meta({ deprecated: true, description: 'Write tools_dirs: […] instead.' }),
-  runs_dir: folder.default(DEFAULTS.project.runs_dir).describe('Where runs are kept.'),
+  runs_dir: folder.default(DEFAULTS.project.runs_dir).describe('The folder of the runs.'),
   registry_dir: folder
     .default(DEFAULTS.project.registry_dir)
-    .describe('Where manifests are kept apart from their tools.'),
+    .describe('A folder for manifests that are separate from their tools.'),
 });
 
 const discovery = z.strictObject({
@@ -34,7 +34,7 @@ const discovery = z.strictObject({
     .number()
     .nonnegative()
     .default(DEFAULTS.discovery.cache_ttl)
-    .describe('Seconds after which everything is read afresh, changed or not; 0 turns the cache off.'),
+    .describe('Seconds after which everything is read again, changed or not; 0 disables the cache.'),
   auto_discover: z
     .boolean()
     .default(true)
@@ -50,16 +50,16 @@ const environment = z.strictObject({
   heartbeat_grace_s: seconds
     .default(DEFAULTS.environment.heartbeat_grace_s)
     .describe('Seconds of silence until a run is stopped.'),
-  stall_s: seconds.optional().describe('Left out, a lack of progress is not watched.'),
+  stall_s: seconds.optional().describe('Seconds without progress until a warning; no warning by default.'),
   max_output_size: z.int().positive().default(DEFAULTS.environment.max_output_size).describe('In bytes.'),
   cancel_grace_s: z
     .number()
     .nonnegative()
     .default(DEFAULTS.environment.cancel_grace_s)
-    .describe('Seconds between the steps of stopping a tool.'),
+    .describe('Seconds between the steps that stop a tool.'),
   answer_timeout_s: seconds
     .default(DEFAULTS.environment.answer_timeout_s)
-    .describe('How long a tool that stands still waits for an answer, when its question does not say.'),
+    .describe('Seconds that a run waits for an answer, when the question sets no timeout.'),
   waiting_stops_deadline: z
     .boolean()
     .default(DEFAULTS.environment.waiting_stops_deadline)
@@ -70,21 +70,21 @@ const security = z.strictObject({
   allow_network_egress: z
     .boolean()
     .default(DEFAULTS.security.allow_network_egress)
-    .describe('When true, a manifest may ask for hosts with a *.'),
+    .describe('When true, a manifest may request hosts with a *.'),
   workspace_isolation: z
     .boolean()
     .default(DEFAULTS.security.workspace_isolation)
-    .describe('Each run has a workspace of its own.'),
+    .describe('Each run has a separate workspace.'),
   drop_privileges: z
     .boolean()
     .default(DEFAULTS.security.drop_privileges)
-    .describe('Tools have no privileges of whoever runs ACOR.'),
-  resource_limits: resourceLimits.prefault({}).describe('For tools whose manifest gives none.'),
-  grant_roots: z.array(folder).default([]).describe('Further folders under which a path argument may lie.'),
+    .describe('Tools run without the privileges of the user who runs ACOR.'),
+  resource_limits: resourceLimits.prefault({}).describe('For tools whose manifest sets none.'),
+  grant_roots: z.array(folder).default([]).describe('Further folders that may contain path arguments.'),
   isolation: z
     .enum(['required', 'preferred', 'off'])
     .default('preferred')
-    .describe('The sandbox: the strongest kind, the strongest there is, or none.'),
+    .describe('The sandbox: only the strongest kind, the strongest available, or none.'),
   container: z
     .strictObject({
       image: z
@@ -93,40 +93,44 @@ const security = z.strictObject({
         .describe('The image that tools run in.'),
       command: z
         .array(z.string().regex(/^[^\n\0]+$/))
-        .refine((words) => words.indexOf('run') > 0, { error: "holds no 'run' after the engine's name" })
+        .refine((words) => words.indexOf('run') > 0, { error: "contains no 'run' after the engine's name" })
         .optional()
         .describe(
-          "`podman run` unless it is given: how the engine's 'run' is called, with options of your own; ACOR's come after these.",
+          "The engine's 'run' command with your own options; ACOR appends its options. The default is `podman run`.",
         ),
     })
     .optional()
-    .describe('Tools run in a container of this image, and nowhere else.'),
+    .describe('Tools only run in a container of this image.'),
   allow_private_egress: z
     .array(z.string().min(1))
     .default([])
-    .describe('Hosts, as host:port, that tools may reach although their addresses are not public.'),
+    .describe('Hosts, as host:port, that tools may access although their addresses are not public.'),
   egress_hosts: z
     .record(z.string().min(1), z.string().min(1))
     .default({})
-    .describe('Addresses of names that tools reach, in place of what the system finds.'),
+    .describe('Fixed addresses of host names, instead of those that the system resolves.'),
   require_plan: z
     .enum(['never', 'destroys', 'writes'])
     .default(DEFAULTS.security.require_plan)
     .describe(
-      'Which tools are only run with the token of a dry run: `writes` is all but those that only read.',
+      'The tools that require the token of a dry run: `writes` means all except those that only read.',
     ),
   direct_calls: z
     .enum(['allow', 'deny'])
     .default(DEFAULTS.security.direct_calls)
-    .describe('Whether an agent whose hooks ask ACOR may start the entry of a tool past ACOR.'),
+    .describe('Whether an agent that runs the hooks of ACOR may start the entry of a tool without ACOR.'),
 });
 
 const budget = z.strictObject({
-  max_runs: z.int().positive().optional().describe('Runs at work at once; the others wait in `queued`.'),
-  max_timeout_s: seconds.optional().describe('No manifest and no flag goes beyond it.'),
-  max_output_size: z.int().positive().optional().describe('In bytes; no manifest goes beyond it.'),
-  max_attempts: z.int().positive().optional().describe('No manifest and no flag goes beyond it.'),
-  resources: resourceLimits.prefault({}).describe('No manifest goes beyond these.'),
+  max_runs: z
+    .int()
+    .positive()
+    .optional()
+    .describe('The number of concurrent runs; the others wait in `queued`.'),
+  max_timeout_s: seconds.optional().describe('A ceiling for manifests and flags.'),
+  max_output_size: z.int().positive().optional().describe('In bytes; a ceiling for manifests.'),
+  max_attempts: z.int().positive().optional().describe('A ceiling for manifests and flags.'),
+  resources: resourceLimits.prefault({}).describe('Ceilings for manifests.'),
 });
 
 const storage = z.strictObject({
@@ -145,45 +149,47 @@ const task = z.strictObject({
         adapter: z
           .enum(['markers', 'plain', 'jsonl', 'codex', 'claude', 'gemini'])
           .optional()
-          .describe('How its stdout is read; left out, by markers.'),
+          .describe('How its stdout is read; the default is markers.'),
       }),
     ])
     .optional()
-    .describe('Who carries out tasks: an agent by name, or any program.'),
-  model: z.string().min(1).optional().describe("Left out, it is the executor's own choice."),
+    .describe('The executor of tasks: an agent by name, or any program.'),
+  model: z.string().min(1).optional().describe("The default is the executor's own choice."),
   writes: z
     .array(folder)
     .optional()
-    .describe('What it may write, from the project on; left out, all at its top but what others obey.'),
+    .describe(
+      'Writable paths, relative to the project. By default, everything at the top of the project except files that other programs execute or obey.',
+    ),
   commands: z.array(z.string().min(1)).default([]).describe('Further programs that it may start.'),
   hosts: z
     .array(z.string().min(1))
     .default([])
-    .describe('Hosts, as host:port, that it may reach beside its service.'),
+    .describe('Hosts, as host:port, that it may access besides its service.'),
   secrets: z
     .array(z.string().min(1))
     .default([])
-    .describe('Stored secrets that it finds in variables of their names.'),
+    .describe('Stored secrets that it gets in variables of the same names.'),
   max_iterations: z
     .int()
     .positive()
     .default(DEFAULTS.task.max_iterations)
     .describe('Calls of the model, or turns of a program, in one run.'),
-  max_cost_usd: z.number().positive().optional().describe('A run that has cost as much is ended.'),
+  max_cost_usd: z.number().positive().optional().describe('A run ends when it has cost this much.'),
   price: z
     .strictObject({
-      input: z.number().nonnegative().describe('USD for a million tokens that go in.'),
-      output: z.number().nonnegative().describe('USD for a million tokens that come out.'),
+      input: z.number().nonnegative().describe('USD per million input tokens.'),
+      output: z.number().nonnegative().describe('USD per million output tokens.'),
     })
     .optional()
-    .describe('What the model costs, for executors that only tell tokens.'),
+    .describe('The prices of the model, for executors that report only tokens.'),
 });
 
 const answerRule = z.strictObject({
-  action: z.string().min(1).describe('The action that is asked for.'),
+  action: z.string().min(1).describe('The action of the question.'),
   tool: z.string().min(1).optional().describe('Only when this tool asks.'),
-  answer: z.unknown().describe('An id of the options, or what the schema of the question wants.'),
-  reason: z.string().optional().describe('Why; it is recorded with the answer.'),
+  answer: z.unknown().describe('The id of an option, or a value that matches the schema of the question.'),
+  reason: z.string().optional().describe('The reason; it is recorded with the answer.'),
 });
 
 const plugins = z
@@ -203,7 +209,7 @@ const plugins = z
     });
   });
 
-/** What `.acor/config.yaml` may hold (contract §6). All of it may be left out; unknown keys are errors. */
+/** The schema of `.acor/config.yaml` (contract §6). Every key is optional; unknown keys are errors. */
 export const configFile = z.strictObject({
   version: z
     .literal(1, 'must be 1, the only version of the file so far')
@@ -216,23 +222,21 @@ export const configFile = z.strictObject({
     .describe('The ACOR that wrote the file.'),
   project: project.prefault({}).describe('The project and its folders.'),
   discovery: discovery.prefault({}).describe('How tools are found.'),
-  environment: environment.prefault({}).describe('What tools get, and how long they may take.'),
-  security: security.prefault({}).describe('What holds tools.'),
+  environment: environment.prefault({}).describe('The environment and the time limits of tools.'),
+  security: security.prefault({}).describe('The sandbox and the limits of tools.'),
   budget: budget.prefault({}).describe('Ceilings that neither a manifest nor a flag can raise.'),
-  storage: storage.prefault({}).describe('How runs are kept.'),
-  task: task.prefault({}).describe('Who carries out the tasks of `acor task`, and with what.'),
-  answers: z.array(answerRule).default([]).describe('Answers given by rule, the first that fits.'),
-  plugins: plugins
-    .default([])
-    .describe('Modules that take part in discovery and runs, once they are approved.'),
+  storage: storage.prefault({}).describe('How runs are stored.'),
+  task: task.prefault({}).describe('The executor of `acor task`, and its settings.'),
+  answers: z.array(answerRule).default([]).describe('Automatic answers; the first matching rule applies.'),
+  plugins: plugins.default([]).describe('Plugin modules. They are only active after approval.'),
 });
 
 export type Config = z.output<typeof configFile>;
 
-/** A project that was cloned has a configuration, too. */
+/** A cloned project can contain a configuration too. */
 function mayBePassed(name: string, context: z.core.$RefinementCtx): void {
   const why = whyDenied(name);
   if (why === undefined) return;
-  const message = `no tool is given the variable '${name}': ${why}`;
-  context.addIssue({ code: 'custom', message, params: { rule: 'env-name', fix: 'Leave it out.' } });
+  const message = `a tool must not get the variable '${name}': ${why}`;
+  context.addIssue({ code: 'custom', message, params: { rule: 'env-name', fix: 'Remove it.' } });
 }

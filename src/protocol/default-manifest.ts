@@ -1,6 +1,6 @@
 import type { Manifest } from './manifest.ts';
 
-/** The manifest of a tool that has none (contract §5): level minimal, everything else as the configuration says. */
+/** The manifest of a tool without one (contract §5): level minimal, everything else from the configuration. */
 export function defaultManifest(name: string): Manifest {
   return {
     name,

@@ -1,17 +1,17 @@
-/** A key, or a way of writing one, that is still read and has a better one. Paths are dotted. */
+/** A deprecated key, or a deprecated notation of its value, and the replacement. Paths are dotted. */
 export interface Deprecation {
   file: 'config' | 'manifest';
-  /** Where it stands. */
+  /** The place of the key. */
   path: string;
-  /** Only when the value is this one; left out, whatever it is. */
+  /** Only when the value is this one; undefined for any value. */
   when?: unknown;
-  /** The key to write instead, in the same map. */
+  /** The replacement key in the same map. */
   to: string;
-  /** The value to write there. */
+  /** The replacement value. */
   rewrite(value: unknown): unknown;
 }
 
-/** Everything that is still read and no longer to be written. */
+/** All deprecations. */
 export const DEPRECATIONS: readonly Deprecation[] = [
   { file: 'config', path: 'project.tools_dir', to: 'tools_dirs', rewrite: (folder) => [folder] },
   {
@@ -23,7 +23,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
   },
 ];
 
-/** What is outdated in a file: by its place in the registry, with the value that stands there. */
+/** The deprecated parts of a file: entries of the registry with the values in the file. */
 export function deprecatedIn(
   file: Deprecation['file'],
   content: unknown,
@@ -40,7 +40,7 @@ export function deprecatedIn(
   });
 }
 
-/** What to write instead, in words. */
+/** The replacement, in words. */
 export function deprecationFix({ to, rewrite }: Deprecation, value: unknown): string {
   return `Write ${to}: ${JSON.stringify(rewrite(value))}`;
 }

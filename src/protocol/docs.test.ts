@@ -76,7 +76,7 @@ describe('the tables of the docs', () => {
     for (const code of Object.keys(ERROR_CODES)) assert.ok(errors.includes(`| \`${code}\` |`), code);
   });
 
-  it('are called stale by name when they are, and are mended by the command that is printed', () => {
+  it('are called stale by name when they are, and the printed command fixes them', () => {
     const copy = mkdtempSync(join(tmpdir(), 'acor-docs-'));
     try {
       for (const part of [

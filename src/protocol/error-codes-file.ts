@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ERROR_CLASSES } from './error-codes.ts';
 
-/** What `error_codes.yaml` may hold (contract §7): a project's own codes, in the manner of seed 000's table. */
+/** The schema of `error_codes.yaml` (contract §7): a project's own codes, in the format of seed 000's table. */
 export const errorCodesFile = z.strictObject({
   version: z
     .literal(1, 'must be 1, the only version of the file so far')

@@ -8,21 +8,23 @@ import {
   SEE_HEALTH,
   SEE_VERSIONS,
 } from './next-steps.ts';
-/** What kind of trouble a code is, which decides who has to act (seed 000's taxonomy). */
+/** The class of an error, which decides who must act (seed 000's taxonomy). */
 export const ERROR_CLASSES = ['user_error', 'retryable', 'infra_error', 'policy_error', 'unknown'] as const;
 
 export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
-/** One row of the error table (contract §7). `exit` is ACOR's own exit code: 2 when something must be provided first. */
+/**
+ * One row of the error table (contract §7). `exit` is ACOR's own exit code: 2 when something must be provided first.
+ */
 export interface ErrorInfo {
   class: ErrorClass;
   retryable: boolean;
   exit: 1 | 2;
-  /** What an agent does by default. */
+  /** The default action of an agent. */
   action: string;
-  /** How a person puts it right. */
+  /** How the user fixes it. */
   hint: string;
-  /** What leads on, whatever the failure was about. */
+  /** Next steps that always apply. */
   next?: readonly NextStep[];
 }
 
@@ -157,7 +159,7 @@ export const ERROR_CODES = {
     false,
     2,
     'Have the runtime installed, then run it again.',
-    'See what this machine offers.',
+    'Check what this machine offers.',
     [SEE_HEALTH],
   ),
   E_SPAWN_FAILED: row(
@@ -186,7 +188,7 @@ export const ERROR_CODES = {
     false,
     2,
     'Have the sandbox made available, or ask for a weaker one.',
-    'See what this machine offers.',
+    'Check what this machine offers.',
     [SEE_HEALTH],
   ),
   E_ACTION_REQUIRED: row(
@@ -294,14 +296,14 @@ export const ERROR_CODES = {
     false,
     2,
     'Free space or fix the permissions of the store.',
-    'See what this machine offers.',
+    'Check what this machine offers.',
     [SEE_HEALTH],
   ),
 } as const satisfies Record<string, ErrorInfo>;
 
 export type BuiltinErrorCode = keyof typeof ERROR_CODES;
 
-/** Looks a code up in a project's own codes, then in the built-in table. */
+/** Finds a code in the project's own codes, then in the built-in table. */
 export function errorInfo(
   code: string,
   extra: Readonly<Record<string, ErrorInfo>> = {},

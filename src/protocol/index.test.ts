@@ -31,7 +31,7 @@ describe('acor/protocol in a browser', () => {
     assert.equal(loaded.envelope.safeParse({}).success, false);
   });
 
-  it('would be told if it needed something', () => {
+  it('would fail if it needed something', () => {
     for (const needed of ['node:fs', 'fs', 'node:path', 'buffer']) {
       const source = join(folder, 'needy.ts');
       writeFileSync(source, `import * as needed from '${needed}';\nexport const used = needed;\n`);
@@ -58,7 +58,7 @@ function isSource(file: string): boolean {
   return file.endsWith('.ts') && !file.endsWith('.test.ts');
 }
 
-/** Bundles, and tells what went in: Bun puts an empty stub in the place of a builtin module without a trace in the bundle. */
+/** Bundles, and lists the inputs: Bun replaces a builtin module by an empty stub without a trace in the bundle. */
 function bundleForBrowser(source: string, target: string): string[] {
   const report = `${target}.json`;
   execFileSync(BUN, ['build', '--target=browser', source, `--outfile=${target}`, `--metafile=${report}`], {

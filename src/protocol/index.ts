@@ -1,4 +1,4 @@
-// `acor/protocol`: every shape that crosses a process, a file or a socket. It runs in browsers, too.
+// `acor/protocol`: every format that crosses a process, a file or a socket. It also runs in browsers.
 
 // Errors and states
 export { AcorError } from './acor-error.ts';

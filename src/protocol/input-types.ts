@@ -4,12 +4,12 @@ export const INPUT_TYPES = ['string', 'int', 'number', 'bool', 'path', 'json', '
 
 export type InputType = (typeof INPUT_TYPES)[number];
 
-/** What an input may be called: it becomes a flag, and the name of a folder. */
+/** The form of an input's name: it becomes a flag, and the name of a folder. */
 export const INPUT_NAME = /^[A-Za-z][A-Za-z0-9_-]*$/;
 
 export const INPUT_NAME_RULE = 'must start with a letter, then letters, digits, _ or -';
 
-/** Whether a value as JSON or YAML writes it is of an input's type; bounds and the like are checked elsewhere. */
+/** Whether a JSON or YAML value has an input's type; bounds are checked elsewhere. */
 export function isOfType(type: InputType, value: unknown): boolean {
   switch (type) {
     case 'string':
@@ -32,7 +32,7 @@ export function isOfType(type: InputType, value: unknown): boolean {
   }
 }
 
-/** The flag by which an input is given and passed on (contract §5). */
+/** The flag of an input (contract §5). */
 export function flagOf(input: { name: string; flag?: string | undefined }): string {
   return input.flag ?? `--${input.name.replaceAll('_', '-')}`;
 }

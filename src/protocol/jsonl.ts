@@ -3,7 +3,7 @@ export const MAX_LINE_BYTES = 1_048_576;
 
 /**
  * Receives one line: `bytes[start..end)` without its line ending. The array is only valid during the call.
- * `cut` says that the line was longer than the limit and that its rest was dropped.
+ * `cut` means that the line was longer than the limit and its rest was dropped.
  */
 export type OnLine = (bytes: Uint8Array, start: number, end: number, cut: boolean) => void;
 
@@ -11,13 +11,13 @@ const LF = 10;
 const CR = 13;
 
 /**
- * Bytes in, lines out: any chunking, LF or CRLF, with or without a last newline, empty lines dropped unless they are asked for.
- * Memory is bounded by the length of one line. It works on bytes, so NUL and invalid UTF-8 pass through.
+ * Splits bytes into lines: any chunking, LF or CRLF, with or without a last newline. Empty lines are dropped unless
+ * requested. Memory is bounded by one line. It works on bytes, so NUL and invalid UTF-8 pass through.
  */
 export class LineReader {
   readonly #onLine: OnLine;
   readonly #maxBytes: number;
-  /** The length that a line must have to be passed on. */
+  /** The minimum length of a reported line. */
   readonly #leastBytes: number;
   #held: Uint8Array;
   #heldBytes = 0;
@@ -30,7 +30,7 @@ export class LineReader {
     this.#held = new Uint8Array(Math.min(maxBytes, 4096));
   }
 
-  /** Takes the next bytes; calls back for each line that they complete. */
+  /** Takes the next bytes; calls back for each complete line. */
   push(chunk: Uint8Array): void {
     let from = 0;
     if (this.#heldBytes > 0 || this.#cut) {
@@ -49,7 +49,7 @@ export class LineReader {
     if (from < chunk.length) this.#hold(chunk, from, chunk.length);
   }
 
-  /** The stream has ended: what is held is the last line. */
+  /** The stream has ended: the held bytes are the last line. */
   end(): void {
     if (this.#heldBytes > 0 || this.#cut) this.#release();
   }
@@ -62,7 +62,7 @@ export class LineReader {
   }
 
   #hold(bytes: Uint8Array, start: number, end: number): void {
-    // One byte more than the limit is kept, so that a CR after a line of just that length is not taken for a cut.
+    // One byte more than the limit is kept, so that a line of exactly the limit with a CR is not reported as cut.
     const room = this.#maxBytes + 1 - this.#heldBytes;
     const count = Math.min(end - start, room);
     if (count < end - start) this.#cut = true;

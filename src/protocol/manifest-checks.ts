@@ -4,7 +4,7 @@ import { type InputSpec, inputSpec } from './manifest-inputs.ts';
 import { mapMistakes } from './manifest-map.ts';
 import { leastLevel, PERMISSION_LEVELS, permissionsSpec, settlePermissions } from './manifest-permissions.ts';
 
-/** A mistake at a place of a file, for which no single key is to blame. */
+/** A problem at a place of a file that concerns several keys. */
 export interface Mistake {
   path: (string | number)[];
   rule: string;
@@ -12,14 +12,14 @@ export interface Mistake {
   fix: string;
 }
 
-/** The mistakes of a manifest that lie between its keys. Parts that are wrong in themselves are passed over here. */
+/** The problems between a manifest's keys. Keys that are invalid themselves are skipped here. */
 export function* mistakesBetweenKeys(file: Readonly<Record<string, unknown>>): Generator<Mistake> {
   if (file['entry'] !== undefined && file['command'] !== undefined) {
     yield at(
       ['command'],
       'entry-or-command',
       "'entry' and 'command' exclude each other",
-      'Leave one of them out.',
+      'Remove one of them.',
     );
   }
   if (file['inputs'] !== undefined && file['input_schema'] !== undefined) {
@@ -27,7 +27,7 @@ export function* mistakesBetweenKeys(file: Readonly<Record<string, unknown>>): G
       ['input_schema'],
       'inputs-or-schema',
       "'inputs' and 'input_schema' exclude each other",
-      'Leave one of them out.',
+      'Remove one of them.',
     );
   }
   if (file['output'] === 'json' && file['adapter'] !== 'plain') {
@@ -35,7 +35,7 @@ export function* mistakesBetweenKeys(file: Readonly<Record<string, unknown>>): G
       ['output'],
       'output-needs-plain',
       "'output: json' goes with 'adapter: plain'",
-      'Add adapter: plain, or leave output out.',
+      'Add adapter: plain, or remove output.',
     );
   }
   yield* mapMistakes(file['map'], file['adapter']);
@@ -57,8 +57,8 @@ function* inputMistakes(value: unknown): Generator<Mistake> {
         yield at(
           ['inputs', index, 'name'],
           'duplicate-input',
-          `the inputs '${other}' and '${input.name}' are both given as ${spelling}`,
-          'Rename one of them, or give it another flag.',
+          `the inputs '${other}' and '${input.name}' both use ${spelling}`,
+          'Rename one of them, or change its flag.',
         );
       }
       seen.set(spelling, input.name);
@@ -68,7 +68,7 @@ function* inputMistakes(value: unknown): Generator<Mistake> {
       yield at(
         ['inputs', index, 'positional'],
         'list-is-last',
-        `'${list}' takes all that follows, so '${input.name}' would get nothing`,
+        `'${list}' takes all following words, so '${input.name}' would get none`,
         'Put the positional input with multiple: true last.',
       );
     }
@@ -116,8 +116,8 @@ function* levelMistakes(value: unknown): Generator<Mistake> {
   yield at(
     ['permissions', 'level'],
     'level-too-low',
-    `the level ${level} does not cover what 'permissions' asks for`,
-    `Set level: ${least}, or ask for less.`,
+    `the level ${level} is too low for the requested 'permissions'`,
+    `Set level: ${least}, or request less.`,
   );
 }
 
@@ -131,7 +131,7 @@ function* exitCodeMistakes(value: unknown): Generator<Mistake> {
         ['exit_codes', name],
         'duplicate-exit-code',
         `'${other}' and '${name}' are both exit code ${code}`,
-        'Give each meaning a code of its own.',
+        'Use a different code for each meaning.',
       );
     }
     seen.set(code, name);
@@ -151,8 +151,8 @@ function* environmentMistakes(value: unknown): Generator<Mistake> {
       yield at(
         ['env', key, place],
         'env-name',
-        `no tool is given the variable '${name}': ${why}`,
-        'Leave it out, and have the tool take what it needs as an input.',
+        `a tool must not get the variable '${name}': ${why}`,
+        'Remove it, and let the tool take the value as an input.',
       );
     }
   }

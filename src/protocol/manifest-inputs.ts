@@ -3,26 +3,26 @@ import { INPUT_NAME, INPUT_NAME_RULE, INPUT_TYPES, type InputType, isOfType } fr
 
 const ORDERED: readonly InputType[] = ['string', 'int', 'number', 'duration'];
 
-/** One input of a tool (contract §5). `min` and `max` bound a value, or the length of a string. */
+/** One input of a tool (contract §5). `min` and `max` limit a value, or the length of a string. */
 export const inputSpec = z
   .strictObject({
     name: z.string().regex(INPUT_NAME, INPUT_NAME_RULE).describe('The flag is --name, with _ written as -.'),
-    type: z.enum(INPUT_TYPES).default('string').describe('What the value is.'),
-    required: z.boolean().default(false).describe('It must be given.'),
-    default: z.unknown().optional().describe('Passed to the tool when the caller gives nothing.'),
-    description: z.string().optional().describe('What it is for.'),
+    type: z.enum(INPUT_TYPES).default('string').describe('The type of the value.'),
+    required: z.boolean().default(false).describe('The caller must pass it.'),
+    default: z.unknown().optional().describe('Passed to the tool when the caller passes no value.'),
+    description: z.string().optional().describe('The purpose of the input.'),
     enum: z
       .array(z.union([z.string(), z.number()]))
       .min(1)
       .optional()
       .describe('The only values allowed.'),
-    min: z.number().optional().describe('The least value, or length of a string.'),
-    max: z.number().optional().describe('The greatest value, or length of a string.'),
+    min: z.number().optional().describe('The minimum value, or length of a string.'),
+    max: z.number().optional().describe('The maximum value, or length of a string.'),
     pattern: z.string().optional().describe('A regular expression that the text must match somewhere.'),
     secret: z
       .boolean()
       .default(false)
-      .describe('Masked wherever the arguments are shown, and redacted in all that the tool writes.'),
+      .describe('Masked wherever arguments are shown, and redacted in the output of the tool.'),
     flag: z
       .string()
       .regex(/^--?[A-Za-z0-9][A-Za-z0-9_.-]*$/, 'must look like --name or -n')
@@ -32,15 +32,15 @@ export const inputSpec = z
       .boolean()
       .optional()
       .describe('Passed on as one word: --name=value, or -nvalue for a single letter.'),
-    positional: z.boolean().default(false).describe('Given by position, not by a flag.'),
-    multiple: z.boolean().default(false).describe('May be given several times; the value is a list.'),
-    access: z.enum(['read', 'write']).optional().describe('What a path is granted for.'),
+    positional: z.boolean().default(false).describe('Passed by position, not by a flag.'),
+    multiple: z.boolean().default(false).describe('It may be repeated; the value is a list.'),
+    access: z.enum(['read', 'write']).optional().describe('The access that a path argument grants.'),
   })
   .superRefine(reportMistakes);
 
 export type InputSpec = z.output<typeof inputSpec>;
 
-/** What workflows declare of an input (contract §10): its name is a key there, and it is given by that name alone. */
+/** The input of a workflow (contract §10): its name is its key, and callers pass it only by that name. */
 export const namedInput = z
   .strictObject(
     z
@@ -76,24 +76,24 @@ function* inputMistakes(input: InputLimits): Generator<KeyMistake> {
     yield mistake(
       'access',
       'access-needs-path',
-      `'access' is for paths, and the type is ${type}`,
-      'Set type: path, or leave access out.',
+      `'access' requires the type path, got ${type}`,
+      'Set type: path, or remove access.',
     );
   }
   if (input.flag !== undefined && input.positional) {
     yield mistake(
       'flag',
       'flag-or-positional',
-      'an input is given by a flag or by position, not both',
-      'Leave out flag or positional.',
+      'an input has a flag or is positional, not both',
+      'Remove flag or positional.',
     );
   }
   if (input.joined && input.positional) {
     yield mistake(
       'joined',
       'joined-needs-flag',
-      "'joined' is for inputs that are given by a flag",
-      'Leave out joined or positional.',
+      "'joined' requires an input with a flag",
+      'Remove joined or positional.',
     );
   }
   if (type === 'bool' && (input.positional || input.multiple)) {
@@ -101,7 +101,7 @@ function* inputMistakes(input: InputLimits): Generator<KeyMistake> {
       input.positional ? 'positional' : 'multiple',
       'bool-is-a-flag',
       'a bool is a single flag',
-      'Leave out positional and multiple, or choose another type.',
+      'Remove positional and multiple, or choose a different type.',
     );
   }
   for (const key of ['min', 'max'] as const) {
@@ -115,14 +115,14 @@ function* inputMistakes(input: InputLimits): Generator<KeyMistake> {
     }
   }
   if (input.min !== undefined && input.max !== undefined && input.min > input.max) {
-    yield mistake('max', 'min-above-max', `max ${input.max} is below min ${input.min}`, 'Exchange the two.');
+    yield mistake('max', 'min-above-max', `max ${input.max} is below min ${input.min}`, 'Swap the two.');
   }
   if (input.pattern !== undefined && !isPattern(input.pattern)) {
     yield mistake(
       'pattern',
       'pattern',
-      `'${input.pattern}' is no regular expression`,
-      'Mend it, as JavaScript writes regular expressions.',
+      `'${input.pattern}' is not a valid regular expression`,
+      'Fix the pattern; it is a JavaScript regular expression.',
     );
   }
   if (input.default !== undefined && !isDefault(input)) {

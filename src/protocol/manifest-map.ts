@@ -4,7 +4,7 @@ import { LOG_LEVELS } from './v1/wire.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
-/** What a message may be mapped to, with the fields that a rule has to give. */
+/** The message types that a rule can produce, with their required fields. */
 const MAP_TARGETS = {
   progress: [],
   heartbeat: [],
@@ -17,18 +17,19 @@ const MAP_TARGETS = {
 
 export type MapTarget = keyof typeof MAP_TARGETS;
 
-/** What the runner fills in, or what the rule says in another place. */
+/** Fields that the runner fills in, or that another part of the rule sets. */
 const NOT_TO_SET = ['type', 'v', 'seq', 'run_id'];
 
-/** One rule of `adapter: jsonl-map`: a message in which all of `when` is so becomes an event of type `to` with these fields. */
+/**
+ * One rule of `adapter: jsonl-map`: a message that matches all of `when` becomes an event of type `to` with these
+ * fields.
+ */
 export const mapRule = z.strictObject({
   when: z
     .record(z.string(), scalar)
     .default({})
     .describe('Fields and the values that they must have; a field is a name, or a path that begins with $.'),
-  to: z
-    .enum(Object.keys(MAP_TARGETS) as [MapTarget, ...MapTarget[]])
-    .describe('Which event such a message becomes.'),
+  to: z.enum(Object.keys(MAP_TARGETS) as [MapTarget, ...MapTarget[]]).describe('The type of the event.'),
   fields: z
     .record(z.string(), z.unknown())
     .default({})
@@ -39,7 +40,7 @@ export type MapRule = z.output<typeof mapRule>;
 
 type Found = { path: (string | number)[]; rule: string; message: string; fix: string };
 
-/** What is wrong with the rules beyond their shape. Rules that are wrong in themselves are passed over. */
+/** The problems of the rules beyond their format. Rules that are invalid themselves are skipped. */
 export function* mapMistakes(map: unknown, adapter: unknown): Generator<Found> {
   if (map === undefined && adapter === 'jsonl-map') {
     yield {
@@ -55,7 +56,7 @@ export function* mapMistakes(map: unknown, adapter: unknown): Generator<Found> {
       path: ['map'],
       rule: 'map-needs-adapter',
       message: "'map' goes with 'adapter: jsonl-map'",
-      fix: 'Add adapter: jsonl-map, or leave map out.',
+      fix: 'Add adapter: jsonl-map, or remove map.',
     };
   }
   for (const [index, given] of (Array.isArray(map) ? map : []).entries()) {
@@ -72,7 +73,7 @@ function* ruleMistakes({ when, to, fields }: MapRule, at: (string | number)[]): 
     yield {
       path: at,
       rule: 'map-field',
-      message: `a rule to ${to} must say what '${name}' is`,
+      message: `a rule to ${to} must set '${name}'`,
       fix: `Add to its fields: ${name}: $.<field>.`,
     };
   }
@@ -82,8 +83,8 @@ function* ruleMistakes({ when, to, fields }: MapRule, at: (string | number)[]): 
       yield {
         path: place,
         rule: 'map-field',
-        message: `'${name}' is not for a rule to set`,
-        fix: "Leave it out; the event's type is the rule's 'to'.",
+        message: `'${name}' cannot be set by a rule`,
+        fix: "Remove it; the event's type is the rule's 'to'.",
       };
     }
     if (
@@ -95,7 +96,7 @@ function* ruleMistakes({ when, to, fields }: MapRule, at: (string | number)[]): 
       yield {
         path: place,
         rule: 'map-field',
-        message: `'${value}' is no level`,
+        message: `'${value}' is not a log level`,
         fix: `Write one of: ${LOG_LEVELS.join(', ')}.`,
       };
     }
@@ -115,8 +116,8 @@ function* pathMistakes(text: string, at: (string | number)[]): Generator<Found> 
   yield {
     path: at,
     rule: 'map-path',
-    message: `'${text}' is no path`,
-    fix: 'Write $, $.name, $.list[0], $["odd name"], each with a factor if need be: "$.done * 100".',
+    message: `'${text}' is not a valid path`,
+    fix: 'Write $, $.name, $.list[0], $["odd name"], optionally with a factor: "$.done * 100".',
   };
 }
 

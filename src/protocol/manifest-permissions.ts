@@ -8,7 +8,7 @@ export type PermissionLevel = (typeof PERMISSION_LEVELS)[number];
 const path = z
   .string()
   .min(1)
-  .refine((text) => !/\p{Cc}/u.test(text), 'must not hold a control character');
+  .refine((text) => !/\p{Cc}/u.test(text), 'must not contain a control character');
 
 const egressRule = z
   .string()
@@ -17,13 +17,13 @@ const egressRule = z
     'must be host:port, such as api.example.com:443',
   );
 
-/** What a manifest asks for. `*` alone stands for any host. */
+/** The requested permissions. `*` alone matches any host. */
 export const permissionsSpec = z.strictObject({
-  level: z.enum(PERMISSION_LEVELS).optional().describe('Left out, it is the least that covers the rest.'),
+  level: z.enum(PERMISSION_LEVELS).optional().describe('Defaults to the lowest level that covers the rest.'),
   filesystem: z
     .strictObject({
-      read: z.array(path).default([]).describe('Paths that it may read.'),
-      write: z.array(path).default([]).describe('Paths that it may write.'),
+      read: z.array(path).default([]).describe('Readable paths.'),
+      write: z.array(path).default([]).describe('Writable paths.'),
     })
     .prefault({})
     .describe('Paths beyond its workspace.'),
@@ -32,14 +32,14 @@ export const permissionsSpec = z.strictObject({
       egress_allow: z
         .union([z.array(egressRule), z.literal('*')], 'must be a list of host:port')
         .default([])
-        .describe('Hosts that it may reach, as host:port.'),
+        .describe('Hosts that it may access, as host:port.'),
     })
     .prefault({})
-    .describe('What it may reach.'),
+    .describe('Network access.'),
   commands: z.array(z.string().min(1)).default([]).describe('Programs that it may start.'),
 });
 
-/** The checked permissions: the level is settled, and the hosts are a list. */
+/** The validated permissions: the level is set, and the hosts are a list. */
 export interface Permissions {
   level: PermissionLevel;
   filesystem: { read: string[]; write: string[] };
@@ -47,14 +47,14 @@ export interface Permissions {
   commands: string[];
 }
 
-/** Settles what the file left open. */
+/** Applies the defaults. */
 export function settlePermissions(spec: z.output<typeof permissionsSpec>): Permissions {
   const egress = spec.network.egress_allow;
   const asked = { ...spec, network: { egress_allow: egress === '*' ? ['*'] : egress } };
   return { ...asked, level: spec.level ?? leastLevel(asked) };
 }
 
-/** The least level that covers what is asked for (contract §5, §9). */
+/** The lowest level that covers the requested permissions (contract §5, §9). */
 export function leastLevel(asked: Omit<Permissions, 'level'>): PermissionLevel {
   const paths = [...asked.filesystem.read, ...asked.filesystem.write];
   if (paths.some(isWholeDisk) || asked.network.egress_allow.includes('*') || asked.commands.includes('*')) {

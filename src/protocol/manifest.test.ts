@@ -134,7 +134,7 @@ describe('the mistakes between the keys of a manifest', () => {
       'bound-needs-order',
     ],
     ['min above max', { inputs: [{ name: 'a', type: 'int', min: 2, max: 1 }] }, 'min-above-max'],
-    ['a pattern that is none', { inputs: [{ name: 'a', pattern: '(' }] }, 'pattern'],
+    ['an invalid pattern', { inputs: [{ name: 'a', pattern: '(' }] }, 'pattern'],
     ['a default of another type', { inputs: [{ name: 'a', type: 'int', default: '5' }] }, 'default-type'],
     ['one default for a list', { inputs: [{ name: 'a', multiple: true, default: 'x' }] }, 'default-type'],
     [
@@ -150,10 +150,10 @@ describe('the mistakes between the keys of a manifest', () => {
     ['a bool that is a list', { inputs: [{ name: 'a', type: 'bool', multiple: true }] }, 'bool-is-a-flag'],
   ];
   for (const [what, file, rule] of cases) {
-    it(`are told: ${what}`, () => assert.deepEqual(rules(file), [rule]));
+    it(`are reported: ${what}`, () => assert.deepEqual(rules(file), [rule]));
   }
 
-  it('are told beside a mistake within a key', () => {
+  it('are reported beside a problem within a key', () => {
     const found = rules({ entry: 'a', command: ['b'], timeout_s: 'x', unknown_key: 1 });
     assert.ok(found.includes('entry-or-command'));
     assert.equal(found.length, 3);
@@ -207,10 +207,7 @@ describe('the environment that a manifest asks for', () => {
       ] as const) {
         const [found, ...others] = mistakes(env);
         assert.deepEqual([found?.[0], others], [place, []], name);
-        assert.match(
-          String(found?.[1]),
-          new RegExp(`'${name}': .*(because of it|connections|says what it is)`),
-        );
+        assert.match(String(found?.[1]), new RegExp(`'${name}': .*(it makes|connections|sets it itself)`));
       }
     }
   });

@@ -21,20 +21,16 @@ const commandLine = z.array(z.string().min(1)).min(1);
 
 export const ADAPTERS = ['jsonl', 'plain', 'markers', 'codex', 'claude', 'gemini', 'jsonl-map'] as const;
 
-/** What `tool.yaml` may hold (contract §5). Unknown keys are errors. */
+/** The schema of `tool.yaml` (contract §5). Unknown keys are errors. */
 export const manifestFile = z
   .strictObject({
-    name: z
-      .string()
-      .regex(TOOL_NAME, TOOL_NAME_RULE)
-      .optional()
-      .describe("Left out, it is the folder's name."),
+    name: z.string().regex(TOOL_NAME, TOOL_NAME_RULE).optional().describe("Defaults to the folder's name."),
     version: semver.default('0.0.0').describe('The version of the tool, such as 1.2.3.'),
-    description: z.string().optional().describe('What the tool does; an agent chooses it by this.'),
+    description: z.string().optional().describe('What the tool does; agents choose tools by this text.'),
     category: z.string().optional().describe('Groups tools in lists.'),
     entry: z.string().min(1).optional().describe("The program's file, inside the tool's folder."),
     command: commandLine.optional().describe('A program and its first arguments, instead of an entry.'),
-    language: z.string().optional().describe('Left out, it is told from the entry.'),
+    language: z.string().optional().describe('Defaults to the language of the entry.'),
     adapter: z.enum(ADAPTERS).default('jsonl').describe("How the tool's stdout is read."),
     output: z
       .enum(['text', 'json'])
@@ -44,96 +40,105 @@ export const manifestFile = z
       .array(mapRule)
       .min(1)
       .optional()
-      .describe('For adapter jsonl-map: the rules by which messages become events.'),
+      .describe('For adapter jsonl-map: the rules that convert messages to events.'),
     stdin: z
       .enum(['records'])
       .optional()
-      .describe('In a pipe, stdin carries the records of the tool before it, a JSON object a line.'),
+      .describe('In a pipe, stdin contains the records of the tool before it as JSON Lines.'),
     role: z
       .enum(['leaf', 'orchestrator'])
       .default('leaf')
-      .describe('An orchestrator runs other tools and may tell of their tasks.'),
-    protocol_version: count.default(1).describe('The wire protocol that the tool speaks.'),
-    min_acor_version: semver.optional().describe('The oldest ACOR that will do.'),
-    inputs: z.array(inputSpec).optional().describe('The arguments; left out, they pass unchecked.'),
+      .describe('An orchestrator runs other tools and may report their tasks.'),
+    protocol_version: count.default(1).describe('The wire protocol version of the tool.'),
+    min_acor_version: semver.optional().describe('The minimum version of ACOR.'),
+    inputs: z
+      .array(inputSpec)
+      .optional()
+      .describe('The arguments. Without it, ACOR passes arguments unchecked.'),
     input_schema: jsonSchema.optional().describe('A JSON Schema of an object, instead of inputs.'),
     output_schema: jsonSchema.optional().describe("A JSON Schema of the result's data."),
-    permissions: permissionsSpec.prefault({}).describe('What the tool may do beyond its workspace.'),
-    resources: resourceLimits.prefault({}).describe('Limits on what all its processes use.'),
+    permissions: permissionsSpec.prefault({}).describe('Permissions beyond its workspace.'),
+    resources: resourceLimits.prefault({}).describe('Limits on all its processes together.'),
     env: z
       .strictObject({
-        require: z.array(variable).default([]).describe('Passed on; without them it does not start.'),
-        allow: z.array(variable).default([]).describe('Passed on where they are set.'),
-        set: z.record(variable, z.string()).default({}).describe('Given these values.'),
+        require: z
+          .array(variable)
+          .default([])
+          .describe('Required variables; without them the tool does not start.'),
+        allow: z.array(variable).default([]).describe('Passed if they are set.'),
+        set: z.record(variable, z.string()).default({}).describe('Variables with fixed values.'),
       })
       .prefault({})
       .describe('Environment variables beyond the base list.'),
     secrets: z
       .array(z.string().regex(SECRET_NAME, SECRET_NAME_RULE))
       .default([])
-      .describe('Secrets that the tool is given as files.'),
+      .describe('Secrets that the tool gets as files.'),
     timeout_s: seconds.optional().describe('Seconds until a run is stopped.'),
     heartbeat_grace_s: seconds.optional().describe('Seconds of silence until a run is stopped.'),
     stall_s: seconds.optional().describe('Seconds without progress until a warning.'),
     max_output_size: count.optional().describe('In bytes.'),
-    strict: z.boolean().default(false).describe('No result at the end is an error.'),
+    strict: z.boolean().default(false).describe('A run without a result is an error.'),
     exit_codes: z
       .object({
-        ok: exitCode.default(0).describe('All went well.'),
-        retryable_error: exitCode.optional().describe('It may go well when it is tried again.'),
-        fatal_error: exitCode.optional().describe('Trying again is of no use.'),
+        ok: exitCode.default(0).describe('Success.'),
+        retryable_error: exitCode.optional().describe('A failure that a retry may fix.'),
+        fatal_error: exitCode.optional().describe('A failure that a retry cannot fix.'),
       })
       .catchall(exitCode)
       .default({ ok: 0, retryable_error: 20, fatal_error: 30 })
-      .describe('What the tool exits with: a name and a number for each ending.'),
+      .describe('The exit codes of the tool: a name and a number for each outcome.'),
     retry: z
       .strictObject({
-        max_attempts: count.default(3).describe('Tries in all.'),
+        max_attempts: count.default(3).describe('Attempts, including the first.'),
         backoff_s: z
           .number()
           .nonnegative()
           .default(1)
-          .describe('Seconds before the second try; doubled each time.'),
-        max_backoff_s: z.number().nonnegative().default(30).describe('Seconds between two tries at most.'),
+          .describe('Seconds before the first retry; doubled each time.'),
+        max_backoff_s: z.number().nonnegative().default(30).describe('Maximum seconds between two attempts.'),
       })
       .optional()
-      .describe('How failures that may pass are tried again.'),
-    idempotent: z.boolean().default(false).describe('Running it twice does no harm.'),
+      .describe('How retryable failures are retried.'),
+    idempotent: z.boolean().default(false).describe('Repeating a run is harmless.'),
     actions: z.array(z.string().min(1)).default([]).describe('The questions that the tool may ask.'),
-    effects: z.enum(['reads', 'writes', 'destroys']).optional().describe('What a call does to the world.'),
+    effects: z
+      .enum(['reads', 'writes', 'destroys'])
+      .optional()
+      .describe('What a call changes outside of its workspace.'),
     rate_limit: z
       .strictObject({
-        calls: count.describe('So many calls'),
-        per_s: seconds.describe('in so many seconds.'),
+        calls: count.describe('The number of calls'),
+        per_s: seconds.describe('in this many seconds.'),
       })
       .optional()
-      .describe('How often the tool may be run.'),
+      .describe('The rate limit of the tool.'),
     health: z
       .strictObject({
         selftest: z
           .array(z.string())
           .optional()
-          .describe('Arguments with which it tests itself; exit code 0 is good.'),
-        describe: z.array(z.string()).optional().describe('Arguments with which it describes itself.'),
+          .describe('Arguments of the self-test; exit code 0 means success.'),
+        describe: z.array(z.string()).optional().describe('Arguments that make the tool describe itself.'),
       })
       .optional()
-      .describe('How the tool can be asked about itself.'),
+      .describe('Self-test and self-description.'),
     examples: z
       .array(
         z.strictObject({
-          description: z.string().optional().describe('What the call is for.'),
-          args: z.array(z.string()).describe('The arguments, a word each.'),
+          description: z.string().optional().describe('The purpose of the call.'),
+          args: z.array(z.string()).describe('The arguments as words.'),
         }),
       )
       .default([])
-      .describe('Calls of the tool.'),
+      .describe('Example calls.'),
     cost: z
       .strictObject({
-        per_run: z.number().nonnegative().describe('What one run costs, about.'),
-        currency: z.string().default('USD').describe('Such as USD.'),
+        per_run: z.number().nonnegative().describe('The approximate cost of one run.'),
+        currency: z.string().default('USD').describe('For example USD.'),
       })
       .optional()
-      .describe('What running the tool costs.'),
+      .describe('The cost of the tool.'),
   })
   .superRefine(
     (file, context) => {
@@ -141,19 +146,19 @@ export const manifestFile = z
         context.addIssue({ code: 'custom', path, message, params: { rule, fix } });
       }
     },
-    // Mistakes between keys are reported beside those within keys, not after they are mended.
+    // Problems between keys are reported together with those within keys, not only after these are fixed.
     { when: ({ value }) => typeof value === 'object' && value !== null },
   );
 
 export type ManifestFile = z.output<typeof manifestFile>;
 
-/** A checked manifest: the file's keys, with the defaults of contract §3 and §5 filled in. */
+/** A validated manifest with the defaults of contract §3 and §5. */
 export type Manifest = Omit<ManifestFile, 'name' | 'permissions'> & {
   name: string;
   permissions: Permissions;
 };
 
-/** Settles what the file left to its surroundings: the name and the level. */
+/** Sets what depends on the surroundings: the name and the level. */
 export function completeManifest(file: ManifestFile, name: string): Manifest {
   return { ...file, name: file.name ?? name, permissions: settlePermissions(file.permissions) };
 }

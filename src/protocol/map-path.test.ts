@@ -30,7 +30,7 @@ describe('a path into a message', () => {
       assert.equal(at({ a: {}, list: [1], text: 'x' }, text), undefined, text);
   });
 
-  it('may carry a factor, for numbers alone, and tells no digits that the calculation made up', () => {
+  it('may have a factor, for numbers alone, and drops digits that only the calculation produced', () => {
     assert.equal(at({ done: 0.07 }, '$.done * 100'), 7);
     assert.equal(at({ ms: 1500 }, '$.ms*0.001'), 1.5);
     assert.equal(at({ ms: '1500' }, '$.ms * 0.001'), undefined);

@@ -1,4 +1,7 @@
-/** A place in a message, and what the number there is multiplied by: `$.percent_done * 100`, `$.files[0].name`, `$["odd key"]`, `$`. */
+/**
+ * A path in a message, with an optional factor for a number: `$.percent_done * 100`, `$.files[0].name`, `$["odd key"]`,
+ * `$`.
+ */
 export interface MapPath {
   keys: readonly (string | number)[];
   factor: number | null;
@@ -7,10 +10,10 @@ export interface MapPath {
 const FACTOR = /^(.*?)\s*\*\s*(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*$/;
 const STEP = /\.([A-Za-z_][A-Za-z0-9_-]*)|\[(\d{1,9})\]|\["((?:[^"\\]|\\.)*)"\]/y;
 
-/** Results of calculations are told to so many digits after the point. */
+/** Calculated values are rounded to this many digits. */
 const PRECISION = 1e9;
 
-/** Reads a path; undefined for what is none. */
+/** Parses a path; undefined when it is invalid. */
 export function parseMapPath(text: string): MapPath | undefined {
   const scaled = FACTOR.exec(text);
   const place = (scaled?.[1] ?? text).trim();
@@ -28,11 +31,11 @@ export function parseMapPath(text: string): MapPath | undefined {
   return { keys, factor: scaled === null ? null : Number(scaled[2]) };
 }
 
-/** What stands at the path; undefined when nothing does, or when it should be multiplied and is no number. */
+/** The value at the path; undefined when there is none, or when a factor applies and the value is not a number. */
 export function valueAt(message: unknown, { keys, factor }: MapPath): unknown {
   let value = message;
   for (const key of keys) {
-    // Only what the message itself holds: not what every object or text has.
+    // Only own properties of the message, not inherited ones.
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
     value = (value as Record<string | number, unknown>)[key];
   }

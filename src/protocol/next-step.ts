@@ -1,9 +1,11 @@
-/** An operation of ACOR that leads on. Each surface renders it in its own way: a command line, a tool call, a request. */
+/**
+ * An operation of ACOR that leads on. Each surface renders it in its own way: a command line, a tool call, a request.
+ */
 export interface OperationStep {
   /** The operation's dotted name, such as `run.resume`. */
   operation: string;
   input: Readonly<Record<string, unknown>>;
-  /** What it is good for, in one sentence. */
+  /** Why to run it, in one sentence. */
   why: string;
 }
 
@@ -15,5 +17,5 @@ export interface ShellStep {
 
 export type NextStep = OperationStep | ShellStep;
 
-/** Renders a next step as the exact command for a shell. */
+/** Renders a next step as an exact shell command. */
 export type CommandOf = (step: NextStep) => string;

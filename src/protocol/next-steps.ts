@@ -4,12 +4,12 @@ import type { OperationStep } from './next-step.ts';
 export const SEE_HEALTH = step(
   'system.health',
   {},
-  'See what this machine offers, and how to get what it lacks.',
+  'Check what this machine offers, and how to install the rest.',
 );
 export const RECOVER_LOST_RUNS = step(
   'system.health',
   { fix: true },
-  'End the runs that have lost their supervisor, and seal what they have stored.',
+  'Recover the runs whose supervisor has died, and seal their logs.',
 );
 export const SEE_VERSIONS = step('system.version', { detailed: true }, 'Compare the versions.');
 export const SEE_CONFIG = step('config.show', {}, 'See each setting and where it comes from.');
@@ -18,7 +18,7 @@ export const LIST_TOOLS = step('tool.list', {}, 'List the tools of the project.'
 export const LIST_SECRETS = step('secret.list', {}, 'List the secrets of the project by name.');
 export const LIST_ERROR_CODES = step('system.errors', {}, 'List the error codes and their classes.');
 export const LIST_WORKFLOWS = step('workflow.list', {}, 'List the workflows of the project.');
-export const CHECK_WORKFLOWS = step('workflow.validate', {}, 'List the mistakes of the workflows.');
+export const CHECK_WORKFLOWS = step('workflow.validate', {}, 'List the problems of the workflows.');
 export const PREVIEW_CLEAN = step(
   'run.clean',
   { keep: 20, dry_run: true },
@@ -35,12 +35,12 @@ export const UPGRADE_CONFIG = step(
   'Bring the configuration up to date.',
 );
 
-/** `targets` are tools and files; none is the whole project. */
+/** `targets` are tools and files; empty means the whole project. */
 export function validateStrictly(targets: readonly string[]): OperationStep {
   return step('project.validate', { targets, strict: true }, 'Check it, warnings included.');
 }
 
-/** `agents` by name; `force` renews what a person has changed. */
+/** `agents` by name; `force` replaces what a person has changed. */
 export function initAgents(agents: readonly string[], options: { force?: true } = {}): OperationStep {
   return step('project.init', { agents: agents.join(','), ...options }, 'Write the files that agents read.');
 }
@@ -54,7 +54,7 @@ export function createTool(language: string, name: string): OperationStep {
 }
 
 export function showRun(run: string): OperationStep {
-  return step('run.show', { run }, 'See the state of the run and what it made.');
+  return step('run.show', { run }, 'Show the state of the run and its artifacts.');
 }
 
 export function readLogs(run: string): OperationStep {
@@ -70,14 +70,14 @@ export function attachTo(run: string): OperationStep {
 }
 
 export function waitFor(run: string): OperationStep {
-  return step('run.wait', { run }, 'Wait until the run ends or asks something.');
+  return step('run.wait', { run }, 'Wait until the run ends or asks a question.');
 }
 
 export function cancelRun(run: string): OperationStep {
   return step('run.cancel', { run }, 'Cancel the run.');
 }
 
-/** `force` also where the tool was stopped midway and is not idempotent. */
+/** `force` also reruns an interrupted tool that is not idempotent. */
 export function resumeRun(run: string, options: { force?: true } = {}): OperationStep {
   return step('run.resume', { run, ...options }, 'Continue the run from its checkpoints.');
 }
@@ -103,7 +103,7 @@ export function listQuestions(run: string): OperationStep {
 }
 
 export function describeTool(tool: string): OperationStep {
-  return step('tool.describe', { tool }, 'See the inputs of the tool and its mistakes.');
+  return step('tool.describe', { tool }, 'Show the inputs of the tool and its problems.');
 }
 
 /** `name` is a tool, or `plugin:` and the name of a plugin. */
@@ -111,7 +111,7 @@ export function approve(name: string): OperationStep {
   return step('tool.approve', { tool: name }, 'Approve it; only a person at a terminal can.');
 }
 
-/** `FILE` marks the place of a file that only the user knows. */
+/** `FILE` is a placeholder for a file that only the user knows. */
 export function storeSecret(name: string): OperationStep {
   return step('secret.set', { name, file: 'FILE' }, `Store the secret ${name} from a file.`);
 }

@@ -30,9 +30,9 @@ const limits = z
     timeout_s: z.number().positive().optional().describe('In seconds.'),
     max_output_size: z.int().positive().optional().describe('In bytes.'),
   })
-  .describe('Ceilings: a manifest may ask for less, and what it leaves open is cut to them.');
+  .describe('Ceilings: a manifest may set less, and unset limits become these.');
 
-/** What may be said of all tools, and of one. What is left out is not restricted. */
+/** The rules for all tools or for one. A missing key does not restrict anything. */
 const rules = {
   max_level: z.enum(PERMISSION_LEVELS).optional().describe('The highest level that a tool may have.'),
   filesystem: z
@@ -41,15 +41,13 @@ const rules = {
       write: z.array(root).optional().describe('Folders that a tool may write.'),
     })
     .optional()
-    .describe(
-      'Folders under which a tool may read and write, beyond its workspace: by manifest or by argument.',
-    ),
+    .describe('Folders that a tool may read and write besides its workspace, by manifest or by argument.'),
   network: z
     .strictObject({ egress_allow: z.array(host).optional().describe('As host:port.') })
     .optional()
-    .describe('Hosts that a tool may ask for, with * for any host, any subdomain or any port.'),
-  commands: z.array(text).optional().describe('Programs that a tool may ask for; * for all.'),
-  secrets: z.array(text).optional().describe('Secrets that a tool may ask for; * for all.'),
+    .describe('Hosts that a tool may request; * means any host, any subdomain or any port.'),
+  commands: z.array(text).optional().describe('Programs that a tool may request; * means all.'),
+  secrets: z.array(text).optional().describe('Secrets that a tool may request; * means all.'),
   limits: limits.optional(),
   require_isolation: z
     .int()
@@ -64,14 +62,14 @@ const toolRules = z.strictObject({
   manifest_sha256: sha256.optional().describe('The only manifest that the tool may have.'),
 });
 
-/** What `policy.yaml` may hold (contract §9). Unknown keys are errors. */
+/** The schema of `policy.yaml` (contract §9). Unknown keys are errors. */
 export const policyFile = z.strictObject({
   version: z
     .literal(1, 'must be 1, the only version of the file so far')
     .default(1)
     .describe('The version of the file.'),
   ...rules,
-  tools: z.record(toolName, toolRules).optional().describe('Further restrictions of single tools.'),
+  tools: z.record(toolName, toolRules).optional().describe('Additional restrictions for single tools.'),
   approved: z
     .array(
       z.strictObject({
@@ -80,11 +78,11 @@ export const policyFile = z.strictObject({
       }),
     )
     .optional()
-    .describe('Privileged tools and plugins that may run; in the files of the user and the system only.'),
+    .describe('Approved privileged tools and plugins; only in the files of the user and the system.'),
   engine: z
     .enum(['builtin', 'cedar', 'command'])
     .optional()
-    .describe('What decides beside the rules above; builtin is nothing more.'),
+    .describe('An additional policy engine; builtin means none.'),
   command: z
     .array(text)
     .min(1)

@@ -1,14 +1,19 @@
-/** What a run runs: a tool, a workflow, a pipe of tools, or the executor of a task. */
+/** What a run executes: a tool, a workflow, a pipe of tools, or a task executor. */
 export const RUN_KINDS = ['tool', 'workflow', 'pipe', 'task'] as const;
 
 export type RunKind = (typeof RUN_KINDS)[number];
 
-/** The name of a run as it is shown: `workflow:nightly`, `pipe:producer|consumer`, `task:codex`; that of a tool stands alone. */
+/**
+ * The displayed name of a run: `workflow:nightly`, `pipe:producer|consumer`, `task:codex`; a tool's name has no prefix.
+ */
 export function runName(kind: RunKind, what: string): string {
   return kind === 'tool' ? what : `${kind}:${what}`;
 }
 
-/** The kind of run that a name stands for: in what a person writes, and in records and logs of builds that did not write the kind. */
+/**
+ * The kind of run in a displayed name: in what a user types, and in records and logs of builds that did not write the
+ * kind.
+ */
 export function kindOfName(name: string): RunKind {
   return RUN_KINDS.find((kind) => kind !== 'tool' && name.startsWith(`${kind}:`)) ?? 'tool';
 }
@@ -18,7 +23,7 @@ export function withoutKind(name: string): string {
   return name.slice(runName(kindOfName(name), '').length);
 }
 
-/** Whether runs of this kind run other runs, and no process of their own. */
+/** Whether runs of this kind run other runs, and no process themselves. */
 export function isOrchestration(kind: RunKind): boolean {
   return kind === 'workflow' || kind === 'pipe';
 }

@@ -10,18 +10,18 @@ const processIdentity = z.object({
   boot_id: z.string().nullable(),
 });
 
-/** `metadata.json` of a run (contract §6): who, what, where it stands. Times are RFC 3339 UTC. */
+/** `metadata.json` of a run (contract §6): what it is, who started it, and its state. Times are RFC 3339 UTC. */
 export const runRecord = z.object({
   version: z.literal(RUN_RECORD_VERSION),
   run_id: z.string(),
-  /** Records of builds that did not write it get it when they are read. */
+  /** Filled in on reading for records of builds that did not write it. */
   kind: z.enum(RUN_KINDS),
-  /** The name of what runs, as it is shown: `line_count`, `workflow:nightly`. */
+  /** The displayed name: `line_count`, `workflow:nightly`. */
   tool: z.string(),
   tool_version: z.string().nullable(),
-  /** The tool's arguments as it got them; values of secret inputs are masked. */
+  /** The arguments that the tool got; values of secret inputs are masked. */
   args: z.array(z.string()),
-  /** The arguments as the caller gave them; null when a secret is among them. */
+  /** The arguments that the caller passed; null when they contain a secret. */
   given_args: z.array(z.string()).nullable(),
   cwd: z.string(),
   state: z.enum(Object.keys(RUN_STATES) as [RunState, ...RunState[]]),
@@ -40,24 +40,24 @@ export const runRecord = z.object({
   trace_id: z.string(),
   span_id: z.string(),
   idempotent: z.boolean(),
-  /** The key with which the caller asked for this very run, so that it is started once. */
+  /** The caller's idempotency key, so that the run is started only once. */
   idempotency_key: z.string().nullable(),
-  /** The run that this one executes again, to be compared with it; its outputs stay in its own folder. */
+  /** The run that this one replays, for a comparison; its outputs stay in its own folder. */
   replays: z.string().nullable(),
   supervisor: processIdentity,
   isolation,
   acor_version: z.string(),
   protocol_version: z.int(),
-  /** The agent that called, when its environment names it. */
+  /** The calling agent, when its environment identifies it. */
   caller: z.string().nullable(),
-  /** In a pipe: the run whose records this one reads, and how that one's log holds them. */
+  /** In a pipe: the run whose records this one reads, and how that run's log contains them. */
   reads: z
     .object({ run_id: z.string(), form: z.enum(['lines', 'messages']) })
     .nullable()
     .default(null),
   /** Whether the run has asked a question. Absent in records of earlier builds. */
   has_questions: z.boolean().optional(),
-  /** The run that this one is a part of: a step of a workflow. Absent in records of earlier builds. */
+  /** The workflow or pipe run that this run is a part of. Absent in records of earlier builds. */
   parent: z.object({ run_id: z.string(), task_id: z.string() }).nullable().default(null),
 });
 

@@ -1,9 +1,10 @@
-/** The life of a run as data (contract §3): which state may follow which. Nothing else changes a run's state. */
+/** The life cycle of a run as data (contract §3): the allowed state transitions. All state changes follow it. */
 export const RUN_STATES = {
   queued: ['running', 'failed', 'cancelled'],
   running: ['waiting_ai', 'completed', 'failed', 'cancelled'],
   waiting_ai: ['running', 'failed', 'cancelled'],
-  // `acor resume` and `acor retry` begin the next attempt of the same run; of a completed one, only a workflow's steps may be run again.
+  // `acor resume` and `acor retry` start the next attempt of the same run. Of a completed run, only a workflow's steps
+  // may run again.
   completed: ['queued'],
   failed: ['queued'],
   cancelled: ['queued'],
@@ -12,7 +13,7 @@ export const RUN_STATES = {
 export type RunState = keyof typeof RUN_STATES;
 export type FinalState = 'completed' | 'failed' | 'cancelled';
 
-/** Whether the table lets a run go from one state to another. */
+/** Whether the table allows this transition. */
 export function mayFollow(from: RunState, to: RunState): boolean {
   return (RUN_STATES[from] as readonly string[]).includes(to);
 }

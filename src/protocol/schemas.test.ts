@@ -20,7 +20,7 @@ describe('the published JSON Schemas', () => {
     assert.equal(check.status, 0);
   });
 
-  it('are called stale, missing or unknown by name when they are, and are mended by the command that is printed', () => {
+  it('are called stale, missing or unknown by name when they are, and the printed command fixes them', () => {
     const copy = mkdtempSync(join(tmpdir(), 'acor-schemas-'));
     try {
       for (const part of ['src/protocol', 'scripts/write-schemas.ts', 'schemas', 'package.json']) {
@@ -36,7 +36,7 @@ describe('the published JSON Schemas', () => {
         'schemas/event-v1.schema.json is stale',
         'schemas/config.schema.json is missing',
         'schemas/old.schema.json is not written by this script',
-        'Write them anew: node_modules/.bin/bun scripts/write-schemas.ts',
+        'Write them again: node_modules/.bin/bun scripts/write-schemas.ts',
       ]);
       rmSync(join(copy, 'schemas/old.schema.json'));
       spawnSync(BUN, ['scripts/write-schemas.ts'], { cwd: copy });

@@ -1,8 +1,8 @@
-/** A version x.y.z, with pre-release and build parts allowed (semver 2.0.0). */
+/** A version x.y.z with optional pre-release and build parts (semver 2.0.0). */
 export const SEMVER =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$/;
 
-/** Below 0 when `a` comes before `b`, above 0 when after (semver 2.0.0 §11; build parts do not count). */
+/** Negative when `a` is before `b`, positive when after (semver 2.0.0 §11; build parts are ignored). */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [partsOf(a), partsOf(b)];
   for (let i = 0; i < 3; i++) {
@@ -13,8 +13,8 @@ export function compareVersions(a: string, b: string): number {
 }
 
 /**
- * Whether a version lies in a range: `>=1.2.3`, or `^1.2.3` for what the same major number promises (below 1.0.0, the same minor
- * number).
+ * Whether a version is in a range: `>=1.2.3`, or `^1.2.3` for compatible versions of the same major number (below
+ * 1.0.0, the same minor number).
  */
 export function withinRange(version: string, range: `>=${string}` | `^${string}`): boolean {
   const base = range.replace(/^(>=|\^)/, '');
@@ -25,7 +25,7 @@ export function withinRange(version: string, range: `>=${string}` | `^${string}`
 }
 
 function comparePreRelease(a: string[], b: string[]): number {
-  // A version without a pre-release part comes after all of its pre-releases.
+  // A version without a pre-release part is after all of its pre-releases.
   if (a.length === 0 || b.length === 0) return b.length - a.length;
   for (let i = 0; i < Math.min(a.length, b.length); i++) {
     const difference = compareIdentifiers(a[i]!, b[i]!);

@@ -2,31 +2,31 @@ import * as z from 'zod';
 import { INPUT_NAME, INPUT_NAME_RULE } from './input-types.ts';
 import { namedInput } from './manifest-inputs.ts';
 
-/** What a step may be called: any text of one line, as in seed 000. It becomes a task id, and a name in expressions. */
+/** The form of a step's name: any text of one line, as in seed 000. It becomes a task id, and a name in expressions. */
 export const STEP_NAME = /^(?!__proto__$)(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,100}(?<!\s)$/u;
 
 export const STEP_NAME_RULE = 'must be 1 to 100 visible characters on one line';
 
-/** What a workflow may be called: it becomes the `workflow:<name>` of its runs. */
+/** The form of a workflow's name: it becomes the `workflow:<name>` of its runs. */
 export const WORKFLOW_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 export const WORKFLOW_NAME_RULE =
   'must start with a letter or digit, then at most 63 letters, digits, ., _ or -';
 
-/** Larger files are refused before they are read: some 10,000 steps fit in. */
+/** Larger files are rejected before they are read; this size allows some 10,000 steps. */
 export const MAX_WORKFLOW_BYTES = 4 * 1024 * 1024;
 
-/** How many steps a workflow may have, those of `finally` included. */
+/** The maximum number of steps of a workflow, including `finally`. */
 export const MOST_STEPS = 10_000;
 
-/** How deep workflows may stand in workflows. */
+/** The maximum nesting of workflows. */
 export const MOST_NESTED_WORKFLOWS = 8;
 
-/** How many items a `foreach` takes without being told otherwise, and at most. */
+/** The default and the maximum number of items of a `foreach`. */
 export const DEFAULT_MAX_ITEMS = 1000;
 export const MOST_ITEMS = 10_000;
 
-/** How many steps run at once when nothing is said. */
+/** The default number of concurrent steps. */
 export const DEFAULT_MAX_CONCURRENCY = 4;
 
 const ERROR_POLICIES = ['fail', 'continue', 'ask'] as const;
@@ -35,26 +35,30 @@ const stepName = z.string().regex(STEP_NAME, STEP_NAME_RULE);
 const seconds = z.number().positive();
 const count = z.int().positive();
 const commandLine = z.string().min(1).describe('A tool and its arguments, as a shell would split them.');
-const template = z.string().describe('May hold ${…}: an expression.');
-/** A value in which every text may hold expressions. */
-const value = z.unknown().describe('Texts in it may hold ${…}: an expression.');
+const template = z.string().describe('May contain ${…}: an expression.');
+/** A value in which every text may contain expressions. */
+const value = z.unknown().describe('Texts in it may contain ${…}: an expression.');
 const values = z.record(z.string(), value);
-/** Arguments by the names of the inputs, or word by word. */
+/** Arguments by input name, or as words. */
 const args = z
   .union(
     [values, z.array(z.union([z.string(), z.number(), z.boolean()]))],
-    'must be a map of values by the names of inputs, or a list of words',
+    'must be a map of values by input name, or a list of words',
   )
-  .describe('Values by the names of the inputs, or words as on a command line.');
+  .describe('Values by input name, or words as on a command line.');
 
 const retry = z.strictObject({
-  max: z.int().min(0).describe('Tries after the first one.'),
+  max: z.int().min(0).describe('Retries after the first try.'),
   on: z
     .array(z.string().min(1))
     .min(1)
     .default(['retryable'])
     .describe('Error classes (retryable, infra_error …) or codes (E_…).'),
-  backoff_s: z.number().nonnegative().default(1).describe('Before the first repetition; doubled each time.'),
+  backoff_s: z
+    .number()
+    .nonnegative()
+    .default(1)
+    .describe('Seconds before the first retry; doubled each time.'),
 });
 
 const option = z.strictObject({
@@ -63,28 +67,28 @@ const option = z.strictObject({
   description: z.string().optional(),
 });
 
-/** What every step may have. */
+/** The keys that every step may have. */
 const common = {
   name: stepName,
   needs: z
     .array(stepName)
     .optional()
-    .describe('The steps before it. Left out, it is the step above; an empty list starts at once.'),
+    .describe('The steps that must end first. Defaults to the step above; an empty list starts at once.'),
   when: z
     .union([template, z.boolean()], 'must be true, false or an expression ${…}')
     .optional()
-    .describe('The step is skipped unless this is true. Asked once, before the items of a foreach.'),
+    .describe('The step is skipped unless this is true. Evaluated once, before the items of a foreach.'),
   foreach: z
     .union([template, z.array(value)], 'must be a list, or an expression ${…} that gives one')
     .optional()
-    .describe('A list, or an expression that gives one; `item` and `index` stand for each.'),
+    .describe('A list, or an expression whose value is one; `item` and `index` are the current element.'),
   max_items: z
     .int()
     .positive()
     .max(MOST_ITEMS)
     .optional()
-    .describe(`How many items a foreach may have; ${DEFAULT_MAX_ITEMS} when left out.`),
-  max_concurrency: count.optional().describe('How many items or tasks of this step run at once.'),
+    .describe(`Maximum items of a foreach; defaults to ${DEFAULT_MAX_ITEMS}.`),
+  max_concurrency: count.optional().describe('Maximum number of concurrent items or tasks of this step.'),
   retry: retry.optional(),
   on_error: z.enum(ERROR_POLICIES).optional(),
   timeout_s: seconds.optional(),
@@ -96,7 +100,7 @@ const workOfStep = {
   tool: z.string().min(1).optional(),
   command: commandLine.optional(),
   args: args.optional(),
-  decision_type: z.string().min(1).optional().describe('What is asked for: the `action` of the question.'),
+  decision_type: z.string().min(1).optional().describe('The `action` of the question.'),
   instruction: template.optional(),
   context: values.optional(),
   options: z.array(option).min(1).optional(),
@@ -111,33 +115,33 @@ const workOfStep = {
   pipe: z.array(commandLine).min(2).optional(),
 };
 
-/** A step as it is written; which of its keys belong together is checked apart, by its kind. */
+/** A step in the file. A separate check decides by its kind which keys may be combined. */
 export const workflowStep = z.strictObject({ ...common, ...workOfStep });
 
-/** A task of a `parallel` step that is more than a command line. Its name may be left out. */
+/** A task of a `parallel` step that is more than a command line. Its name is optional. */
 export const parallelTask = z.strictObject({ ...common, name: stepName.optional(), ...workOfStep });
 
-/** What a workflow file may hold (contract §10). Unknown keys are errors. */
+/** The schema of a workflow file (contract §10). Unknown keys are errors. */
 export const workflowFile = z.strictObject({
   $schema: z.string().optional(),
   name: z
     .string()
     .regex(WORKFLOW_NAME, WORKFLOW_NAME_RULE)
     .optional()
-    .describe("Left out, it is the file's name."),
+    .describe("Defaults to the file's name."),
   version: z.literal(1).default(1),
   description: z.string().optional(),
   inputs: z
     .record(z.string().regex(INPUT_NAME, INPUT_NAME_RULE), namedInput)
     .default({})
-    .describe('What a caller gives, by name: the keys of an input of a manifest.'),
-  timeout_s: seconds.optional().describe('Of the whole workflow.'),
+    .describe('The inputs by name, with the keys of an input in a manifest.'),
+  timeout_s: seconds.optional().describe('Seconds for the whole workflow.'),
   max_concurrency: count
     .default(DEFAULT_MAX_CONCURRENCY)
-    .describe('How many children run at once, those of sub-workflows included.'),
-  on_error: z.enum(ERROR_POLICIES).default('fail').describe('For steps that do not say it themselves.'),
+    .describe('Maximum number of concurrent children, including those of sub-workflows.'),
+  on_error: z.enum(ERROR_POLICIES).default('fail').describe('The default for steps.'),
   steps: z.array(workflowStep).min(1),
-  finally: z.array(workflowStep).default([]).describe('Run at the end, however it comes.'),
+  finally: z.array(workflowStep).default([]).describe('Steps that run at the end, whatever the outcome.'),
   outputs: values.default({}).describe("The workflow's own result."),
 });
 

@@ -4,7 +4,7 @@ let asked = 0;
 
 /**
  * `a-1`, `a-2` … in the order of asking, so that a restarted attempt finds its earlier answers. A number whose answer
- * belongs to another action is left out: an attempt that resumes may not ask everything again.
+ * belongs to a different action is skipped: a resumed attempt may not ask everything again.
  */
 export function nextActionId(action: string): string {
   for (;;) {

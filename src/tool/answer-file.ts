@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** An answer as it reaches a tool: a line on stdin or a file in ANSWERS_DIR (contract §4). */
+/** An answer that the tool gets: a line on stdin or a file in ANSWERS_DIR (contract §4). */
 export interface DeliveredAnswer {
   action_id: string;
   answer: unknown;
-  /** The question's action, where the runner says it. */
+  /** The question's action, if the runner sends it. */
   action?: string;
-  /** The run's deadline, where the wait has put it off, and the attempt for which that is so. */
+  /** The run's deadline, if the wait has extended it, and the attempt that it applies to. */
   deadline_ts?: string;
   attempt?: number;
 }
 
-/** The answer delivered as a file, if it is there. */
+/** The answer in the answers folder, if it exists. */
 export function readAnswerFile(actionId: string): DeliveredAnswer | undefined {
   const dir = process.env['ANSWERS_DIR'];
   if (!dir) return undefined;
@@ -24,7 +24,7 @@ export function readAnswerFile(actionId: string): DeliveredAnswer | undefined {
   }
 }
 
-/** Reads one delivered answer; anything else is not an answer. */
+/** Parses one answer; undefined for anything else. */
 export function parseAnswer(text: string): DeliveredAnswer | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -6,10 +6,10 @@ let partialLine = '';
 let listening = false;
 let openQuestions = 0;
 
-/** Whether the runner closed its end: no answer will come this way any more. */
+/** Whether the runner closed its end, so that no answers will arrive on stdin any more. */
 export let stdinEnded = false;
 
-/** Begins to read answers from stdin, for as long as a question is open. */
+/** Starts to read answers from stdin while a question is open. */
 export function openAnswerLines(): void {
   if (carriesRecords()) return;
   openQuestions += 1;
@@ -23,19 +23,19 @@ export function openAnswerLines(): void {
   process.stdin.resume();
 }
 
-/** Lets the process end while its stdin is still open. */
+/** Lets the process exit while its stdin is still open. */
 export function closeAnswerLines(): void {
   if (carriesRecords()) return;
   openQuestions -= 1;
   if (openQuestions === 0) process.stdin.pause();
 }
 
-/** The answer that came in by stdin, if it did. */
+/** The answer that arrived on stdin, if any. */
 export function answerFromStdin(actionId: string): DeliveredAnswer | undefined {
   return answers.get(actionId);
 }
 
-/** Resolves when something came in, at the latest after `ms`. */
+/** Resolves when a line arrived, at the latest after `ms`. */
 export function answerArrived(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const wake = (): void => {
@@ -48,7 +48,7 @@ export function answerArrived(ms: number): Promise<void> {
   });
 }
 
-/** In a pipe stdin belongs to the tool itself, and answers come as files alone. */
+/** In a pipe, stdin contains the records, and answers arrive only as files. */
 function carriesRecords(): boolean {
   return process.env['ACOR_STDIN'] === 'records';
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** A file that a tool made, as a `result` lists it; the runner hashes it again. */
+/** A file that a tool created, as listed in a `result`; the runner hashes it again. */
 export interface Artifact {
   path: string;
   sha256: string;

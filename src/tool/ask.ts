@@ -21,19 +21,19 @@ export interface Question {
   options?: readonly { id: string; label?: string; description?: string }[];
   /** JSON Schema of the answer. */
   schema?: Fields;
-  /** The answer used when none arrives in time. */
+  /** The answer that applies when none arrives in time. */
   default?: unknown;
   timeoutS?: number;
   audience?: 'ai' | 'user';
-  /** Give one where a resumed attempt may ask in another order. */
+  /** Set it when a resumed attempt may ask in a different order. */
   actionId?: string;
 }
 
 const POLL_MS = 100;
-/** The runner keeps the same clock and its word counts, so it gets the chance to speak first. */
+/** The runner has the same time limit and its decision counts, so wait a little longer than it does. */
 const RUNNER_GRACE_MS = 1000;
 
-/** Puts a question and waits for its answer; one that an earlier attempt got is returned without asking again. */
+/** Asks a question and waits for its answer. An answer that an earlier attempt got is returned without asking again. */
 export async function ask<T = unknown>(action: string, question: Question = {}): Promise<T> {
   const actionId = question.actionId ?? nextActionId(action);
   assertFileName('action_id', actionId);
@@ -49,7 +49,7 @@ export async function ask<T = unknown>(action: string, question: Question = {}):
   }
 }
 
-/** The answer to a question put with `emitAction`, once it is there; `undefined` until then. */
+/** The answer to a question asked with `emitAction`; `undefined` until it arrives. */
 export function answerTo(actionId: string): unknown {
   assertFileName('action_id', actionId);
   const delivered = readAnswerFile(actionId);

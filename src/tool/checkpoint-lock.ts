@@ -13,22 +13,22 @@ import { ToolError } from './tool-error.ts';
 import { blockForMs } from './write-line.ts';
 
 const STALE_AFTER_MS = 60_000;
-/** The owner writes right after it creates the file: one that stays empty was killed in between. */
+/** The owner writes immediately after it creates the file: an owner that left it empty was killed in between. */
 const STALE_EMPTY_AFTER_MS = 1000;
 const GIVE_UP_AFTER_MS = 90_000;
 const RETRY_MS = 2;
-/** Longer than it takes a rival that judged the same lock stale to put its own in place. */
+/** Longer than a rival that considered the same lock stale needs to create its own. */
 const SETTLE_MS = 20;
 
-/** A lock file holding `<pid> <attempt> <token>`, the same for the SDKs of all languages. */
+/** A lock file with `<pid> <attempt> <token>`, in the same format in the SDKs of all languages. */
 export interface CheckpointLock {
-  /** Whether the lock broke a stale one, whose owner may have left files behind. */
+  /** Whether this lock replaced a stale one, whose owner may have left files behind. */
   readonly brokeStale: boolean;
   isStillOurs(): boolean;
   release(): void;
 }
 
-/** Takes the lock; one whose owner is dead, of an earlier attempt or a minute old is broken. */
+/** Takes the lock. A lock whose owner is dead, belongs to an earlier attempt, or is a minute old is broken. */
 export function takeCheckpointLock(path: string): CheckpointLock {
   const ours = `${process.pid} ${attempt()} ${randomBytes(6).toString('hex')}\n`;
   const isStillOurs = (): boolean => readIfThere(path) === ours;
@@ -70,7 +70,7 @@ function create(path: string, text: string): boolean {
     writeFileSync(fd, text);
     return true;
   } catch (error) {
-    // Left there empty, it would hold up the next one.
+    // An empty file would block the next process.
     rmSync(path, { force: true });
     throw error;
   } finally {

@@ -25,8 +25,8 @@ interface StoredCheckpoint {
 }
 
 /**
- * Saves a stage's state, on disk when it returns (contract §6); returns its version, which counts up. Throws E_DISK_FULL or
- * E_STORAGE; what was saved before is still there then.
+ * Saves a stage's state durably (contract §6) and returns its version, which counts up. Throws E_DISK_FULL or
+ * E_STORAGE; the previously saved state is kept then.
  */
 export function saveCheckpoint(stage: string, data: unknown): number {
   assertFileName('checkpoint stage', stage);
@@ -65,7 +65,7 @@ function save(dir: string, stage: string, data: unknown): number {
   }
 }
 
-/** The state saved last, or `undefined` when this stage has none yet; a torn or foreign file is an error. */
+/** The last saved state, or `undefined` when this stage has none. Throws for a truncated or foreign file. */
 export function loadCheckpoint<T = unknown>(stage: string): T | undefined {
   assertFileName('checkpoint stage', stage);
   return readStored(checkpointDir(), stage)?.data as T | undefined;

@@ -2,7 +2,7 @@ import { ToolError } from './tool-error.ts';
 
 const SAFE_NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/;
 
-/** Refuses a name that could lead out of the folder it is used in. */
+/** Rejects a name that could lead out of the folder it is used in. */
 export function assertFileName(what: string, name: string): void {
   if (SAFE_NAME.test(name) && name.length <= 128) return;
   throw new ToolError(

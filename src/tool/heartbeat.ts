@@ -1,14 +1,14 @@
 import { emitter } from './emit.ts';
 
-/** A background heartbeat; it ends by `stop`, with its `using` block, or with the final message. */
+/** A background heartbeat. It ends with `stop`, with its `using` block, or with the final message. */
 export interface Heartbeat extends Disposable, AsyncDisposable {
   stop(): void;
 }
 
 /**
- * Emits a `heartbeat` whenever nothing was emitted for `everyS` seconds. It says that the process lives, not that the
- * work advances: that is what `progress` says. After `maxSilentS` without a message of the work itself it falls
- * silent, so that the runner sees a tool that hangs.
+ * Emits a `heartbeat` whenever no event was emitted for `everyS` seconds. It shows that the process lives, not that the
+ * work advances; use `progress` for that. After `maxSilentS` without a message of the work itself it stops, so that the
+ * runner detects a hanging tool.
  */
 export function startHeartbeat(
   options: { step?: string; everyS?: number; maxSilentS?: number } = {},

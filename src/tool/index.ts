@@ -1,5 +1,5 @@
-// What a tool author imports: `import { emitStart, emitResult } from 'acor/tool'`.
-// The Python and bash SDKs offer the same words; a test holds the three lists together.
+// The SDK for tool authors: `import { emitStart, emitResult } from 'acor/tool'`. The Python and bash SDKs offer the
+// same functions; a test compares the three lists.
 
 export { type Artifact, artifact } from './artifact.ts';
 export { answerTo, ask, type Question } from './ask.ts';

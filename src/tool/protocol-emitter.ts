@@ -6,7 +6,7 @@ import { writeLine } from './write-line.ts';
 /** Fields of a message beyond its envelope. */
 export type Fields = Record<string, unknown>;
 
-/** What a `result` usually carries; further fields are kept. */
+/** The usual fields of a `result`; further fields are kept. */
 export interface ResultFields extends Fields {
   status?: string;
   artifacts?: readonly (Artifact | { path: string })[];
@@ -14,7 +14,7 @@ export interface ResultFields extends Fields {
   data?: unknown;
 }
 
-/** What an `error` usually carries beside its code and message; further fields are kept. */
+/** The usual fields of an `error` besides code and message; further fields are kept. */
 export interface ErrorFields extends Fields {
   hint?: string;
   retryable?: boolean;
@@ -24,14 +24,14 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'warning' | 'error' | 'critic
 
 const FINAL_TYPES: ReadonlySet<string> = new Set(['result', 'error', 'cancelled']);
 
-/** Writes protocol v1 messages (contract §1), one JSON object a line. */
+/** Writes protocol v1 messages (contract §1), one JSON object per line. */
 export class ProtocolEmitter {
   readonly runId: string;
-  /** The step named last; a background heartbeat takes it over. */
+  /** The last named step, which a background heartbeat repeats. */
   step = '';
-  /** Whether a final message is out: nothing may follow it. */
+  /** Whether the final message was written; no message may follow it. */
   ended = false;
-  /** On the clock of `performance.now()`; a beat in the background moves only the first of the two. */
+  /** On the clock of `performance.now()`; a background heartbeat updates only the first of the two. */
   lastLineMs = performance.now();
   lastSignOfWorkMs = performance.now();
 
@@ -47,7 +47,7 @@ export class ProtocolEmitter {
       run_id: this.runId,
       ...traceFields(),
     };
-    // Twice, so that the envelope stands first and no field replaces it.
+    // Twice, so that the envelope comes first and no field replaces it.
     writeLine(JSON.stringify({ ...envelope, ...fields, ...envelope }, plainValue));
     if (typeof fields['step'] === 'string') this.step = fields['step'];
     if (FINAL_TYPES.has(type)) this.ended = true;
@@ -92,7 +92,7 @@ export class ProtocolEmitter {
     this.emit('cancelled', { reason });
   }
 
-  /** A sign of life from the background, which says nothing about progress. */
+  /** A background sign of life, which reports no progress. */
   beat(step: string): void {
     const { lastSignOfWorkMs } = this;
     this.emitHeartbeat(step);
@@ -100,7 +100,7 @@ export class ProtocolEmitter {
   }
 }
 
-/** Within 0 to 100, to the hundredth. */
+/** Limited to 0 … 100, rounded to hundredths. */
 function percent(pct: number): number {
   return Math.round(Math.min(100, Math.max(0, pct || 0)) * 100) / 100;
 }

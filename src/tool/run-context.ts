@@ -10,23 +10,23 @@ export function workspace(): string {
   return process.env['WORKSPACE'] || process.cwd();
 }
 
-/** Where checkpoints are kept (contract §6). */
+/** The folder of the checkpoints (contract §6). */
 export function checkpointDir(): string {
   return process.env['CHECKPOINT_DIR'] || join(workspace(), '.checkpoints');
 }
 
-/** Seconds until the runner ends this run, negative once it is past; `undefined` without a deadline. */
+/** Seconds until the deadline, negative after it; `undefined` without a deadline. */
 export function deadlineLeftS(): number | undefined {
   const deadlineMs = Date.parse(process.env['DEADLINE_TS'] ?? '');
   return Number.isNaN(deadlineMs) ? undefined : (deadlineMs - Date.now()) / 1000;
 }
 
-/** Whether the deadline stands still while this run waits for an answer, so that `DEADLINE_TS` may pass meanwhile. */
+/** Whether waiting for an answer extends the deadline, so that `DEADLINE_TS` may pass meanwhile. */
 export function waitingStopsDeadline(): boolean {
   return process.env['ACOR_WAITING_STOPS_DEADLINE'] === '1';
 }
 
-/** Takes over a later deadline, where this attempt was given one. It is put into the environment for programs started from now on. */
+/** Applies an extended deadline of this attempt, also to the environment of programs that are started from now on. */
 export function putOffDeadline({
   deadline_ts: deadlineTs,
   attempt,
@@ -39,7 +39,7 @@ export function putOffDeadline({
     process.env['DEADLINE_TS'] = deadlineTs;
 }
 
-/** The W3C ids of the span that this attempt is, where the runner gave them (contract §1). */
+/** The W3C ids of this attempt's span, if the runner set them (contract §1). */
 export function traceFields(): { trace_id?: string; span_id?: string } {
   const { TRACE_ID: traceId = '', SPAN_ID: spanId = '' } = process.env;
   return {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { assertFileName } from './file-name.ts';
 import { ToolError } from './tool-error.ts';
 
-/** Reads a secret that the manifest lists under `secrets:`; one newline at the end is not part of it. */
+/** Reads a secret that the manifest lists under `secrets:`; one newline at its end is removed. */
 export function secret(name: string): string {
   assertFileName('secret name', name);
   const dir = process.env['SECRETS_DIR'];
@@ -13,7 +13,7 @@ export function secret(name: string): string {
   } catch (cause) {
     throw new ToolError(
       'E_ENV_MISSING',
-      `the secret '${name}' was not given to this run`,
+      `the secret '${name}' is not available to this run`,
       `List '${name}' under secrets: in tool.yaml and store it with: acor secret set ${name}`,
       cause,
     );

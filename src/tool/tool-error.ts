@@ -1,4 +1,4 @@
-/** A mistake that a tool should report: a code of the error table, what happened, and the fix. */
+/** An error that a tool should report: a code of the error table, what happened, and the fix. */
 export class ToolError extends Error {
   readonly code: string;
   readonly hint: string;

@@ -5,8 +5,8 @@ import { errorCode } from './error-code.ts';
 let counter = 0;
 
 /**
- * Puts a file in place whole: a reader sees the old bytes or the new ones, never a part. With `durable`, the file and
- * its folder are synced before the call returns.
+ * Replaces a file atomically: a reader sees the old bytes or the new ones, never a part. With `durable`, the file and
+ * its folder are fsynced before the call returns.
  */
 export function writeAtomic(
   path: string,
@@ -17,7 +17,7 @@ export function writeAtomic(
   try {
     const fd = openSync(temporary, 'wx', options.mode ?? 0o644);
     try {
-      // A mode that was asked for holds whatever the umask says.
+      // The requested mode applies whatever the umask is.
       if (options.mode !== undefined) fchmodSync(fd, options.mode);
       writeFully(fd, typeof content === 'string' ? Buffer.from(content) : content);
       if (options.durable) fsyncSync(fd);
@@ -33,8 +33,8 @@ export function writeAtomic(
 }
 
 /**
- * Puts a file in place of which the name alone matters: on a full disk without its text, for which there is mostly no room where
- * there still is for the name.
+ * Creates a file whose name alone matters. On a full disk it is created empty, because there is mostly still room for a
+ * name.
  */
 export function writeEvenOnFullDisk(path: string, text: string): void {
   try {
@@ -45,13 +45,13 @@ export function writeEvenOnFullDisk(path: string, text: string): void {
   }
 }
 
-/** Writes all of the bytes: a write to a nearly full disk may take only a part without an error. */
+/** Writes all bytes: a write to a nearly full disk may write only a part without an error. */
 export function writeFully(fd: number, bytes: Uint8Array): void {
   let written = 0;
   while (written < bytes.length) written += writeSync(fd, bytes, written, bytes.length - written);
 }
 
-/** Makes the names in a folder durable. */
+/** Fsyncs a folder, which makes the names in it durable. */
 export function syncFolder(path: string): void {
   const fd = openSync(path, 'r');
   try {

@@ -1,16 +1,16 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { errorCode } from './error-code.ts';
 
-/** Bun tells of a change that follows upon another one at once as if both were one, and may so do before the second. */
+/** Bun may report two quick changes as one, before the second has happened. */
 const SECOND_LOOK_MS = 20;
 
-/** Waits until a file or a folder changes, looking again every `pollMs` where the system does not tell. */
+/** Waits until a file or a folder changes; where the system reports no changes, it polls every `pollMs`. */
 export class ChangeWaiter {
   readonly #signal: AbortSignal | undefined;
   readonly #pollMs: number;
   #watcher: FSWatcher | undefined;
   #changed = false;
-  /** Whether the last wait was ended by a change. */
+  /** Whether a change ended the last wait. */
   #wasReported = false;
   #wake: (() => void) | undefined;
 
@@ -20,12 +20,12 @@ export class ChangeWaiter {
     try {
       this.#watcher = watch(path, () => this.#notify());
     } catch (error) {
-      // Without a watch (too many of them, or a file system that has none) the timer alone does it.
+      // Without a watch (too many watches, or a file system without support) only the timer works.
       if (errorCode(error) === 'ENOENT') throw error;
     }
   }
 
-  /** Settles at the next change since the last call, at an abort, or when the time is up: the poll's, or a shorter one. */
+  /** Resolves at the next change since the last call, at an abort, or after the poll interval or a shorter time. */
   async change(atMostMs = this.#pollMs): Promise<void> {
     const limitMs = this.#wasReported ? SECOND_LOOK_MS : this.#pollMs;
     if (!this.#changed && !this.#signal?.aborted) {

@@ -1,4 +1,4 @@
-/** Runs a generator to its end without its values; resolves to what it returns. */
+/** Runs a generator to its end, ignores its values, and resolves to its return value. */
 export async function drain<T>(generator: AsyncGenerator<unknown, T>): Promise<T> {
   for (;;) {
     const step = await generator.next();

@@ -4,12 +4,12 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** The message of whatever was thrown. */
+/** The message of any thrown value. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The error that came first: `using` wraps it in a SuppressedError when a disposal fails after it. */
+/** The first error: `using` wraps it in a SuppressedError when a disposal fails after it. */
 export function firstError(error: unknown): unknown {
   let first = error;
   while (first instanceof Error && first.name === 'SuppressedError')

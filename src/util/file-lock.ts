@@ -5,22 +5,24 @@ import { ownIdentity, type ProcessOwner, stateOfOwner } from './process-owner.ts
 const RETRY_MS = 3;
 const MAX_RETRY_MS = 25;
 const GIVE_UP_MS = 30_000;
-/** A lock is held for well under a millisecond; a holder that still has it after this long is asked after. */
+/** Locks are held for well under a millisecond. After this long, a waiter checks whether the holder is alive. */
 const SUSPECT_AFTER_MS = 200;
-/** Breaking a lock takes microseconds; a breaker that has not done it by then died over it. */
+/** Breaking a lock takes microseconds. A breaker that needs longer has died. */
 const BREAKER_IS_DEAD_AFTER_MS = 5_000;
-/** No process can look for a holder on another host or in another PID namespace; only the age of its lock says that it died. */
+/**
+ * A holder on another host or in another PID namespace cannot be checked; only the age of its lock shows that it died.
+ */
 const HOLDER_ELSEWHERE_IS_DEAD_AFTER_MS = 15_000;
 
 let counter = 0;
 
 /**
- * Holds a lock file while `work` runs. There is no flock in the runtimes' file API, so the lock is a file that appears
- * whole, by a hard link, and names its holder; the lock of a dead holder is broken by one waiter at a time.
+ * Holds a lock file while `work` runs. The runtimes' file API has no flock, so the lock is a file that appears
+ * atomically by a hard link and names its holder. One waiter at a time breaks the lock of a dead holder.
  */
 export async function withFileLock<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   const begun = performance.now();
-  // A waiter makes no file while the lock is there: many that wait do not slow down the one that works.
+  // A waiter creates no file while the lock exists, so that many waiters do not slow down the holder.
   for (
     let pauseMs = RETRY_MS;
     existsSync(path) || !tryLock(path);
@@ -62,7 +64,7 @@ function breakIfDead(path: string): void {
     return;
   }
   try {
-    // Looked at again: another breaker may have been quicker, and somebody may hold the lock anew.
+    // Read it again: another breaker may have been faster, and a new holder may have the lock.
     if (isHeldByDead(path)) rmSync(path, { force: true });
   } finally {
     rmSync(breaker, { force: true });
@@ -70,8 +72,8 @@ function breakIfDead(path: string): void {
 }
 
 /**
- * Whether the holder died while it held the lock. A holder that has released the lock may exit at once and be found dead, while
- * the lock belongs to another process by then; so the lock is read again, and must still name the dead process.
+ * Whether the holder died while it held the lock. A holder may release the lock, exit and be found dead while another
+ * process holds the lock. So the lock is read again and must still name the dead process.
  */
 function isHeldByDead(path: string): boolean {
   try {
@@ -85,7 +87,7 @@ function isHeldByDead(path: string): boolean {
 
 function isDead(path: string, holder: string): boolean {
   const owner = parseOwner(holder);
-  // Another program or an earlier build wrote the lock: no process can be named that would remove it.
+  // Another program or an earlier build wrote the lock, so its holder is unknown and it is never broken.
   if (owner === undefined) return true;
   switch (stateOfOwner(owner)) {
     case 'running':
@@ -108,7 +110,7 @@ function parseOwner(text: string): ProcessOwner | undefined {
 
 function ageMs(path: string): number {
   try {
-    // A clock that was set back makes it come out below zero.
+    // Negative when the clock was set back.
     return Math.abs(Date.now() - statSync(path).mtimeMs);
   } catch {
     return 0;

@@ -2,7 +2,7 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARS = 9;
 const RANDOM_CHARS = 7;
 
-/** A run id, `r-` and 16 characters: the time in milliseconds, then chance. Ids sort by time. */
+/** A run id, `r-` and 16 characters: the time in milliseconds, then random. Ids sort by time. */
 export function newRunId(nowMs: number = Date.now()): string {
   let time = '';
   for (let rest = nowMs, i = 0; i < TIME_CHARS; i++) {
@@ -14,7 +14,7 @@ export function newRunId(nowMs: number = Date.now()): string {
   return `r-${time}${chance}`;
 }
 
-/** When a run id was made, in milliseconds since 1970; NaN for an id of another kind. */
+/** The creation time in a run id, in milliseconds since 1970; NaN for another kind of id. */
 export function timeOfRunId(runId: string): number {
   let ms = 0;
   for (const char of runId.slice(2, 2 + TIME_CHARS)) {
@@ -39,7 +39,7 @@ function randomHex(bytes: number): string {
   return Buffer.from(randomBytes(bytes)).toString('hex');
 }
 
-/** From the web's crypto: that of `node:crypto` takes milliseconds to load. */
+/** Web Crypto: `node:crypto` takes milliseconds to load. */
 function randomBytes(count: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(count));
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-/** Whether a regular file stands at a path, behind links too; what cannot be looked at is none. */
+/** Whether a path is a regular file, following links; false when it cannot be read. */
 export function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();

@@ -1,12 +1,12 @@
-// What a stranger typed may be of any length; no name is.
+// User input may have any length; names are short.
 const MAX_LENGTH = 64;
 
-/** The known word that was probably meant; undefined when none is near. */
+/** The known word that the user probably meant; undefined when none is near. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   return nearestWords(word, known, 1)[0];
 }
 
-/** The known words nearest to one that was probably misspelt, best first; none when none is near. */
+/** The known words nearest to a misspelt one, best first; empty when none is near. */
 export function nearestWords(word: string, known: Iterable<string>, limit = 3): string[] {
   if (word.length > MAX_LENGTH) return [];
   const wanted = word.toLowerCase();
@@ -14,7 +14,7 @@ export function nearestWords(word: string, known: Iterable<string>, limit = 3): 
   for (const candidate of known) {
     if (candidate.length > MAX_LENGTH) continue;
     const lower = candidate.toLowerCase();
-    // A beginning of at least three letters counts as one slip: `descr` is meant as `describe`.
+    // A prefix of at least three letters counts as one edit: `descr` means `describe`.
     const begins = wanted.length >= 3 && lower.startsWith(wanted);
     const distance = begins && lower !== wanted ? 1 : editDistance(wanted, lower);
     const allowed = Math.max(1, Math.floor(Math.max(wanted.length, lower.length) / 3));
@@ -24,7 +24,7 @@ export function nearestWords(word: string, known: Iterable<string>, limit = 3): 
   return near.slice(0, limit).map((each) => each.candidate);
 }
 
-/** How many letters must be added, dropped, replaced or exchanged with their neighbour (optimal string alignment). */
+/** The number of insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,4 +1,4 @@
-/** The JSON object that a text holds; undefined for everything else. */
+/** Parses a JSON object; undefined for everything else. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -2,28 +2,28 @@ import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { identify, isRunning } from './process-table.ts';
 
-/** One process among all that may share a folder: a pid only means something within its PID namespace. */
+/** Identifies a process among all that may share a folder: a pid is only unique within its PID namespace. */
 export interface ProcessOwner {
-  /** The boot id of the machine; its name where the system has no boot id. */
+  /** The boot id of the machine; its host name where the system has no boot id. */
   host: string;
   /** The PID namespace, as the kernel names it; null where there are none. */
   pid_namespace: string | null;
   pid: number;
-  /** Clock ticks since boot; tells a process from a later one of the same pid. */
+  /** Clock ticks since boot; distinguishes a process from a later one with the same pid. */
   start_time: number | null;
 }
 
-/** `elsewhere`: on another host, or in another PID namespace, where this process cannot look. */
+/** `elsewhere`: on another host, or in another PID namespace, which this process cannot inspect. */
 export type OwnerState = 'running' | 'gone' | 'elsewhere';
 
 let self: { owner: ProcessOwner; bootId: string | null } | undefined;
 
-/** This process as an owner, for other processes to check later. */
+/** The identity of this process, for other processes to check later. */
 export function ownIdentity(): ProcessOwner {
   return readSelf().owner;
 }
 
-/** Whether an owner still runs, as far as this process can see. */
+/** Whether an owner is still running, as far as this process can see. */
 export function stateOfOwner({ host, pid_namespace, pid, start_time }: ProcessOwner): OwnerState {
   const { owner, bootId } = readSelf();
   if (host !== owner.host || pid_namespace !== owner.pid_namespace) return 'elsewhere';

@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A process as the kernel knows it. `startTime` (clock ticks since boot) tells it from a later one of the same pid. */
+/**
+ * A process in the kernel's table. `startTime` (clock ticks since boot) distinguishes it from a later one with the same
+ * pid.
+ */
 export interface ProcessInfo {
   pid: number;
   parentPid: number;
@@ -9,18 +12,18 @@ export interface ProcessInfo {
   startTime: number;
 }
 
-/** Which process, on which boot of the machine: what a recycled pid cannot fake. */
+/** A process on a certain boot of the machine, which a recycled pid cannot imitate. */
 export interface ProcessIdentity {
   pid: number;
   start_time: number | null;
   boot_id: string | null;
 }
 
-/** Reads one process from /proc; undefined when it is gone or where there is no /proc. */
+/** Reads one process from /proc; undefined when it has ended or there is no /proc. */
 export function readProcess(pid: number): ProcessInfo | undefined {
   const stat = readText(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
-  // The command name stands in parentheses and may itself hold spaces and parentheses.
+  // The command name is in parentheses and may itself contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return {
     pid,
@@ -31,12 +34,15 @@ export function readProcess(pid: number): ProcessInfo | undefined {
   };
 }
 
-/** The identity of a living process, for another process to check later. */
+/** The identity of a live process, for another process to check later. */
 export function identify(pid: number): ProcessIdentity {
   return { pid, start_time: readProcess(pid)?.startTime ?? null, boot_id: bootId() };
 }
 
-/** Whether the process that was identified still runs: not a zombie, not another one of the same pid, not before a reboot. */
+/**
+ * Whether the identified process is still running: not a zombie, not a later one with the same pid, not before a
+ * reboot.
+ */
 export function isRunning(identity: ProcessIdentity): boolean {
   if (identity.boot_id !== bootId()) return false;
   if (identity.start_time === null) return respondsToSignals(identity.pid);
@@ -44,7 +50,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return now !== undefined && isAlive(now) && now.startTime === identity.start_time;
 }
 
-/** A zombie still has a pid and takes signals, but nothing of it runs. */
+/** A zombie still has a pid and accepts signals, but runs no code. */
 export function isAlive(process: ProcessInfo): boolean {
   return process.state !== 'Z' && process.state !== 'X';
 }
@@ -59,23 +65,23 @@ export function childrenOf(pid: number): number[] {
   return children;
 }
 
-/** Every process of the machine whose starting environment holds `NAME=value`, as far as this user may look. */
+/** Every process whose initial environment contains `NAME=value`, as far as this user may read it. */
 export function processesWithEnvironment(name: string, value: string): number[] {
   const wanted = `${name}=${value}`;
   return listNumbers('/proc').filter((pid) => readText(`/proc/${pid}/environ`)?.split('\0').includes(wanted));
 }
 
-/** What a process was started with, as one line; empty when it cannot be read. */
+/** The command line of a process; empty when it cannot be read. */
 export function commandLineOf(pid: number): string {
   return readText(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim() ?? '';
 }
 
-/** Every living process of the machine whose command line ends with these words. */
+/** Every live process whose command line ends with these words. */
 export function processesOfCommand(ending: string): number[] {
   return listNumbers('/proc').filter((pid) => commandLineOf(pid).endsWith(ending));
 }
 
-/** The value of a variable in a process's starting environment. */
+/** The value of a variable in a process's initial environment. */
 export function environmentOf(pid: number, name: string): string | undefined {
   const prefix = `${name}=`;
   const entry = readText(`/proc/${pid}/environ`)

@@ -1,4 +1,7 @@
-/** The lines of a stream, without their ends. Only \n ends a line: node:readline also breaks at U+2028 and others, which JSON may hold as they are. */
+/**
+ * The lines of a stream without their endings. Only
+ *  ends a line: node:readline also splits at U+2028 and others, which JSON may contain.
+ */
 export async function* readLines(stream: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';

@@ -1,4 +1,4 @@
-/** A command line that a POSIX shell takes apart into just these words. */
+/** Quotes words as a POSIX shell command line. */
 export function shellCommand(words: readonly string[]): string {
   return words
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))

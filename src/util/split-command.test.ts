@@ -22,7 +22,7 @@ describe('a command line that is taken apart', () => {
     for (const line of ["a 'b", 'a "b', `a "b'`]) assert.equal(splitCommand(line), undefined);
   });
 
-  it('gives back what was quoted for a shell', () => {
+  it('restores what was quoted for a shell', () => {
     const words = ['tool', '', "it's", 'a b', '"', '\\', '${x}', '$(y)', '\n', 'ä', "'\\''"];
     assert.deepEqual(splitCommand(shellCommand(words)), words);
   });

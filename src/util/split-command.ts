@@ -1,15 +1,15 @@
-/** Reads what the caller takes as a whole where it begins: a text, or a piece of its own. `end` is the place after it. */
+/** Reads a unit that must not be split, if one begins here: a text or a custom piece. `end` is the offset after it. */
 type ReadPiece<P> = (line: string, at: number) => { piece: P | string; end: number } | undefined;
 
 /**
- * Splits a command line into words as a POSIX shell does (quotes, backslashes), and expands nothing. Undefined when a quote is never
- * closed.
+ * Splits a command line into words as a POSIX shell does (quotes, backslashes) without any expansion. Undefined when a
+ * quote is never closed.
  */
 export function splitCommand(line: string): string[] | undefined {
   return splitWords<never>(line, () => undefined)?.map((word) => word.join(''));
 }
 
-/** The same; a word is a list of texts and of the pieces that `readPiece` finds, within quotes too. */
+/** The same, but a word is a list of texts and of the pieces that `readPiece` finds, also within quotes. */
 export function splitWords<P>(line: string, readPiece: ReadPiece<P>): (string | P)[][] | undefined {
   const words: (string | P)[][] = [];
   let word: (string | P)[] | undefined;

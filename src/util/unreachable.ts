@@ -1,4 +1,4 @@
-/** Ends a `switch` over a union: the compiler names the member that is not handled yet. */
+/** Ends a `switch` over a union: the compiler reports a missing case. */
 export function unreachable(value: never): never {
   throw new Error(`Internal: unhandled case ${JSON.stringify(value)}`);
 }

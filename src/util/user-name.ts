@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The name of the user that this process runs as, by its id: what the environment says of it is anybody's word. */
+/** The name of this process's user, found by uid: environment variables cannot be trusted for this. */
 export function userName(): string {
   const uid = process.getuid?.();
   if (uid === undefined) return process.env['USERNAME'] ?? 'unknown';

@@ -4,8 +4,8 @@ import { errorCode } from './error-code.ts';
 const RETRY_MS = 2;
 
 /**
- * Writes all bytes to a descriptor without holding up the process, however slow the reader is.
- * `closed` says that nobody reads any more.
+ * Writes all bytes to a descriptor without blocking the process, however slow the reader is.
+ * `closed` means that the reader has closed the pipe.
  */
 export async function writeAsync(fd: number, bytes: Uint8Array): Promise<'written' | 'closed'> {
   for (let offset = 0; offset < bytes.length; ) {
@@ -14,7 +14,7 @@ export async function writeAsync(fd: number, bytes: Uint8Array): Promise<'writte
     } catch (error) {
       if (errorCode(error) === 'EPIPE') return 'closed';
       if (errorCode(error) !== 'EAGAIN') throw error;
-      // Whoever shares the pipe has made it non-blocking.
+      // Another process that shares the pipe has made it non-blocking.
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }

@@ -46,7 +46,7 @@ for (const [agent, ways] of Object.entries(WAYS) as [Agent, Ways][]) {
       assert.equal(rig.project.runIds().length, 1, 'one call is one run');
     });
 
-    it('is told at the start of a session which tools there are', async () => {
+    it('gets the list of tools at the start of a session', async () => {
       using rig = await AgentRig.make(agent, ['right_hash']);
       await using model = await ScriptedModel.start(() => ({ say: 'done' }));
       const { code } = await rig.run(model, 'Nothing to do.');
@@ -54,7 +54,7 @@ for (const [agent, ways] of Object.entries(WAYS) as [Agent, Ways][]) {
       assert.match(model.heard[0]!.text, /acor run right_hash \[args…\]` Makes two artifacts/);
     });
 
-    it('is kept from starting a tool past ACOR where the project says so, and not elsewhere', async () => {
+    it('blocks starting a tool without ACOR when the project forbids it, and only then', async () => {
       for (const rule of ['deny', 'allow']) {
         using rig = await AgentRig.make(agent, ['right_hash']);
         rig.project.write('.acor/config.yaml', `version: 1\nsecurity: { direct_calls: ${rule} }\n`);
@@ -72,7 +72,7 @@ for (const [agent, ways] of Object.entries(WAYS) as [Agent, Ways][]) {
 }
 
 describe('claude', () => {
-  it('is answered a dialog by a rule that was written while the run waits', async () => {
+  it('answers a dialog by a rule that was written while the run waits', async () => {
     using rig = await AgentRig.make('claude', ['asks_user']);
     const { data } = await rig.project.envelope(['run', 'asks_user', '--detach']);
     await until(() => rig.project.record(data.run_id)?.state === 'waiting_ai');
@@ -89,7 +89,7 @@ describe('claude', () => {
   });
 });
 
-/** The turns of a model that does the whole task; what it needs of one result it takes from it, as a model does. */
+/** The turns of a model that does the whole task; it takes what it needs from each result, as a model does. */
 function conversation({ tool, lookFor }: Ways): (heard: Heard) => RunSlot {
   let searches: number | undefined;
   return ({ results: all, tools }) => {

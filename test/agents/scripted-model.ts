@@ -2,24 +2,24 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { type Dialect, dialectOf } from './dialects.ts';
 
-/** What the model does next: it calls a tool of the agent, or it says something and is done. */
+/** What the model does next: it calls a tool of the agent, or writes a final message. */
 export type RunSlot = { call: string; args: Record<string, unknown> } | { say: string };
 
-/** What the agent has told the model until now. */
+/** What the agent has sent to the model so far. */
 export interface Heard {
   /** The names of the tools that the model may call. */
   tools: string[];
   /** The results of its calls, in order, as the model reads them. */
   results: string[];
-  /** Everything else that it was told: instructions, context, prompt. */
+  /** Everything else that the agent sent: instructions, context, prompt. */
   text: string;
 }
 
-/** A model whose words are written beforehand, on a port of this machine, behind the interfaces of three makers. */
+/** A model with scripted replies, on a port of this machine, behind the interfaces of three vendors. */
 export class ScriptedModel {
   readonly #server: Server;
   readonly #script: (heard: Heard) => RunSlot;
-  /** What it heard at each turn. */
+  /** What it received at each turn. */
   readonly heard: Heard[] = [];
   readonly problems: string[] = [];
 

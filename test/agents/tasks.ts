@@ -21,7 +21,7 @@ const AGENTS = {
 
 for (const [agent, { key, url, path, model: name, shell }] of Object.entries(AGENTS)) {
   describe(`acor task with ${agent}`, () => {
-    it('has it change a file in the sandbox, waits at its question, and goes on in its session with the answer', async () => {
+    it('changes a file in the sandbox, waits at its question, and continues in its session with the answer', async () => {
       await using model = await ScriptedModel.start((heard) => next(heard, shell));
       const { port } = new URL(model.url);
       using project = new TaskProject(
@@ -45,8 +45,8 @@ security: { egress_hosts: { ${HOST}: 127.0.0.1 }, allow_private_egress: ['${HOST
       assert.equal(ended.data.state, 'completed', about());
       assert.equal(readFileSync(project.path('src/made.txt'), 'utf8'), 'made\n');
       assert.equal(existsSync(project.path('top.txt')), false, 'it wrote where it may not');
-      const told = project.events(runId!).find(({ task_id }) => task_id === 't');
-      assert.deepEqual(told?.files, [{ path: 'src/made.txt', change: 'created' }]);
+      const event = project.events(runId!).find(({ task_id }) => task_id === 't');
+      assert.deepEqual(event?.files, [{ path: 'src/made.txt', change: 'created' }]);
       const last = model.heard.at(-1)!;
       assert.match(last.text, /Make the file/, 'the conversation is another one');
     });

@@ -28,7 +28,7 @@ export function renderTable(found: Readonly<Record<Who, Findings>>, backends: re
   return [START, ...lines, ...notes.map((note, index) => `- [${index + 1}] ${note}`), END].join('\n');
 }
 
-/** The block as it stands in a document, and the document with another one in its place. */
+/** Finds the block in a document; `replaced` returns the document with another block. */
 export function tableIn(document: string): { block: string; replaced: (block: string) => string } {
   const [start, end] = [document.indexOf(START), document.indexOf(END) + END.length];
   if (start === -1 || end < start) throw new Error(`there is no block from '${START}' to '${END}'`);

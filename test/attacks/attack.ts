@@ -1,14 +1,14 @@
-/** One attack: what is tried, and what must become of it. */
+/** One attack: what is tried, and the expected outcome. */
 export interface Attack {
   number: number;
   title: string;
   /** What a sandbox or the runner must do. */
   must: string;
-  /** Whom it is aimed at: what confines a tool, tried with every backend, or the runner, which is the same for all. */
+  /** The target: what confines a tool, tried with every backend, or the runner, which is the same for all backends. */
   at: 'sandbox' | 'runner';
-  /** What a backend does not hold, and what that leaves to a tool. */
+  /** What a backend does not prevent, and what a tool can do because of that. */
   open?: Readonly<Record<string, string>>;
-  /** Why it cannot be shown to succeed without what holds it: for nobody, or for an ordinary user alone. */
+  /** Why the control cannot show that the attack succeeds without the defence: for every user, or for an ordinary user only. */
   noControl?: string;
   noControlAsUser?: string;
 }

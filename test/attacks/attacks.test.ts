@@ -22,7 +22,7 @@ const who = process.getuid?.() === 0 ? 'root' : 'user';
 const LAUNCHED = [files, processes, network, resources];
 const RUNNER = { ...artifacts, ...input, ...life, ...output };
 const DOCUMENT = join(import.meta.dirname, '../../docs/sandbox.md');
-/** Why the machine itself may keep a control from coming through: its kernel lacks it, or asks for rights. */
+/** Why the machine itself may prevent a control from succeeding: its kernel lacks the feature, or requires rights. */
 const OWN_NO = /^(|E[A-Z_]+|rc \d+|0 alive)$/;
 
 const backends: SandboxBackend[] = [];
@@ -34,7 +34,7 @@ for (const { load } of BACKENDS) {
 }
 const found: Record<string, Record<string, Verdict>> = {};
 
-describe(`the attacks, as ${who === 'root' ? 'root' : 'an ordinary user'}`, () => {
+describe(`attacks as ${who === 'root' ? 'root' : 'an ordinary user'}`, () => {
   let ground: ProbeGround;
   before(async () => {
     ground = await ProbeGround.make();
@@ -79,11 +79,11 @@ describe(`the attacks, as ${who === 'root' ? 'root' : 'an ordinary user'}`, () =
       Array.from({ length: 74 }, (_, index) => index + 1),
     ));
 
-  it('came to what docs/sandbox.md says of them: node_modules/.bin/bun scripts/write-attack-table.ts', () => {
+  it('have the results that docs/sandbox.md states (to update: node_modules/.bin/bun scripts/write-attack-table.ts)', () => {
     writeFindings(found);
     const { block } = tableIn(readFileSync(DOCUMENT, 'utf8'));
     const committed = readTable(block);
-    // Nothing is known here of a backend that is missing, or of an attack that could be tried only in part.
+    // There is no result for a missing backend, or for an attack that could be tried only in part.
     const known = Object.entries(committed.found(who)).map(([number, verdicts]) => [
       number,
       { ...verdicts, ...found[number] },
@@ -100,23 +100,25 @@ describe(`the attacks, as ${who === 'root' ? 'root' : 'an ordinary user'}`, () =
     );
   });
 
-  /** Held where it must be, open only where the table says so; the control is harmed, or says why not. */
+  /** Asserts that the attack fails where it must, succeeds only where the table lists it as open, and that the control does harm or says why not. */
   function judge(
     attack: Attack,
     backend: SandboxBackend,
     tried: readonly AttemptOutcome[],
     areAll: boolean,
   ): void {
-    const told = tried.map(({ probe, harm, word }) => `${probe}: ${harm ? 'came through' : word}`).join('; ');
+    const results = tried
+      .map(({ probe, harm, word }) => `${probe}: ${harm ? 'came through' : word}`)
+      .join('; ');
     const through = tried.filter(({ harm }) => harm).length;
     const verdict = through === 0 ? 'held' : through === tried.length ? 'open' : 'part';
     if (areAll) found[attack.number] = { ...found[attack.number], [backend.name]: verdict };
     if (backend.tier < 3) {
       assert.ok(tried.length > 0, 'nothing was tried');
-      if (attack.open?.[backend.name] === undefined) assert.equal(verdict, 'held', told);
-      else assert.notEqual(verdict, 'held', `docs say that it is open: ${told}`);
+      if (attack.open?.[backend.name] === undefined) assert.equal(verdict, 'held', results);
+      else assert.notEqual(verdict, 'held', `the docs list it as open: ${results}`);
     } else if (attack.noControl === undefined && (who === 'root' || attack.noControlAsUser === undefined)) {
-      assert.notEqual(verdict, 'held', `the control did no harm: ${told}`);
+      assert.notEqual(verdict, 'held', `the control did no harm: ${results}`);
       for (const { probe, harm, word } of tried)
         assert.ok(harm || OWN_NO.test(word), `${probe} failed by itself: ${word}`);
     }
@@ -127,7 +129,7 @@ function titleOf({ number, title, must }: Attack): string {
   return `${number}. ${title}: ${must}`;
 }
 
-/** For scripts/write-attack-table.ts, which asks for them. */
+/** For scripts/write-attack-table.ts. */
 function writeFindings(findings: Findings): void {
   const folder = process.env['ACOR_ATTACK_FINDINGS'];
   if (folder === undefined) return;

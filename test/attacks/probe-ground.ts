@@ -11,7 +11,7 @@ import { numberOf } from '../../src/core/sandbox/seccomp/system-calls.ts';
 import { until } from '../support/project.ts';
 import { RIG_UID, SandboxRig } from '../support/sandbox-rig.ts';
 
-/** What became of one way to try an attack; `word` is the error that kept it from coming through. */
+/** The outcome of one way to try an attack; `word` is the error that prevented it. */
 export interface Probe {
   attack: number;
   probe: string;
@@ -54,16 +54,16 @@ const CALLS = [
   ],
 ];
 
-/** The tool's own user, also outside the sandbox, so that it is the sandbox that keeps the tool off. */
+/** A uid that no account has, outside the sandbox and in it, so that only the sandbox can keep the tool from it. */
 const TOOL_USER = String(RIG_UID);
 
-/** The machine around a sandbox as an attacker would have it: open folders, a secret, a process with one, and servers. */
+/** The machine around a sandbox that is easy to attack: open folders, a secret, a process with a secret, and servers. */
 export class ProbeGround {
   readonly rig: SandboxRig;
   readonly open: string;
   readonly isRoot = process.getuid?.() === 0;
   readonly canary: ChildProcess;
-  /** A file of whom the tool is, as nothing but the sandbox keeps it from it. */
+  /** A file that belongs to the tool's own user, so that only the sandbox can protect it. */
   readonly #owned: string;
   readonly #servers: Server[] = [];
   readonly #udp: Socket;
@@ -100,7 +100,7 @@ export class ProbeGround {
       [join(rig.project, '.runs', 'cache', 'sandbox.json'), '{}\n'],
     ] as const) {
       writeFileSync(path, text);
-      // Open for everybody: nothing but the sandbox is in the way.
+      // Accessible for everybody: only the sandbox is in the way.
       chmodSync(path, 0o666);
     }
     copyFileSync(join(import.meta.dirname, 'payloads', 'probes.py'), join(rig.tool, 'probes.py'));
@@ -136,7 +136,7 @@ export class ProbeGround {
     };
   }
 
-  /** Tries everything in one sandbox. */
+  /** Tries every probe in one sandbox. */
   async probe(backend: SandboxBackend): Promise<Probe[]> {
     this.rig.clean();
     const at = JSON.stringify({ ...this.#at, isConfined: backend.tier < 3 });

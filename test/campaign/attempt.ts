@@ -9,7 +9,7 @@ import type { Kill } from './round-plan.ts';
 import { type Cast, findVictim } from './victims.ts';
 import { waitFor } from './wait-for.ts';
 
-/** One start of the run, by `acor run` or `acor resume`, with its follower and whoever answers, up to its end or its kill. */
+/** One start of the run, by `acor run` or `acor resume`, with its follower and the process that answers, up to its end or its kill. */
 export class Attempt {
   readonly isSupervisedHere: boolean;
   readonly #course: Course;
@@ -31,7 +31,7 @@ export class Attempt {
     });
   }
 
-  /** Whether an attempt came of the start; the end of a lost one may be all that was written. */
+  /** Whether the start produced an attempt; it may have written only the end of a lost one. */
   get hasBegun(): boolean {
     return this.events.slice(this.#since).some(({ type }) => type === 'runner_start');
   }
@@ -42,7 +42,7 @@ export class Attempt {
     return parseLines(log.slice(0, log.lastIndexOf('\n') + 1));
   }
 
-  /** Sees the attempt through; returns in what phase the victim was killed, or nothing when it was never there. */
+  /** Watches the attempt to its end; returns the phase in which the victim was killed, undefined when the victim never existed. */
   async play(kill: Kill | undefined): Promise<string | undefined> {
     const answering = this.#answer();
     this.#course.answering.push(answering);
@@ -116,7 +116,7 @@ export class Attempt {
     this.#course.streams.push({ name, since, running });
   }
 
-  /** Answers whatever the run asks, from another shell, until the attempt is over. */
+  /** Answers every question of the run, from another shell, until the attempt is over. */
   async #answer(): Promise<void> {
     const { lane, acknowledged, nextChoice } = this.#course;
     while (!this.#isOver()) {

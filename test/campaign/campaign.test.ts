@@ -15,12 +15,12 @@ describe(
   'a run whose supervisor, tool, follower or caller is killed with SIGKILL at any moment',
   needs,
   () => {
-    it('leaves no process, loses nothing that was told, is told as it is, and is completed by resume, with nothing done twice', {
+    it('leaves no process, loses no emitted event, reports its real state, and completes with resume, with no step done twice', {
       timeout: 600_000,
     }, async () => {
       const seed = Math.floor(Math.random() * 1_000_000);
       const { figures, kept } = await runCampaign({ seed, kills: KILLS });
-      // So that a campaign can be had again, its seed is told whatever comes of it.
+      // Print the seed in every case, so that the campaign can be repeated.
       process.stderr.write(figuresAsText(figures));
       assert.deepEqual(figures.violations, [], `seed ${seed}; kept for a look: ${kept.join(' ')}`);
       assert.ok(figures.kills >= KILLS);
@@ -29,8 +29,8 @@ describe(
   },
 );
 
-describe('a workflow of which anybody who takes part is killed with SIGKILL at any moment', needs, () => {
-  it('is completed by resume, with each of its tasks brought about once, and none begun again that was done', {
+describe('a workflow of which any process is killed with SIGKILL at any moment', needs, () => {
+  it('is completed by resume, with each of its tasks done once, and no finished task started again', {
     timeout: 600_000,
   }, async () => {
     const seed = Math.floor(Math.random() * 1_000_000);

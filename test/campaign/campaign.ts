@@ -3,23 +3,23 @@ import { Lane } from './lane.ts';
 import { playRound, type RoundResult } from './round.ts';
 import { planRound } from './round-plan.ts';
 
-/** So many rounds go on at a time, each lane in a project of its own. */
+/** This many rounds run at the same time, each lane in its own project. */
 const LANES = 2;
 
 export interface CampaignOptions {
   seed: number;
-  /** Rounds are played until so many kills have hit. */
+  /** Play rounds until this many kills have hit. */
   kills: number;
-  /** Only this round. */
+  /** Play only this round. */
   round?: number;
-  /** No further round is begun, and those that are going on count for nothing. */
+  /** Start no further round, and ignore the results of the current ones. */
   signal?: AbortSignal;
   onRound?: (result: RoundResult) => void;
 }
 
 /**
- * Kills whoever takes part in runs, with SIGKILL, at random moments, and looks at what becomes of the runs (contract §3, §4, §6).
- * `kept` are the project folders in which something was violated; all others are removed.
+ * Kills processes that take part in runs, with SIGKILL, at random moments, and checks the runs afterwards (contract §3, §4, §6).
+ * `kept` are the project folders of violations; all others are removed.
  */
 export async function runCampaign(options: CampaignOptions): Promise<{ figures: Figures; kept: string[] }> {
   const results: RoundResult[] = [];
@@ -48,7 +48,7 @@ export async function runCampaign(options: CampaignOptions): Promise<{ figures: 
   return { figures: figuresOf(options.seed, results), kept };
 }
 
-/** The chain of the ledger and every run of a lane, once more at the end; what is wrong counts for the lane's last round. */
+/** Checks the ledger and every run of a lane again at the end; a problem counts for the last round of the lane. */
 async function verifyAll(lane: Lane, results: readonly RoundResult[]): Promise<boolean> {
   const { ok, error } = await lane.envelope(['verify']);
   if (!ok) results.at(-1)?.problems.push(`acor verify of all runs: ${error.message}`);

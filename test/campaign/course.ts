@@ -4,20 +4,20 @@ import type { Lane } from './lane.ts';
 import type { RoundPlan } from './round-plan.ts';
 import type { Stream } from './stream.ts';
 
-/** What the attempts of a round share. */
+/** The state that the attempts of a round share. */
 export interface Course {
   lane: Lane;
   plan: RoundPlan;
   runId: string | undefined;
-  /** Folders of runs that are not this round's. */
+  /** Run folders that do not belong to this round. */
   known: Set<string>;
-  /** Where the tool keeps what it did. */
+  /** Where the tool records what it did. */
   recordFolder: string;
-  /** The log at each moment at which somebody might have read it. */
+  /** Every state of the log that a reader may have seen. */
   seen: string[];
-  /** The log as each supervisor left it that was killed. */
+  /** The log as each killed supervisor left it. */
   losses: Event[][];
-  /** Other commands that looked at the run. */
+  /** Other commands that read the run. */
   bystanders: Promise<Finished>[];
   streams: Stream[];
   answering: Promise<void>[];
@@ -25,7 +25,7 @@ export interface Course {
   nextChoice(): string;
 }
 
-/** A round that has not begun. */
+/** The course of a new round. */
 export function newCourse(lane: Lane, plan: RoundPlan): Course {
   const recordFolder = lane.path('records', String(plan.number));
   mkdirSync(recordFolder, { recursive: true });

@@ -53,7 +53,7 @@ const JOURNAL = [
 ];
 
 describe('the invariants of a kill campaign', () => {
-  it('hold for a run that was lost and resumed as it must be', () => {
+  it('hold for a run that was lost and resumed correctly', () => {
     assert.deepEqual(
       [
         gapsIn(EVENTS),
@@ -71,60 +71,60 @@ describe('the invariants of a kill campaign', () => {
     );
   });
 
-  it('see a line that is missing', () => {
+  it('detect a missing line', () => {
     const cut = EVENTS.toSpliced(4, 1);
-    assert.match(told(gapsIn(cut)), /seq is 6 where 5 belongs/);
-    assert.match(told(lostSince(LOG, linesOf(cut))), /not there any more/);
+    assert.match(textOf(gapsIn(cut)), /seq is 6 where 5 belongs/);
+    assert.match(textOf(lostSince(LOG, linesOf(cut))), /not there any more/);
   });
 
-  it('see an event that was shown, and is not in the log or is another one', () => {
-    assert.match(told(shownButNotKept(LOG, linesOf(EVENTS.slice(0, -1)), 0)), /event 12 was shown/);
-    assert.match(told(shownButNotKept(LOG.replace('left', 'right'), LOG, 0)), /event 5 was shown/);
-    assert.match(told(shownButNotKept(LOG, LOG, 1)), /event 2 was shown/);
+  it('detect an event that was shown, and is missing in the log or differs', () => {
+    assert.match(textOf(shownButNotKept(LOG, linesOf(EVENTS.slice(0, -1)), 0)), /event 12 was shown/);
+    assert.match(textOf(shownButNotKept(LOG.replace('left', 'right'), LOG, 0)), /event 5 was shown/);
+    assert.match(textOf(shownButNotKept(LOG, LOG, 1)), /event 2 was shown/);
   });
 
-  it('see a change of state that was not told, that may not be, and an end that comes twice', () => {
+  it('detect a change of state that was not emitted or is not allowed, and a second end', () => {
     assert.match(
-      told(stateBreaks(numbered(EVENTS.toSpliced(5, 1)))),
+      textOf(stateBreaks(numbered(EVENTS.toSpliced(5, 1)))),
       /leaves running, but the run was waiting_ai/,
     );
     assert.match(
-      told(stateBreaks(changed(10, { to: 'waiting_ai' }))),
+      textOf(stateBreaks(changed(10, { to: 'waiting_ai' }))),
       /event 12 ends as completed, not waiting_ai/,
     );
-    assert.match(told(stateBreaks(changed(1, { to: 'completed' }))), /goes from queued to completed/);
-    assert.match(told(stateBreaks(numbered([...EVENTS, EVENTS.at(-1)!]))), /after the end of the run/);
+    assert.match(textOf(stateBreaks(changed(1, { to: 'completed' }))), /goes from queued to completed/);
+    assert.match(textOf(stateBreaks(numbered([...EVENTS, EVENTS.at(-1)!]))), /after the end of the run/);
   });
 
-  it('see a record that does not say what the log says', () => {
-    assert.match(told(recordLies({ ...record(), state: 'running' }, EVENTS)), /says running of a run/);
+  it('detect a record that contradicts the log', () => {
+    assert.match(textOf(recordLies({ ...record(), state: 'running' }, EVENTS)), /says running of a run/);
     assert.match(
-      told(recordLies({ ...record(), state: 'failed' }, EVENTS)),
+      textOf(recordLies({ ...record(), state: 'failed' }, EVENTS)),
       /state failed, the log has completed/,
     );
-    assert.match(told(recordLies(record(), EVENTS.slice(0, -1))), /the log has no end/);
+    assert.match(textOf(recordLies(record(), EVENTS.slice(0, -1))), /the log has no end/);
   });
 
-  it('see a loss that is told as something else', () => {
+  it('detect a loss that is reported as something else', () => {
     const lied = changed(7, { code: 'E_TOOL_FAILED' });
-    assert.match(told(lossHidden(lied.slice(0, 6), lied)), /told as failed E_TOOL_FAILED/);
-    const told11 = EVENTS.slice(0, 11);
+    assert.match(textOf(lossHidden(lied.slice(0, 6), lied)), /reported as failed E_TOOL_FAILED/);
+    const lostAfterEnd = EVENTS.slice(0, 11);
     const denied = changed(11, { state: 'failed', code: 'E_RUNNER_LOST' });
-    assert.match(told(lossHidden(told11, denied)), /it was completed\) is told as failed/);
+    assert.match(textOf(lossHidden(lostAfterEnd, denied)), /it was completed\) is reported as failed/);
   });
 
-  it('see an answer that was acknowledged and is another one, or was asked for again', () => {
+  it('detect an acknowledged answer that was replaced, and a question that was asked again', () => {
     assert.match(
-      told(answersLost(new Map([['way-2', 'up']]), EVENTS)),
+      textOf(answersLost(new Map([['way-2', 'up']]), EVENTS)),
       /acknowledged as up, the log has left/,
     );
-    assert.match(told(answersLost(new Map(), numbered([...EVENTS, EVENTS[2]!]))), /asked again/);
-    assert.match(told(answersLost(new Map(), numbered([...EVENTS, EVENTS[4]!]))), /answered twice/);
+    assert.match(textOf(answersLost(new Map(), numbered([...EVENTS, EVENTS[2]!]))), /asked again/);
+    assert.match(textOf(answersLost(new Map(), numbered([...EVENTS, EVENTS[4]!]))), /answered twice/);
   });
 
-  it('see a step that was done twice or never, a lost checkpoint, and two attempts at a time', () => {
+  it('detect a step that was done twice or never, a lost checkpoint, and two attempts at a time', () => {
     const wrong = (journal: string[], effects = ['step-1', 'step-2']) =>
-      told(doneTwice(linesOfText(journal), effects, 2));
+      textOf(doneTwice(linesOfText(journal), effects, 2));
     assert.match(wrong([...JOURNAL, '2 twice 2']), /step 2 was done twice/);
     assert.match(wrong(['1 begin 0', '1 found 1']), /step 1 was done twice/);
     assert.match(wrong(JOURNAL, ['step-1']), /never done: step-2/);
@@ -133,16 +133,16 @@ describe('the invariants of a kill campaign', () => {
     assert.match(wrong([...JOURNAL, '2 answer 2 up']), /got up for step 2, and left before/);
   });
 
-  it('see an artifact that is another one than was recorded, and a run that the ledger does not have', () => {
-    assert.match(told(artifactWrong(EVENTS.at(-1), 'torn', REPORT)), /holds "torn"/);
-    assert.match(told(artifactWrong(EVENTS[7], REPORT, REPORT)), /recorded are \[\]/);
-    assert.match(told(ledgerLacks(ledgerOf(LOG), 'r-1', `${LOG}{}\n`)), /does not have the run/);
-    assert.match(told(ledgerLacks('', 'r-1', LOG)), /does not have the run/);
+  it('detect an artifact that differs from its record, and a run that is not in the ledger', () => {
+    assert.match(textOf(artifactWrong(EVENTS.at(-1), 'torn', REPORT)), /holds "torn"/);
+    assert.match(textOf(artifactWrong(EVENTS[7], REPORT, REPORT)), /recorded are \[\]/);
+    assert.match(textOf(ledgerLacks(ledgerOf(LOG), 'r-1', `${LOG}{}\n`)), /does not have the run/);
+    assert.match(textOf(ledgerLacks('', 'r-1', LOG)), /does not have the run/);
   });
 });
 
 describe('the plan of a round', () => {
-  it('is the same for the same seed and number, and another one for any other', () => {
+  it('is the same for the same seed and number, and different for any other', () => {
     assert.deepEqual(planRound(7, 3), planRound(7, 3));
     assert.notDeepEqual(planRound(7, 3), { ...planRound(7, 4), number: 3 });
     assert.notDeepEqual(planRound(7, 3), { ...planRound(8, 3), seed: 7 });
@@ -174,6 +174,6 @@ function ledgerOf(log: string): string {
   return linesOfText([JSON.stringify({ run_id: 'r-1', events_sha256: hash })]);
 }
 
-function told(problems: readonly string[]): string {
+function textOf(problems: readonly string[]): string {
   return problems.join('\n');
 }

@@ -3,7 +3,7 @@ import type { RunRecord } from '../../src/protocol/run-record.ts';
 import { isFinal, mayFollow, type RunState } from '../../src/protocol/run-state.ts';
 import type { Event } from '../support/project.ts';
 
-/** Each check returns what is wrong, in words; nothing when all is as it must be. */
+/** Each check returns the problems in words; an empty list when there are none. */
 
 /** `seq` is 1, 2, 3 … without a gap. */
 export function gapsIn(events: readonly Event[]): string[] {
@@ -28,13 +28,13 @@ export function shownButNotKept(shown: string, log: string, since: number): stri
     : [`event ${since + wrong + 1} was shown and is not so in the log: ${lines[wrong]}`];
 }
 
-/** Nothing that once stood in the log has changed or gone. */
+/** Every line that was once in the log is still there, unchanged. */
 export function lostSince(earlier: string, log: string): string[] {
   const whole = earlier.slice(0, earlier.lastIndexOf('\n') + 1);
   return log.startsWith(whole) ? [] : ['events that were in the log are not there any more'];
 }
 
-/** Every change of state was told, and is one that the table allows; each attempt ends once. */
+/** The log has every change of state, each change is allowed by the table, and each attempt ends once. */
 export function stateBreaks(events: readonly Event[]): string[] {
   const problems: string[] = [];
   let state: RunState = 'queued';
@@ -54,10 +54,10 @@ export function stateBreaks(events: readonly Event[]): string[] {
   return problems;
 }
 
-/** The record says what the log says. */
+/** The record agrees with the log. */
 export function recordLies(record: RunRecord, events: readonly Event[]): string[] {
   const last = events.at(-1);
-  if (!isFinal(record.state)) return [`the record says ${record.state} of a run that nobody works on`];
+  if (!isFinal(record.state)) return [`the record says ${record.state} of a run without a live supervisor`];
   if (last?.type !== 'runner_end') return [`the record says ${record.state}, the log has no end`];
   return (['state', 'code', 'attempt'] as const)
     .filter((field) => record[field] !== last[field])
@@ -65,22 +65,22 @@ export function recordLies(record: RunRecord, events: readonly Event[]): string[
 }
 
 /**
- * A run that lost its supervisor before it had ended is told so, unless its last state had been told; that one stays. `before` is
- * the log as the dead had left it.
+ * A run that lost its supervisor before its end is reported as E_RUNNER_LOST, unless the log already had its final state, which stays.
+ * `before` is the log as the killed supervisor left it.
  */
 export function lossHidden(before: readonly Event[], events: readonly Event[]): string[] {
   if (before.length === 0 || before.at(-1)!.type !== 'runner_end') {
-    const told = before.findLast(({ type }) => type === 'runner_state')?.to as RunState | undefined;
+    const logged = before.findLast(({ type }) => type === 'runner_state')?.to as RunState | undefined;
     const end = events.slice(before.length).find(({ type }) => type === 'runner_end');
     const isReported =
-      told !== undefined && isFinal(told) ? end?.state === told : end?.code === 'E_RUNNER_LOST';
+      logged !== undefined && isFinal(logged) ? end?.state === logged : end?.code === 'E_RUNNER_LOST';
     if (!isReported)
-      return [`its loss (it was ${told}) is told as ${String(end?.state)} ${String(end?.code)}`];
+      return [`its loss (it was ${logged}) is reported as ${String(end?.state)} ${String(end?.code)}`];
   }
   return [];
 }
 
-/** The answers that were acknowledged are the ones the run has, and no question was put again after its answer. */
+/** The run has the acknowledged answers, and asked no question again after its answer. */
 export function answersLost(acknowledged: ReadonlyMap<string, unknown>, events: readonly Event[]): string[] {
   const problems: string[] = [];
   const answered = new Map<string, unknown>();
@@ -99,7 +99,7 @@ export function answersLost(acknowledged: ReadonlyMap<string, unknown>, events: 
   return problems;
 }
 
-/** What the tool did outside, as its journal tells it: each step once, no checkpoint lost, no two attempts at a time. */
+/** The effects of the tool, by its journal: each step once, no checkpoint lost, no two attempts at a time. */
 export function doneTwice(journal: string, effects: readonly string[], steps: number): string[] {
   const problems: string[] = [];
   const missing = Array.from({ length: steps }, (_, index) => `step-${index + 1}`).filter(
@@ -125,7 +125,7 @@ export function doneTwice(journal: string, effects: readonly string[], steps: nu
   return problems;
 }
 
-/** The run's one artifact is there, is what its steps and answers make, and is recorded with its hash. */
+/** The one artifact of the run exists, has the content that its steps and answers produce, and is recorded with its hash. */
 export function artifactWrong(end: Event | undefined, text: string, expected: string): string[] {
   const problems = text === expected ? [] : [`the artifact holds ${JSON.stringify(text)}`];
   const recorded = (end?.artifacts ?? []) as { path: string; sha256: string }[];
@@ -134,7 +134,7 @@ export function artifactWrong(end: Event | undefined, text: string, expected: st
   return isRecorded ? problems : [...problems, `recorded are ${JSON.stringify(recorded)}`];
 }
 
-/** The ledger's last line on the run is of its whole log. */
+/** The ledger's last line for the run covers its whole log. */
 export function ledgerLacks(ledger: string, runId: string, log: string): string[] {
   const last = linesOf(ledger)
     .map((line) => JSON.parse(line))

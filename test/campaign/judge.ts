@@ -15,7 +15,7 @@ import {
 import type { RoundPlan } from './round-plan.ts';
 import { streamProblems } from './stream.ts';
 
-/** What is wrong with a run that is completed and that nobody works on any more. */
+/** The problems of a completed run that has no live process any more. */
 export async function judge(course: Course): Promise<string[]> {
   const { lane, plan, runId, recordFolder } = course;
   if (runId === undefined) return ['there is no run'];
@@ -41,7 +41,7 @@ export async function judge(course: Course): Promise<string[]> {
   ];
 }
 
-/** What the tool must have made of its steps and its answers. */
+/** The content that the tool must have produced from its steps and answers. */
 function reportOf({ steps, asks }: RoundPlan, events: readonly Event[]): string {
   const answerTo = (id: string) =>
     events.find(({ type, action_id }) => type === 'action_answered' && action_id === id)?.answer;

@@ -10,7 +10,7 @@ import { Lane } from './lane.ts';
 const hasPython = spawnSync('sh', ['-c', 'command -v python3']).status === 0;
 const isPossible = process.platform === 'linux' && hasPython;
 
-/** What the kill campaign found once, made to happen for certain. */
+/** Failures that the kill campaign found once, reproduced deterministically. */
 describe('after a kill', isPossible ? {} : { skip: 'needs Linux and python3' }, () => {
   let lane: Lane;
   before(() => {
@@ -39,7 +39,7 @@ describe('after a kill', isPossible ? {} : { skip: 'needs Linux and python3' }, 
     assert.deepEqual([last.type, last.code], ['runner_end', 'E_RUNNER_LOST']);
   }
 
-  it('whoever follows is shown the end of the run, whatever the command', async () => {
+  it('every follower gets the end of the run, whatever its command', async () => {
     const { runId } = await waitingRun('followed');
     const followers = [
       lane.start(['logs', runId, '--follow']),
@@ -48,7 +48,7 @@ describe('after a kill', isPossible ? {} : { skip: 'needs Linux and python3' }, 
     await followers[0]!.event('action_required');
     await killSupervisor(runId);
     for (const follower of followers) await assertShownLoss(follower);
-    // Whoever comes later as well.
+    // A follower that starts later gets it, too.
     await assertShownLoss(lane.start(['attach', runId, '--since', '3']));
     // What followers report is not in the log: only recovery writes.
     assert.deepEqual(
@@ -57,7 +57,7 @@ describe('after a kill', isPossible ? {} : { skip: 'needs Linux and python3' }, 
     );
   });
 
-  it('an answer that was acknowledged reaches the tool, also when it had not been filed yet', async () => {
+  it('an acknowledged answer reaches the tool, also when it was not in the log yet', async () => {
     const { runId, record } = await waitingRun('answered');
     await killSupervisor(runId);
     rmSync(join(lane.runsDir, runId, 'control', 'tool', 'answers', 'way-1.json'));
@@ -78,20 +78,20 @@ describe('after a kill', isPossible ? {} : { skip: 'needs Linux and python3' }, 
     await lane.envelope(['cancel', runId]);
   });
 
-  it('a watchdog that is late does not take the next attempt for what it is to kill', async () => {
+  it('a late watchdog does not kill the next attempt', async () => {
     const { runId } = await waitingRun('watched');
     const [watchdog] = watchdogsOf(runId);
     process.kill(watchdog!, 'SIGSTOP');
     process.kill(lane.record(runId)!.pid, 'SIGKILL');
     const asked = await lane.acor(['resume', runId]);
     assert.equal(asked.code, 2, asked.stdout);
-    // Where it still lives, it now goes on with its work.
+    // If it is still alive, it now continues its work.
     if (watchdogsOf(runId).includes(watchdog!)) process.kill(watchdog!, 'SIGCONT');
     await lane.envelope(['answer', runId, 'way-2', '--choice', 'up']);
     assert.equal((await lane.envelope(['wait', runId, '--until', 'ending'])).data.state, 'completed');
   });
 
-  it('the folder of a run that never began is no fault of the store', async () => {
+  it('the folder of a run that never began is not a problem of the store', async () => {
     mkdirSync(join(lane.runsDir, 'r-1m7z00000never00', 'control'), { recursive: true });
     const { ok, error } = await lane.envelope(['verify']);
     assert.equal(ok, true, error?.message);

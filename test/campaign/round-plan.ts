@@ -1,26 +1,26 @@
 import { SeededRandom } from '../support/seeded-random.ts';
 
-/** Who is killed. `both` is a supervisor together with the watchdog that would clean up after it. */
+/** The process to kill. `both` is a supervisor together with the watchdog that would clean up after it. */
 export const VICTIMS = ['supervisor', 'tool', 'grandchild', 'follower', 'caller', 'both'] as const;
 export type Victim = (typeof VICTIMS)[number];
 
-/** When: as soon as the command is started, its run has a folder, the log has so many more events, or one of this type. */
+/** When to kill: when the command has started, its run has a folder, the log has this many more events, or an event of this type. */
 export type Point =
   | { kind: 'started' }
   | { kind: 'folder' }
   | { kind: 'events'; count: number }
   | { kind: 'event'; type: string };
 
-/** `turns` are turns of the event loop between the point and the kill, so that it also falls between two events. */
+/** `turns` are turns of the event loop between the point and the kill, so that a kill also falls between two events. */
 export interface Kill {
   victim: Victim;
   point: Point;
   turns: number;
-  /** Go on at once, while the watchdog may still be at work. */
+  /** Continue at once, while the watchdog may still be active. */
   rush: boolean;
 }
 
-/** What one round does, wholly made from its seed. */
+/** What one round does; the seed determines all of it. */
 export interface RoundPlan {
   seed: number;
   number: number;
@@ -30,15 +30,15 @@ export interface RoundPlan {
   asks: number[];
   detached: boolean;
   follower: 'attach' | 'logs';
-  /** Another command that looks at the run while it is begun again. */
+  /** Another command that reads the run while it is resumed. */
   bystander: 'show' | 'runs' | 'verify' | 'none';
   /** The kill of each start of the run, first by `run`, then by `resume`. */
   kills: Kill[];
-  /** What is answered, by turns. */
+  /** The answers, in turn. */
   choices: string[];
 }
 
-/** The tools of a campaign: in either language, under a supervisor of its own (`_apart`) or in `acor run` itself. */
+/** The tools of a campaign: in each language, with a supervisor process of its own (`_apart`) or in `acor run` itself. */
 export const TOOLS = ['campaign_python', 'campaign_bash', 'campaign_python_apart', 'campaign_bash_apart'];
 
 const EVENT_TYPES = ['start', 'action_required', 'action_answered', 'result', 'artifact', 'runner_end'];
@@ -66,7 +66,7 @@ export function planRound(seed: number, number: number): RoundPlan {
   };
 }
 
-/** Most rounds kill once; the others kill during what mends it, too. */
+/** Most rounds kill once; the others also kill during the recovery. */
 function killsOf(random: SeededRandom): number {
   let kills = 1;
   while (kills < 4 && random.chance(0.35)) kills++;

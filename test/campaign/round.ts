@@ -9,22 +9,22 @@ import type { Lane } from './lane.ts';
 import type { Kill, RoundPlan, Victim } from './round-plan.ts';
 import { waitFor } from './wait-for.ts';
 
-/** More starts than this for one run mean that it gets nowhere. */
+/** More starts of one run than this mean that it makes no progress. */
 const MAX_STARTS = 12;
 
-/** What a round came to. `problems` is empty when everything was as it must be. */
+/** The outcome of a round. `problems` is empty when every invariant holds. */
 export interface RoundResult {
   plan: RoundPlan;
   runId: string | undefined;
   kills: { victim: Victim; phase: string }[];
-  /** Kills whose victim was not there, or no more. */
+  /** Kills whose victim did not exist, or no longer. */
   missed: number;
   resumes: number;
   completed: boolean;
   problems: string[];
 }
 
-/** Plays one round: starts a run, kills as planned, sets it going again until it is completed, and looks at what is left. */
+/** Plays one round: starts a run, kills as planned, resumes it until it is completed, and checks the result. */
 export async function playRound(lane: Lane, plan: RoundPlan): Promise<RoundResult> {
   const round = new Round(lane, plan);
   try {
@@ -36,7 +36,7 @@ export async function playRound(lane: Lane, plan: RoundPlan): Promise<RoundResul
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // Gone by itself.
+      // The process has already exited.
     }
   }
   return round.result;
@@ -68,9 +68,9 @@ class Round {
       await this.#start(start, this.#plan.kills[start]);
     }
     if (!this.result.completed) this.#emit([`not completed after ${MAX_STARTS} starts`]);
-    await waitFor('the end of whoever answers', isSettled(Promise.all(this.#course.answering)));
+    await waitFor('the end of the answering commands', isSettled(Promise.all(this.#course.answering)));
     await waitFor(
-      'the end of whoever follows',
+      'the end of the followers',
       isSettled(Promise.all(this.#course.streams.map(({ running }) => running.finished))),
     );
     await waitFor('the end of the last process', () => this.#leftOver() === 0);
@@ -97,12 +97,12 @@ class Round {
     await this.#lookAfter(attempt, phase === undefined ? undefined : kill);
   }
 
-  /** What is true of a run at the moment after a start of it is over. */
+  /** What must hold for a run after each start of it has ended. */
   async #lookAfter(attempt: Attempt, kill: Kill | undefined): Promise<void> {
     const { runId } = this.#course;
     if (runId === undefined) return;
     if (this.#lane.recordOf(runId) === undefined) {
-      // It was killed before it was a run: nobody was told of it, and it must not be in anybody's way.
+      // Killed before it was a run: no caller knows its id, and it must not block another run.
       this.#course.known.add(runId);
       this.#course.runId = undefined;
       return;
@@ -121,7 +121,7 @@ class Round {
     const { ok, data } = await this.#lane.envelope(['show', runId]);
     if (!ok) this.#emit(['acor show fails']);
     this.#course.seen.push(this.#lane.log(runId));
-    // A follower may have been quicker to see the loss, and not be done.
+    // A follower may have detected the loss earlier, and not have ended yet.
     await waitFor('the end of a run in its record', () => isFinal(this.#lane.recordOf(runId)!.state));
     const left = processesOf(runId);
     if (left.length > 0) this.#emit([`processes left: ${left.join(' ')}`]);
@@ -129,7 +129,7 @@ class Round {
     this.result.completed = data?.state === 'completed';
     if (!this.result.completed && attempt.hasBegun && !isLoss && kill?.victim !== 'tool')
       this.#emit([
-        `a start in which ${kill?.victim ?? 'nobody'} was killed ended as ${data?.state} ${data?.code}`,
+        `a start in which ${kill?.victim ?? 'no process'} was killed ended as ${data?.state} ${data?.code}`,
       ]);
   }
 

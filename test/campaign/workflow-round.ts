@@ -14,7 +14,7 @@ type Victim = (typeof VICTIMS)[number];
 const MAX_STARTS = 10;
 const MOST_EVENTS = 40;
 
-/** What a round of kills came to; without problems, everything was as it must be. */
+/** The outcome of a round of kills; no problems means that every invariant holds. */
 export interface WorkflowRoundResult {
   number: number;
   kills: Victim[];
@@ -22,7 +22,7 @@ export interface WorkflowRoundResult {
   problems: string[];
 }
 
-/** Plays one round: starts the workflow, kills who takes part in it, resumes it until it is completed, and looks at what is left. */
+/** Plays one round: starts the workflow, kills its processes, resumes it until it is completed, and checks the result. */
 export async function playWorkflowRound(
   lane: WorkflowLane,
   seed: number,
@@ -63,7 +63,7 @@ class WorkflowRound {
     if (!ok) this.result.problems.push(`acor verify: ${error.message}`);
   }
 
-  /** One start, with kills on the way, up to the moment at which nobody works on the workflow itself any more. */
+  /** One start, with kills on the way, until the workflow itself has no live supervisor any more. */
   async #start(): Promise<void> {
     const detach = this.#random.chance(0.3) ? ['--detach'] : [];
     const begin = [
@@ -141,7 +141,7 @@ class WorkflowRound {
     this.#emit(this.#startedTwice());
   }
 
-  /** No task of the workflow or of the one within it was begun after it had been done; only the last step may be. */
+  /** No finished task of the workflow, or of the nested one, was started again; only the last step may be. */
   #doneAgain(): string[] {
     const workflows = [this.#workflow()!, ...this.#children()].filter(({ kind }) => kind === 'workflow');
     return workflows.flatMap(({ run_id }) => {
@@ -156,7 +156,7 @@ class WorkflowRound {
     });
   }
 
-  /** Each try is one run: no two runs have the same key, and each run of a tool was at work once. */
+  /** Each try is one run: no two runs have the same key, and each run of a tool ran once. */
   #startedTwice(): string[] {
     const keys = this.#children().map(({ idempotency_key }) => idempotency_key);
     const twice = keys.filter((key, index) => key !== null && keys.indexOf(key) !== index);
@@ -189,7 +189,7 @@ class WorkflowRound {
   #isLive(): boolean {
     const record = this.#workflow();
     if (record !== undefined && !isFinal(record.state) && isRunning(record.supervisor)) return true;
-    // One that was asked for may have no record yet.
+    // A run that was just requested may have no record yet.
     return record === undefined && this.#lane.supervisors().length > 0;
   }
 

@@ -7,7 +7,7 @@ import { newRun } from './new-run.ts';
 /** What every control channel must hold to. `open` gives the same channel as another process would open it. */
 export function controlChannelContract(name: string, open: () => RunStore): void {
   describe(`the control channel '${name}'`, () => {
-    it('brings a request to cancel to the supervisor once, with its first reason', async () => {
+    it('delivers a request to cancel to the supervisor once, with its first reason', async () => {
       const { runId, heard, listener } = await listening();
       await open().control.requestCancel(runId, 'first');
       await until(() => heard.length === 1);
@@ -17,7 +17,7 @@ export function controlChannelContract(name: string, open: () => RunStore): void
       listener.close();
     });
 
-    it('keeps what was asked before the supervisor listens', async () => {
+    it('keeps requests from before the supervisor listens', async () => {
       const { runId } = await made();
       await open().control.requestCancel(runId, 'early');
       await open().control.postAnswer(runId, answer('1'));
@@ -27,7 +27,7 @@ export function controlChannelContract(name: string, open: () => RunStore): void
       listener.close();
     });
 
-    it('brings each answer to the supervisor once', async () => {
+    it('delivers each answer to the supervisor once', async () => {
       const { runId, heard, listener } = await listening();
       for (const id of ['1', '2', '3']) await open().control.postAnswer(runId, answer(id));
       await until(() => heard.length === 3);
@@ -35,7 +35,7 @@ export function controlChannelContract(name: string, open: () => RunStore): void
       listener.close();
     });
 
-    it('keeps nothing of what was asked of an attempt that is over', async () => {
+    it('drops the requests to an attempt that has ended', async () => {
       const { runId } = await made();
       await open().control.requestCancel(runId, 'early');
       await open().control.postAnswer(runId, answer('1'));
@@ -47,7 +47,7 @@ export function controlChannelContract(name: string, open: () => RunStore): void
       listener.close();
     });
 
-    it('brings how much was consumed of its records to the supervisor', async () => {
+    it('delivers the position of the consumer of its records to the supervisor', async () => {
       const { runId, listener } = await listening();
       assert.equal(listener.consumed(), undefined);
       const reader = open().control.readRecords(runId);

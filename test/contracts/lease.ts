@@ -25,7 +25,7 @@ export function leaseContract(name: string, { open, lose }: LeaseRig): void {
       assert.equal(lease.isHeld(), false);
     });
 
-    it('are given for an epoch to one of those that want it', async () => {
+    it('are acquired for an epoch by one of several processes', async () => {
       const runId = newRunId();
       const wanted = await Promise.allSettled(Array.from({ length: 8 }, () => open().acquire(runId, 1)));
       assert.equal(wanted.filter(({ status }) => status === 'fulfilled').length, 1);
@@ -46,7 +46,7 @@ export function leaseContract(name: string, { open, lose }: LeaseRig): void {
       leases[0]!.release();
     });
 
-    it('of an earlier epoch end with the next one, and what their owner does changes nothing', async () => {
+    it('of an earlier epoch end with the next one, and their owner has no effect any more', async () => {
       const runId = newRunId();
       const first = await open().acquire(runId, 1);
       const second = await open().acquire(runId, 2, {
@@ -61,7 +61,7 @@ export function leaseContract(name: string, { open, lose }: LeaseRig): void {
       second.release();
     });
 
-    it('stay with their owner when the one that wants the next epoch may not take it', async () => {
+    it('stay with their owner when another process may not take the next epoch', async () => {
       const runId = newRunId();
       const first = await open().acquire(runId, 1);
       const mayTake = async () => {
@@ -73,14 +73,14 @@ export function leaseContract(name: string, { open, lose }: LeaseRig): void {
       first.release();
     });
 
-    it('say when they are only held to end a lost run', async () => {
+    it('report when a process holds them only to end a lost run', async () => {
       const runId = newRunId();
       const lease = await open().acquire(runId, 1, { recovers: true });
       assert.equal(await open().inspect(runId), 'recovering');
       lease.release();
     });
 
-    it('are listed by their newest epoch, the lost ones as well', async () => {
+    it('are listed by their newest epoch, including lost ones', async () => {
       const [live, lost] = [newRunId(), newRunId()];
       const leases = [await open().acquire(live, 3), await open().acquire(lost, 1)];
       lose(lost);
@@ -95,7 +95,7 @@ export function leaseContract(name: string, { open, lose }: LeaseRig): void {
       for (const lease of leases) lease.release();
     });
 
-    it('are not forgotten while they are live', async () => {
+    it('are never removed while they are live', async () => {
       const runId = newRunId();
       const lease = await open().acquire(runId, 1);
       await open().forget(runId);

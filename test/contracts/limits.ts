@@ -15,12 +15,12 @@ export function limitsContract(backend: SandboxBackend): void {
     });
     after(() => rig.remove());
 
-    it('is not charged twice for what two of its processes share', async () => {
+    it('is not charged twice for memory that two of its processes share', async () => {
       const { came, stderr } = await runLimited(rig, backend, SHARED_MEMORY, { memory_mb: 160 }, 200);
       assert.equal(came, 'rc 0', stderr);
     });
 
-    it('of an ordinary size is not kept from anything by the limits of a level', async () => {
+    it('of ordinary size works within the limits of its level', async () => {
       const limits = { cpu_seconds: 60, memory_mb: 512, processes: 64, open_files: 256, disk_mb: 200 };
       const script = `python3 -c 'import json, threading; t = threading.Thread(target=print); t.start(); t.join()'`;
       const { came, stderr } = await runLimited(rig, backend, script, limits);

@@ -16,7 +16,7 @@ export function runIndexContract(
   make: () => Promise<{ open(source: RunSource): Promise<RunIndex>; lose(): void }>,
 ): void {
   describe(`the run index '${name}'`, () => {
-    it('finds runs by everything that a query can name, the newest first', async () => {
+    it('finds runs by every field of a query, the newest first', async () => {
       const runs = new FakeRuns();
       const parent = runs.add({ tool: 'workflow:build', kind: 'workflow' });
       const child = runs.add({ tool: 'copy', parent: { run_id: parent, task_id: 'one' }, caller: 'claude' });
@@ -50,7 +50,7 @@ export function runIndexContract(
       index.close();
     });
 
-    it('gives pages, and how many there are in all', async () => {
+    it('returns pages, and the total', async () => {
       const runs = new FakeRuns();
       const ids = Array.from({ length: 25 }, () => runs.add({})).reverse();
       const index = await (await make()).open(runs);
@@ -83,7 +83,7 @@ export function runIndexContract(
       index.close();
     });
 
-    it('does not read the runs again that ended before', async () => {
+    it('does not read runs again that had ended before', async () => {
       const runs = new FakeRuns();
       for (let i = 0; i < 20; i++) runs.add({});
       const { open } = await make();
@@ -98,7 +98,7 @@ export function runIndexContract(
       index.close();
     });
 
-    it('is made again when it is lost, and when the place up to which it had read is gone', async () => {
+    it('is rebuilt when it is lost, and when the last record that it read is gone', async () => {
       const runs = new FakeRuns();
       for (let i = 0; i < 5; i++) runs.add({});
       const { open, lose } = await make();
@@ -126,7 +126,7 @@ export function runIndexContract(
       index.close();
     });
 
-    it('gives the questions of all runs, or the open ones', async () => {
+    it('returns the questions of all runs, or the open ones', async () => {
       const runs = new FakeRuns();
       const quiet = runs.add({});
       const answered = runs.add({});
@@ -157,7 +157,7 @@ export function runIndexContract(
       index.close();
     });
 
-    it('answers several readers at once, that all bring it up to date', async () => {
+    it('answers concurrent readers, each of which updates it', async () => {
       const runs = new FakeRuns();
       const { open } = await make();
       const readers = await Promise.all(Array.from({ length: 4 }, () => open(runs)));

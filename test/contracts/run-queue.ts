@@ -5,31 +5,31 @@ import { newRunId } from '../../src/util/ids.ts';
 
 const NO_LIMITS: QueueLimits = { maxRuns: null, rate: null };
 
-/** What a harness offers beside the queue itself: a process that takes a place and is killed with SIGKILL while it has it. */
+/** What a harness offers besides the queue itself: a process that takes a slot, and is killed with SIGKILL while it has it. */
 export interface QueueHarness {
-  /** A new, empty queue; each `open()` is the queue as another process would open it. */
+  /** A new, empty queue; each `open()` is the queue as another process opens it. */
   make(): { open(): RunQueue; killHolderIn(limits: QueueLimits): Promise<string> };
 }
 
-/** What every queue of runs must hold to. */
+/** The contract of every run queue. */
 export function runQueueContract(name: string, { make }: QueueHarness): void {
   describe(`the run queue '${name}'`, () => {
-    it('lets every run in at once where there are no limits', async () => {
+    it('admits every run at once when there are no limits', async () => {
       const { open } = make();
       for (let run = 0; run < 20; run++) await enter(open(), NO_LIMITS).place;
     });
 
-    it('lets in as many as the limit allows, and then the one that has waited longest', async () => {
+    it('admits as many runs as the limit allows, then the one that has waited longest', async () => {
       const { open } = make();
       const limits = { maxRuns: 2, rate: null };
       const [first, second] = [enter(open(), limits), enter(open(), limits)];
       const places = [await first.place, await second.place];
       const third = enter(open(), limits);
-      const wait = await third.told;
+      const wait = await third.waiting;
       assert.match(wait.why, /allows 2 at once/);
       assert.deepEqual([...wait.working].sort(), [first.runId, second.runId].sort());
       const fourth = enter(open(), limits);
-      await fourth.told;
+      await fourth.waiting;
       assert.deepEqual([third.isIn(), fourth.isIn()], [false, false]);
       await places[0]!.leave({ completed: true });
       const placeOfThird = await third.place;
@@ -38,7 +38,7 @@ export function runQueueContract(name: string, { make }: QueueHarness): void {
       await fourth.place;
     });
 
-    it('never has more at work than the limit, whatever the crowd', async () => {
+    it('never admits more runs than the limit, whatever the load', async () => {
       const { open } = make();
       let working = 0;
       let most = 0;
@@ -53,28 +53,28 @@ export function runQueueContract(name: string, { make }: QueueHarness): void {
       assert.equal(most, 3);
     });
 
-    it('forgets one that gives up waiting, and lets those behind it in', async () => {
+    it('removes a run that gives up waiting, and admits the ones behind it', async () => {
       const { open } = make();
       const limits = { maxRuns: 1, rate: null };
       const holder = await enter(open(), limits).place;
       const quitter = enter(open(), limits);
-      await quitter.told;
+      await quitter.waiting;
       const next = enter(open(), limits);
-      await next.told;
+      await next.waiting;
       quitter.giveUp();
       assert.equal(await quitter.answer, undefined);
       await holder.leave({ completed: false });
       await next.place;
     });
 
-    it('gives the place of a killed process to the next one', async () => {
+    it('gives the slot of a killed process to the next run', async () => {
       const { open, killHolderIn } = make();
       const limits = { maxRuns: 1, rate: null };
       await killHolderIn(limits);
       await enter(open(), limits).place;
     });
 
-    it('takes no place for an orchestrator, whose own runs would wait for it', async () => {
+    it('takes no slot for an orchestrator, because its own runs would wait for it', async () => {
       const { open } = make();
       const limits = { maxRuns: 1, rate: null };
       await enter(open(), limits, { needsSlot: false }).place;
@@ -83,26 +83,26 @@ export function runQueueContract(name: string, { make }: QueueHarness): void {
       await orchestrator.place;
     });
 
-    it('starts a tool no more often than its rate, and does not hold up other tools meanwhile', async () => {
+    it('starts a tool at its rate limit at most, and does not delay other tools', async () => {
       const { open } = make();
       const limits = { maxRuns: 10, rate: { calls: 2, perS: 0.4 } };
       await enter(open(), limits).place;
       await enter(open(), limits).place;
       const third = enter(open(), limits);
-      assert.match((await third.told).why, /rate_limit of 'tool'/);
+      assert.match((await third.waiting).why, /rate_limit of 'tool'/);
       const other = enter(open(), { maxRuns: 10, rate: null }, { tool: 'other' });
       await other.place;
       assert.equal(third.isIn(), false);
       await third.place;
     });
 
-    it('lets half as many runs of a tool work once its service has had enough, and more again with each success', async () => {
+    it('halves the concurrency of a tool when its service reports a rate limit, and raises it with each success', async () => {
       const { open } = make();
       const places: QueueSlot[] = [];
       for (let run = 0; run < 4; run++) places.push(await enter(open(), NO_LIMITS).place);
       await places[0]!.slowDown();
       const late = enter(open(), NO_LIMITS);
-      assert.match((await late.told).why, /E_RATE_LIMIT, so 2 of its runs/);
+      assert.match((await late.waiting).why, /E_RATE_LIMIT, so 2 of its runs/);
       await enter(open(), NO_LIMITS, { tool: 'other' }).place;
       await places[1]!.leave({ completed: false });
       assert.equal(late.isIn(), false);
@@ -118,7 +118,7 @@ export function runQueueContract(name: string, { make }: QueueHarness): void {
   });
 }
 
-/** Ids of the same millisecond have no order: who came first must be beyond doubt. */
+/** Ids of the same millisecond have no order, so wait for the next one. */
 function nextRunId(): string {
   for (const now = Date.now(); Date.now() === now; );
   return newRunId();
@@ -126,11 +126,11 @@ function nextRunId(): string {
 
 interface Entering {
   runId: string;
-  /** Its place, once it has one. */
+  /** Its slot, when it has one. */
   place: Promise<QueueSlot>;
   answer: Promise<QueueSlot | undefined>;
-  /** What it is told when it has to wait. */
-  told: Promise<QueueWait>;
+  /** Why the queue makes it wait. */
+  waiting: Promise<QueueWait>;
   isIn(): boolean;
   giveUp(): void;
 }
@@ -144,7 +144,7 @@ function enter(
   const stop = new AbortController();
   let isIn = false;
   let emit!: (wait: QueueWait) => void;
-  const told = new Promise<QueueWait>((resolve) => {
+  const waiting = new Promise<QueueWait>((resolve) => {
     emit = resolve;
   });
   const run = { run_id: runId, tool: 'tool', needsSlot: true, ...more };
@@ -154,5 +154,5 @@ function enter(
   });
   const place = answer.then((each) => each ?? Promise.reject(new Error('it gave up')));
   place.catch(() => {});
-  return { runId, place, answer, told, isIn: () => isIn, giveUp: () => stop.abort() };
+  return { runId, place, answer, waiting, isIn: () => isIn, giveUp: () => stop.abort() };
 }

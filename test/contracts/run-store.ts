@@ -34,14 +34,14 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       assert.deepEqual(listed, [...ids].sort());
     });
 
-    it('does not know a run that was never made, and takes no path for an id', async () => {
+    it('does not know a run that was never created, and never uses an id as a path', async () => {
       const unknown = newRunId();
       await assert.rejects(open().read(unknown), { code: 'E_RUN_NOT_FOUND' });
       for (const id of ['../x', 'r-../x', '/etc', '', 'r-', 'r-A', 'x-1', 'r-1/2', 'r-1\0'])
         await assert.rejects(open().read(id), { code: 'E_RUN_NOT_FOUND' }, id);
     });
 
-    it('does not make a run twice', async () => {
+    it('does not create a run twice', async () => {
       const run = newRun();
       const writer = await open().create(run);
       writer.log.append({ type: 'log', msg: 'kept' });
@@ -52,7 +52,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       writer.close();
     });
 
-    it('makes one run for a key, of all that ask at once, and names it to the others', async () => {
+    it('creates one run for a key, for all concurrent callers, and returns it to the others', async () => {
       const runs = Array.from({ length: 8 }, () => newRun());
       const keyed = { key: `key of ${runs[0]!.run_id}`, call: 'a' };
       assert.equal(await open().runOfKey(keyed), undefined);
@@ -67,7 +67,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       writer!.close();
     });
 
-    it('forgets a removed run, and its key with it', async () => {
+    it('forgets a removed run and its key', async () => {
       const keyed = { key: `key ${newRunId()}`, call: 'a' };
       const writer = await open().createOnce({ ...newRun(), idempotency_key: keyed.key }, keyed);
       assert.ok(typeof writer !== 'string');
@@ -79,7 +79,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       assert.equal(await open().runOfKey(keyed), undefined);
     });
 
-    it('lets the next supervisor take over a lost run, and refuses the writes of the one before', async () => {
+    it('lets the next supervisor take over a lost run, and rejects writes of the one before', async () => {
       const run = newRun();
       const first = await open().create(run);
       first.log.append({ type: 'log', msg: 'one' });
@@ -106,7 +106,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       second.close();
     });
 
-    it('does not take over a run that has a live supervisor, which writes on', async () => {
+    it('does not take over a run with a live supervisor, which continues to write', async () => {
       const run = newRun();
       const writer = await open().create(run);
       await assert.rejects(open().takeOver(run.run_id), { code: 'E_STORAGE' });
@@ -114,7 +114,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       writer.close();
     });
 
-    it('does not take over a run whose record is against it, and leaves its lease as it was', async () => {
+    it('does not take over a run whose record forbids it, and leaves its lease unchanged', async () => {
       const run = newRun();
       const writer = await open().create(run);
       await writer.update({ state: 'running' });
@@ -128,7 +128,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       writer.close();
     });
 
-    it('gives a lost run to one of all that want it at once', async () => {
+    it('gives a lost run to one of several concurrent processes', async () => {
       const run = newRun();
       (await open().create(run)).close();
       const taken = await Promise.allSettled(Array.from({ length: 8 }, () => open().takeOver(run.run_id)));
@@ -138,7 +138,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       writers[0]!.close();
     });
 
-    it('lets epochs only rise, also when a run has ended in between', async () => {
+    it('only raises epochs, also when a run has ended in between', async () => {
       const run = newRun();
       (await open().create(run)).close();
       for (const epoch of [2, 3, 4]) {
@@ -150,7 +150,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       }
     });
 
-    it('gives readers every event once, from any seq on, while it is being written', async () => {
+    it('returns every event to readers once, from any seq on, while it is being written', async () => {
       const run = newRun();
       const writer = await open().create(run);
       const total = 500;
@@ -183,7 +183,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       writer.close();
     });
 
-    it('gives a reader what follows any seq of a log that is much longer than one batch', async () => {
+    it('returns the events after any seq of a log that is much longer than one batch', async () => {
       const run = newRun();
       const writer = await open().create(run);
       const total = 6000;
@@ -197,7 +197,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       writer.close();
     });
 
-    it('shows the last events, the newest first', async () => {
+    it('returns the last events, the newest first', async () => {
       const run = newRun();
       const writer = await open().create(run);
       for (const msg of ['one', 'two', 'three']) writer.log.append({ type: 'log', msg });
@@ -208,7 +208,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       writer.close();
     });
 
-    it('shows the events that concern questions from the first question on, and none other', async () => {
+    it('returns the events of questions from the first question on, and no others', async () => {
       const run = newRun();
       const writer = await open().create(run);
       const write = async (...types: string[]) => {
@@ -231,7 +231,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       writer.close();
     });
 
-    it('shows what is stored to every observer, and goes on without one that throws', async () => {
+    it('passes every stored event to all observers, and continues after one throws', async () => {
       const run = newRun();
       const writer = await open().create(run);
       const seen: string[] = [];
@@ -251,7 +251,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       writer.close();
     });
 
-    it('holds no lease of a run that has ended, and a lost one of a run that was left before its end', async () => {
+    it('has no lease of an ended run, and a lost one of a run that was abandoned before its end', async () => {
       const [ended, left] = [newRun(), newRun()];
       const writers = [await open().create(ended), await open().create(left)];
       writers[0]!.update({ state: 'completed' });

@@ -12,7 +12,7 @@ import { SandboxRig } from '../support/sandbox-rig.ts';
 
 const isRoot = process.getuid?.() === 0;
 
-/** What every backend that is a boundary must hold to. What must fail inside is shown to succeed without a sandbox. */
+/** The contract of every backend that is a boundary. Each attack that must fail inside succeeds without a sandbox. */
 export function sandboxContract(backend: SandboxBackend): void {
   describe(`the sandbox '${backend.name}', for ${isRoot ? 'root' : 'an ordinary user'}`, () => {
     let rig: SandboxRig;
@@ -21,7 +21,7 @@ export function sandboxContract(backend: SandboxBackend): void {
     });
     after(() => rig.remove());
 
-    /** A script that prints `harm` where it can do what it must not. */
+    /** A script that prints `harm` if it can do what it must not. */
     async function assertHeld(
       script: string,
       options: Parameters<SandboxRig['bash']>[2] = {},
@@ -33,7 +33,7 @@ export function sandboxContract(backend: SandboxBackend): void {
     }
 
     describe('lets a tool', () => {
-      it('read what it is granted, its own folder, its secrets, and the base system', async () => {
+      it('read its grants, its own folder, its secrets, and the base system', async () => {
         const { stdout, stderr, rc } = await rig.bash(
           backend,
           `cat ${rig.readable}/file ../secrets/TOKEN; . ${rig.tool}/helper.sh; ls /usr/bin > /dev/null && echo system`,
@@ -41,7 +41,7 @@ export function sandboxContract(backend: SandboxBackend): void {
         assert.deepEqual([stdout, stderr, rc], ['granted\ntoken\nhelped\nsystem\n', '', 0]);
       });
 
-      it('write to its workspace, its artifacts, its logs, a granted folder, and a place for temporary files', async () => {
+      it('write to its workspace, its artifacts, its logs, a granted folder, and a temporary folder', async () => {
         const { rc, stderr } = await rig.bash(
           backend,
           `echo 1 > here; echo 2 > ../artifacts/a; echo 3 > ../logs/tool/l; echo 4 > ${rig.writable}/w; echo 5 > "$(mktemp)"; mkdir d; mv here d/there; rm ../logs/tool/l`,
@@ -52,7 +52,7 @@ export function sandboxContract(backend: SandboxBackend): void {
         assert.equal(readFileSync(join(rig.writable, 'w'), 'utf8'), '4\n');
       });
 
-      it('see its cancel file when that comes', async () => {
+      it('see its cancel file when it appears', async () => {
         const flag = join(rig.run, 'control', 'tool', 'CANCEL');
         const running = await rig.start(
           backend,
@@ -64,21 +64,21 @@ export function sandboxContract(backend: SandboxBackend): void {
         assert.equal(running.stdout(), 'ready\nenough\n');
       });
 
-      it('start the commands that its manifest names', async () => {
+      it('start the commands that its manifest declares', async () => {
         const { stdout } = await rig.bash(backend, 'perl -e "print 1"', { request: { commands: ['perl'] } });
         assert.equal(stdout, '1');
       });
     });
 
     describe('keeps a tool from', () => {
-      it('reading what it is not granted', () => assertHeld(`cat ${rig.secret} && echo harm`));
+      it('reading a path without a grant', () => assertHeld(`cat ${rig.secret} && echo harm`));
 
       it('reading it through a link of its own', () =>
         assertHeld(
           `ln -sf ${rig.secret} link; cat link && echo harm; ln -sfn / up; cat up${rig.secret} && echo harm`,
         ));
 
-      it('making a second name for it', () =>
+      it('making a hard link to it', () =>
         assertHeld(`rm -f name; ln ${rig.secret} name && echo harm; rm -f name`));
 
       it('writing where it may only read', () =>
@@ -101,7 +101,7 @@ export function sandboxContract(backend: SandboxBackend): void {
         );
       });
 
-      it('seeing other runs and the settings, even in a folder that it is granted', async () => {
+      it('reading other runs and the settings, even in a granted folder', async () => {
         const grants = [{ path: rig.project, access: 'read' as const }];
         const { stdout } = await rig.bash(backend, 'cat ../../../readable/file', { request: { grants } });
         assert.equal(stdout, 'granted\n');
@@ -113,7 +113,8 @@ export function sandboxContract(backend: SandboxBackend): void {
         );
       });
 
-      it('starting programs that it has not asked for', () => assertHeld('perl -e "print qq(harm)"'));
+      it('starting programs that its manifest does not declare', () =>
+        assertHeld('perl -e "print qq(harm)"'));
 
       if (isRoot)
         it('changing the kernel', () =>
@@ -125,7 +126,7 @@ export function sandboxContract(backend: SandboxBackend): void {
         assertHeld(`tr '\\0' '\\n' < /proc/${process.pid}/environ | grep -q PATH && echo harm`));
 
       if (backend.tier === 1)
-        it('looking into the process that watches over it', async () => {
+        it('inspecting the process that supervises it', async () => {
           const { stdout } = await rig.bash(
             backend,
             'cat /proc/1/environ && echo harm; ls /proc/1/fd && echo harm',
@@ -133,7 +134,7 @@ export function sandboxContract(backend: SandboxBackend): void {
           assert.equal(stdout, '');
         });
 
-      it('becoming more than it is', async () => {
+      it('gaining privileges', async () => {
         const status =
           'grep -E "^(CapInh|CapPrm|CapEff|CapAmb|NoNewPrivs|Seccomp):" /proc/self/status | tr -s "\\t\\n" " "; id -u';
         const { stdout } = await rig.bash(backend, status);
@@ -147,10 +148,9 @@ export function sandboxContract(backend: SandboxBackend): void {
         assert.match((await rig.bash(none, status)).stdout, /NoNewPrivs: 0 Seccomp: 0/);
       });
 
-      it('setting the bits by which a file lends its owner’s rights', () =>
-        assertHeld('echo > f; chmod 4755 f && echo harm'));
+      it('setting the setuid and setgid bits', () => assertHeld('echo > f; chmod 4755 f && echo harm'));
 
-      it('asking the kernel for what no tool needs', async () => {
+      it('making system calls that no tool needs', async () => {
         const call = (name: string, ...args: number[]) =>
           `syscall(${[numberOf(name, architecture() ?? 'x64'), ...args].join(',')})`;
         const perl = `print "harm " if ${call('socket', 1, 1, 0)} >= 0; print "harm " if ${call('personality', 8)} >= 0;`;
@@ -174,7 +174,7 @@ export function sandboxContract(backend: SandboxBackend): void {
         ));
     });
 
-    it('gives a tool the environment that it is to have, and lets none of it act on what starts the tool', async () => {
+    it('gives a tool exactly its environment, none of which affects the programs that start the tool', async () => {
       const env = {
         PERL5OPT: '-MNo::Such::Module',
         LD_PRELOAD: '',
@@ -188,12 +188,12 @@ export function sandboxContract(backend: SandboxBackend): void {
       assert.notEqual(control.rc, 0, 'a Perl that heeds it does not even start');
     });
 
-    it('gives a tool no descriptor but its three', async () => {
+    it('gives a tool no descriptors but its three', async () => {
       const { stdout } = await rig.bash(backend, 'ls /proc/self/fd | sort | tr "\\n" " "');
       assert.equal(stdout, '0 1 2 3 ', 'the last one is that of ls itself');
     });
 
-    it('lets a privileged tool see and do what its user can, and nothing in ACOR’s own folders', async () => {
+    it('lets a privileged tool see and do what its user can, except in ACOR’s own folders', async () => {
       if (backend.name === 'container') {
         const asked = rig.bash(backend, 'echo harm', { request: { level: 'privileged' } });
         await assert.rejects(asked, { code: 'E_SANDBOX_UNAVAILABLE' }, 'an image is not the machine');
@@ -207,7 +207,7 @@ export function sandboxContract(backend: SandboxBackend): void {
       assert.equal(stdout, 'the secret\nany program\nwrote\ntoken\n');
     });
 
-    it('tells exit codes from signals', async () => {
+    it('distinguishes exit codes from signals', async () => {
       for (const [script, rc, signal] of [
         ['exit 0', 0, null],
         ['exit 7', 7, null],
@@ -221,7 +221,7 @@ export function sandboxContract(backend: SandboxBackend): void {
       }
     });
 
-    it('says of a program that cannot be started what it says without a sandbox', async () => {
+    it('reports the same error for a program that cannot start as without a sandbox', async () => {
       const argv = ['/no/such/program'] as [string];
       await assert.rejects(rig.bash(backend, '', { request: { argv } }), { code: 'E_SPAWN_FAILED' });
     });
@@ -235,7 +235,7 @@ export function sandboxContract(backend: SandboxBackend): void {
       assert.equal(existsSync(trace), false);
     });
 
-    it('does not follow a link that has come to stand in the place of a grant', async () => {
+    it('does not follow a link that has replaced a granted path', async () => {
       const grant = join(rig.root, 'swapped');
       mkdirSync(grant);
       const beforeLaunch = () => {
@@ -249,21 +249,21 @@ export function sandboxContract(backend: SandboxBackend): void {
       await assert.rejects(run, { code: 'E_PERMISSION' });
     });
 
-    describe('when it is to end', () => {
+    describe('when it ends', () => {
       const FAMILY = `trap '' TERM; setsid sh -c 'trap "" TERM; sleep 600' & (setsid sleep 600 &) ; sleep 600 & echo ready; wait`;
 
-      it('hands SIGTERM to the tool', async () => {
+      it('passes SIGTERM to the tool', async () => {
         const running = await rig.start(
           backend,
-          'trap "sleep 0.1; echo told; exit 9" TERM; echo ready; while :; do sleep 0.01; done',
+          'trap "sleep 0.1; echo heard; exit 9" TERM; echo ready; while :; do sleep 0.01; done',
         );
         await until(() => running.stdout() === 'ready\n');
         running.tree.signal('SIGTERM');
         const { exit } = await running.ended;
-        assert.deepEqual([exit.rc, running.stdout()], [9, 'ready\ntold\n']);
+        assert.deepEqual([exit.rc, running.stdout()], [9, 'ready\nheard\n']);
       });
 
-      it('leaves nothing alive once it is killed', async () => {
+      it('leaves no process alive after a kill', async () => {
         const running = await rig.start(backend, FAMILY);
         await until(() => running.stdout() === 'ready\n');
         assert.ok(running.tree.members().length >= 4);

@@ -7,10 +7,10 @@ import { SeededRandom } from '../support/seeded-random.ts';
 
 const STREAMS = join(ROOT, 'test', 'fixtures', 'streams');
 
-/** In each tool: plays a recorded stream, as the real program would write it. */
+/** Plays a recorded stream in each tool, as the real program would write it. */
 const PLAY =
   'play() { while IFS= read -r line; do printf \'%s\\n\' "$line"; done < "${BASH_SOURCE%/*}/streams/$1"; }\n';
-/** It neither ends nor heeds any word but SIGKILL. */
+/** Does not exit, and ignores every signal except SIGKILL. */
 const STAY = "trap '' TERM INT HUP\nwhile :; do :; done";
 
 let project: TestProject;
@@ -36,9 +36,9 @@ function sessionOf(runId: unknown): { stage: string; version: number; data: obje
 }
 
 describe('the stream of codex', () => {
-  it('is told as events, to a result that the disk bears out', async () => {
+  it('becomes events and a result, checked against the disk', async () => {
     const name = tool('codex_good', 'codex', 'printf x > form.ts\nplay codex.jsonl');
-    // The minimal sandbox has no mkdir: the file lies where the stream's path is changed to.
+    // The minimal sandbox has no mkdir: the file is where the path of the stream is rewritten to.
     const stream = project.path('tools', name, 'streams', 'codex.jsonl');
     project.write(
       `tools/${name}/streams/codex.jsonl`,
@@ -108,7 +108,7 @@ describe('the stream of codex', () => {
     );
   });
 
-  it('tells a turn that failed, one that was cut off, and an exit without a word', async () => {
+  it('reports a failed turn, a truncated turn, and an exit without a final message', async () => {
     const failed = await project.run([tool('codex_failed', 'codex', 'play codex-failed.jsonl; exit 1')]);
     assert.deepEqual([failed.end.state, failed.end.code], ['failed', 'E_TOOL_FAILED']);
     assert.equal(failed.of('error')[0]!.msg, 'stream disconnected before completion');
@@ -124,7 +124,7 @@ describe('the stream of codex', () => {
     assert.match(String(crashed.of('error')[0]!.msg), /exit code 7: no quota/);
   });
 
-  it('does not keep its run when the program stays after its last word', async () => {
+  it('ends its run when the program does not exit after its final message', async () => {
     const name = tool('codex_stays', 'codex', `play codex.jsonl\n${STAY}`, 'timeout_s: 60\n');
     const { end, of } = await project.run([name]);
     assert.deepEqual([end.state, end.code, end.signal, end.survivors], ['completed', null, 'SIGKILL', []]);
@@ -136,12 +136,12 @@ describe('the stream of codex', () => {
     );
   });
 
-  it('fails when the program ends badly after a good last word, and keeps both', async () => {
+  it('fails when the program exits with an error after a successful final message, and keeps both', async () => {
     const { end, of } = await project.run([tool('codex_two', 'codex', 'play codex.jsonl; exit 3')]);
     assert.deepEqual([end.state, end.code, end.rc, of('result').length], ['failed', 'E_TOOL_FAILED', 3, 1]);
   });
 
-  it('ends as blocked when the agent says so, and a later word of progress takes it back', async () => {
+  it('ends as blocked when the agent says so, and a later progress message withdraws that', async () => {
     const say = (text: string) =>
       `echo '${JSON.stringify({ type: 'item.completed', item: { type: 'agent_message', text } })}'`;
     const done = `echo '{"type":"turn.completed","usage":{}}'`;
@@ -158,7 +158,7 @@ describe('the stream of codex', () => {
     assert.equal(going.end.state, 'completed');
   });
 
-  it('is gone on with by the next attempt, which finds its session', async () => {
+  it('is continued by the next attempt, which resumes its session', async () => {
     const script =
       'read -r kept < "$CHECKPOINT_DIR/session.json" && { printf "%s" "$kept" >&2; play codex.jsonl; exit; }\nplay codex-failed.jsonl; exit 1';
     const name = tool('codex_again', 'codex', script);
@@ -171,7 +171,7 @@ describe('the stream of codex', () => {
     assert.equal(JSON.parse(String(heard!.line)).data.session_id, '0199a213-81c0-7800-8aa1-bbab2a035a54');
   });
 
-  it('has no session kept where a tool has put a link in the way', async () => {
+  it('stores no session through a link that a tool has created', async () => {
     using open = new TestProject({ config: WITHOUT_SANDBOX });
     mkdirSync(open.path('outside'));
     const script = `rm -rf "$CHECKPOINT_DIR" && ln -s '${open.path('outside')}' "$CHECKPOINT_DIR"\nplay codex.jsonl`;
@@ -179,7 +179,7 @@ describe('the stream of codex', () => {
     assert.equal(existsSync(open.path('outside/session.json')), false);
     assert.ok(
       messages(run.of('runner_warning')).some((msg) =>
-        /session of codex could not be kept/.test(String(msg)),
+        /session of codex could not be saved/.test(String(msg)),
       ),
     );
   });
@@ -188,7 +188,7 @@ describe('the stream of codex', () => {
 describe('the stream of claude', () => {
   const SESSION = '5f9c6d0e-8b0b-4a55-9d8e-5f0c2f3d7a11';
 
-  it('is told as events, to its result, with its cost', async () => {
+  it('becomes events and a result with its cost', async () => {
     const run = await project.run([tool('claude_good', 'claude', 'play claude.jsonl')]);
     assert.deepEqual([run.end.state, run.of('start')[0]!.session_id], ['completed', SESSION]);
     const [result] = run.of('result');
@@ -212,7 +212,7 @@ describe('the stream of claude', () => {
     assert.deepEqual(run.of('runner_warning'), []);
   });
 
-  it('is not believed when it calls an error a success', async () => {
+  it('fails when it calls an error a success', async () => {
     const { end, of } = await project.run([tool('claude_lies', 'claude', 'play claude-lies.jsonl')]);
     assert.deepEqual([end.state, end.code, end.rc], ['failed', 'E_TOOL_FAILED', 0]);
     const [error] = of('error');
@@ -240,7 +240,7 @@ describe('the stream of claude', () => {
   const heardBy = (events: readonly Record<string, unknown>[]) =>
     events.map(({ line }) => JSON.parse(String(line)).response);
 
-  it('may ask, and hears on its standard input what was answered, until its last word', async () => {
+  it('may ask, and gets the answers on its standard input until its final message', async () => {
     const questions = [
       request(
         'ask-1',
@@ -276,7 +276,7 @@ describe('the stream of claude', () => {
         'ask-4': { 'Which?': 'something else', 'Which more?': ['A', 'B'] },
       }),
     );
-    // The first one is answered while the run waits for it.
+    // The first question is answered while the run waits for it.
     const asked = await project.acor(['run', name, '--answers', answers]);
     assert.equal(asked.code, 2, asked.stdout + asked.stderr);
     const [question] = parseLines(asked.stdout).filter(({ type }) => type === 'action_required');
@@ -311,7 +311,7 @@ describe('the stream of claude', () => {
       },
       { subtype: 'error', request_id: 'ask-5', error: "ACOR does not answer 'hook_callback'" },
     ]);
-    // Its input was closed, so it could end by itself.
+    // ACOR closed its input, so it could exit by itself.
     assert.deepEqual(
       events.filter(({ type }) => type === 'runner_warning'),
       [],
@@ -319,7 +319,7 @@ describe('the stream of claude', () => {
   });
 });
 
-/** A value of any kind, with what trips up code that trusts it. */
+/** A value of any kind, including those that break code which trusts its input. */
 function anything(random: SeededRandom, depth = 0): unknown {
   const plain = [
     '',
@@ -354,7 +354,7 @@ function anything(random: SeededRandom, depth = 0): unknown {
   );
 }
 
-/** Puts anything in the place of some values; the types stay, so that the rest is looked at. */
+/** Replaces some values by anything; the types stay, so that the adapter reads the rest. */
 function spoil(holder: Record<string, unknown>, random: SeededRandom): void {
   for (const [name, value] of Object.entries(holder)) {
     if (name === 'type') continue;
@@ -363,7 +363,7 @@ function spoil(holder: Record<string, unknown>, random: SeededRandom): void {
   }
 }
 
-it('a stream is read whatever it holds, by each adapter: no line of it harms the run', async () => {
+it('with random values does not break the run in any adapter', async () => {
   for (const [adapter, recorded] of [
     ['codex', 'codex.jsonl'],
     ['claude', 'claude.jsonl'],
@@ -413,7 +413,7 @@ it('a stream is read whatever it holds, by each adapter: no line of it harms the
 });
 
 describe('the stream of gemini', () => {
-  it('is told as events, with text that comes in parts', async () => {
+  it('becomes events, with text in several parts', async () => {
     const run = await project.run([tool('gemini_good', 'gemini', 'play gemini.jsonl')]);
     assert.equal(run.end.state, 'completed');
     assert.deepEqual(messages(run.of('progress')), ['Reading the code', '{"file_path":"src/a.ts"}']);
@@ -438,7 +438,7 @@ describe('the stream of gemini', () => {
     assert.equal(run.of('start')[0]!.model, 'gemini-test');
   });
 
-  it('tells an end with an error, whatever the exit code says', async () => {
+  it('reports an end with an error, whatever the exit code', async () => {
     const word = {
       type: 'result',
       status: 'error',
@@ -452,7 +452,7 @@ describe('the stream of gemini', () => {
 });
 
 describe('a program that reports by markers', () => {
-  it('is told as events, and its files are held against the disk', async () => {
+  it('becomes events, and its files are checked against the disk', async () => {
     mkdirSync(project.path('repo'));
     for (const file of ['old.ts', 'kept.ts', 'left.ts']) project.write(`repo/${file}`, 'before');
     const madeMs = statSync(project.path('repo/left.ts')).ctimeMs;
@@ -520,7 +520,7 @@ describe('a program that reports by markers', () => {
     );
   });
 
-  it('waits when it is blocked, and goes on with the answer', async () => {
+  it('waits when it is blocked, and continues with the answer', async () => {
     const script =
       'echo "[BLOCKED] Which URL?"; read -r heard; echo "[PROGRESS] $heard"; echo "[CODEX_COMPLETE] done"';
     const name = tool('marks_blocked', 'markers', script, 'actions: [blocked]\n');
@@ -534,7 +534,7 @@ describe('a program that reports by markers', () => {
     assert.equal(JSON.parse(String(progress!.msg)).answer, 'http://x');
   });
 
-  it('has not completed when it was blocked and left, nor when it never said that it did', async () => {
+  it('is not completed when it exits while blocked, nor when it never reports completion', async () => {
     const blocked = await project.run([tool('marks_left', 'markers', 'echo "[BLOCKED] Which URL?"')]);
     assert.deepEqual([blocked.end.state, blocked.end.code], ['failed', 'E_ACTION_REQUIRED']);
     const strict = await project.run([tool('marks_strict', 'markers', 'echo hello', 'strict: true\n')]);
@@ -542,14 +542,14 @@ describe('a program that reports by markers', () => {
   });
 });
 
-describe('somebody else’s JSONL', () => {
+describe('JSONL of another program', () => {
   const MAP = `map:
   - { when: { message_type: status }, to: progress, fields: { pct: $.percent_done * 100, msg: "$.current_files[0]", done: $.files_done } }
   - { when: { message_type: error }, to: log, fields: { level: warn, msg: $.error.message, item: $.item } }
   - { when: { message_type: summary }, to: result, fields: { data: $, metrics: { files: $.files_new, seconds: $.total_duration } } }
 `;
 
-  it('is mapped by the rules of the manifest, and what no rule is for is kept', async () => {
+  it('is mapped by the rules of the manifest; lines without a rule are kept', async () => {
     const run = await project.run([tool('restic', 'jsonl-map', 'play restic.jsonl', MAP)]);
     assert.equal(run.end.state, 'completed');
     assert.deepEqual(
@@ -569,7 +569,7 @@ describe('somebody else’s JSONL', () => {
     assert.deepEqual(run.of('runner_warning'), []);
   });
 
-  it('may name files, which are held against the disk', async () => {
+  it('may name files, which are checked against the disk', async () => {
     const rule =
       'map: [{ when: { e: wrote }, to: artifact, fields: { path: $.file, change: created } }, { when: { e: end }, to: result }]\n';
     const script =
@@ -582,7 +582,7 @@ describe('somebody else’s JSONL', () => {
     );
   });
 
-  it('is not mapped by rules that do not hold: each mistake is told with its place', async () => {
+  it('is rejected with invalid rules: each mistake is reported with its place', async () => {
     tool(
       'mismapped',
       'jsonl-map',
@@ -591,7 +591,7 @@ describe('somebody else’s JSONL', () => {
     );
     const { error } = await project.envelope(['run', 'mismapped']);
     assert.equal(error.code, 'E_MANIFEST_INVALID');
-    assert.match(error.message, /tool\.yaml:8:12: '\$\.a \*' is no path/);
+    assert.match(error.message, /tool\.yaml:8:12: '\$\.a \*' is not a valid path/);
     assert.deepEqual(
       error.details.problems.map(({ rule, line, column }: Record<string, unknown>) => [rule, line, column]),
       [

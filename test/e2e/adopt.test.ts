@@ -7,7 +7,7 @@ import { TestProject } from '../support/project.ts';
 
 type Draft = { name: string; file: string; inputs: number; manifest?: string; command: string[] };
 
-/** What a program must not do to anybody who only asks for its help; each harm is told, and left for the test to see. */
+/** Harm that a program must not do when ACOR runs it for its help; each attempt is recorded for the test. */
 const HARMFUL = `#!/bin/bash
 echo "Usage: harmful [-v] [FILE]"
 echo "  -v, --verbose   say more"
@@ -20,7 +20,7 @@ exit 0
 `;
 
 describe('acor adopt', () => {
-  it('makes tools of programs that are there, and they run in the sandbox', async () => {
+  it('makes tools of installed programs, and they run in the sandbox', async () => {
     using project = new TestProject();
     for (const [program, least] of [
       ['sort', 25],
@@ -68,7 +68,7 @@ describe('acor adopt', () => {
     );
   });
 
-  it('makes one tool for each subcommand, and asks with nothing but words for help', async () => {
+  it('makes one tool for each subcommand, and passes only words that ask for help', async () => {
     using project = new TestProject();
     const path = project.write(
       'programs/many',
@@ -94,8 +94,8 @@ esac
         why,
       ]),
       [
-        ['many rm', 'tells the same help as another'],
-        ['many broken', 'it told no help that could be read'],
+        ['many rm', 'its help equals that of another command'],
+        ['many broken', 'it printed no usable help'],
       ],
     );
     for (const [, ...args] of data.asked as string[][])
@@ -112,7 +112,7 @@ esac
     ]);
   });
 
-  it('writes nothing with --dry-run, never overwrites, and takes no name that a tool has', async () => {
+  it('writes nothing with --dry-run, never overwrites, and takes no name of an existing tool', async () => {
     using project = new TestProject();
     const dry = await project.envelope(['adopt', 'sort', '--dry-run']);
     assert.ok(dry.data.drafts[0].manifest.startsWith('# DRAFT'));
@@ -129,7 +129,7 @@ esac
     assert.ok(!existsSync(project.path('third')));
   });
 
-  it('tells what is not there, and what tells nothing', async () => {
+  it('reports a missing program, and one without a help text', async () => {
     using project = new TestProject();
     const missing = await project.envelope(['adopt', 'no-such-program']);
     assert.deepEqual([missing.error.code, missing.code], ['E_RUNTIME_MISSING', 2]);
@@ -139,7 +139,7 @@ esac
     assert.match(silent.error.hint, /mute --help, mute -h and mute help/);
   });
 
-  it('lets a program that is asked do no harm, which it would do (the control)', async () => {
+  it('prevents harm by the program, which it does without the sandbox (the control)', async () => {
     const { createServer } = await import('node:net');
     const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
@@ -158,7 +158,7 @@ esac
           ...readdirSync(project.path('programs')).sort(),
         ];
       };
-      // /tmp is the sandbox's own.
+      // /tmp belongs to the sandbox.
       assert.deepEqual(
         (await harms()).filter((each) => each !== 'harm_temp'),
         ['harmful'],
@@ -177,7 +177,7 @@ esac
     }
   });
 
-  it('ends a program that never stops talking, and asks in another way', async () => {
+  it('kills a program that never stops writing, and tries another way to get its help', async () => {
     using project = new TestProject();
     const talks = project.write(
       'talks',

@@ -5,14 +5,14 @@ import { processesOf, readRun, TestProject, until } from '../support/project.ts'
 
 const hasPython = spawnSync('sh', ['-c', 'command -v python3']).status === 0;
 
-describe('a run that is begun again', hasPython ? {} : { skip: 'python3 is not here' }, () => {
+describe('a run that is resumed or retried', hasPython ? {} : { skip: 'python3 is not here' }, () => {
   let project: TestProject;
   before(() => {
     project = new TestProject({ tools: ['steps', 'steps_once', 'quick', 'asks', 'waits'] });
   });
   after(() => project[Symbol.dispose]());
 
-  /** Runs a tool until it is stuck, and kills its supervisor with SIGKILL. */
+  /** Runs a tool until it blocks, and kills its supervisor with SIGKILL. */
   async function killedRun(tool: string): Promise<string> {
     const running = project.start(['run', tool]);
     const { run_id } = await running.event('heartbeat');
@@ -31,7 +31,7 @@ describe('a run that is begun again', hasPython ? {} : { skip: 'python3 is not h
     assert.deepEqual([...new Set(events.map(({ run_id }) => run_id))], [runId]);
   }
 
-  it('goes on from its checkpoints after its supervisor was killed, and does nothing twice', async () => {
+  it('continues from its checkpoints after its supervisor was killed, and repeats nothing', async () => {
     const runId = await killedRun('steps');
     const resumed = readRun(await project.acor(['resume', runId]));
     assert.deepEqual([resumed.code, resumed.end.state, resumed.end.attempt], [0, 'completed', 2]);
@@ -44,7 +44,7 @@ describe('a run that is begun again', hasPython ? {} : { skip: 'python3 is not h
     assert.equal((await project.envelope(['show', runId])).data.state, 'completed');
   });
 
-  it('goes on after a failure, also from another shell and apart from it', async () => {
+  it('continues after a failure, also from another shell and detached from it', async () => {
     const failed = await project.run(['steps', '--how', 'fails']);
     const runId = String(failed.end.run_id);
     const { data } = await project.envelope(['resume', runId, '--detach']);
@@ -54,14 +54,14 @@ describe('a run that is begun again', hasPython ? {} : { skip: 'python3 is not h
     assertOneRun(runId);
   });
 
-  it('begins anew with retry', async () => {
+  it('starts from the beginning with retry', async () => {
     const failed = await project.run(['steps', '--how', 'fails']);
     const retried = readRun(await project.acor(['retry', String(failed.end.run_id)]));
     assert.deepEqual([retried.end.state, retried.end.attempt], ['completed', 2]);
     assert.deepEqual(retried.of('start')[0]!.args, { done: 0, resume: '0' });
   });
 
-  it('is refused when the tool was stopped mid-way and is not idempotent, unless it is forced', async () => {
+  it('is rejected when the tool was stopped midway and is not idempotent, unless forced', async () => {
     const runId = await killedRun('steps_once');
     const { code, error } = await project.envelope(['resume', runId]);
     assert.deepEqual([code, error.code], [1, 'E_OUTCOME_UNKNOWN']);
@@ -70,7 +70,7 @@ describe('a run that is begun again', hasPython ? {} : { skip: 'python3 is not h
     assert.equal(forced.end.state, 'completed');
   });
 
-  it('is begun by one of two who want to at once', async () => {
+  it('is resumed by one of two concurrent callers', async () => {
     const runId = await killedRun('steps');
     const both = await Promise.all([project.acor(['resume', runId]), project.acor(['resume', runId])]);
     const outcomes = both.map(({ code }) => code).sort();
@@ -83,7 +83,7 @@ describe('a run that is begun again', hasPython ? {} : { skip: 'python3 is not h
     assertOneRun(runId);
   });
 
-  it('is not begun when it is completed, or still going', async () => {
+  it('is rejected when it is completed or still live', async () => {
     const { end } = await project.run(['quick']);
     assert.equal((await project.envelope(['resume', String(end.run_id)])).error.code, 'E_USAGE');
     const { data } = await project.envelope(['run', '--detach', 'waits']);
@@ -92,7 +92,7 @@ describe('a run that is begun again', hasPython ? {} : { skip: 'python3 is not h
     await project.envelope(['cancel', data.run_id]);
   });
 
-  it('does not ask again what was answered in an earlier attempt', async () => {
+  it('does not repeat a question that was answered in an earlier attempt', async () => {
     const asked = await project.acor(['run', 'asks']);
     const runId = JSON.parse(asked.stdout.split('\n')[0]!).run_id as string;
     process.kill(project.record(runId)!.pid, 'SIGKILL');

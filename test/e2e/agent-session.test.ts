@@ -25,7 +25,7 @@ describe('an agent that has read only acor explain', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  /** Gives a line to a shell just as it is written. */
+  /** Runs a line in a shell. */
   function sh(line: string) {
     const { stdout, stderr, status } = spawnSync('sh', ['-c', line.replace(/^acor /, `'${ACOR}' `)], {
       cwd: project.root,
@@ -55,7 +55,7 @@ describe('an agent that has read only acor explain', () => {
     return call.replaceAll(/ \[[^\]]*\]/g, '');
   }
 
-  it('runs a tool, answers its question by a command of `next`, and finds what came of it', () => {
+  it('runs a tool, answers its question by a command of `next`, and reads the result', () => {
     assert.match(text, /exit code 2 while the run waits/);
     const started = sh(callOf('asks'));
     assert.equal(started.code, 2);
@@ -70,7 +70,7 @@ describe('an agent that has read only acor explain', () => {
     assert.deepEqual([decision.by, decision.answer], ['claude-code', 'slow']);
   });
 
-  it('does the same with one envelope, and recovers from a wrong name, a wrong flag and a bad answer by what they say', () => {
+  it('does the same with one envelope, and recovers from a wrong name, a wrong flag and a bad answer by the hints', () => {
     const wrongName = ask(`${callOf('asks').replace('asks', 'aks')} --no-stream`);
     assert.deepEqual([wrongName.code, wrongName.error.class], [1, 'user_error']);
     const described = ask(wrongName.meta.next[0]);
@@ -87,7 +87,7 @@ describe('an agent that has read only acor explain', () => {
     assert.deepEqual(waited.data.result.data, { answer: 'fast' });
   });
 
-  it('looks at a failed run by its `next`, calls the tool rightly, and reads the artifact of the run', () => {
+  it('inspects a failed run by its `next`, calls the tool correctly, and reads the artifact of the run', () => {
     project.write('tools/imports/cli.sh', TOOL, 0o755);
     const manifest = { name: 'imports', inputs: [{ name: 'table', required: true }], actions: ['bad_row'] };
     project.write('tools/imports/tool.yaml', JSON.stringify(manifest));
@@ -103,7 +103,7 @@ describe('an agent that has read only acor explain', () => {
     assert.deepEqual(ask(`acor artifacts ${waited.data.run_id}`).data.artifacts, waited.data.artifacts);
   });
 
-  it('starts long work, looks at it, and cancels it', () => {
+  it('starts long work, follows it, and cancels it', () => {
     const { data } = ask(`${callOf('waits')} --detach`);
     const waited = ask(`acor wait ${data.run_id} --timeout 0.2`);
     assert.deepEqual([waited.data.waited, waited.meta.next], ['timeout', [`acor wait ${data.run_id}`]]);

@@ -12,7 +12,7 @@ import { calls, ScriptedModel, says } from '../support/scripted-model.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 describe('the tools of a project as function tools', () => {
-  it('have a schema each, run the tool, and tell what keeps it from running', async () => {
+  it('have a schema each, run the tool, and report why it cannot run', async () => {
     using project = new TestProject({ tools: ['exits_with'], config: WITHOUT_SANDBOX });
     project.write(
       'tools/adds/tool.yaml',
@@ -50,7 +50,7 @@ inputs:
     );
   });
 
-  it('stop at a question, and go on when the model answers it', async () => {
+  it('stop at a question, and continue when the model answers it', async () => {
     using project = new TestProject({ tools: ['asks_in_typescript'], config: WITHOUT_SANDBOX });
     const tools = await new Acor({ cwd: project.root }).functionTools();
     const [ask, answer] = ['asks_in_typescript', 'acor_answer'].map(
@@ -70,7 +70,7 @@ inputs:
     assert.deepEqual([done.state, done.data], ['completed', { way: 'left' }]);
   });
 
-  it('cancel their run with the signal of the call', async () => {
+  it('cancel their run when the signal of the call aborts', async () => {
     using project = new TestProject({ tools: ['endless'], config: WITHOUT_SANDBOX });
     const [endless] = await new Acor({ cwd: project.root }).functionTools();
     const stop = new AbortController();
@@ -79,7 +79,7 @@ inputs:
     assert.equal((await call).state, 'cancelled');
   });
 
-  it('serve an agent of a few lines, the example, against a scripted model', async () => {
+  it('work in the example agent, against a scripted model', async () => {
     using model = await ScriptedModel.start([
       [calls('log_summary', { log: 'data/access.log', top: 1 })],
       [says('That was all.')],
@@ -94,13 +94,13 @@ inputs:
     assert.equal(stdout, 'That was all.\n');
     const [first, second] = model.asked;
     assert.ok(first.tools.some(({ name }: { name: string }) => name === 'example_processor'));
-    const told = JSON.parse(second.input[0].output);
-    assert.equal(told.state, 'completed', second.input[0].output);
+    const output = JSON.parse(second.input[0].output);
+    assert.equal(output.state, 'completed', second.input[0].output);
     assert.equal(second.previous_response_id, 'resp_1');
   });
 });
 
-/** The examples in a folder of their own, where `acor` is the package that is tested. */
+/** The examples in their own folder, where `acor` is the package under test. */
 class ExamplesCopy {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'acor-examples-')));
 

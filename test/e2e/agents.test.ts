@@ -9,7 +9,7 @@ import { TestProject } from '../support/project.ts';
 
 const ALL = 'claude,codex,gemini';
 
-/** The keys of the Agent Skills specification; clients of Agent Plugins leave out a skill that has others. */
+/** The keys of the Agent Skills specification; clients of Agent Plugins ignore a skill that has others. */
 const SKILL_KEYS = ['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools'];
 
 describe('acor init --agents', () => {
@@ -34,7 +34,7 @@ describe('acor init --agents', () => {
   const write = (path: string, text: string) => around.write(join(basename(folder), path), text);
   type Row = { path: string; action?: string; state?: string; fix?: string; why?: string };
   const rowOf = (files: Row[], path: string) => files.find((file) => file.path === path)!;
-  /** The states that `agents check` tells, of files that are not as they should be. */
+  /** The files that `agents check` reports, with a state other than `current`. */
   async function faults(): Promise<Record<string, string>> {
     const { data, error } = await check();
     const files: Row[] = (data ?? error.details).files;
@@ -43,7 +43,7 @@ describe('acor init --agents', () => {
     );
   }
 
-  it('writes files that are as `agents check` wants them, and nothing new when done again', async () => {
+  it('writes files that `agents check` accepts, and changes nothing the second time', async () => {
     project();
     const { data, meta } = await init(ALL);
     assert.ok(data.files.every(({ action }: Row) => action === 'create'));
@@ -58,7 +58,7 @@ describe('acor init --agents', () => {
     assert.deepEqual(treeOf(folder), before);
   });
 
-  it('writes what is for these agents alone, and later for further ones beside them', async () => {
+  it('writes only the files of the given agents, and later those of other agents beside them', async () => {
     project();
     await init('codex');
     assert.deepEqual(
@@ -72,7 +72,7 @@ describe('acor init --agents', () => {
     assert.deepEqual(error.details.agents, ['codex', 'gemini']);
   });
 
-  it('refuses an agent that it does not know before it writes anything', async () => {
+  it('rejects an unknown agent before it writes anything', async () => {
     project();
     const { code, error } = await init('claude,cursor');
     assert.deepEqual([code, error.code, existsSync(join(folder, '.acor'))], [1, 'E_USAGE', false]);
@@ -87,7 +87,7 @@ describe('acor init --agents', () => {
     assert.deepEqual(treeOf(folder), before);
   });
 
-  it('leaves all that is somebody else’s as it is', async () => {
+  it('keeps files, settings and text blocks of other owners', async () => {
     const settings =
       '{\n    // mine\n    "model": "opus",\n    "hooks": { "PreToolUse": [{ "matcher": "Bash", "hooks": [] }] },\n}\n';
     const servers = '{"mcpServers":{"other":{"command":"x"}}}';
@@ -125,12 +125,12 @@ describe('acor init --agents', () => {
     assert.deepEqual(await faults(), {});
   });
 
-  it('tells what is missing, stale, changed by hand, and mends each as the fix says', async () => {
+  it('reports missing, stale and manually changed files, and the reported command fixes each', async () => {
     project();
     await init(ALL);
     rmSync(join(folder, '.codex/hooks.json'));
     const record = JSON.parse(read('.acor/agents.json'));
-    // As an earlier ACOR wrote it: other than today, and as the record has it.
+    // As an earlier ACOR wrote it: the record has its hash, and it differs from the current text.
     write('.agents/skills/acor/SKILL.md', 'old\n');
     record.parts['.agents/skills/acor/SKILL.md#file'] = createHash('sha256').update('old\n').digest('hex');
     write('.acor/agents.json', JSON.stringify(record));
@@ -147,9 +147,9 @@ describe('acor init --agents', () => {
     assert.deepEqual(await faults(), states);
     const { code, error, meta } = await check();
     assert.deepEqual([code, error.code], [2, 'E_CONFIG_INVALID']);
-    const [mending] = meta.next;
-    assert.equal(mending, `acor init --agents ${ALL}`);
-    await around.envelope(mending.split(' ').slice(1), { cwd: folder });
+    const [fixCommand] = meta.next;
+    assert.equal(fixCommand, `acor init --agents ${ALL}`);
+    await around.envelope(fixCommand.split(' ').slice(1), { cwd: folder });
     const { 'GEMINI.md': guide, '.mcp.json': server, '.claude/agents/acor-operator.md': operator } = states;
     assert.deepEqual(await faults(), {
       '.claude/agents/acor-operator.md': operator,
@@ -165,7 +165,7 @@ describe('acor init --agents', () => {
     assert.match(read('.acor/replaced/.mcp.json'), /1000/);
   });
 
-  it('does not touch files that it cannot read, and says what a person puts in', async () => {
+  it('does not change files that it cannot parse, and says what a person must add', async () => {
     project({
       '.mcp.json': '{"mcpServers": [',
       '.claude/settings.json': '{"hooks": []}',
@@ -186,14 +186,14 @@ describe('acor init --agents', () => {
     assert.equal((await check()).code, 2);
   });
 
-  it('does not follow links out of the project, and takes two names of one folder for one', async () => {
+  it('does not follow links out of the project, and treats two names of one folder as one', async () => {
     const outside = around.path('outside');
     mkdirSync(outside, { recursive: true });
     project();
     symlinkSync(outside, join(folder, '.claude'));
     await init('claude');
     assert.deepEqual(readdirSync(outside), []);
-    // The control: inside of the project the same link is followed.
+    // The control: it follows the same link inside the project.
     project();
     mkdirSync(join(folder, '.agents/skills'), { recursive: true });
     mkdirSync(join(folder, '.claude'));
@@ -204,7 +204,7 @@ describe('acor init --agents', () => {
     assert.ok(existsSync(join(folder, '.agents/skills/acor/SKILL.md')));
   });
 
-  it('says how to begin where there is nothing, and where the record is damaged', async () => {
+  it('says how to begin when there are no files, and when the record is damaged', async () => {
     project();
     const { data, meta } = await check();
     assert.deepEqual([data.files, meta.next], [[], [`acor init --agents ${ALL}`]]);
@@ -218,7 +218,7 @@ describe('acor init --agents', () => {
     assert.deepEqual(await faults(), {});
   });
 
-  it('writes skills, settings and a plugin that keep to their specifications', async () => {
+  it('writes skills, settings and a plugin that match their specifications', async () => {
     project();
     await init(ALL);
     const { data } = await around.envelope(['agents', 'plugin', '--output', 'plugin'], { cwd: folder });
@@ -280,7 +280,7 @@ describe('acor init --agents', () => {
     assert.equal(JSON.parse(read('plugin/.claude-plugin/plugin.json')).name, 'acor');
   });
 
-  it('writes a plugin again where it was, and not into a folder of something else', async () => {
+  it('updates a plugin in its folder, and does not write into another folder with content', async () => {
     project({ 'full/mine.txt': 'mine' });
     const plugin = (output: string) =>
       around.envelope(['agents', 'plugin', '--output', output], { cwd: folder });
@@ -296,7 +296,7 @@ describe('acor init --agents', () => {
   });
 });
 
-/** Every file of a folder with its text. */
+/** Every file of a folder with its content. */
 function treeOf(folder: string): string[] {
   return (readdirSync(folder, { recursive: true, encoding: 'utf8' }) as string[])
     .filter((path) => !path.startsWith('.runs') && statSync(join(folder, path)).isFile())

@@ -16,14 +16,14 @@ import { TestProject } from '../support/project.ts';
 
 type Asked = { kind: string; name: string; operation: string };
 
-/** A policy under which nobody may do anything, and what it was asked. */
+/** A policy that denies everything, and the calls that it received. */
 function denying(): { asked: Asked[]; authorize: Authorize } {
   const asked: Asked[] = [];
   return {
     asked,
     authorize: ({ kind, name }, operation) => {
       asked.push({ kind, name, operation: operation.name });
-      return { allowed: false, why: 'nobody may', hint: 'Ask Ann.' };
+      return { allowed: false, why: 'denied', hint: 'Ask Ann.' };
     },
   };
 }
@@ -58,7 +58,7 @@ async function command(args: readonly string[], authorize: Authorize, env: Recor
 
 describe('a policy that denies everything', () => {
   for (const { command: words, load } of ROUTES) {
-    it(`refuses 'acor ${words}' before it begins, and is asked once`, async () => {
+    it(`refuses 'acor ${words}' before it begins, and is evaluated once`, async () => {
       const op = await load();
       const { asked, authorize } = denying();
       const before = readdirSync(project.root).sort();
@@ -69,19 +69,19 @@ describe('a policy that denies everything', () => {
         [answer.ok, answer.error.code, answer.error.hint, exit],
         [false, 'E_PERMISSION', 'Ask Ann.', 1],
       );
-      assert.match(answer.error.message, new RegExp(`agent 'tester' may not call ${op.name}: nobody may`));
+      assert.match(answer.error.message, new RegExp(`agent 'tester' may not call ${op.name}: denied`));
       assert.deepEqual(asked, [{ kind: 'agent', name: 'tester', operation: op.name }]);
       assert.deepEqual(readdirSync(project.root).sort(), [...new Set([...before, 'err', 'out'])].sort());
     });
   }
 
-  it('is asked about the local user where no agent shows itself', async () => {
+  it('gets the local user as principal when there is no agent', async () => {
     const { asked, authorize } = denying();
     await command(['version'], authorize);
     assert.equal(asked[0]!.kind, 'local-user');
   });
 
-  it('refuses every tool of the MCP server, and its lists', async () => {
+  it('denies every tool of the MCP server, and its lists', async () => {
     const { asked, authorize } = denying();
     const host = new Host({
       cwd: project.root,
@@ -125,7 +125,7 @@ describe('a policy that denies everything', () => {
   });
 });
 
-it('a policy that allows reading alone lets the run of a tool be planned by nobody, and shown to everybody', async () => {
+it('a policy that allows only reading denies planning a run of a tool, and allows showing one', async () => {
   const authorize: Authorize = (_, { effect }) =>
     effect === 'reads' ? { allowed: true } : { allowed: false, why: 'reading only' };
   assert.equal((await command(['list'], authorize)).answer.ok, true);

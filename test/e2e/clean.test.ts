@@ -30,7 +30,7 @@ describe(`clean (seed ${SEED})`, () => {
         .flatMap(({ type, run_id }) => (type === 'cleaned' ? [run_id] : [])),
     );
 
-  it('killed at any moment, leaves every run either as it was, or gone and entered as cleaned', async () => {
+  it('killed at any moment, leaves every run either unchanged, or removed and recorded as cleaned', async () => {
     const random = new SeededRandom(SEED);
     await cloneRuns(project.runsDir, RUNS, { isWhole: true });
     const all = runsThere();
@@ -55,7 +55,7 @@ describe(`clean (seed ${SEED})`, () => {
     assert.equal((await project.envelope(['verify'])).code, 0);
   });
 
-  it('removes what two processes remove at once, each run once', async () => {
+  it('in two processes at once removes each run once', async () => {
     await cloneRuns(project.runsDir, 60, { isWhole: true });
     const [one, other] = await Promise.all([
       project.envelope(['clean', '--keep', '0']),
@@ -68,7 +68,7 @@ describe(`clean (seed ${SEED})`, () => {
     assert.equal((await project.envelope(['verify'])).code, 0);
   });
 
-  it('leaves a run that is live, and frees the key of a run that it removed', async () => {
+  it('never removes a live run, and frees the key of a removed run', async () => {
     const running = project.start(['run', 'waits']);
     const live = String((await running.event('heartbeat')).run_id);
     await project.acor(['run', 'quick', '--idempotency-key', 'k']);

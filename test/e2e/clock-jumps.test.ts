@@ -36,7 +36,7 @@ describe('a clock that jumps', () => {
     MovedDate.byMs = 0;
   });
 
-  it('an hour forwards and two back ends no run before its time, and is not in its duration', async () => {
+  it('an hour forwards and two back ends no run too early, and does not change its duration', async () => {
     const acor = new Acor({ cwd: project.root });
     const jumpsMs = [HOUR_MS, -HOUR_MS, 3 * HOUR_MS];
     const begunMs = performance.now();
@@ -83,7 +83,7 @@ describe('a clock that jumps', () => {
     });
   }
 
-  it('does not make a process out to be another one, nor a run to be lost', async () => {
+  it('does not change the identity of a process, nor lose a run', async () => {
     const identity = identify(process.pid);
     const acor = new Acor({ cwd: project.root });
     const run = acor.run('holds', [project.path('never')]);
@@ -101,7 +101,7 @@ describe('a clock that jumps', () => {
     assert.equal((await run).state, 'cancelled');
   });
 
-  it('gives no two runs the same id, though those of a clock that was set back sort before', async () => {
+  it('never creates the same id twice, though ids after a backward jump sort before earlier ones', async () => {
     const now = newRunId();
     MovedDate.byMs = -HOUR_MS;
     const ids = Array.from({ length: 20_000 }, () => newRunId());

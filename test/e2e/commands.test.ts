@@ -15,12 +15,12 @@ import {
 } from '../support/project.ts';
 import { ProjectInProcess } from '../support/project-in-process.ts';
 
-/** Runs a tool to its end and gives the id of the run. */
+/** Runs a tool to its end and returns the id of the run. */
 async function runOf(project: TestProject, ...args: string[]): Promise<string> {
   return String((await project.run(args)).end.run_id);
 }
 
-/** A run of `walks` that stands still after its first step, until `go` is called. */
+/** A run of `walks` that blocks after its first step, until `go` is called. */
 async function standingRun(project: TestProject, count = 3) {
   const folder = `gates-${project.runIds().length}`;
   project.write(`${folder}/empty`, '');
@@ -49,7 +49,7 @@ describe('runs and show', () => {
 
   const idsOf = (data: { runs: { run_id: string }[] }) => data.runs.map(({ run_id }) => run_id);
 
-  it('lists the newest first, and by tool and state', async () => {
+  it('lists the newest first, and filters by tool and state', async () => {
     const newestFirst = [...ids].reverse();
     assert.deepEqual(idsOf((await project.envelope(['runs'])).data), newestFirst);
     const quick = await project.envelope(['runs', '--tool', 'quick']);
@@ -62,7 +62,7 @@ describe('runs and show', () => {
     assert.deepEqual((await project.envelope(['runs', '--tool', 'nothing'])).data.runs, []);
   });
 
-  it('pages and picks fields, and says how much there is', async () => {
+  it('pages and picks fields, and reports the total', async () => {
     const { data, meta } = await project.envelope([
       'runs',
       '--limit',
@@ -86,7 +86,7 @@ describe('runs and show', () => {
     assert.match(unknown.error.hint, /run_id/);
   });
 
-  it('shows a run that ended well with its result and its artifacts', async () => {
+  it('shows a completed run with its result and its artifacts', async () => {
     const { data, meta } = await project.envelope(['show', ids[2]!]);
     assert.deepEqual([data.state, data.code, data.rc, data.error], ['completed', null, 0, null]);
     assert.equal(data.result.type, 'result');
@@ -103,13 +103,13 @@ describe('runs and show', () => {
     assert.deepEqual((await project.envelope(['artifacts', ids[0]!])).data.artifacts, []);
   });
 
-  it('shows a failed run with the commands that lead on', async () => {
+  it('shows a failed run with the next commands', async () => {
     const { data, meta, code } = await project.envelope(['show', ids[1]!]);
     assert.deepEqual([code, data.state, data.code, data.rc], [0, 'failed', 'E_TOOL_FAILED', 9]);
     assert.ok(meta.next.includes(`acor logs ${ids[1]}`), String(meta.next));
   });
 
-  it('shows a run that is going on with its progress and what can be done', async () => {
+  it('shows a live run with its progress and its next commands', async () => {
     const { runId, running, goOn } = await standingRun(project);
     const { data, meta } = await project.envelope(['show', runId]);
     assert.deepEqual(
@@ -130,7 +130,7 @@ describe('runs and show', () => {
     );
   });
 
-  it('gives the same object as TOON', async () => {
+  it('writes the same object as TOON', async () => {
     for (const args of [['runs'], ['show', ids[2]!], ['tools', 'run.list'], ['show', 'r-nothing']]) {
       const json = await project.envelope(args);
       const { stdout, code } = await project.acor([...args, '--toon']);
@@ -155,7 +155,7 @@ describe('logs', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  it('lead from page to page through all events, once each', async () => {
+  it('page through all events, each exactly once', async () => {
     const read: Event[] = [];
     let next: string | undefined = `acor logs ${runId}`;
     for (let pages = 0; next !== undefined; pages++) {
@@ -169,7 +169,7 @@ describe('logs', () => {
     assert.deepEqual(read, all);
   });
 
-  it('go by type, from a seq on', async () => {
+  it('filter by type, from a seq on', async () => {
     const { data } = await project.envelope([
       'logs',
       runId,
@@ -190,7 +190,7 @@ describe('logs', () => {
     assert.equal(behind.data.last_seq, 99999);
   });
 
-  it('as text are one readable line for each event that says something', async () => {
+  it('as text are one readable line for each event with a message', async () => {
     const { stdout, code } = await project.acor([
       'logs',
       runId,
@@ -232,7 +232,7 @@ describe('logs', () => {
     );
   });
 
-  it('follow a run that is over by reading it to its end', async () => {
+  it('follow an ended run by reading it to its end', async () => {
     const { stdout, code } = await project.acor(['logs', runId, '--follow', '--since', '2400']);
     assert.equal(code, 0);
     assert.deepEqual(parseLines(stdout), all.slice(2400));
@@ -240,7 +240,7 @@ describe('logs', () => {
 });
 
 describe('cancel', () => {
-  it('ends a run with its reason, and is no error for one that is over', async () => {
+  it('ends a run with its reason, and succeeds for an ended run', async () => {
     using project = new ProjectInProcess({ tools: ['waits'] });
     const running = project.start(['run', 'waits']);
     const runId = String((await running.event('heartbeat')).run_id);
@@ -266,7 +266,7 @@ describe('verify', () => {
   const linesOf = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n');
   const putLines = (path: string, lines: readonly string[]) => writeFileSync(path, `${lines.join('\n')}\n`);
 
-  it('finds nothing where nothing was changed', async () => {
+  it('reports nothing when nothing was changed', async () => {
     const runId = await runOf(project, 'right_hash');
     const { code, data } = await project.envelope(['verify', runId]);
     assert.equal(code, 0);
@@ -289,7 +289,7 @@ describe('verify', () => {
     assert.equal((await project.envelope(['verify'])).data.ok, true);
   });
 
-  /** What verify says of a run after a change; the change is undone after that. */
+  /** The report of verify after a change; restores the change afterwards. */
   async function problemsAfter(runId: string, change: (path: string) => void) {
     const path = pathOf(runId);
     const kept = readFileSync(path);
@@ -312,7 +312,7 @@ describe('verify', () => {
     ['middle', (count: number) => Math.floor(count / 2)],
     ['one before the last', (count: number) => count - 1],
   ] as const) {
-    it(`names the place of one changed byte in the ${where} event`, async () => {
+    it(`reports the place of one changed byte in the ${where} event`, async () => {
       const runId = await runOf(project, 'many_events', '300');
       const lines = linesOf(pathOf(runId));
       const line = lineOf(lines.length);
@@ -329,7 +329,7 @@ describe('verify', () => {
     });
   }
 
-  it('finds a change in the event that ends the run, which no seal of its own covers', async () => {
+  it('detects a change in the event that ends the run, which its own seal does not cover', async () => {
     const runId = await runOf(project, 'quick');
     const path = pathOf(runId);
     const kept = readFileSync(path, 'utf8');
@@ -353,7 +353,7 @@ describe('verify', () => {
     ],
     ['line that is no JSON', (lines: string[]) => lines.toSpliced(4, 1, 'x'), /not a JSON object/],
   ] as const) {
-    it(`names the line of a ${what}`, async () => {
+    it(`reports the line of a ${what}`, async () => {
       const runId = await runOf(project, 'many_events', '20');
       const problems = await problemsAfter(runId, (path) => putLines(path, change(linesOf(path))));
       const order = problems.find(({ problem }) => found.test(problem));
@@ -362,7 +362,7 @@ describe('verify', () => {
     });
   }
 
-  it('finds what was added behind the end, and a last line that was cut', async () => {
+  it('detects bytes added after the end, and a truncated last line', async () => {
     const runId = await runOf(project, 'quick');
     const added = await problemsAfter(runId, (path) => appendFileSync(path, '{"seq":6,"type":"log"}\n'));
     assert.match(added[0]!.problem, /its end is not the last/);
@@ -371,7 +371,7 @@ describe('verify', () => {
     assert.match(cut[0]!.problem, /cut short/);
   });
 
-  it('names an artifact that was changed or removed', async () => {
+  it('reports an artifact that was changed or removed', async () => {
     const runId = await runOf(project, 'right_hash');
     const { data } = await project.envelope(['artifacts', runId]);
     const [first, second] = data.artifacts.map(({ path }: { path: string }) => path) as [string, string];
@@ -415,7 +415,7 @@ describe('verify', () => {
       ['pair of swapped lines', (lines: string[]) => lines.toSpliced(1, 2, lines[2]!, lines[1]!), 2],
       ['line that is no JSON', (lines: string[]) => lines.toSpliced(1, 1, 'x'), 2],
     ] as const) {
-      it(`gives away a ${what}, by its number`, async () => {
+      it(`reveals a ${what}, by its number`, async () => {
         const path = join(own.runsDir, 'ledger.jsonl');
         const kept = linesOf(path);
         putLines(path, change(kept));
@@ -428,7 +428,7 @@ describe('verify', () => {
       });
     }
 
-    it('gives away a run whose folder was deleted by hand, and one whose record is gone', async () => {
+    it('reveals a run whose folder was deleted by hand, and one whose record is missing', async () => {
       rmSync(join(own.runsDir, ids[1]!), { recursive: true });
       rmSync(join(own.runsDir, ids[2]!, 'metadata.json'));
       const { code, error } = await own.envelope(['verify']);
@@ -448,7 +448,7 @@ describe('verify', () => {
     });
   });
 
-  it('holds in a project that is reached through a link', async () => {
+  it('is valid in a project that is opened through a link', async () => {
     using other = new ProjectInProcess({ tools: ['right_hash'] });
     const link = `${other.root}-link`;
     assert.equal(spawnSync('ln', ['-s', other.root, link]).status, 0);
@@ -462,7 +462,7 @@ describe('verify', () => {
 });
 
 describe('clean', () => {
-  it('needs to be told what may go, and touches neither a live run nor, with --dry-run, anything', async () => {
+  it('needs a rule for which runs to remove, and never removes a live run, or with --dry-run anything', async () => {
     using project = new ProjectInProcess({ tools: ['quick', 'walks'] });
     const { running, runId: live, goOn } = await standingRun(project);
     const ids = [await runOf(project, 'quick'), await runOf(project, 'quick'), await runOf(project, 'quick')];
@@ -498,7 +498,7 @@ describe('list, describe, tools', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  it('list by a filter, with what is wrong with a broken one', async () => {
+  it('list filters, and shows the problems of a broken tool', async () => {
     const { data, meta } = await project.envelope(['list', '--filter', 'copies a FILE']);
     assert.deepEqual([data.tools.length, data.tools[0].name, meta.count], [1, 'reads_file', 1]);
     const broken = await project.envelope(['list', '--filter', 'broken']);
@@ -508,7 +508,7 @@ describe('list, describe, tools', () => {
     assert.doesNotMatch(table.stdout, /\u001b/);
   });
 
-  it('describe a tool: its inputs and how it is called, its manifest, its permissions', async () => {
+  it('describe shows the inputs of a tool and its usage, its manifest, its permissions', async () => {
     const { data } = await project.envelope(['describe', 'reads_file']);
     assert.equal(data.usage, 'acor run reads_file <file>');
     assert.deepEqual(
@@ -531,7 +531,7 @@ describe('list, describe, tools', () => {
     assert.deepEqual([broken.code, broken.error.code], [2, 'E_MANIFEST_INVALID']);
   });
 
-  it('tools tells every field of every command, by category and name', async () => {
+  it('tools lists every field of every command, by category and name', async () => {
     const { data } = await project.envelope(['tools']);
     const names: string[] = data.tools.map(({ name }: { name: string }) => name);
     assert.ok(names.length >= 17);
@@ -584,7 +584,7 @@ describe('list, describe, tools', () => {
 describe('health, config, errors, version', () => {
   const nameOf = ({ name }: { name: string }) => name;
 
-  it('is ready when all is well and degraded when something may be better, with a fix that works', async () => {
+  it('is ok when everything works and degraded when something can be better, with a fix that works', async () => {
     using project = new ProjectInProcess({
       tools: ['quick'],
       config: "version: 1\nsecurity: { isolation: 'off' }\n",
@@ -613,7 +613,7 @@ describe('health, config, errors, version', () => {
     assert.match(check.detail, /tool\.yaml:3:1/);
   });
 
-  it('is blocked, with exit code 2, when nothing can run', async () => {
+  it('is blocked, with exit code 2, when no tool can run', async () => {
     using project = new ProjectInProcess({
       tools: ['quick'],
       config: 'version: 1\nproject: { runs_dir: taken/runs }\n',
@@ -648,7 +648,7 @@ describe('health, config, errors, version', () => {
     assert.equal((await lost()).detail, 'none');
   });
 
-  it('shows where each value comes from: flag, environment, file with its place, default', async () => {
+  it('shows the origin of each value: flag, environment, file with its place, default', async () => {
     using project = new ProjectInProcess({
       config: 'version: 1\nenvironment:\n  timeout_s: ${LIMIT:-60}\n  heartbeat_grace_s: 7\n',
     });
@@ -662,24 +662,24 @@ describe('health, config, errors, version', () => {
     const values = new Map<string, { value: unknown; source: string; where: string | null }>(
       data.values.map((each: { key: string }) => [each.key, each]),
     );
-    const told = (key: string) => {
+    const shown = (key: string) => {
       const { value, source, where } = values.get(`environment.${key}`)!;
       return [value, source, where];
     };
-    assert.deepEqual(told('timeout_s'), [61, 'project', `${project.path('.acor/config.yaml')}:3:14`]);
-    assert.deepEqual(told('heartbeat_grace_s').slice(0, 2), [8, 'environment']);
-    assert.match(String(told('heartbeat_grace_s')[2]), /ACOR_ENVIRONMENT_HEARTBEAT_GRACE_S/);
-    assert.deepEqual(told('cancel_grace_s').slice(0, 2), [3, 'user']);
+    assert.deepEqual(shown('timeout_s'), [61, 'project', `${project.path('.acor/config.yaml')}:3:14`]);
+    assert.deepEqual(shown('heartbeat_grace_s').slice(0, 2), [8, 'environment']);
+    assert.match(String(shown('heartbeat_grace_s')[2]), /ACOR_ENVIRONMENT_HEARTBEAT_GRACE_S/);
+    assert.deepEqual(shown('cancel_grace_s').slice(0, 2), [3, 'user']);
     assert.match(
-      String(told('cancel_grace_s')[2]),
+      String(shown('cancel_grace_s')[2]),
       /user\/acor\/config\.yaml:1:\d+|user\/acor\/config\.yaml:2:\d+/,
     );
-    assert.deepEqual(told('max_output_size'), [30_000_000, 'default', null]);
+    assert.deepEqual(shown('max_output_size'), [30_000_000, 'default', null]);
     const fallback = await project.envelope(['config', 'show', 'environment.timeout_s']);
     assert.deepEqual(fallback.data.values[0].value, 60);
   });
 
-  it('lists the error codes, the project’s own among them', async () => {
+  it('lists the error codes, including those of the project', async () => {
     using project = new ProjectInProcess();
     project.write(
       '.acor/error_codes.yaml',
@@ -708,7 +708,7 @@ describe('health, config, errors, version', () => {
     assert.deepEqual(codes, Object.keys(ERROR_CODES).sort());
   });
 
-  it('tells the version, and in detail what it depends on', async () => {
+  it('shows the version, and in detail what it depends on', async () => {
     using project = new ProjectInProcess();
     const { version } = JSON.parse(
       readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8'),

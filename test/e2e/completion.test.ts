@@ -50,7 +50,7 @@ describe('a Tab', () => {
     assert.deepEqual((await complete('--json', 'expl')).values, ['explain']);
   });
 
-  it('offers tools with what they do, and behind a tool its own inputs before the flags of ACOR', async () => {
+  it('offers tools with their descriptions, and after a tool its own inputs before the flags of ACOR', async () => {
     assert.deepEqual((await complete('run', 'p')).lines, ['paints\tPaints a file.']);
     const { values } = await complete('run', 'paints', '--');
     assert.deepEqual(values.slice(0, 2), ['--colour', '--limit']);
@@ -60,7 +60,7 @@ describe('a Tab', () => {
     assert.equal((await complete('run', 'paints', '')).kind, 'files');
   });
 
-  it('offers the values of an enum, but nothing that a shell would take for more than a word', async () => {
+  it('offers the values of an enum, but none that a shell would interpret', async () => {
     assert.deepEqual((await complete('run', 'paints', '--colour', '')).values, ['red', 'green']);
     assert.deepEqual((await complete('run', 'paints', '--colour=g')).values, ['--colour=green']);
     assert.deepEqual((await complete('runs', '--state', 'wai')).values, ['waiting_ai']);
@@ -77,7 +77,7 @@ describe('a Tab', () => {
     assert.deepEqual((await complete('answer', runId, 'a-1', '--choice', '')).values, ['slow', 'fast']);
   });
 
-  it('offers paths where a path may stand, and nothing for a project that is broken', async () => {
+  it('offers paths where a path is expected, and nothing in an invalid project', async () => {
     assert.equal((await complete('answer', runId, '--file', '')).kind, 'files');
     assert.equal((await complete('--cwd', '')).kind, 'files');
     using broken = new TestProject({ config: 'version: [' });
@@ -87,7 +87,7 @@ describe('a Tab', () => {
 });
 
 describe('the script for a shell', () => {
-  it('is printed as it is, and in an envelope where that is asked for', async () => {
+  it('is printed as a document, and in an envelope on request', async () => {
     const { stdout } = await project.acor(['complete', 'bash']);
     assert.match(stdout, /^# Completion of acor for bash/);
     const { data } = await project.envelope(['complete', 'bash', '--json']);
@@ -106,7 +106,7 @@ describe('the script for a shell', () => {
     return stdout.trimEnd().split('\n');
   }
 
-  it('offers in bash what belongs behind a sign at which bash cuts words', () => {
+  it('completes in bash after the characters at which bash splits words', () => {
     assert.deepEqual(inBash('run', 'paints', '--colour', '=', 'gr'), ['green']);
     assert.deepEqual(inBash('run', 'paints', '--colour', '='), ['red', 'green']);
     assert.deepEqual(inBash('explain', '--topic', 'tool', ':', 'pai'), ['paints']);

@@ -11,14 +11,14 @@ if ('reason' in here) it(`runs in containers are not tried here (${here.reason})
 else {
   const { command, image } = here.settings;
   const engine = new Engine(here.settings);
-  // Podman is what is meant when no other is named.
+  // Podman is the default engine.
   const named = engine.isPodman ? '' : `, command: [${command.join(', ')}]`;
   const security = `security: { container: { image: ${image}${named} } }\n`;
   const CONFIG = `version: 1\nenvironment: { cancel_grace_s: 0.3 }\n${security}`;
   const STUBBORN =
     "#!/bin/bash\ntrap '' TERM\nsetsid sleep 600 &\necho there\nwhile :; do sleep 0.01; done\n";
 
-  /** Whether the engine still knows a container of this run. */
+  /** Whether the engine still has a container of this run. */
   const isKnown = (runId: string) => {
     const words = ['ps', '--all', '--quiet', '--filter', `label=acor.run=${runId}`];
     const [file, ...args] = engine.other(engine.program!.path, words);
@@ -26,7 +26,7 @@ else {
   };
 
   describe('a tool in a container', () => {
-    it('runs, and its run says by what it is held', async () => {
+    it('runs, and its run records the engine as its isolation', async () => {
       using project = new TestProject({ config: CONFIG });
       project.write('tools/greet', '#!/bin/bash\necho "hello $1"\necho x > "$ARTIFACTS_DIR/made"\n', 0o755);
       const run = await project.run(['greet', 'you']);
@@ -52,9 +52,9 @@ else {
       assert.equal(isKnown(runId), false);
     });
 
-    it('is gone when its supervisor is killed', async () => {
+    it('is removed when its supervisor is killed', async () => {
       using project = new TestProject({ config: CONFIG });
-      // By its environment nobody finds it.
+      // The process inside cannot be found by its environment.
       project.write('tools/stubborn', `#!/bin/bash\necho there\nexec env -i sleep 600\n`, 0o755);
       const running = project.start(['run', 'stubborn']);
       const { run_id: runId } = (await running.event('runner_log')) as unknown as { run_id: string };
@@ -63,7 +63,7 @@ else {
       await until(() => processesOf(runId).length === 0 && !isKnown(runId));
     });
 
-    it('is refused what a container cannot give', async () => {
+    it('is rejected when it needs what a container cannot provide', async () => {
       using project = new TestProject({ config: CONFIG });
       project.write('tools/net/main.sh', '#!/bin/bash\necho no\n', 0o755);
       const manifest =

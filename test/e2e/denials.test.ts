@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { TestProject } from '../support/project.ts';
 
-describe('a tool that fails because its sandbox refused it something', () => {
+describe('a tool that fails because of its sandbox', () => {
   let project: TestProject;
   let outside: string;
   before(() => {
@@ -36,7 +36,7 @@ describe('a tool that fails because its sandbox refused it something', () => {
     return { end, warning, lines: warning?.denied.map(({ allow }) => allow && [allow.path, allow.line]) };
   }
 
-  /** The manifest with the lines that were told, as a person would write them. */
+  /** Adds the reported lines to the manifest, as a person would. */
   function grant(name: string, lines: [string, string][]): void {
     const yaml = lines.map(([path, line]) => {
       const keys = path.split('.');
@@ -45,7 +45,7 @@ describe('a tool that fails because its sandbox refused it something', () => {
     project.write(`tools/${name}/tool.yaml`, `adapter: plain\n${yaml.join('')}`);
   }
 
-  it('is told the line for a file that it could not read, and with that line it can', async () => {
+  it('gets the manifest line for a file that it could not read, and can read it with that line', async () => {
     const file = join(outside, 'in.csv');
     tool('reads', `print(open("${file}").read())`, '', 'py');
     const { end, warning, lines } = await denied('reads');
@@ -58,19 +58,19 @@ describe('a tool that fails because its sandbox refused it something', () => {
     assert.equal((await denied('reads')).end.state, 'completed');
   });
 
-  it('is told so also when it speaks of an error itself, and whoever reads the run later is told', async () => {
+  it('gets it also when it reports an error itself, and so does every later reader of the run', async () => {
     const file = join(outside, 'in.csv');
     tool('says', `cat ${file} || echo '{"type":"error","code":"E_TOOL_FAILED","msg":"no input"}'; exit 30`);
     project.write('tools/says/tool.yaml', 'name: says\n');
     const here = await project.envelope(['run', 'says', '--no-stream']);
     assert.ok(here.error.hint.includes(`write: - ${file}`), here.error.hint);
-    // A tool that may ask is supervised by another process, and what is told of it is read from the log.
+    // A tool that may ask has a supervisor process, and the warning is read from the log.
     project.write('tools/says/tool.yaml', 'name: says\nactions: [ask]\n');
     const apart = await project.envelope(['run', 'says', '--no-stream']);
     assert.equal(apart.error.hint, here.error.hint);
   });
 
-  it('is told the line for a folder of the project that it could not write to', async () => {
+  it('gets the manifest line for a folder of the project that it could not write to', async () => {
     mkdirSync(project.path('out'));
     tool('writes', `echo x > ${project.path('out', 'made')}`);
     const { lines } = await denied('writes');
@@ -87,7 +87,7 @@ describe('a tool that fails because its sandbox refused it something', () => {
     ]);
   });
 
-  it('is told the line for a program that it could not start', async () => {
+  it('gets the manifest line for a program that it could not start', async () => {
     tool('starts', 'perl -e 1');
     const { lines } = await denied('starts');
     assert.deepEqual(lines, [['permissions.commands', '- perl']]);
@@ -102,7 +102,7 @@ describe('a tool that fails because its sandbox refused it something', () => {
     assert.deepEqual((await denied('starts_from_python')).lines, [['permissions.commands', '- perl']]);
   });
 
-  it('is told the line for a host, where its words name it, and what to write where they do not', async () => {
+  it('gets the manifest line for a host that its output names, else a description of the line', async () => {
     tool('dials', 'exec 3<>/dev/tcp/192.0.2.1/8080');
     assert.deepEqual((await denied('dials')).lines, [
       ['permissions.network.egress_allow', '- "192.0.2.1:8080"'],
@@ -122,7 +122,7 @@ describe('a tool that fails because its sandbox refused it something', () => {
     assert.match(warning!.hint, /egress_allow, name each host with its port/);
   });
 
-  it('is told of a system call that no line allows', async () => {
+  it('gets a warning about a system call that no manifest line allows', async () => {
     const call = 'libc.unshare(0x10000000); number = ctypes.get_errno()';
     tool(
       'unshares',
@@ -135,7 +135,7 @@ describe('a tool that fails because its sandbox refused it something', () => {
     assert.match(warning!.hint, /permissions\.level: privileged/);
   });
 
-  it('is told nothing where the sandbox had no part in it', async () => {
+  it('gets no warning when the sandbox did not cause the failure', async () => {
     const file = join(outside, 'in.csv');
     tool('is_missing', `cat ${outside}/none.csv; no-such-program-anywhere`);
     tool('has_it', `cat ${file}; cat ${file}/x`, `permissions: { filesystem: { read: ["${file}"] } }\n`);
@@ -152,10 +152,14 @@ describe('a tool that fails because its sandbox refused it something', () => {
     tool('reads_free', `cat ${outside}/none.csv; cat ${file}; exit 1`);
     const off = await denied('reads_free', [], { ACOR_SECURITY_ISOLATION: 'off' });
     assert.equal(off.warning, undefined);
-    assert.equal((await denied('reads_free')).lines?.length, 1, 'the control: with a sandbox it is told');
+    assert.equal(
+      (await denied('reads_free')).lines?.length,
+      1,
+      'the control: with a sandbox there is a warning',
+    );
   });
 
-  it('cannot have more told than a few lines, nor anything that a terminal would heed', async () => {
+  it('gets a few lines at most, without control characters for a terminal', async () => {
     for (let i = 0; i < 9; i++) writeFileSync(join(outside, `f${i}`), '');
     tool(
       'floods',

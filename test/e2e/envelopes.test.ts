@@ -37,7 +37,7 @@ const failure = z.strictObject({
   meta,
 });
 
-/** What a positional that has no default may be given. */
+/** Values for positionals without a default. */
 type Given = {
   run: string;
   failed: string;
@@ -47,7 +47,7 @@ type Given = {
   secretFile: string;
 };
 
-/** Arguments for commands that need more, or other, than a run or a tool by position. */
+/** Arguments for commands that need more than a run or a tool as positional. */
 const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   adopt: () => ['sort', '--dry-run'],
   'agents plugin': () => ['--output', 'plugin', '--dry-run'],
@@ -70,7 +70,7 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
 /** Commands whose success needs a tool that waits for it, a client or an agent: `questions.test.ts`, `mcp.test.ts` and `task.test.ts` have them. */
 const ELSEWHERE = ['answer', 'mcp', 'task'];
 
-/** Commands that answer in a project whose configuration is invalid. Each other one is refused there. */
+/** Commands that answer in a project with an invalid configuration. Every other command fails there. */
 const WITHOUT_CONFIG: readonly string[] = [
   'agents check',
   'agents plugin',
@@ -87,7 +87,7 @@ const COMMANDS = await Promise.all(
   ROUTES.filter(({ hidden }) => !hidden).map(async ({ command, load }) => ({ command, op: await load() })),
 );
 
-/** Whether a command has to be given this positional. */
+/** Whether a positional is required. */
 const needs = (op: Operation<AcorApp>, name: string) => !op.input.shape[name]?.safeParse(undefined).success;
 const neededBy = (op: Operation<AcorApp>) => (op.positionals ?? []).filter((name) => needs(op, name));
 
@@ -140,9 +140,9 @@ describe('every command', () => {
     const words = command.split(' ');
 
     if (!ELSEWHERE.includes(command)) {
-      it(`'${command}' answers with an envelope whose data is what its output schema says, and leaves stdin alone`, async () => {
+      it(`'${command}' answers with an envelope whose data matches its output schema, and does not read stdin`, async () => {
         const args = [...words, ...argumentsOf(command, op)];
-        // Nobody ends its stdin: what reads it without being asked hangs here.
+        // stdin stays open: a command that reads it without being asked to hangs here.
         const { stdout, stderr, code } = await project.start(args).finished;
         const about = `acor ${args.join(' ')}: ${stdout}${stderr}`;
         assert.equal(code, 0, about);
@@ -166,7 +166,7 @@ describe('every command', () => {
       });
     }
 
-    it(`'${command}' refuses an unknown flag as E_USAGE, exit code 1, with what to do`, async () => {
+    it(`'${command}' rejects an unknown flag as E_USAGE, exit code 1, with a hint`, async () => {
       const { stdout, stderr, code } = await project.acor([...words, '--no-such-flag']);
       const lines = stdout.split('\n');
       assert.deepEqual([code, lines.length, lines[1], stderr], [1, 2, '', '']);
@@ -178,21 +178,21 @@ describe('every command', () => {
     });
 
     if (neededBy(op).length > 0) {
-      it(`'${command}' answers with an envelope when what it is to work on is not there`, async () => {
+      it(`'${command}' answers with an envelope when its subject does not exist`, async () => {
         const missing = neededBy(op).map((name) => (name === 'run' ? 'r-0000000000000000' : 'no-such-thing'));
         assertRefused(await project.acor([...words, ...missing]), op);
       });
     }
 
     if (WITHOUT_CONFIG.includes(command)) {
-      it(`'${command}' answers with what its output schema says also in a project that is broken`, async () => {
+      it(`'${command}' matches its output schema also in an invalid project`, async () => {
         const { stdout, code } = await broken.acor([...words, ...argumentsOf(command, op)]);
         const { data } = success.parse(JSON.parse(stdout));
         assert.ok(z.safeParse(op.output, data).success, stdout);
         assert.equal(code, (data as { status?: string }).status === 'blocked' ? 2 : 0);
       });
     } else {
-      it(`'${command}' is refused in a project that is broken, with exit code 2`, async () => {
+      it(`'${command}' fails in an invalid project, with exit code 2`, async () => {
         const isElsewhere = ELSEWHERE.includes(command);
         const args = isElsewhere ? neededBy(op).map(() => given.run) : argumentsOf(command, op);
         const call = [...words, ...args];
@@ -202,7 +202,7 @@ describe('every command', () => {
       });
     }
 
-    it(`'${command}' shows help that begins with its example, which is a call of itself`, async () => {
+    it(`'${command}' shows help that begins with a valid example of its call`, async () => {
       const { stdout, stderr, code } = await project.acor([...words, '--help']);
       assert.deepEqual([code, stderr], [0, '']);
       const [title, first] = stdout.split('\n');
@@ -233,7 +233,7 @@ describe('every command', () => {
     }
   });
 
-  it('does wait for stdin where it is asked to read it (the control of those that leave it alone)', async () => {
+  it('waits for stdin when asked to read it (the control of those that do not)', async () => {
     const asked = project.start(['list', '--input-json', '-']);
     await project.envelope(['version']);
     assert.equal(asked.child.exitCode, null);
@@ -246,7 +246,7 @@ describe('every command', () => {
   });
 
   for (const { command, op } of COMMANDS.filter(({ op }) => neededBy(op)[0] === 'run')) {
-    it(`'${command}' answers with an envelope when a run's record is not what it should be`, async () => {
+    it(`'${command}' answers with an envelope when the record of a run is invalid`, async () => {
       using damaged = new ProjectInProcess();
       for (const record of ['null', '{"state":7}']) {
         damaged.write('.runs/r-0000000000000000/metadata.json', record);
@@ -255,12 +255,12 @@ describe('every command', () => {
     });
   }
 
-  it('that crashes answers with an envelope: E_UNKNOWN, exit code 1, no stack unless it is asked for', async () => {
+  it('that crashes answers with an envelope: E_UNKNOWN, exit code 1, a stack only on request', async () => {
     using checkout = new TestProject();
     for (const name of ['node_modules', 'bunfig.toml', 'tsconfig.json', 'package.json'])
       symlinkSync(join(ROOT, name), checkout.path(name));
     cpSync(join(ROOT, 'src'), checkout.path('src'), { recursive: true });
-    // An installation of which a file was lost.
+    // An installation with a missing file.
     rmSync(checkout.path('src/core/config/load.ts'));
     for (const env of [{}, { DEBUG: '1' }]) {
       const program = join(ROOT, 'node_modules/.bin/bun');
@@ -279,7 +279,7 @@ describe('every command', () => {
   });
 });
 
-/** An envelope of a failure, alone on stdout, with the exit code of its code. */
+/** Asserts an envelope of a failure, alone on stdout, with the exit code of its code. */
 function assertRefused({ stdout, stderr, code }: Finished, op: Operation<AcorApp>): void {
   const lines = stdout.split('\n');
   assert.deepEqual([lines.length, lines[1]], [2, ''], stdout + stderr);

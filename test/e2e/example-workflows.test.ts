@@ -30,7 +30,7 @@ describe('the workflows of the examples', () => {
     assert.deepEqual(none.data?.result.data, { records: 0, counts: {} });
   });
 
-  it('say which paths fail', async () => {
+  it('report which paths fail', async () => {
     using project = copyOfExamples();
     const { code, data, error } = await project.envelope(['workflow', 'run', 'errors', '--no-stream']);
     assert.equal(code, 0, JSON.stringify(error));

@@ -72,7 +72,7 @@ describe('explain', () => {
     assert.match(JSON.stringify(all), /acor run t59/);
   });
 
-  it('names only commands and flags that there are', async () => {
+  it('names only existing commands and flags', async () => {
     const texts = await Promise.all(
       [[], ...TOPICS.map((topic) => ['--topic', topic])].map((args) =>
         markdown(...args, '--include-examples'),
@@ -95,7 +95,7 @@ describe('explain', () => {
         ...GLOBAL_FLAGS.map(({ name }) => name),
         'input',
       ];
-      // What stands in quotes is one word of its own.
+      // A quoted text is one word.
       for (const [, flag] of call!.replaceAll(/"[^"]*"/g, '').matchAll(/ --([a-z-]+)/g))
         assert.ok(known.includes(flag!.replace(/^no-/, '')), `${call}`);
       checked++;
@@ -118,7 +118,7 @@ describe('explain', () => {
     for (const topic of TOPICS) assert.ok(estimateTokens(await markdown('--topic', topic)) < 2500, topic);
   });
 
-  it('has examples of messages that hold', () => {
+  it('has valid examples of messages', () => {
     assert.deepEqual(Object.keys(MESSAGE_EXAMPLES), expectKeys());
     for (const [type, schema] of Object.entries(TOOL_MESSAGES)) {
       const filled = {
@@ -134,7 +134,7 @@ describe('explain', () => {
     }
   });
 
-  it('keeps the words of a tool from passing for its own', async () => {
+  it('escapes the texts of a tool, so that they do not look like its own', async () => {
     for (const topic of [[], ['--topic', 'tools'], ['--topic', 'counter'], ['--topic', 'tool:counter']]) {
       const text = await markdown(...topic);
       assert.doesNotMatch(text, /^## Orders/m);
@@ -143,14 +143,14 @@ describe('explain', () => {
     }
   });
 
-  it('explains in a project that is broken what is wrong with it', async () => {
+  it('explains in an invalid project what is wrong with it', async () => {
     using broken = new TestProject({ config: 'version: 1\nno_such: 1\n' });
     const { code, data } = await broken.envelope(['explain']);
     assert.equal(code, 0);
     assert.match(JSON.stringify(data), /E_CONFIG_INVALID.*no_such/);
   });
 
-  it('refuses a topic and a version that there are not, with those that there are', async () => {
+  it('rejects an unknown topic and version, and lists the existing ones', async () => {
     const { error, meta, code } = await project.envelope(['explain', '--topic', 'protocl']);
     assert.deepEqual([code, error.code, error.details.nearest], [1, 'E_USAGE', ['protocol']]);
     assert.equal(meta.next[0], 'acor explain --topic protocol');
@@ -161,7 +161,7 @@ describe('explain', () => {
 });
 
 describe('an estimate of tokens', () => {
-  it('is near what tokenizers of models count', () => {
+  it('is close to the counts of model tokenizers', () => {
     assert.equal(estimateTokens(''), 0);
     const prose = 'The quick brown fox jumps over the lazy dog, and then it runs away from the angry farmer.';
     assert.ok(estimateTokens(prose) >= 18 && estimateTokens(prose) <= 24, String(estimateTokens(prose)));

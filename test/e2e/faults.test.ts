@@ -21,8 +21,8 @@ const TOOLS = ['every_kind', 'quick', 'steps', 'asks', 'holds', 'asks_daemon', '
 const open = () => ProjectWithMounts.open({ tools: TOOLS });
 const SPACE = 'size=50m,nr_inodes=10000';
 
-describe('a store that is full', needsMounts, () => {
-  // Each limit lets one more write through, so that together they hit every kind of it.
+describe('a full store', needsMounts, () => {
+  // Each limit admits one more write, so that together they fail every kind of write.
   for (const [what, limits, kinds] of [
     [
       'has no room for a write',
@@ -43,32 +43,32 @@ describe('a store that is full', needsMounts, () => {
         /open the event log/,
         /write the record of the run/,
         /open the logs of the run/,
-        // A lease takes two names while it is made, which leaves room for the folder of the run; files that only live while a tool is
-        // started leave room for an answer.
+        // Creating a lease takes two names, which leaves room for the folder of the run; files that exist only while a tool starts leave
+        // room for an answer.
         /cannot save the checkpoint/,
       ],
     ],
   ] as const) {
-    it(`and ${what} says so, keeps what was told, leaves nothing alive, and goes on once there is space`, async () => {
-      const told: string[] = [];
+    it(`that fails ${what} is reported, keeps every emitted event, leaves nothing alive, and works again with free space`, async () => {
+      const reports: string[] = [];
       const left = [...limits];
       const work = async () => {
         using project = await open();
         for (let limit = left.pop(); limit !== undefined; limit = left.pop())
-          told.push(await runUnder(project, limit));
+          reports.push(await runUnder(project, limit));
       };
       await Promise.all([work(), work(), work()]);
-      const missed = kinds.filter((kind) => !told.some((message) => kind.test(message)));
-      assert.deepEqual(missed, [], told.join('\n'));
+      const missed = kinds.filter((kind) => !reports.some((message) => kind.test(message)));
+      assert.deepEqual(missed, [], reports.join('\n'));
     });
   }
 
-  it('only beyond what the same run needs lets it complete', async () => {
+  it('with exactly the space that the same run needs lets it complete (the control)', async () => {
     using project = await open();
     assert.equal(await runUnder(project, SPACE), 'completed');
   });
 
-  /** Runs the tool that makes the runner write everything, in a store with a limit; returns what was told of it. */
+  /** Runs a tool that makes the runner write everything, in a store with a limit; returns what was reported. */
   async function runUnder(project: ProjectWithMounts, limit: string): Promise<string> {
     const flags = ['--answer', 'a-1=fast', '--no-stream'];
     project.mountSmall('.runs', limit);
@@ -80,7 +80,7 @@ describe('a store that is full', needsMounts, () => {
     if (ok) assert.equal(data.state, 'completed');
     else {
       assert.match(error.code, /^E_(DISK_FULL|STORAGE|RUNNER_LOST)$/, JSON.stringify(error));
-      // What the tool itself wrote to the full disk, it tells in its own words.
+      // The tool reports a full disk in its own words.
       if (error.code !== 'E_RUNNER_LOST' && !/Errno 28/.test(message))
         assert.match(message, /\//, 'it names the place');
       assert.ok(error.hint);
@@ -113,7 +113,7 @@ describe('a store that is full', needsMounts, () => {
     return message;
   }
 
-  it('is no reason to forget an answer that was taken', async () => {
+  it('does not lose an accepted answer', async () => {
     using project = await open();
     const running = project.start(['run', 'asks', '--detach']);
     const runId = JSON.parse((await running.finished).stdout).data.run_id;
@@ -141,7 +141,7 @@ describe('a store that is full', needsMounts, () => {
     assert.equal((await project.envelope(['verify'])).code, 0);
   });
 
-  it('does not keep a run from being cancelled, nor what it left alive from being ended', async () => {
+  it('does not prevent cancelling a run, nor killing its remaining processes', async () => {
     using project = await open();
     project.mountSmall('.runs', 'size=2m');
     const started = project.start(['run', 'asks_daemon', '--detach']);
@@ -157,7 +157,7 @@ describe('a store that is full', needsMounts, () => {
     assert.equal((await project.envelope(['verify'])).code, 0);
   });
 
-  it('is still ignored by git once there is space', async () => {
+  it('is still ignored by git when there is space again', async () => {
     using project = await open();
     project.mountSmall('.runs', 'size=2m');
     project.fill('.runs');
@@ -168,7 +168,7 @@ describe('a store that is full', needsMounts, () => {
     assert.equal(readFileSync(project.seen('.runs/.gitignore'), 'utf8'), '*\n');
   });
 
-  it('does not take a run away for good that could not be resumed in it', async () => {
+  it('does not remove a run that could not be resumed for lack of space', async () => {
     using project = await open();
     project.mountSmall('.runs', 'size=2m');
     await project.acor(['run', 'steps', '--how', 'fails']);
@@ -184,7 +184,7 @@ describe('a store that is full', needsMounts, () => {
     assert.equal((await project.envelope(['verify'])).code, 0);
   });
 
-  it('with the limit of a shell on the size of files is told like any other', async () => {
+  it("because of the shell's limit on file size is reported like any other", async () => {
     using project = await open();
     const { code, stdout } = await project.start(['run', 'many_events', '5000'], {
       within: 'ulimit -f 64; exec "$@"',
@@ -199,8 +199,8 @@ describe('a store that is full', needsMounts, () => {
   });
 });
 
-describe('another disk that is full', needsMounts, () => {
-  it('gets no part of an output, keeps the output, and names the command that puts it in place', async () => {
+describe('another full disk', needsMounts, () => {
+  it('gets no part of an output; ACOR keeps the output, and names the command that puts it in place', async () => {
     using project = await open();
     project.mountSmall('out', 'size=64k');
     const args = ['run', 'writes_two', '--large', 'out/large', '--small', 'small', '--no-stream'];
@@ -221,7 +221,7 @@ describe('another disk that is full', needsMounts, () => {
     assert.equal(data?.state, 'completed');
   });
 
-  it('leaves none of the outputs of a run in place when one of them has no room', async () => {
+  it('gets none of the outputs of a run when one of them has no room', async () => {
     using project = await open();
     project.mountSmall('out', 'size=4k');
     project.fill('out');
@@ -235,7 +235,7 @@ describe('another disk that is full', needsMounts, () => {
     assert.equal(readFileSync(project.seen('out/small'), 'utf8'), 'small\n');
   });
 
-  it('that would hold the cache of discovery is no reason not to find a tool', async () => {
+  it('for the discovery cache does not prevent finding a tool', async () => {
     using project = await open();
     for (const prepare of [
       () => project.mountSmall('.runs/cache', 'size=4k'),
@@ -257,7 +257,7 @@ describe('another disk that is full', needsMounts, () => {
     ['bash', `ACOR_LIB='${ROOT}/sdk/bash' bash '${ROOT}/sdk/bash/fixtures/driver.sh'`],
     ['TypeScript', `'${ROOT}/node_modules/.bin/bun' '${ROOT}/src/tool/fixtures/driver.ts'`],
   ] as const) {
-    it(`fails a checkpoint of the ${language} SDK at once and clearly, and keeps the one before`, async () => {
+    it(`fails a checkpoint of the ${language} SDK at once with a clear error, and keeps the previous one`, async () => {
       using project = await open();
       const folder = project.path('checkpoints');
       project.mountSmall('checkpoints', 'size=64k');
@@ -290,7 +290,7 @@ describe('another disk that is full', needsMounts, () => {
 });
 
 describe('a part of the store that cannot be written', needsMounts, () => {
-  it('when it is all of it, does not keep readers from the runs that the index does not have yet', async () => {
+  it('(all of it) does not prevent reading runs that the index does not have yet', async () => {
     using project = await open();
     await project.acor(['run', 'quick']);
     const listed = async () =>
@@ -304,7 +304,7 @@ describe('a part of the store that cannot be written', needsMounts, () => {
     assert.deepEqual(readFileSync(project.seen('.runs/index.sqlite')), before);
   });
 
-  it('when it is the ledger, is told, and the run is entered once it can be', async () => {
+  it('(the ledger) is reported, and the run is entered later', async () => {
     using project = await open();
     await project.acor(['run', 'quick']);
     const ledger = '.runs/ledger.jsonl';
@@ -326,11 +326,11 @@ describe('a part of the store that cannot be written', needsMounts, () => {
     assert.deepEqual(leftovers(project), []);
   });
 
-  it('when it is the record, is told, and the log alone says how the run ended until it can be', async () => {
+  it('(the record) is reported, and the log alone shows the end of the run until the record is written', async () => {
     using project = await open();
     const { running, runId } = await held(project);
     const record = `.runs/${runId}/metadata.json`;
-    // A file that is mounted on cannot be replaced.
+    // A bind-mounted file cannot be replaced.
     project.shell(`mount --bind ${record} ${record}`);
     project.write('go', '');
     const { code, stdout } = await running.finished;
@@ -352,7 +352,7 @@ describe('a part of the store that cannot be written', needsMounts, () => {
     assert.deepEqual(leftovers(project), []);
   });
 
-  it('when it is the folder of the run, ends the run with a word that says so', async () => {
+  it('(the folder of the run) ends the run with an error that says so', async () => {
     using project = await open();
     const { running, runId } = await held(project);
     project.makeReadOnly(`.runs/${runId}`);
@@ -371,7 +371,7 @@ describe('a part of the store that cannot be written', needsMounts, () => {
       assert.equal((await project.envelope(['resume', runId, '--no-stream'])).data?.state, 'completed');
   });
 
-  it('when it is the control folder, keeps a wish from being handed in, and the run goes on', async () => {
+  it('(the control folder) rejects a request, and the run continues', async () => {
     using project = await open();
     const started = project.start(['run', 'asks', '--detach']);
     const runId = JSON.parse((await started.finished).stdout).data.run_id;
@@ -391,7 +391,7 @@ describe('a part of the store that cannot be written', needsMounts, () => {
     assert.equal((await project.envelope(['wait', runId])).data.state, 'completed');
   });
 
-  it('when an answer cannot be taken away, takes it once and goes on', async () => {
+  it('(an answer that cannot be removed) applies the answer once and continues', async () => {
     using project = await open();
     const started = project.start(['run', 'asks', '--detach']);
     const runId = JSON.parse((await started.finished).stdout).data.run_id;
@@ -410,13 +410,13 @@ describe('a part of the store that cannot be written', needsMounts, () => {
   });
 });
 
-describe('a disk that loses what it was given', needsStrace, () => {
+describe('a disk that loses data', needsStrace, () => {
   for (const [what, calls, message] of [
     ['the ending', 'fdatasync:error=EIO:when=1', /cannot sync the event log: .*events\.jsonl: EIO/],
     ['the ledger', 'fdatasync:error=EIO:when=2+', /cannot write the ledger: .*ledger\.jsonl: EIO/],
     ['the record', 'fsync:error=EIO', /cannot write the record of the run: .*metadata\.json: EIO/],
   ] as const) {
-    it(`when ${what} is synced, keeps the run from being told as ended well`, async () => {
+    it(`that fails the sync of ${what} keeps the run from being reported as completed`, async () => {
       using project = await open();
       const trace = `strace -f -qq -o /dev/null -e trace=fdatasync,fsync -e inject=${calls} "$@"; exit $?`;
       const { code, stdout } = await project.start(['run', 'quick', '--no-stream'], { within: trace })
@@ -439,13 +439,13 @@ describe('a disk that loses what it was given', needsStrace, () => {
   }
 });
 
-/** Starts a run that goes on until the file `go` is there. */
+/** Starts a run that continues until the file `go` exists. */
 async function held(project: ProjectWithMounts) {
   const running = project.start(['run', 'holds', project.path('go')]);
   return { running, runId: String((await running.event('start')).run_id) };
 }
 
-/** Looks with the eyes of the namespace; the paths of artifacts are those of its inside. */
+/** Reads in the mount namespace; artifacts have paths inside it. */
 function assertVerified(project: ProjectWithMounts): void {
   const store = new FileRunStore(project.runsDir, commandOf);
   const problems = [...verifyAll(store).flatMap((run) => run.problems), ...verifyLedger(store)];
@@ -455,7 +455,7 @@ function assertVerified(project: ProjectWithMounts): void {
   );
 }
 
-/** What is left of writes that were not finished: parts of files, and locks. */
+/** Remains of unfinished writes: partial files, and locks. */
 function leftovers(project: ProjectWithMounts): string[] {
   const found = project.shell(
     "find .runs -name '*.tmp' -o -name '*.lock*' -o -name reserve -o -path '.runs/leases/*'",
@@ -463,7 +463,7 @@ function leftovers(project: ProjectWithMounts): string[] {
   return found.split('\n').filter((line) => line !== '');
 }
 
-/** Every line of a log is whole, in order, and none is missing; the states follow the table. */
+/** Asserts that every line of a log is complete, in order and without a gap, and that the states follow the table. */
 function assertWholeLines(project: ProjectWithMounts, runId: string) {
   const text = readFileSync(join(project.runsDir, runId, 'events.jsonl'), 'utf8');
   const events = parseLines(text.slice(0, text.lastIndexOf('\n') + 1));

@@ -16,7 +16,7 @@ type Reported = {
   lines?: { line: number; after: string }[];
 };
 
-/** A project in the layout that came before ACOR: its own runner, a registry, and helpers that tools import. */
+/** A project in the layout before ACOR: its own runner, a registry, and helpers that tools import. */
 class EmbeddedProject extends TestProject {
   constructor() {
     super();
@@ -37,16 +37,16 @@ class EmbeddedProject extends TestProject {
 
 const by = (files: readonly Reported[], path: string) => files.find((file) => file.path === path);
 
-describe('a project of the layout that came before, moved over', { skip: noPython }, () => {
+describe('a project of the earlier layout, converted', { skip: noPython }, () => {
   let project: EmbeddedProject;
-  let told: Reported[];
+  let reported: Reported[];
   before(async () => {
     project = new EmbeddedProject();
     const foreseen = await project.move('--dry-run');
     assert.ok(!existsSync(project.path('.acor')), 'a dry run writes nothing');
     assert.match(project.text('tools/line_counter/cli.py'), /^from protocol import/m);
-    told = await project.move();
-    assert.deepEqual(told, foreseen);
+    reported = await project.move();
+    assert.deepEqual(reported, foreseen);
   });
   after(() => project[Symbol.dispose]());
 
@@ -75,7 +75,7 @@ describe('a project of the layout that came before, moved over', { skip: noPytho
     assert.match(stdout, /"code":"E_EMPTY_FILE"/);
   });
 
-  it('has its manifests and error codes read where they are', async () => {
+  it('keeps its manifests and error codes in their files', async () => {
     const { data } = await project.envelope(['describe', 'line_counter']);
     assert.deepEqual(
       [data.version, data.manifest_path],
@@ -89,8 +89,8 @@ describe('a project of the layout that came before, moved over', { skip: noPytho
     assert.equal((await project.envelope(['describe', 'word_lengths'])).data.version, '1.0.0');
   });
 
-  it('was told of every import, the changed and the kept', () => {
-    assert.deepEqual(by(told, 'tools/line_counter/cli.py')!.lines, [
+  it('reports every import, changed or kept', () => {
+    assert.deepEqual(by(reported, 'tools/line_counter/cli.py')!.lines, [
       {
         line: 7,
         before: 'from protocol import emit_start, emit_progress, emit_result, emit_error',
@@ -98,10 +98,10 @@ describe('a project of the layout that came before, moved over', { skip: noPytho
       },
     ]);
     assert.equal(
-      by(told, 'tools/word_lengths/main.py')!.lines![0]!.after,
+      by(reported, 'tools/word_lengths/main.py')!.lines![0]!.after,
       'from acor.protocol import (  # noqa: E402',
     );
-    const kept = by(told, 'tools/chatty/cli.py')!;
+    const kept = by(reported, 'tools/chatty/cli.py')!;
     assert.deepEqual(
       [kept.action, /_emit'\. It goes on with tools\/_lib\/protocol\.py$/.test(kept.why!)],
       ['keep', true],
@@ -114,8 +114,8 @@ describe('a project of the layout that came before, moved over', { skip: noPytho
       assert.equal(project.text(path), readFileSync(join(FIXTURE, path), 'utf8'), path);
   });
 
-  it('was told what is for a person to do', () => {
-    const left = told.filter(({ action }) => action === 'could_not');
+  it('reports what a person must do', () => {
+    const left = reported.filter(({ action }) => action === 'could_not');
     assert.deepEqual(
       left.map(({ path }) => path),
       ['tools/pipeline/cli.py'],
@@ -124,7 +124,7 @@ describe('a project of the layout that came before, moved over', { skip: noPytho
     assert.match(left[0]!.by_hand!, /workflow/);
   });
 
-  it('has its old runner, shortcut and misnamed manifest put aside, whole', () => {
+  it('keeps its old runner, shortcut and misnamed manifest in another folder, unchanged', () => {
     for (const path of ['tool', 'tools/run.py', 'tools/registry/word_lengths.json']) {
       const aside = join('.acor/replaced', path);
       assert.equal(project.text(aside), readFileSync(join(FIXTURE, path), 'utf8'), path);
@@ -132,15 +132,15 @@ describe('a project of the layout that came before, moved over', { skip: noPytho
     }
   });
 
-  it('is moved once: a second time changes nothing', async () => {
+  it('is converted once: a second time changes nothing', async () => {
     const again = await project.move();
     const changes = again.filter(({ action }) => !['keep', 'unchanged', 'could_not'].includes(action));
     assert.deepEqual(changes, []);
   });
 });
 
-describe('moving over', () => {
-  it('names the tools and error codes that cannot be used as they are', async () => {
+describe('the conversion', () => {
+  it('names the tools and error codes that cannot be used unchanged', async () => {
     using project = new EmbeddedProject();
     project.write('tools/registry/chatty/tool.yaml', 'name: chatty\ntimeout: 5\n');
     project.write(
@@ -152,26 +152,29 @@ describe('moving over', () => {
     assert.match(by(left, 'tools/registry/error_codes.yaml')!.why!, /E_RATE_LIMIT is built in as/);
   });
 
-  it('leaves alone what only looks like the old runner or helper', async () => {
+  it('keeps files that only look like the old runner or helper', async () => {
     using project = new EmbeddedProject();
     const own = '#!/bin/sh\necho mine\n';
     project.write('tools/run.py', own, 0o755);
     const source = 'from protocol import emit_start\n';
     project.write('tools/apart/cli.py', source);
     project.write('tools/apart/protocol/__init__.py', 'def emit_start(step): pass\n');
-    const told = await project.move();
-    assert.deepEqual([by(told, 'tools/run.py'), by(told, 'tools/apart/cli.py')], [undefined, undefined]);
+    const reported = await project.move();
+    assert.deepEqual(
+      [by(reported, 'tools/run.py'), by(reported, 'tools/apart/cli.py')],
+      [undefined, undefined],
+    );
     assert.deepEqual([project.text('tools/run.py'), project.text('tools/apart/cli.py')], [own, source]);
   });
 
-  it('keeps a runner that is in nobody’s way', async () => {
+  it('keeps a runner that is not in the way', async () => {
     using project = new EmbeddedProject();
     chmodSync(project.path('tools/run.py'), 0o644);
     const kept = by(await project.move(), 'tools/run.py')!;
     assert.deepEqual([kept.action, kept.by_hand], ['keep', 'Once nothing else calls it: rm tools/run.py']);
   });
 
-  it('refuses a folder in which there is nothing to move', async () => {
+  it('rejects a folder with nothing to convert', async () => {
     using project = new TestProject();
     const { code, error } = await project.envelope(['init', '--from-existing']);
     assert.deepEqual([code, error.code], [1, 'E_USAGE']);
@@ -180,7 +183,7 @@ describe('moving over', () => {
 });
 
 describe('_lib beside the tools', { skip: noPython }, () => {
-  it('may be read by each of them and written by none; a link in its place leads nowhere', async () => {
+  it('may be read by every tool and written by none; a link in its place leads nowhere', async () => {
     using project = new TestProject();
     project.write('shared/secret.txt', 'of the project\n');
     const source = `import os, json, sys

@@ -17,7 +17,7 @@ const canMount =
   spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' }).status === 0;
 const needsMounts = canMount ? {} : { skip: 'needs unshare and a kernel that lets this user mount a tmpfs' };
 
-describe('acor run in hard times', () => {
+describe('acor run under adverse conditions', () => {
   let project: TestProject;
   before(() => {
     project = new TestProject({ tools: ['waits', 'heeds_cancel', 'quick', 'many_events', 'ignores_term'] });
@@ -42,7 +42,7 @@ describe('acor run in hard times', () => {
       assert.deepEqual(end.survivors, []);
     });
 
-    it('twice, ends it at once, and all that it started', async () => {
+    it('twice, kills it at once, with everything that it started', async () => {
       const patient = new TestProject({
         tools: ['ignores_term'],
         config: 'version: 1\nenvironment: { cancel_grace_s: 600 }\n',
@@ -58,7 +58,7 @@ describe('acor run in hard times', () => {
       patient[Symbol.dispose]();
     });
 
-    it('by the hang-up of its terminal, ends in order too', async () => {
+    it('by the hang-up of its terminal, also lets the tool end in order', async () => {
       const running = project.start(['run', 'heeds_cancel']);
       await running.event('heartbeat');
       running.child.kill('SIGHUP');
@@ -66,7 +66,7 @@ describe('acor run in hard times', () => {
     });
   });
 
-  it('is cancelled from another shell, and the caller there is told how it ended', async () => {
+  it('is cancelled from another shell, whose caller gets the final state', async () => {
     const running = project.start(['run', 'heeds_cancel']);
     const { run_id } = await running.event('heartbeat');
     const { code, data } = await project.envelope(['cancel', String(run_id), '--reason', 'enough']);
@@ -77,7 +77,7 @@ describe('acor run in hard times', () => {
     assert.deepEqual([again.code, again.data.was_running], [0, false]);
   });
 
-  it('goes on to its end when nobody reads its stdout any more, and loses nothing', async () => {
+  it('continues to its end when the reader of its stdout is gone, and loses nothing', async () => {
     const script = `'${ACOR}' run many_events 20000 | head -n 1`;
     const piped = spawnSync('bash', ['-c', script], { cwd: project.root, encoding: 'utf8' });
     const first = JSON.parse(piped.stdout);
@@ -104,7 +104,7 @@ describe('acor run in hard times', () => {
   });
 
   describe('with its supervisor killed', () => {
-    it('leaves no process, loses no event that was told, and is told as E_RUNNER_LOST, once', async () => {
+    it('leaves no process, loses no emitted event, and is reported as E_RUNNER_LOST, once', async () => {
       const running = project.start(['run', 'waits']);
       const { run_id } = await running.event('heartbeat');
       const runId = String(run_id);
@@ -112,15 +112,15 @@ describe('acor run in hard times', () => {
       running.child.kill('SIGKILL');
       const { stdout } = await running.finished;
       await until(() => processesOf(runId).length === 0);
-      const told = parseLines(stdout.slice(0, stdout.lastIndexOf('\n') + 1));
-      assert.deepEqual(project.events(runId).slice(0, told.length), told);
+      const streamed = parseLines(stdout.slice(0, stdout.lastIndexOf('\n') + 1));
+      assert.deepEqual(project.events(runId).slice(0, streamed.length), streamed);
 
       const many = await Promise.all([1, 2, 3].map(() => project.envelope(['runs', '--state', 'failed'])));
       for (const { data } of many) {
         const [line] = data.runs.filter((run: { run_id: string }) => run.run_id === runId);
         assert.deepEqual([line.state, line.code], ['failed', 'E_RUNNER_LOST']);
       }
-      assert.deepEqual(project.events(runId).slice(told.length), []);
+      assert.deepEqual(project.events(runId).slice(streamed.length), []);
       assert.equal(project.record(runId)!.state, 'running');
 
       await Promise.all([1, 2, 3].map(() => project.acor(['health', '--fix'])));
@@ -134,7 +134,7 @@ describe('acor run in hard times', () => {
       assert.deepEqual([data.ok, data.runs[0].sealed], [true, true]);
     });
 
-    it('is told of by health', async () => {
+    it('is reported by health', async () => {
       const running = project.start(['run', 'waits']);
       const { run_id } = await running.event('heartbeat');
       running.child.kill('SIGKILL');
@@ -146,7 +146,7 @@ describe('acor run in hard times', () => {
       assert.ok(check.detail.includes(String(run_id)));
     });
 
-    it('is not taken for alive because another process has its pid', async () => {
+    it('is not treated as live because another process has its pid', async () => {
       const running = project.start(['run', 'waits']);
       const runId = String((await running.event('heartbeat')).run_id);
       running.child.kill('SIGKILL');
@@ -160,7 +160,7 @@ describe('acor run in hard times', () => {
     });
   });
 
-  it('two at once, and fifty at once, keep apart what is theirs', async () => {
+  it('runs two at once, and fifty at once, without mixing their data', async () => {
     const busy = new TestProject({ tools: ['quick', 'many_events'] });
     const runs = await Promise.all(
       Array.from({ length: 50 }, (_, i) => busy.run(i % 2 ? ['quick'] : ['many_events', '50'])),
@@ -173,8 +173,8 @@ describe('acor run in hard times', () => {
     busy[Symbol.dispose]();
   });
 
-  describe('with a store that cannot take what it is given', needsMounts, () => {
-    /** Runs a command in a mount namespace of its own, with `.runs` on a file system as it is told. */
+  describe('with a store that cannot be written', needsMounts, () => {
+    /** Runs a command in its own mount namespace, with `.runs` on a file system with these options. */
     function acorWithStore(options: string, args: string): Finished & { kept: string } {
       const small = new TestProject({ tools: ['many_events', 'quick'] });
       small.write('.runs/.gitignore', '*\n');
@@ -189,27 +189,27 @@ describe('acor run in hard times', () => {
       return { code: status, signal, stdout, stderr, kept };
     }
 
-    it('says that it is read-only, with the fix, and starts nothing', () => {
+    it('reports a read-only store, with the fix, and starts nothing', () => {
       const { code, stdout } = acorWithStore('ro', 'run quick');
       const { ok, error } = JSON.parse(stdout);
       assert.deepEqual([code, ok, error.code], [2, false, 'E_STORAGE']);
       assert.match(error.hint, /runs_dir/);
     });
 
-    it('says that it is full before anything started', () => {
+    it('reports a full store before anything starts', () => {
       const { code, stdout } = acorWithStore('size=4k', 'run quick');
       const { error } = JSON.parse(stdout);
       assert.deepEqual([code, error.code], [1, 'E_DISK_FULL']);
     });
 
-    it('stops the tool when it fills up, tells how it ended, and keeps every event that was told', () => {
+    it('stops the tool when the store fills up, reports how the run ended, and keeps every emitted event', () => {
       const { code, stdout, kept } = acorWithStore('size=3m', 'run many_events 100000');
-      const told = readRun({ code, signal: null, stdout, stderr: '' });
-      assert.deepEqual([told.end.state, told.end.code, code], ['failed', 'E_DISK_FULL', 1]);
-      assertUnbroken(told.events);
+      const filled = readRun({ code, signal: null, stdout, stderr: '' });
+      assert.deepEqual([filled.end.state, filled.end.code, code], ['failed', 'E_DISK_FULL', 1]);
+      assertUnbroken(filled.events);
       assert.equal(kept, stdout);
-      assert.ok(told.of('progress').length > 100);
-      assert.deepEqual(processesOf(String(told.end.run_id)), []);
+      assert.ok(filled.of('progress').length > 100);
+      assert.deepEqual(processesOf(String(filled.end.run_id)), []);
     });
   });
 });

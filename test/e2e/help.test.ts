@@ -45,8 +45,8 @@ before(() => {
 });
 after(() => project[Symbol.dispose]());
 
-describe('global flags behind the name of a tool', () => {
-  it('are ACOR’s where the tool declares none of that name', async () => {
+describe('global flags after the name of a tool', () => {
+  it('belong to ACOR when the tool declares none of that name', async () => {
     const { data } = await project.envelope([
       'run',
       'counter',
@@ -66,7 +66,7 @@ describe('global flags behind the name of a tool', () => {
     assert.equal(elsewhere.error?.code ?? elsewhere.data.state, 'completed');
   });
 
-  it('are the tool’s where it declares them, and behind --', async () => {
+  it('belong to the tool when it declares them, and after --', async () => {
     const own = await project.envelope(['run', '--no-stream', 'counter', 'a.txt', '--limit', '3']);
     assert.match(own.data.result.data, /--limit 3/);
     const behind = await project.envelope([
@@ -81,7 +81,7 @@ describe('global flags behind the name of a tool', () => {
     assert.equal(behind.data.result.data, '--fields x --help');
   });
 
-  it('are refused when they are given twice or make no sense, and nothing starts', async () => {
+  it('are rejected when they are repeated or make no sense, and nothing starts', async () => {
     const before = project.runIds().length;
     for (const args of [
       ['run', '--limit', '1', 'anything', '--limit', '2'],
@@ -96,7 +96,7 @@ describe('global flags behind the name of a tool', () => {
 });
 
 describe('the help of a tool', () => {
-  it('stands behind --help: its example first, its inputs, and none of its words as a line of ACOR’s', async () => {
+  it('is shown by --help: its example first, its inputs, and none of its texts as a line of ACOR', async () => {
     const before = project.runIds();
     for (const args of [
       ['run', 'counter', '--help'],
@@ -113,7 +113,7 @@ describe('the help of a tool', () => {
     assert.deepEqual(project.runIds(), before);
   });
 
-  it('of one that declares nothing says how its own is reached, without running it', async () => {
+  it("of a tool without inputs explains how to reach the tool's own help, without running it", async () => {
     const before = project.runIds().length;
     const { stdout } = await project.acor(['run', 'anything', '--help']);
     assert.match(stdout, /acor run anything -- --help/);
@@ -125,7 +125,7 @@ describe('the help of a tool', () => {
 
 describe('help on a narrow screen', () => {
   for (const width of [40, 80]) {
-    it(`keeps within ${width} columns, but for commands to copy`, async () => {
+    it(`wraps at ${width} columns, except commands to copy`, async () => {
       const screen = { width, color: false, unicode: true, live: false };
       const { stdout } = await project.acor(['--help'], { env: { COLUMNS: String(width) } });
       const pages = [stdout];
@@ -144,8 +144,8 @@ describe('help on a narrow screen', () => {
   }
 });
 
-describe('what was probably meant', () => {
-  it('is named for commands, flags, tools, values and runs, with a command that goes on', async () => {
+describe('a suggestion for a mistyped word', () => {
+  it('is made for commands, flags, tools, values and runs, with the corrected command', async () => {
     const { stdout } = await project.acor(['run', 'quick']);
     const runId = String(parseLines(stdout)[0]!.run_id);
     for (const [args, expected, next] of [
@@ -189,7 +189,7 @@ describe('the manual page', () => {
   });
 
   const skip = spawnSync('groff', ['--version']).status === 0 ? false : 'groff is not here';
-  it('is taken by groff without a warning', { skip }, () => {
+  it('is accepted by groff without a warning', { skip }, () => {
     const { stderr, status } = spawnSync('groff', ['-man', '-Tutf8', '-ww', '-z'], {
       input: page,
       encoding: 'utf8',

@@ -9,7 +9,7 @@ describe('acor hook', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  /** Starts a hook as an agent does, and reads what it answers; null is no opinion. */
+  /** Starts a hook as an agent does, and returns its answer; null means no opinion. */
   async function hook(event: string, input: object | string, cwd = project.root) {
     const stdin = typeof input === 'string' ? input : JSON.stringify({ cwd, ...input });
     const { code, stdout, stderr } = await project.acor(['hook', event], { stdin, cwd });
@@ -19,7 +19,7 @@ describe('acor hook', () => {
   const config = (security: string, answers = '[]') =>
     project.write('.acor/config.yaml', `version: 1\nsecurity: { ${security} }\nanswers: ${answers}\n`);
 
-  it('tells an agent, as its session starts, of the tools, of what waits and of what failed last', async () => {
+  it('gives an agent, at the start of its session, the tools, the waiting runs and the recent failures', async () => {
     const failing = await project.run(['exits_with', '--code', '30']);
     const asking = await project.acor(['run', 'asks', '--detach']);
     const { run_id } = JSON.parse(asking.stdout).data;
@@ -37,12 +37,12 @@ describe('acor hook', () => {
     const { answer: later } = await hook('session-start', { hook_event_name: 'SessionStart' });
     const { additionalContext } = later.hookSpecificOutput;
     assert.ok(
-      !additionalContext.includes(run_id) && !additionalContext.includes('Failed lately'),
+      !additionalContext.includes(run_id) && !additionalContext.includes('Failed in the last'),
       additionalContext,
     );
   });
 
-  it('keeps a shell command from a tool where the project says so, and tells what to run instead', async () => {
+  it('blocks a shell command that starts a tool directly when the project forbids it, and names the replacement', async () => {
     config('direct_calls: deny');
     const call = { tool_name: 'Bash', tool_input: { command: 'cd tools && bash right_hash/cli.sh "a b"' } };
     const { answer } = await hook('pre-tool', { hook_event_name: 'PreToolUse', ...call });
@@ -60,7 +60,7 @@ describe('acor hook', () => {
     for (const command of ['acor run right_hash', 'cat tools/right_hash/cli.sh', 'true'])
       assert.equal((await hook('pre-tool', { ...words, tool_input: { command } })).answer, null, command);
     assert.equal((await hook('pre-tool', { ...words, tool_input: { file_path: 'x' } })).answer, null);
-    // The control: the same call, where the project says nothing about it.
+    // The control: the same call in a project that does not forbid it.
     config('isolation: preferred');
     assert.equal((await hook('pre-tool', { hook_event_name: 'PreToolUse', ...call })).answer, null);
   });
@@ -91,7 +91,7 @@ describe('acor hook', () => {
       { message: undefined },
     ])
       assert.equal((await hook('elicit', { ...dialog, ...other })).answer, null, JSON.stringify(other));
-    // A second tool asks the same, and the rule is not for it: whom the dialog is about cannot be told.
+    // A second tool asks the same question, and the rule is not for it: the dialog does not say which tool asks.
     const { data: other } = await project.envelope(['run', 'asks_user', '--detach']);
     await until(() => project.record(other.run_id)?.state === 'waiting_ai');
     assert.equal((await hook('elicit', dialog)).answer, null, 'two questions, one rule');
@@ -101,7 +101,7 @@ describe('acor hook', () => {
     assert.equal((await hook('elicit', dialog)).answer, null, 'nothing is asked any more');
   });
 
-  it('never stands in an agent’s way: whatever is wrong is no opinion, with a word on stderr', async () => {
+  it('never blocks an agent: every error becomes no opinion, with a note on stderr', async () => {
     const start = { hook_event_name: 'SessionStart' };
     for (const [event, input] of [
       ['session-start', ''],

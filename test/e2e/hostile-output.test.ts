@@ -7,7 +7,7 @@ import { dataFolder, parseLines, TestProject } from '../support/project.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { atTerminal } from '../support/terminal.ts';
 
-/** What a terminal obeys, or what hides or reorders text. */
+/** Sequences that a terminal executes, and characters that hide or reorder text. Each begins with a character of OBEYED. */
 const WEAPONS = [
   '\x1b]0;PWNED\x07',
   '\x1b]8;;http://evil.example/\x1b\\link\x1b]8;;\x1b\\',
@@ -37,17 +37,22 @@ const WEAPONS = [
   '\ufeff',
 ] as const;
 
+/** Stand around each weapon in untrusted text, so that a weapon can be found also where ACOR draws with sequences of its own. */
+const OPEN = 'ZzQ';
+const CLOSE = 'QzZ';
+
+/** A character that a terminal obeys. */
 const OBEYED =
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]|\r(?!\n)/u;
 
-/** The few sequences that ACOR itself writes: its looks, and the drawing and erasing of what stands below a run. */
+/** The sequences that ACOR itself writes: styles, and the drawing and erasing of the lines below a run. */
 const OWN = /\x1b\[(?:1|2|22|31|32|33|39)m|\x1b\[\?7[lh]|\r(?:\x1b\[\d{1,2}A)?\x1b\[J/g;
 
-/** Where a prompt begins: it hides the cursor once. From there on, a prompt also moves the cursor, erases and uses looks of its own. */
+/** The start of a prompt: it hides the cursor once. After that, the prompt library moves the cursor, erases, and uses its own styles. */
 const PROMPT = '\x1b[?25l';
 const OF_PROMPT = /\x1b\[(?:\?25[lh]|\d{0,3}(?:;\d{1,3})?[ABCDGJKm])/g;
 
-/** Commands that wait for something other than a run, such as a client. */
+/** Commands that wait for a client instead of ending. */
 const ELSEWHERE: readonly string[] = ['mcp'];
 
 /** A text without the sequences of the prompt at its end. */
@@ -56,7 +61,26 @@ function withoutPrompt(text: string): string {
   return at === -1 ? text : text.slice(0, at) + text.slice(at).replace(OF_PROMPT, '');
 }
 
-describe('what a stranger writes', () => {
+/**
+ * Finds a weapon of untrusted text in what a terminal received; returns it with its surroundings. Unlike `withoutPrompt` it removes no
+ * sequences that a weapon could be, so that it sees a weapon also while the prompt library draws: it looks between and beside the marks.
+ */
+function weaponIn(text: string): string | undefined {
+  const { source } = OBEYED;
+  const shown = text.replace(WRAPPED, '\n');
+  const beside = new RegExp(`${OPEN}(?:${source})|(?:${source})${CLOSE}`, 'u').exec(shown)?.index;
+  const between = [...shown.matchAll(new RegExp(`${OPEN}((?:(?!${OPEN}).)*?)${CLOSE}`, 'gsu'))].find(
+    ([, inner]) => OBEYED.test(inner!),
+  )?.index;
+  const at = beside ?? between;
+  return at === undefined ? undefined : shown.slice(Math.max(0, at - 40), at + 80);
+}
+
+/** A line break that ACOR or the prompt library put into a text: the styles before and behind it, none of which is a weapon, and a bar. */
+const WRAPPED =
+  /(?:\x1b\[(?:[0-247]|2[247]|3[1-46-9]|9\d)m)*\r?\n(?:\x1b\[(?:[0-247]|2[247]|3[1-46-9]|9\d)m|[│ ])*/g;
+
+describe('untrusted text', () => {
   for (const seed of [1, 2]) {
     describe(`at a terminal, with weapons by seed ${seed}`, () => {
       let project: TestProject;
@@ -66,16 +90,16 @@ describe('what a stranger writes', () => {
       const hostile = () =>
         Array.from(
           { length: 3 },
-          () => `${random.pick(WEAPONS)}${random.pick(['a', ' ', '', '\n', '漢'])}`,
+          () => `${OPEN}${random.pick(WEAPONS)}${CLOSE}${random.pick(['a', ' ', '', '\n', '漢'])}`,
         ).join('');
 
       before(async () => {
         project = new TestProject();
-        root = project.path(`p${random.pick(WEAPONS).replaceAll('/', '')}q`);
+        root = project.path(`p${OPEN}${random.pick(WEAPONS).replaceAll('/', '')}${CLOSE}q`);
         mkdirSync(root);
         const write = (path: string, text: string, mode?: number) =>
           project.write(join(root.slice(project.root.length), path), text, mode);
-        // JSON is YAML, so that every character comes through.
+        // JSON is YAML, and keeps every character.
         write('.acor/config.yaml', JSON.stringify({ project: { name: hostile() } }));
         const info = { class: 'user_error', retryable: false, action: hostile(), hint: hostile() };
         write('.acor/error_codes.yaml', JSON.stringify({ version: 1, codes: { E_EVIL: info } }));
@@ -88,7 +112,7 @@ describe('what a stranger writes', () => {
           secrets: ['KEY'],
           exit_codes: { ok: 0, [`fatal${hostile()}`]: 30 },
           permissions: {
-            // Paths with control characters are refused.
+            // The manifest check rejects paths with control characters.
             filesystem: { read: [`/srv/${hostile().replaceAll(/\p{Cc}/gu, '')}`] },
             commands: [hostile()],
           },
@@ -135,7 +159,7 @@ describe('what a stranger writes', () => {
           `#!/bin/bash\ncat <<'END'\n${hostile()}\nUsage: x [-v] FILE ${hostile()}\n  -v, --verbose  ${hostile()}\n  --x=${hostile()}  x\n  --y Y ${hostile()}\nEND\n`,
           0o755,
         );
-        // Where a terminal has it that is opened there.
+        // The same folder for data as commands at a terminal use.
         const inRoot = { cwd: root, env: dataFolder(root) };
         await project.acor(['secret', 'set', 'KEY'], { ...inRoot, stdin: 'correct horse' });
         await project.acor(['run', 'quiet', hostile()], inRoot);
@@ -145,17 +169,28 @@ describe('what a stranger writes', () => {
       });
       after(() => project[Symbol.dispose]());
 
-      it('does reach it when it is shown as it is (the control of what follows)', async () => {
+      it('reaches the terminal unescaped through cat (the control of the following tests)', async () => {
         const { text } = await atTerminal([], {
           cwd: root,
           command: ['cat', 'tools/evil/tool.yaml', 'tools/evil/lines'],
         });
         assert.match(text, OBEYED);
+        assert.notEqual(weaponIn(text), undefined);
+      });
+
+      it('is found in a prompt, too, one weapon at a time (the control of the check itself)', () => {
+        for (const weapon of WEAPONS) {
+          const prompt = (inner: string) =>
+            `${PROMPT}\x1b[36m◆\x1b[39m  ${OPEN}${inner}${CLOSE}\x1b[2K\r\n\x1b[J`;
+          assert.notEqual(weaponIn(prompt(weapon)), undefined, JSON.stringify(weapon));
+          assert.notEqual(weaponIn(prompt(`x${weapon}x`)), undefined, JSON.stringify(weapon));
+          assert.equal(weaponIn(prompt(JSON.stringify(weapon).replaceAll(/[^\x20-\x7e]/gu, '?'))), undefined);
+        }
       });
 
       for (const { command, hidden } of ROUTES) {
         if (hidden || ELSEWHERE.includes(command)) continue;
-        it(`does not reach it through '${command}'`, async () => {
+        it(`does not reach the terminal through '${command}'`, async () => {
           for (const args of callsOf(command, runId, hostile())) {
             await assertSafe(args, { TERM: 'dumb', NO_COLOR: '1' });
             await assertSafe(args, { TERM: 'xterm', COLUMNS: '300' });
@@ -163,9 +198,13 @@ describe('what a stranger writes', () => {
         });
       }
 
-      it('does not reach it as a stream of events in JSON either, which stays the same to a reader', async () => {
+      it('is escaped in JSON events at a terminal, and parses to the same events', async () => {
         const piped = await project.acor(['logs', runId, '--follow'], { cwd: root });
-        assert.match(piped.stdout, /[\x7f-\x9f\u202e\u2066\u2028]/, 'the control: in a pipe it is as it was');
+        assert.match(
+          piped.stdout,
+          /[\x7f-\x9f\u202e\u2066\u2028]/,
+          'the control: a pipe gets the raw characters',
+        );
         for (const args of [
           ['logs', runId, '--follow', '--json'],
           ['attach', runId, '--json'],
@@ -178,7 +217,7 @@ describe('what a stranger writes', () => {
         }
       });
 
-      it('does not reach it through a policy file or a configuration that is broken', async () => {
+      it('does not reach the terminal through an invalid policy file or configuration', async () => {
         const inRoot = root.slice(project.root.length);
         for (const [file, text] of [
           ['.acor/policy.yaml', { commands: [hostile()], filesystem: { read: ['/none'] } }],
@@ -201,6 +240,7 @@ describe('what a stranger writes', () => {
         assert.notEqual(shown.code, null, `${JSON.stringify(args)} hung`);
         const text = new TextDecoder('utf-8', { fatal: true }).decode(shown.bytes);
         assert.notEqual(text, '', JSON.stringify(args));
+        assert.equal(weaponIn(text), undefined, JSON.stringify(args));
         const foreign = env.TERM === 'dumb' ? text : withoutPrompt(text).replace(OWN, '');
         const at = foreign.search(OBEYED);
         assert.equal(
@@ -212,7 +252,7 @@ describe('what a stranger writes', () => {
     });
   }
 
-  it('cannot make a line of its own that passes for one of the runner’s', async () => {
+  it('cannot forge a line that looks like one of the runner', async () => {
     using project = new TestProject();
     const lie = '\ncompleted in 0.1 s\nwarning: all is well';
     const lines = [
@@ -230,7 +270,7 @@ describe('what a stranger writes', () => {
   });
 });
 
-/** A message of each kind, hostile in every field. */
+/** A message of each kind, with hostile text in every field. */
 function linesOf(hostile: () => string, ending = 'error'): string[] {
   const messages = [
     { type: 'start', step: hostile(), msg: hostile() },
@@ -249,11 +289,11 @@ function linesOf(hostile: () => string, ending = 'error'): string[] {
       ? { type: 'error', code: `E_${hostile()}`, msg: hostile(), hint: hostile(), context: hostile() }
       : { type: 'result', status: hostile(), metrics: { [hostile()]: 1 }, data: { [hostile()]: hostile() } },
   ];
-  // Raw characters where JSON allows them, and not as escapes.
+  // The last two lines are not JSON, so they have the raw characters.
   return [...messages.map((each) => JSON.stringify(each)), hostile(), `{${hostile()}`];
 }
 
-/** Calls of a command that show as much as it can show. */
+/** Calls of a command that show as much as possible. */
 function callsOf(command: string, runId: string, word: string): string[][] {
   const words = command.split(' ');
   const own: Record<string, string[][]> = {

@@ -10,7 +10,7 @@ import { atTerminal, noTerminal } from '../support/terminal.ts';
 
 const SEED_001 = ['created_at', 'created_by', 'schema_versions'];
 
-/** What lies in a folder: paths with modes and hashes, without the runs. */
+/** The content of a folder: paths with modes and hashes, without the runs. */
 function stateOf(folder: string, below = ''): string[] {
   return readdirSync(join(folder, below), { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -30,7 +30,7 @@ describe('acor init', () => {
   let count = 0;
   before(() => {
     around = new TestProject();
-    // What lies above must not be a project, or each folder would be one within it.
+    // The parent folder must not be a project, or each folder would be one inside it.
     rmSync(around.path('.acor'), { recursive: true });
   });
   after(() => around[Symbol.dispose]());
@@ -46,7 +46,7 @@ describe('acor init', () => {
     Object.fromEntries(data.files.map((file: { path: string; action: string }) => [file.path, file.action]));
   const read = (path: string) => readFileSync(join(folder, path), 'utf8');
 
-  it('makes a project of an empty folder, whose first tool runs, and leads on by commands', async () => {
+  it('makes a project of an empty folder, whose first tool runs, and returns the next commands', async () => {
     empty();
     const { data, meta } = await init('--template', 'bash');
     assert.equal(data.changed, data.files.length);
@@ -62,7 +62,7 @@ describe('acor init', () => {
     assert.equal(config.data.values[0].source, 'project');
   });
 
-  it('names in its modelines schemas that are there', async () => {
+  it('writes modelines that name existing schemas', async () => {
     empty();
     await init();
     for (const file of ['.acor/config.yaml', 'tools/hello/tool.yaml']) {
@@ -72,7 +72,7 @@ describe('acor init', () => {
     }
   });
 
-  it('done twice is the same as done once, to the byte', async () => {
+  it('changes nothing the second time, to the byte', async () => {
     empty();
     const before = stateOf(folder);
     await init('--dry-run');
@@ -86,12 +86,12 @@ describe('acor init', () => {
     assert.deepEqual(stateOf(folder), once);
   });
 
-  it('keeps what is somebody else’s, also with --force, and puts its ignore rules beside theirs', async () => {
+  it('keeps files of other owners, also with --force, and adds its ignore rules to theirs', async () => {
     empty({ tool: '#!/bin/sh\necho mine\n', '.gitignore': 'dist/', '.acor/config.yaml': 'version: 1\n' });
     spawnSync('git', ['init', '-q'], { cwd: folder });
     for (const args of [[], ['--force']]) {
-      const told = actions(await init(...args));
-      assert.deepEqual([told.tool, told['.acor/config.yaml']], ['keep', 'keep']);
+      const planned = actions(await init(...args));
+      assert.deepEqual([planned.tool, planned['.acor/config.yaml']], ['keep', 'keep']);
       assert.deepEqual([read('tool'), read('.acor/config.yaml')], ['#!/bin/sh\necho mine\n', 'version: 1\n']);
     }
     assert.match(read('.gitignore'), /^dist\/\n\n# acor:begin\n[^#]+# acor:end\n$/);
@@ -103,7 +103,7 @@ describe('acor init', () => {
     assert.equal(ignored.stdout, '');
   });
 
-  it('replaces with --force what ACOR wrote and that differs, says which, and keeps what it held', async () => {
+  it('with --force replaces changed files that ACOR wrote, lists them, and keeps the old ones', async () => {
     empty();
     await init('--template', 'bash');
     const changed = `${read('.acor/config.yaml')}environment: { timeout_s: 5 }\n`;
@@ -119,12 +119,12 @@ describe('acor init', () => {
     assert.equal(forced['tools/hello/greeting.sh'], 'keep', 'a tool is its author’s');
     assert.equal(read('.acor/replaced/.acor/config.yaml'), changed);
     assert.doesNotMatch(read('.acor/config.yaml'), /timeout_s: 5/);
-    around.write(join(`p${count}`, '.acor/config.yaml'), `${changed}# once more\n`);
+    around.write(join(`p${count}`, '.acor/config.yaml'), `${changed}# again\n`);
     await init('--force');
-    assert.equal(read('.acor/replaced/.acor/config.yaml.1'), `${changed}# once more\n`);
+    assert.equal(read('.acor/replaced/.acor/config.yaml.1'), `${changed}# again\n`);
   });
 
-  it('writes no first tool beside tools that are there, and never into one', async () => {
+  it('writes no first tool beside existing tools, and never into one', async () => {
     empty({ 'tools/mine/cli.sh': 'echo\n' });
     assert.equal((await init()).data.tool, null);
     assert.deepEqual(readdirSync(join(folder, 'tools')), ['mine']);
@@ -140,27 +140,27 @@ describe('acor init', () => {
     empty();
     const victim = around.write('victim', 'precious\n');
     for (const name of ['tool', '.gitignore']) symlinkSync(victim, join(folder, name));
-    const told = actions(await init('--force'));
+    const planned = actions(await init('--force'));
     assert.deepEqual(
-      [told.tool, told['.gitignore'], readFileSync(victim, 'utf8')],
+      [planned.tool, planned['.gitignore'], readFileSync(victim, 'utf8')],
       ['keep', 'keep', 'precious\n'],
     );
   });
 
-  it('within another project makes one of its own, and says so', async () => {
+  it('inside another project makes a new project, and reports that', async () => {
     const above = empty();
     await init();
     folder = join(above, 'sub');
     mkdirSync(folder);
     const { data } = await init('--template', 'bash');
-    assert.match(data.notes[0], new RegExp(`lies in the project ${above}`));
+    assert.match(data.notes[0], new RegExp(`is inside the project ${above}`));
     assert.equal(
       (await around.envelope(['config', 'show', 'project.name'], { cwd: folder })).data.root,
       folder,
     );
   });
 
-  it('is a plain command for an agent, which is asked nothing, and a list for a person', {
+  it('does not prompt an agent, and shows a list to a person', {
     skip: noTerminal,
   }, async () => {
     empty();
@@ -174,7 +174,7 @@ describe('acor init', () => {
   });
 
   it(
-    'says what to do about a folder that may not be written to, and goes on from there later',
+    'reports a folder that is not writable with the fix, and completes after the fix',
     needsMounts,
     async () => {
       using project = await ProjectWithMounts.open({});
@@ -224,7 +224,7 @@ describe('the ./tool shortcut', () => {
     assert.match(tool([]).stdout, /acor run/);
   });
 
-  it('runs a tool and ends as the tool does, with 124 after the deadline', () => {
+  it('runs a tool and ends with its exit code, or 124 after the deadline', () => {
     const { status, stdout } = tool(['hello', '--who', 'Ada Lovelace']);
     assert.deepEqual([status, parseLines(stdout).at(-1)!.type], [0, 'runner_end']);
     assert.match(stdout, /Hello, Ada Lovelace!/);
@@ -234,13 +234,13 @@ describe('the ./tool shortcut', () => {
     );
   });
 
-  it('takes paths from where it is called, and finds its project from anywhere', () => {
+  it("resolves paths in the caller's folder, and finds its project from anywhere", () => {
     project.write('deep/er/x.txt', 'from the depth\n');
     assert.match(tool(['ends', 'read', 'x.txt'], { cwd: project.path('deep/er') }).stdout, /from the depth/);
     assert.equal(tool(['ends', '5'], { cwd: '/' }).status, 5);
   });
 
-  it('says how to find acor where it does not', () => {
+  it('says how to find acor when it is missing', () => {
     const { status, stdout } = tool(['hello'], { env: { PATH: '/usr/bin:/bin' } });
     const { error } = JSON.parse(stdout);
     assert.deepEqual([status, error.code], [2, 'E_RUNTIME_MISSING']);

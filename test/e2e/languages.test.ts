@@ -22,7 +22,7 @@ const TOOLS: Readonly<Record<string, string>> = {
     '#!/usr/bin/awk -f\nBEGIN { print "{\\"type\\":\\"start\\",\\"step\\":\\"hello\\"}"; print "{\\"type\\":\\"result\\",\\"status\\":\\"ok\\"}" }\n',
 };
 
-describe('a tool that installed nothing finds its SDK', () => {
+describe('a tool without installed packages finds its SDK', () => {
   let project: TestProject;
   before(() => {
     project = new TestProject();

@@ -35,7 +35,7 @@ function readingCommands(runId: string): string[][] {
 }
 
 describe('a run whose supervisor is in another PID namespace', needsPidNamespace, () => {
-  it('goes on and completes, whatever reads it from outside', async () => {
+  it('stays live and completes, whatever reads it from outside', async () => {
     using project = new TestProject({ tools: ['holds'], config: WITHOUT_SANDBOX });
     const running = startInNamespace(project, ['run', 'holds', project.path('go')]);
     const runId = String((await running.event('heartbeat')).run_id);
@@ -50,7 +50,7 @@ describe('a run whose supervisor is in another PID namespace', needsPidNamespace
     ].map((args) => project.start(args));
     assert.equal((await readOverMcp(project, runId)).state, 'running');
     assert.equal((await project.envelope(['show', runId])).data.state, 'running');
-    // Neither does a command that recovers what is lost.
+    // Neither does a command that recovers lost runs.
     await project.acor(['health', '--fix']);
     await until(() => project.events(runId).length > before);
     project.write('go', '');
@@ -81,7 +81,7 @@ describe('a run whose supervisor is in another PID namespace', needsPidNamespace
 });
 
 describe('a lost run', () => {
-  it('of a store that was copied from another boot of a machine is reported as lost, and is left as it is', async () => {
+  it('of a store that was copied from another boot of a machine is reported as lost, and is not changed', async () => {
     using original = new TestProject({ tools: ['holds'], config: WITHOUT_SANDBOX });
     const running = original.start(['run', 'holds', original.path('go')]);
     const runId = String((await running.event('heartbeat')).run_id);
@@ -120,7 +120,7 @@ describe('a lost run', () => {
     assert.equal((await copy.envelope(['resume', runId, '--no-stream'])).data.state, 'completed');
   });
 
-  it('is told from a live one with the same pid', async () => {
+  it('is distinguished from a live one with the same pid', async () => {
     using project = new TestProject({ tools: ['holds'], config: WITHOUT_SANDBOX });
     const running = project.start(['run', 'holds', project.path('go')]);
     const runId = String((await running.event('heartbeat')).run_id);

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { groupPlaces } from '../../src/core/sandbox/groups/group-places.ts';
 import { ACOR, parseLines, processesOf, TestProject, until } from '../support/project.ts';
 
-/** A limit, a script that passes it and one that does not, and what is to become of the first. */
+/** A limit, a script that exceeds it and one that does not, and the expected end of the first. */
 const ATTACKS = [
   {
     resources: 'memory_mb: 60',
@@ -67,7 +67,7 @@ for (const mode of MODES) {
     after(() => project[Symbol.dispose]());
 
     for (const { resources, script, control, code, says } of ATTACKS) {
-      it(`ends with ${code} and how to raise the limit, at once and with nothing left`, async () => {
+      it(`ends with ${code} and a hint to raise the limit, at once and with nothing left`, async () => {
         const { end, of } = await project.run([nameOf(resources), script]);
         const [error] = of('runner_error');
         assert.deepEqual([end.state, end.code, error?.code], ['failed', code, code]);
@@ -91,7 +91,7 @@ describe('the limits of a run', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  it('are told at the start with what holds each of them', async () => {
+  it('are reported at the start with what enforces each of them', async () => {
     const { of } = await project.run(['limited', ':']);
     const { limits, enforced } = of('runner_start')[0]!.isolation as Record<string, Record<string, unknown>>;
     assert.ok(['watchdog', 'cgroup'].includes(String(limits!.memory)));
@@ -119,7 +119,7 @@ describe('the limits of a run', () => {
     assert.equal(end.state, 'completed', JSON.stringify(of('runner_error')));
   });
 
-  it('are never above those of whoever runs ACOR', async () => {
+  it('are never above the limits of the process that runs ACOR', async () => {
     project.write('tools/minimal/tool.yaml', 'name: minimal\nversion: 1.0.0\nadapter: plain\n');
     project.write('tools/minimal/cli.sh', '#!/bin/bash\nulimit -n\n');
     const opened = async (line: string) => {
@@ -130,13 +130,13 @@ describe('the limits of a run', () => {
     assert.equal(await opened('"$0" run minimal'), '256');
   });
 
-  it('come with what was used, of all processes together, also of a tool that was killed', async () => {
+  it('are reported with the usage of all processes together, also for a killed tool', async () => {
     const { end } = await project.run(['limited', `perl -e '$x = "a" x 110_000_000; sleep 60'`]);
     const usage = end.usage as { cpu_s: number; max_rss_bytes: number };
     assert.ok(usage.max_rss_bytes > 60_000_000 && usage.cpu_s > 0, JSON.stringify(usage));
   });
 
-  it('leave no group of processes behind when the supervisor is killed', {
+  it('leave no control group behind when the supervisor is killed', {
     skip: groupPlaces().length === 0,
   }, async () => {
     const env = { ACOR_SECURITY_ISOLATION: 'off' };

@@ -9,7 +9,7 @@ const RUNS = 200;
 const DETACHED = 10;
 
 describe('two hundred runs at once', () => {
-  it('all complete, each in its own name, and stand in the ledger in an unbroken chain', async () => {
+  it('all complete, each under its own id, and are in the ledger in an unbroken chain', async () => {
     using project = new TestProject({ tools: ['quick'] });
     const commands = await Promise.all(
       Array.from({ length: RUNS }, (_, i) =>

@@ -91,7 +91,7 @@ describe('the conformance suite of MCP, against acor mcp --http', () => {
     project[Symbol.dispose]();
   });
 
-  it('passes but for what is listed here, for both revisions of the protocol', async () => {
+  it('passes except for the listed tests, for both revisions of the protocol', async () => {
     const revisions = Object.keys(FAILING);
     const failed = await Promise.all(revisions.map((revision) => failuresOf(revision)));
     for (const [index, revision] of revisions.entries())

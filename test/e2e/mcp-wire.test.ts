@@ -28,7 +28,7 @@ const WORKS = [
   { type: 'result', status: 'ok' },
 ];
 
-/** What a request of the stateless revision says of its client. */
+/** The fields of a request that describe the client, in the stateless revision. */
 function meta(clientCapabilities: object) {
   return {
     'io.modelcontextprotocol/protocolVersion': VERSION,
@@ -42,7 +42,7 @@ const TASK_CLIENT = meta({ elicitation: { form: {} }, extensions: TASKS });
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever the answer holds
 type Message = any;
 
-/** `acor mcp` with its pipes bare, so that anything can be said to it. */
+/** `acor mcp` with bare pipes, so that a test can send any bytes. */
 class Wire {
   readonly running: Running;
   readonly #answers = new Map<unknown, Message>();
@@ -71,7 +71,7 @@ class Wire {
     return this.#answers.get(id);
   }
 
-  /** Asks for a task until it has come to a state. */
+  /** Polls a task until it has reached a state. */
   async task(taskId: string, status: string): Promise<Message> {
     for (;;) {
       const { result } = await this.ask('tasks/get', { taskId });
@@ -110,7 +110,7 @@ describe('runs as tasks', () => {
     assert.equal((await wire.running.finished).code, 0);
   });
 
-  it('are what a client that takes tasks gets of a long call; the run is the task, and ends with it', async () => {
+  it('are the result of a long call for a client that accepts tasks; the run is the task, and ends with it', async () => {
     const { result } = await wire.ask('tools/call', { name: 'hangs', arguments: {} });
     assert.deepEqual([result.resultType, result.status], ['task', 'working']);
     assert.equal(project.record(result.taskId)?.state, 'running');
@@ -120,7 +120,7 @@ describe('runs as tasks', () => {
     assert.deepEqual(processesOf(result.taskId), []);
   });
 
-  it('ask the user by their state, take the answer, and carry the result of the call', async () => {
+  it('ask the user by their state, accept the answer, and carry the result of the call', async () => {
     const { result } = await wire.ask('tools/call', { name: 'asks_user', arguments: {} });
     const waiting = await wire.task(result.taskId, 'input_required');
     assert.equal(waiting.inputRequests.q.method, 'elicitation/create');
@@ -130,7 +130,7 @@ describe('runs as tasks', () => {
     assert.equal(done.result.structuredContent.data.answer, true);
   });
 
-  it('end with the question when the user declines it, while the run waits on', async () => {
+  it('end with the question when the user declines it, and the run keeps waiting', async () => {
     const { result } = await wire.ask('tools/call', { name: 'asks_user', arguments: {} });
     const { taskId } = result;
     await wire.task(taskId, 'input_required');
@@ -142,14 +142,14 @@ describe('runs as tasks', () => {
     assert.deepEqual(processesOf(taskId), []);
   });
 
-  it('are refused to a client that does not take them, and for a run that is none', async () => {
+  it('are rejected for a client that does not accept them, and for an unknown run', async () => {
     const plain = await wire.ask('tasks/get', { taskId: 'r-0000000000000000' }, meta({}));
     assert.equal(plain.error.code, -32021);
     for (const taskId of ['r-0000000000000000', '../../etc'])
       assert.equal((await wire.ask('tasks/get', { taskId })).error.code, -32602);
   });
 
-  it('end with a question to the model, if it was not asked before there was a task', async () => {
+  it('end with a question to the model that was not asked before the task existed', async () => {
     const { result } = await wire.ask('tools/call', { name: 'asks', arguments: {} });
     const isTask = result.resultType === 'task';
     const answer = isTask ? (await wire.task(result.taskId, 'completed')).result : result;
@@ -162,32 +162,38 @@ describe('runs as tasks', () => {
 });
 
 describe('progress', () => {
-  it('is told before the answer, always rising, with the last words of the tool', async () => {
+  it('is reported before the answer, always rising, with the last message of the tool', async () => {
     const wire = new Wire(project);
     const client = { ...meta({}), progressToken: 'token' };
     const { result } = await wire.ask('tools/call', { name: 'works', arguments: {} }, client);
     assert.equal(result.structuredContent.state, 'completed');
     const messages = wire.lines.map((line) => JSON.parse(line));
     assert.equal(messages.at(-1).result.structuredContent.run_id, result.structuredContent.run_id);
-    const told = messages.slice(0, -1).map(({ method, params }) => {
+    const notifications = messages.slice(0, -1).map(({ method, params }) => {
       assert.deepEqual([method, params.progressToken], ['notifications/progress', 'token']);
       return [params.progress, params.total, params.message];
     });
-    assert.deepEqual(told.slice(0, 2), [
+    assert.deepEqual(notifications.slice(0, 2), [
       [10, 100, 'part 10'],
       [40, 100, 'part 40'],
     ]);
-    // Neither a heartbeat nor a tool that goes back makes it fall.
-    assert.ok(told[2]![0] > 40 && told[2]![0] < 41 && told[2]![2] === 'part 40', String(told[2]));
-    assert.ok(told[3]![0] > told[2]![0] && told[3]![2] === 'back', String(told[3]));
-    assert.deepEqual(told.slice(4), [[90, 100, 'part 90']]);
+    // Neither a heartbeat nor a tool that goes back lowers it.
+    assert.ok(
+      notifications[2]![0] > 40 && notifications[2]![0] < 41 && notifications[2]![2] === 'part 40',
+      String(notifications[2]),
+    );
+    assert.ok(
+      notifications[3]![0] > notifications[2]![0] && notifications[3]![2] === 'back',
+      String(notifications[3]),
+    );
+    assert.deepEqual(notifications.slice(4), [[90, 100, 'part 90']]);
     wire.running.child.stdin!.end();
     await wire.running.finished;
   });
 });
 
-describe('what acor mcp is told by nobody it knows', () => {
-  it('neither stops it nor makes it print anything but JSON-RPC', async () => {
+describe('invalid input of a client of acor mcp', () => {
+  it('neither stops the server nor makes it print anything but JSON-RPC', async () => {
     const wire = new Wire(project);
     for (const nonsense of [
       'nonsense\n',
@@ -204,8 +210,8 @@ describe('what acor mcp is told by nobody it knows', () => {
     const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
     wire.write(`{"jsonrpc":"2.0","id":"deep","method":"tools/list","params":{"x":${deep}}}\n`);
     const big = 'x'.repeat(2_000_000);
-    const told = await wire.ask('tools/call', { name: 'quick', arguments: { nope: big } });
-    assert.equal(told.result.structuredContent.error.code, 'E_USAGE');
+    const called = await wire.ask('tools/call', { name: 'quick', arguments: { nope: big } });
+    assert.equal(called.result.structuredContent.error.code, 'E_USAGE');
     const forged = await wire.ask('tools/call', { name: 'asks_user', arguments: {}, requestState: 'v1.x.y' });
     assert.equal(forged.error.code, -32602);
     assert.ok(wire.lines.every((line) => JSON.parse(line).jsonrpc === '2.0'));
@@ -213,7 +219,7 @@ describe('what acor mcp is told by nobody it knows', () => {
     assert.equal((await wire.running.finished).code, 0);
   });
 
-  it('ends it when it is a message without an end, and not its runs', async () => {
+  it('without an end of line ends the server, but not its runs', async () => {
     const wire = new Wire(project);
     const { result } = await wire.ask('tools/call', { name: 'hangs', arguments: {} });
     wire.write('x'.repeat(12_000_000));
@@ -267,7 +273,7 @@ describe('acor mcp --http', () => {
   };
   const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: HELLO };
 
-  it('serves whoever shows the token, and nobody else', async () => {
+  it('serves only clients that send the token', async () => {
     assert.equal((await post(KNOWN, initialize)).status, 200);
     const { Authorization: _, ...unknown } = KNOWN;
     assert.equal((await post(unknown, initialize)).status, 401);
@@ -275,19 +281,19 @@ describe('acor mcp --http', () => {
     assert.equal((await post(KNOWN, initialize, '/')).status, 404);
   });
 
-  it('refuses a page that a browser was lured to, also with the token', async () => {
+  it('rejects a page that a browser was lured to, also with the token', async () => {
     for (const header of [{ Host: 'evil.example' }, { Origin: 'https://evil.example' }])
       assert.equal((await post({ ...KNOWN, ...header }, initialize)).status, 403);
     assert.equal((await post({ ...KNOWN, Origin: 'http://localhost:5173' }, initialize)).status, 200);
   });
 
-  it('refuses what is too long, and what is no JSON', async () => {
+  it('rejects a request that is too long, and invalid JSON', async () => {
     assert.equal((await post(KNOWN, 'x'.repeat(5_000_000))).status, 413);
     assert.equal((await post(KNOWN, '{"jsonrpc')).status, 400);
     assert.equal((await post(KNOWN, initialize)).status, 200);
   });
 
-  it('cancels the run of a call whose response is closed, as the stateless revision has it', async () => {
+  it('cancels the run of a call whose response the client closed, in the stateless revision', async () => {
     const before = project.runIds();
     const headers = {
       ...KNOWN,
@@ -306,7 +312,7 @@ describe('acor mcp --http', () => {
     assert.deepEqual(processesOf(started()!), []);
   });
 
-  it('leaves the run of a session alone that has ended, and takes no more for it', async () => {
+  it('does not touch the run of an ended session, and accepts no more requests for it', async () => {
     const before = project.runIds();
     const { session } = await post(KNOWN, initialize);
     const headers = { ...KNOWN, 'Mcp-Session-Id': session! };
@@ -323,7 +329,7 @@ describe('acor mcp --http', () => {
     await project.envelope(['cancel', started()!]);
   });
 
-  it('keeps its token in a file for its owner alone, makes it once, and refuses one that others can read', async () => {
+  it('keeps its token in a file for its owner only, creates it once, and rejects a file that others can read', async () => {
     const file = project.path('private', 'token');
     const start = () => project.start(['mcp', '--http', '--port', '0', '--token-file', file]);
     const first = start();
@@ -337,7 +343,7 @@ describe('acor mcp --http', () => {
     assert.match(refused.error.hint, /chmod 600/);
   });
 
-  it('says that a port is taken', async () => {
+  it('reports a port that is in use', async () => {
     const { code, error } = await project.envelope(['mcp', '--http', '--port', String(port)]);
     assert.deepEqual([code, error.code], [1, 'E_USAGE']);
     assert.match(error.hint, /--port/);

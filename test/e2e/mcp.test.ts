@@ -6,7 +6,7 @@ import { Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { ACOR, processesOf, TestProject, until } from '../support/project.ts';
 
-/** The two eras of the protocol: with a handshake, and without. */
+/** The two eras of the protocol: with a handshake, and without one. */
 const ERAS = ['legacy', { pin: '2026-07-28' }] as const;
 
 const ASK_USER = {
@@ -20,7 +20,7 @@ const ASK_USER = {
 };
 
 const TOOLS: Readonly<Record<string, { manifest?: object; script: string }>> = {
-  tells: {
+  says: {
     manifest: {
       inputs: [{ name: 'word', required: true, description: 'What to say.' }],
       output_schema: { type: 'object', properties: { said: { type: 'string' } }, required: ['said'] },
@@ -110,18 +110,18 @@ describe('acor mcp', () => {
         client = await connect(era);
       });
 
-      it('shows the tools of the project with schemas, effects as they are, and no text that crowds out the rest', async () => {
+      it('shows the tools of the project with schemas and correct effects, and without texts that are too long', async () => {
         const { tools } = await client.listTools();
         const by = new Map(tools.map((tool) => [tool.name, tool]));
         const hints = (name: string) => {
           const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = by.get(name)!.annotations!;
           return [readOnlyHint, destructiveHint, idempotentHint, openWorldHint];
         };
-        assert.deepEqual(hints('tells'), [true, false, true, false]);
+        assert.deepEqual(hints('says'), [true, false, true, false]);
         assert.deepEqual(hints('opens_all'), [false, true, false, true]);
         assert.deepEqual(hints('fetches'), [true, false, false, true]);
         assert.deepEqual(hints('writes'), [false, true, false, false]);
-        assert.deepEqual(by.get('tells')!.inputSchema, {
+        assert.deepEqual(by.get('says')!.inputSchema, {
           type: 'object',
           properties: { word: { type: 'string', description: 'What to say.' } },
           required: ['word'],
@@ -137,8 +137,8 @@ describe('acor mcp', () => {
         assert.ok(!by.has('acor_search'));
       });
 
-      it('runs a tool: its data and artifacts as structured content, small ones as they are', async () => {
-        const { state, data, artifacts, content, run_id } = await call(client, 'tells', { word: 'hello' });
+      it('runs a tool: its data and artifacts as structured content, small artifacts inline', async () => {
+        const { state, data, artifacts, content, run_id } = await call(client, 'says', { word: 'hello' });
         assert.deepEqual([state, data], ['completed', { said: 'hello' }]);
         const uri = `acor://runs/${run_id}/artifacts/1/said.txt`;
         assert.deepEqual([artifacts[0].uri, artifacts[0].size], [uri, 6]);
@@ -158,12 +158,12 @@ describe('acor mcp', () => {
         assert.equal(record.caller, 'tester');
       });
 
-      it('does not pass data off as what the manifest promises when it is not', async () => {
+      it("does not return data as structured content when it does not match the manifest's output_schema", async () => {
         const { isError, state, error } = await call(client, 'lies');
         assert.deepEqual([isError, state, error.code], [true, 'completed', 'E_SCHEMA_MISMATCH']);
       });
 
-      it('tells a failure with its code, whether to retry, and calls that lead on', async () => {
+      it('reports a failure with its code, whether to retry, and the next calls', async () => {
         const { isError, error, next, run_id, content } = await call(client, 'fails');
         assert.deepEqual([isError, error.code, error.retryable], [true, 'E_TRANSIENT_NET', true]);
         assert.deepEqual(next[0], { tool: 'acor_resume', arguments: { run: run_id } });
@@ -175,13 +175,13 @@ describe('acor mcp', () => {
         assert.match(content[0].text, /^E_TRANSIENT_NET: no line\nHint: .+\nRetryable: yes\./);
       });
 
-      it('tells wrong arguments, and what no person has approved, as the command line does', async () => {
+      it('reports wrong arguments, and a missing approval, as the command line does', async () => {
         project.write('.acor/policy.yaml', 'version: 1\nnetwork: { egress_allow: ["a.example:1"] }\n');
         const denied = await call(client, 'fetches');
         rmSync(project.path('.acor/policy.yaml'));
         assert.deepEqual([denied.isError, denied.error.code], [true, 'E_POLICY_DENIED']);
         assert.match(denied.error.message, /api\.example\.com/);
-        const usage = await call(client, 'tells', { wird: 1 });
+        const usage = await call(client, 'says', { wird: 1 });
         assert.deepEqual([usage.isError, usage.error.code, usage.run_id], [true, 'E_USAGE', undefined]);
         const words = await call(client, 'works', { nope: 1 });
         assert.deepEqual([words.isError, words.error.code], [true, 'E_USAGE']);
@@ -201,7 +201,7 @@ describe('acor mcp', () => {
         });
       });
 
-      it('ends the call with a question for the model, takes its answer, and goes on with the same run', async () => {
+      it('ends the call with a question for the model, accepts its answer, and continues the same run', async () => {
         const asked = await call(client, 'asks');
         assert.deepEqual([asked.state, asked.questions[0].action], ['waiting_ai', 'choose_speed']);
         const misfit = await call(client, 'acor_answer', { run: asked.run_id, choice: 'sideways' });
@@ -219,7 +219,7 @@ describe('acor mcp', () => {
         assert.deepEqual([given?.source, given?.by, given?.reason], ['mcp', 'tester', 'no hurry']);
       });
 
-      it('cancels a run down to its processes when the client cancels the call', async () => {
+      it('cancels a run with its processes when the client cancels the call', async () => {
         const cancel = new AbortController();
         const onprogress = () => cancel.abort('enough');
         const before = project.runIds();
@@ -229,7 +229,7 @@ describe('acor mcp', () => {
         assert.deepEqual(processesOf(run!), []);
       });
 
-      it('puts a question for the user to the user, asks again for what does not fit, and starts no second run', async () => {
+      it('asks the user a question for the user, asks again after an invalid answer, and starts no second run', async () => {
         const asking = await connect(era, { elicitation: { form: {} } });
         const messages: string[] = [];
         asking.setRequestHandler('elicitation/create', async ({ params }) => {
@@ -244,7 +244,7 @@ describe('acor mcp', () => {
         assert.equal(project.runIds().length, before + 1);
       });
 
-      it('leaves a run alone whose question the user declines, or no user can be asked', async () => {
+      it('does not change a run whose question the user declines, or that no user can answer', async () => {
         const declining = await connect(era, { elicitation: { form: {} } });
         declining.setRequestHandler('elicitation/create', async () => ({ action: 'decline' }));
         for (const each of [declining, client]) {
@@ -256,7 +256,7 @@ describe('acor mcp', () => {
         }
       });
 
-      it('leaves the runs of a client alone that has gone', async () => {
+      it('does not change the runs of a client that has disconnected', async () => {
         const leaving = await connect(era);
         const before = project.runIds();
         const onprogress = () => void leaving.close();
@@ -267,7 +267,7 @@ describe('acor mcp', () => {
         assert.equal((await call(client, 'acor_cancel', { run })).data.state, 'cancelled');
       });
 
-      it('says when the tools have changed, and shows those there are', async () => {
+      it('notifies of changed tools, and then lists the new ones', async () => {
         const watching = await connect(era);
         const changed = new Promise<void>((resolve) =>
           watching.setNotificationHandler('notifications/tools/list_changed', () => resolve()),
@@ -282,7 +282,7 @@ describe('acor mcp', () => {
     });
   }
 
-  it('shows too many tools by search, description and run instead of all schemas', async () => {
+  it('offers search, description and run instead of all schemas when there are too many tools', async () => {
     using many = new TestProject();
     for (let number = 1; number <= 26; number++)
       many.write(

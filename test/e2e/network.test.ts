@@ -76,7 +76,7 @@ describe('the network of a tool', {
     assert.deepEqual([mute.data.isolation.egress, mute.data.env.includes('HTTPS_PROXY')], [undefined, false]);
   });
 
-  it('is refused before anything starts where it could never be opened', async () => {
+  it('is rejected before anything starts when it could never be opened', async () => {
     const local = await project.envelope(['run', 'local', 'true', '--no-stream']);
     assert.deepEqual([local.code, local.error.code], [2, 'E_POLICY_DENIED']);
     assert.match(local.error.hint, /allow_private_egress: - '127\.0\.0\.1:5432'$/);
@@ -108,7 +108,7 @@ describe('the network of a tool', {
     await until(() => connected.size === 0 && processesOf(runId).length === 0);
   });
 
-  it('is tried out by acor health', async () => {
+  it('is probed by acor health', async () => {
     const { data } = await project.envelope(['health']);
     const check = data.checks.find(({ name }: { name: string }) => name === 'network');
     assert.equal(check.status, 'ok', check.detail);

@@ -17,14 +17,14 @@ const STEPS = [...GUIDE.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, langua
   language === 'sh' ? text!.trimEnd().split('\n') : [{ path: /^# (\S+)/.exec(text!)![1]!, text: text! }],
 );
 
-/** An empty folder somewhere, in which nothing lies above. */
+/** An empty folder outside of any project. */
 function emptyFolder() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'acor-newcomer-')));
   return { root, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) };
 }
 
 describe('a newcomer who does what docs/getting-started.md says', { skip: noPython }, () => {
-  it('comes without a terminal to a tool of their own that runs', () => {
+  it('gets a tool of their own running, without a terminal', () => {
     using folder = emptyFolder();
     let cwd = folder.root;
     const answers: string[] = [];

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { parseLines, processesOf, TestProject, until } from '../support/project.ts';
 
-/** A project with a tool that leaves a trace each time it runs, and how often it has. */
+/** A project with a tool that leaves a trace each time it runs, and the number of traces. */
 function tracing(...tools: string[]) {
   const project = new TestProject({ tools: ['appends', ...tools] });
   mkdirSync(project.path('traces'));
@@ -14,7 +14,7 @@ function tracing(...tools: string[]) {
 const APPEND = ['appends', '--folder', 'traces'];
 
 describe('a run with an idempotency key', () => {
-  it('is started once, however many ask for it at once, and all of them see it', async () => {
+  it('starts once for any number of concurrent callers, and all of them see it', async () => {
     const { project, traces } = tracing();
     using _ = project;
     const asked = await Promise.all(
@@ -28,14 +28,14 @@ describe('a run with an idempotency key', () => {
     assert.deepEqual(project.runIds(), [...ids]);
   });
 
-  it('without the key, is started as often as it is asked for', async () => {
+  it('starts at each call without the key (the control)', async () => {
     const { project, traces } = tracing();
     using _ = project;
     await Promise.all([project.run(APPEND), project.run(APPEND)]);
     assert.equal(traces().length, 2);
   });
 
-  it('is returned as it ended, also when what it needed is gone', async () => {
+  it('is returned as it ended, also when its tool is missing now', async () => {
     const { project } = tracing('reads_file');
     using _ = project;
     project.write('in.txt', 'three\nlines\nhere\n');
@@ -49,7 +49,7 @@ describe('a run with an idempotency key', () => {
     assert.equal((await project.envelope(call.toSpliced(1, 2))).error.code, 'E_INPUT_NOT_FOUND');
   });
 
-  it('is returned when its supervisor was killed mid-way, and is not begun a second time', async () => {
+  it('is returned when its supervisor was killed midway, and does not start a second time', async () => {
     const { project, traces } = tracing();
     using _ = project;
     const call = ['--idempotency-key', 'k', ...APPEND, '--then', 'stays'];
@@ -68,7 +68,7 @@ describe('a run with an idempotency key', () => {
     assert.equal(resumed.error.code, 'E_OUTCOME_UNKNOWN');
   });
 
-  it('whose tool waits for an answer, shows the question to the second caller as well', async () => {
+  it('shows its open question to the second caller as well', async () => {
     const { project } = tracing('asks');
     using _ = project;
     const first = await project.acor(['run', '--idempotency-key', 'k', 'asks']);
@@ -83,7 +83,7 @@ describe('a run with an idempotency key', () => {
     assert.deepEqual([detached.data.run_id, detached.data.state], [runId, 'completed']);
   });
 
-  it('is refused when the key belongs to another call, and when it is none', async () => {
+  it('is rejected when the key belongs to another call, and when the key is invalid', async () => {
     const { project, traces } = tracing();
     using _ = project;
     const { end } = await project.run(['--idempotency-key', 'k', ...APPEND]);
@@ -98,7 +98,7 @@ describe('a run with an idempotency key', () => {
     assert.equal(traces().length, 1);
   });
 
-  it('may be started with the key again once it has been cleaned away', async () => {
+  it('may be started with the key again after acor clean has removed it', async () => {
     const { project, traces } = tracing();
     using _ = project;
     await project.run(['--idempotency-key', 'k', ...APPEND]);

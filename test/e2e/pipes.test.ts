@@ -6,11 +6,11 @@ import { type Event, processesOf, readRun, TestProject, until, WITHOUT_SANDBOX }
 const PLAIN = 'version: 1.0.0\nadapter: plain\n';
 const READER = `${PLAIN}stdin: records\n`;
 
-/** Counts from 1, a line each, for ever or to `n`. */
+/** Counts from 1, one number a line, for ever or to `n`. */
 const COUNTER = {
   'tool.yaml': `${PLAIN}command: [seq]\ninputs: [{ name: n, type: string, positional: true }]\n`,
 };
-/** Reads all and says how many there were, and what they come to. */
+/** Reads all records; reports how many there were, and their sum. */
 const SUMS = {
   'tool.yaml': 'version: 1.0.0\nentry: cli.py\nstdin: records\n',
   'cli.py': `
@@ -21,7 +21,7 @@ acor.emit_result(data={"count": len(records), "sum": sum(int(r["line"]) for r in
 };
 
 describe('a pipe', () => {
-  it('hands the records of each tool to the next one, whatever language and adapter they have', async () => {
+  it('passes the records of each tool to the next one, in every language and adapter', async () => {
     using project = projectWith({
       lists: {
         'tool.yaml': 'entry: cli.py\nversion: 1.0.0\n',
@@ -60,7 +60,7 @@ describe('a pipe', () => {
     assert.equal((await project.envelope(['verify'])).code, 0);
   });
 
-  it('streams: a tool has a record before the one before it has ended', async () => {
+  it('streams: a tool gets a record before the tool in front of it has ended', async () => {
     using project = projectWith(
       {
         waits_for_it: {
@@ -80,7 +80,7 @@ describe('a pipe', () => {
     assert.deepEqual([code, data?.result.data.output], [0, '{"line":"one"}\n{"line":"two"}']);
   });
 
-  it('holds a tool back that is too far ahead of the next one, and lets it go on', async () => {
+  it('pauses a tool that is too far ahead of the next one, and resumes it', async () => {
     using project = projectWith(
       {
         counts: {
@@ -101,7 +101,7 @@ describe('a pipe', () => {
     await until(() => existsSync(project.path('reading')));
     let size = 0;
     let looks = 0;
-    // It stands still for longer than it may be silent.
+    // It is paused for longer than it may be silent.
     await until(() => {
       const now = statSync(log).size;
       looks = now === size && now > 1 << 20 ? looks + 1 : 0;
@@ -117,7 +117,7 @@ describe('a pipe', () => {
     assert.ok(statSync(log).size > size);
   });
 
-  it('does not hold a tool back for one that waits for its very place', async () => {
+  it('does not pause a tool for one that waits for its queue slot', async () => {
     using project = projectWith(
       { counts: { 'tool.yaml': `${COUNTER['tool.yaml']}max_output_size: 100000000\n` }, sums: SUMS },
       'version: 1\nbudget: { max_runs: 1 }\n',
@@ -127,7 +127,7 @@ describe('a pipe', () => {
     assert.deepEqual(data.result.data, { count: 100_000, sum: 5_000_050_000 });
   });
 
-  it('ends as soon as its last tool does, and what came before it is not at work any more', async () => {
+  it('ends as soon as its last tool ends, and stops the tools before it', async () => {
     using project = projectWith({
       counts: COUNTER,
       heads: { 'tool.yaml': `${READER}command: [head, '-n2']\n` },
@@ -139,7 +139,7 @@ describe('a pipe', () => {
     for (const run of stagesOf(events)) assert.deepEqual(processesOf(run), []);
   });
 
-  it('ends all its tools when one fails, and says which and why', async () => {
+  it('ends all its tools when one fails, and reports which one and why', async () => {
     using project = projectWith({
       counts: COUNTER,
       fails: {
@@ -154,12 +154,12 @@ describe('a pipe', () => {
     const error = events.find(({ type }) => type === 'runner_error');
     assert.match(String(error?.msg), /^stage 2\.fails \(r-\w+\) failed: enough$/);
     for (const stage of ['1.counts', '3.sums']) assert.equal(doneOf(events, stage)[0], 'cancelled');
-    // What had been handed on cannot be taken back, so it was tried once.
+    // Records that were passed on cannot be withdrawn, so there is only one attempt.
     assert.equal(project.events(stagesOf(events)[1]!).filter(({ type }) => type === 'error').length, 1);
     for (const run of stagesOf(events)) assert.deepEqual(processesOf(run), []);
   });
 
-  it('lets no tool take half of its input for the whole', async () => {
+  it('lets no tool treat partial input as complete', async () => {
     using project = projectWith(
       {
         breaks: {
@@ -185,7 +185,7 @@ describe('a pipe', () => {
     using project = projectWith({
       drips: { 'tool.yaml': `${PLAIN}entry: cli.sh\n`, 'cli.sh': slow },
       sums: { ...SUMS, 'tool.yaml': `${SUMS['tool.yaml']}heartbeat_grace_s: 0.3\n` },
-      // The harm: without a pipe, a tool that is silent for so long is ended.
+      // The control: outside a pipe, ACOR ends a tool that is silent for so long.
       silent: { 'tool.yaml': `${PLAIN}entry: cli.sh\nheartbeat_grace_s: 0.3\n`, 'cli.sh': 'sleep 30\n' },
     });
     const { code, data } = await project.envelope(['pipe', '--no-stream', 'drips', 'sums']);
@@ -210,7 +210,7 @@ describe('a pipe', () => {
     }
   });
 
-  it('is gone on with after its supervisor was killed: what has completed is not run again', async () => {
+  it('continues after its supervisor was killed: it does not repeat completed tools', async () => {
     using project = projectWith(
       {
         makes: { 'tool.yaml': `${PLAIN}entry: cli.sh\n`, 'cli.sh': 'echo made >>"$TMPDIR/effects"\nseq 3\n' },
@@ -238,7 +238,7 @@ describe('a pipe', () => {
     assert.equal(project.runIds().length, 3);
   });
 
-  it('begins anew with the tool that failed, and reads what came before it from the log', async () => {
+  it('starts again with the tool that failed, and reads earlier records from the log', async () => {
     using project = projectWith(
       {
         makes: { 'tool.yaml': `${PLAIN}entry: cli.sh\n`, 'cli.sh': 'echo made >>"$TMPDIR/effects"\nseq 3\n' },
@@ -255,7 +255,7 @@ describe('a pipe', () => {
     assert.deepEqual([failed.code, failed.error.code], [1, 'E_TOOL_FAILED']);
     const { run_id } = failed.error.details;
     project.write('go', '');
-    // The last tool was ended mid-way, and nobody has said that it may be run twice.
+    // The last tool was stopped midway, and its manifest does not allow to repeat it.
     const refused = await project.envelope(['resume', run_id, '--no-stream'], { env });
     assert.equal(refused.error.code, 'E_OUTCOME_UNKNOWN');
     const { code, data } = await project.envelope(['resume', run_id, '--no-stream', '--force'], { env });
@@ -265,7 +265,7 @@ describe('a pipe', () => {
     assert.match(alone.error.message, /is a stage of pipe/);
   });
 
-  it('waits while one of its tools asks, and is answered', async () => {
+  it('waits while one of its tools asks, and accepts the answer', async () => {
     using project = projectWith({
       counts: COUNTER,
       asks: {
@@ -283,7 +283,7 @@ describe('a pipe', () => {
     assert.deepEqual(data?.result.data, { way: 'all', count: 5 });
   });
 
-  it('is a step of a workflow, whose data are those of its last tool', async () => {
+  it('is a step of a workflow, with the data of its last tool', async () => {
     using project = projectWith({ counts: COUNTER, sums: SUMS });
     project.write(
       'totals.yaml',
@@ -301,7 +301,7 @@ describe('a pipe', () => {
     assert.deepEqual(data.result.data, { sum: 10 });
   });
 
-  it('is refused before anything starts when one of its tools could not be a part of it', async () => {
+  it('is rejected before anything starts when a tool cannot be a part of it', async () => {
     using project = projectWith({ counts: COUNTER, sums: SUMS });
     for (const [stages, code, message] of [
       [['sums'], 'E_USAGE', /at least 2 tools/],
@@ -342,7 +342,7 @@ async function runPipe(project: TestProject, stages: readonly string[]) {
   return readRun(await project.acor(['pipe', ...stages]));
 }
 
-/** The runs of a pipe's stages, in their order. */
+/** The runs of a pipe's stages, in order. */
 function stagesOf(events: readonly Event[]): string[] {
   return events.filter(({ type }) => type === 'task_started').map((event) => String(event.child_run_id));
 }

@@ -21,7 +21,7 @@ async function tokenOf(made: TestProject, args: readonly string[]): Promise<stri
 }
 
 describe('the plan of a tool that writes', () => {
-  it('has a token, and the answer names the command that does what was shown', async () => {
+  it('has a token, and the answer has the command that runs exactly what was shown', async () => {
     using made = project('writes');
     const shown = await made.envelope(['run', '--dry-run', '--timeout', '9', ...APPEND]);
     assert.match(shown.data.token, /^plan-[0-9a-f]{32}$/);
@@ -32,24 +32,24 @@ describe('the plan of a tool that writes', () => {
     assert.equal(end.state, 'completed');
   });
 
-  it('is demanded where the project says so, and nothing is started without it', async () => {
+  it('is required when the project says so, and without it nothing starts', async () => {
     using made = project('writes');
     const refused = await made.envelope(['run', ...APPEND]);
     assert.deepEqual([refused.code, refused.error.code], [2, 'E_POLICY_DENIED']);
     assert.match(refused.error.hint, /--dry-run/);
     assert.deepEqual(made.runIds(), []);
-    // What says nothing of its effects may have any.
+    // A tool that declares no effects may have any.
     assert.equal((await made.envelope(['run', 'quick'])).error.code, 'E_POLICY_DENIED');
   });
 
-  it('is not demanded for what destroys nothing, where only that needs one, nor where nothing is said', async () => {
+  it('is not required for a tool that destroys nothing, where only destroying tools need one, nor by default', async () => {
     using destroys = project('destroys');
     assert.equal((await destroys.run(APPEND)).end.state, 'completed');
     using never = project('never');
     assert.equal((await never.run(APPEND)).end.state, 'completed');
   });
 
-  it('is the same when asked for twice', async () => {
+  it('is the same in two dry runs', async () => {
     using made = project('writes');
     assert.equal(await tokenOf(made, APPEND), await tokenOf(made, APPEND));
   });
@@ -77,7 +77,7 @@ describe('the plan of a tool that writes', () => {
     ],
   ];
   for (const [what, change] of changes) {
-    it(`is stale for ${what}, and refused, whether one is demanded or not`, async () => {
+    it(`is stale after ${what}, and rejected, whether one is required or not`, async () => {
       for (const policy of ['writes', 'never']) {
         using made = project(policy);
         const token = await tokenOf(made, APPEND);

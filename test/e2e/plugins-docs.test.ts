@@ -15,7 +15,7 @@ const EXAMPLES = Object.fromEntries(
   ]),
 );
 
-describe('the plugins of the document', () => {
+describe('the plugins in the document', () => {
   let project: PluginProject;
   before(() => {
     project = new PluginProject(EXAMPLES, { tools: ['quick'] });
@@ -26,7 +26,7 @@ describe('the plugins of the document', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  it('do what it says', async () => {
+  it('do what the document says', async () => {
     assert.deepEqual(Object.keys(EXAMPLES), ['shelf.ts', 'hours.ts', 'diary.ts', 'pearls.ts']);
     const { env } = project;
     const { data } = await project.envelope(['list'], { env });
@@ -44,7 +44,7 @@ describe('the plugins of the document', () => {
     assert.match(readFileSync(project.path('diary.txt'), 'utf8'), /^\S+ completed\n$/);
   });
 
-  it('are those among the examples, which the compiler holds to the types that are exported', () => {
+  it('are those among the examples, which compile against the exported types', () => {
     for (const [file, text] of Object.entries(EXAMPLES)) {
       assert.equal(text, readFileSync(join(ROOT, 'examples', 'plugins', file), 'utf8'), file);
     }

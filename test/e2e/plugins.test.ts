@@ -10,7 +10,7 @@ afterEach(() => project[Symbol.dispose]());
 
 const TRACE = "import { appendFileSync } from 'node:fs';\nappendFileSync('trace', 'x');\n";
 
-/** A project with plugins that are approved. */
+/** A project with approved plugins. */
 function approvedProject(
   plugins: Record<string, string>,
   tools: readonly string[] = ['quick'],
@@ -22,13 +22,13 @@ function approvedProject(
 
 const run = (...args: string[]) => project.run(args, { env: project.env });
 const envelope = (...args: string[]) => project.envelope(args, { env: project.env });
-const toldBy = ({ events }: Pick<RunOfTool, 'events'>, plugin: string) =>
+const warningsOf = ({ events }: Pick<RunOfTool, 'events'>, plugin: string) =>
   events
     .filter((event) => event.type === 'runner_warning' && event.plugin === plugin)
     .map(({ msg }) => String(msg));
 
-describe('a plugin that nobody has approved', () => {
-  it('is not loaded, and the run and the list say so once, with the command for a person', async () => {
+describe('a plugin without an approval', () => {
+  it('is not loaded, and the run and the list report that once, with the command for a person', async () => {
     project = new PluginProject({ 'one.ts': `${TRACE}export default {};` }, { tools: ['quick'] });
     const ran = await run('quick');
     assert.equal(ran.end.state, 'completed');
@@ -42,11 +42,11 @@ describe('a plugin that nobody has approved', () => {
     assert.equal(existsSync(project.path('trace')), false);
 
     project.approve('one.ts');
-    assert.deepEqual(toldBy(await run('quick'), 'one'), []);
+    assert.deepEqual(warningsOf(await run('quick'), 'one'), []);
     assert.equal(existsSync(project.path('trace')), true, 'approved, it runs: the trace can be left');
   });
 
-  it('is approved by a person who types its name, and by no agent', { skip: noTerminal }, async () => {
+  it('is approved by a person who types its name, and never by an agent', { skip: noTerminal }, async () => {
     project = new PluginProject({ 'one.ts': `${TRACE}export default {};` }, { tools: ['quick'] });
     const piped = await project.envelope(['approve', 'plugin:one'], {
       env: project.env,
@@ -62,15 +62,15 @@ describe('a plugin that nobody has approved', () => {
     assert.equal(code, 0, text);
     assert.match(text, /runs with all your rights[\s\S]*\.acor\/plugins\/one\.ts, SHA-256/);
     assert.equal(existsSync(project.path('trace')), false, 'asking runs nothing of it');
-    assert.deepEqual(toldBy(await run('quick'), 'one'), []);
+    assert.deepEqual(warningsOf(await run('quick'), 'one'), []);
 
     const { data } = await envelope('approve', '--list');
     assert.deepEqual([data.approvals[0].tool, data.approvals[0].state], ['plugin:one', 'valid']);
     await envelope('approve', 'plugin:one', '--revoke');
-    assert.match(toldBy(await run('quick'), 'one')[0]!, /it is not approved/);
+    assert.match(warningsOf(await run('quick'), 'one')[0]!, /it is not approved/);
   });
 
-  it('is one, too, when a file that it imports has changed', async () => {
+  it('needs a new approval when a file that it imports has changed', async () => {
     project = new PluginProject(
       {
         'one.ts': `${TRACE}import { said } from './lib/words.js';\nexport default { onPreRun: () => ({ veto: said }) };`,
@@ -84,7 +84,7 @@ describe('a plugin that nobody has approved', () => {
     writeFileSync(words, "export const said: string = 'second';");
     const ran = await run('quick');
     assert.match(
-      toldBy(ran, 'one').join(),
+      warningsOf(ran, 'one').join(),
       /no longer holds, because \.acor\/plugins\/lib\/words\.ts changed/,
     );
     const { data } = await envelope('approve', '--list');
@@ -113,15 +113,15 @@ describe('a plugin that nobody has approved', () => {
   });
 });
 
-describe('what was not approved is not there to be loaded:', () => {
+describe('files outside the approval cannot be loaded:', () => {
   const loading = (specifier: string) => `export default { async onPreRun() {
     return { veto: (await import(${specifier})).default };
   } };`;
 
-  it('a file that is named by a computed path', async () => {
+  it('a file that is imported by a computed path', async () => {
     approvedProject({
       'computed.js': loading("'./lib/' + 'other.js'"),
-      // The control: the path as it stands is one of the plugin's files.
+      // The control: with a literal path the file is one of the plugin's files.
       'literal.js': loading("'./lib/third.js'"),
     });
     project.write('.acor/plugins/lib/other.js', "export default 'harm';");
@@ -130,7 +130,7 @@ describe('what was not approved is not there to be loaded:', () => {
     const { error } = await envelope('run', 'quick');
     assert.deepEqual(error.details, { plugin: 'literal', reason: 'fine' });
     project.write('.acor/config.yaml', 'version: 1\nplugins: [.acor/plugins/computed.js]\n');
-    assert.match(toldBy(await run('quick'), 'computed').join(), /threw ".*other\.js.*" in onPreRun/);
+    assert.match(warningsOf(await run('quick'), 'computed').join(), /threw ".*other\.js.*" in onPreRun/);
   });
 
   it('a package of the project', async () => {
@@ -141,9 +141,9 @@ describe('what was not approved is not there to be loaded:', () => {
     project.write('node_modules/helper/index.js', "export default 'harm';");
     project.write('node_modules/helper/package.json', '{"name":"helper","type":"module"}');
     const { error } = await envelope('approve', 'plugin:one');
-    assert.match(error.message, /one\.js imports 'helper', and only files of its own/);
+    assert.match(error.message, /one\.js imports 'helper'; a plugin may only import its own files/);
     const ran = await run('quick');
-    assert.match(toldBy(ran, 'one').join(), /cannot be read, and does not run/);
+    assert.match(warningsOf(ran, 'one').join(), /cannot be read, and does not run/);
     assert.equal(ran.end.state, 'completed');
   });
 });
@@ -170,7 +170,7 @@ describe('the hooks of a plugin', () => {
     assert.deepEqual((await envelope('describe', 'quick')).data.notes, ['shelf: kept']);
   });
 
-  it('onDiscovery invents no tool, and changes none', async () => {
+  it('onDiscovery cannot invent or change tools', async () => {
     approvedProject({
       'a.js': "export default { onDiscovery: (tools) => [...tools, { name: 'new', level: 'privileged' }] };",
       'b.js': `export default { onDiscovery(tools) {
@@ -185,10 +185,10 @@ describe('the hooks of a plugin', () => {
     );
     const ran = await run('quick');
     assert.equal(ran.end.state, 'completed');
-    assert.match(toldBy(ran, 'a').join(), /returned a tool from onDiscovery that it was not shown: 'new'/);
+    assert.match(warningsOf(ran, 'a').join(), /returned an unknown tool from onDiscovery: 'new'/);
   });
 
-  it('onPreRun refuses a run before anything of it exists, in a dry run as well', async () => {
+  it('onPreRun rejects a run before anything of it exists, also in a dry run', async () => {
     approvedProject({
       'sober.js':
         "export default { onPreRun: ({ args }) => (args[0] === 'bad' ? { veto: 'not today' } : undefined) };",
@@ -202,7 +202,7 @@ describe('the hooks of a plugin', () => {
     assert.equal((await run('quick', 'good')).end.state, 'completed');
   });
 
-  it('onPreRun lowers limits, and widens none', async () => {
+  it('onPreRun lowers limits, and cannot raise them', async () => {
     approvedProject({
       'tight.js': `export default { onPreRun(plan) {
         plan.max_attempts = 50;
@@ -225,7 +225,7 @@ describe('the hooks of a plugin', () => {
     );
   });
 
-  it('onPreRun is shown no secret', async () => {
+  it('onPreRun gets no secret', async () => {
     approvedProject({
       'nosy.js': 'export default { onPreRun: (plan) => ({ veto: JSON.stringify(plan) }) };',
     });
@@ -239,7 +239,7 @@ describe('the hooks of a plugin', () => {
     assert.doesNotMatch(JSON.stringify(error), /horse-battery/);
   });
 
-  it('onEvent sees every event of a run as it is stored, to the end', async () => {
+  it('onEvent gets every event of a run as it is stored, to the end', async () => {
     approvedProject(
       {
         'scribe.ts': `import { appendFileSync } from 'node:fs';
@@ -288,7 +288,7 @@ describe('the hooks of a plugin', () => {
     assert.ok(meta.next.includes('acor approve plugin:pearls'));
   });
 
-  it('a language takes none from ACOR, and says what is missing', async () => {
+  it('a language cannot replace one of ACOR, and reports what is missing', async () => {
     approvedProject(
       {
         'odd.js': `const steps = { detect: () => true, runtime: () => null, command: () => ({ argv: ['sh'] }) };
@@ -299,14 +299,14 @@ describe('the hooks of a plugin', () => {
     project.write('tools/tlh/cli.kl', 'nuqneH');
     const ran = await run('quick');
     assert.equal(ran.end.state, 'completed');
-    assert.match(toldBy(ran, 'odd').join(), /brings a language 'bash', which there is already/);
+    assert.match(warningsOf(ran, 'odd').join(), /brings a language 'bash', which there is already/);
     const { error } = await envelope('run', 'tlh');
     assert.deepEqual([error.code, error.details.plugin], ['E_RUNTIME_MISSING', 'odd']);
   });
 });
 
-describe('a plugin that goes wrong', () => {
-  /** Sees all that the run tells, whatever the other plugin does. */
+describe('a faulty plugin', () => {
+  /** Records all events of the run, whatever the other plugin does. */
   const WITNESS = `import { appendFileSync } from 'node:fs';
     export default { onEvent: ({ type }) => appendFileSync('witness', type + ' ') };`;
 
@@ -318,7 +318,7 @@ describe('a plugin that goes wrong', () => {
     );
   }
 
-  const CASES: Readonly<Record<string, [text: string, told: RegExp[]]>> = {
+  const CASES: Readonly<Record<string, [text: string, warnings: RegExp[]]>> = {
     'throws in every hook': [
       `const boom = () => { throw new Error('boom'); };
        export default { onDiscovery: boom, onPreRun: boom, onEvent: async () => boom() };`,
@@ -335,9 +335,9 @@ describe('a plugin that goes wrong', () => {
     'cannot be loaded': ["throw new Error('no');", [/'bad' cannot be loaded: it threw "no"/]],
     'exports no plugin': [
       'export default { onPrerun() {} };',
-      [/unknown key 'onPrerun'; there are: onDiscovery/],
+      [/unknown key 'onPrerun'; valid keys: onDiscovery/],
     ],
-    'returns what nobody can use': [
+    'returns unusable values': [
       "export default { onDiscovery: () => 5, onPreRun: () => ({ limits: { timeout_s: 'long' } }) };",
       [/returned no list from onDiscovery/, /returned neither \{ veto/],
     ],
@@ -346,17 +346,18 @@ describe('a plugin that goes wrong', () => {
       [/'bad' .*onEvent/],
     ],
   };
-  for (const [what, [text, told]] of Object.entries(CASES)) {
-    it(`breaks no run and no other plugin when it ${what}`, async () => {
+  for (const [what, [text, warnings]] of Object.entries(CASES)) {
+    it(`does not break a run or another plugin when it ${what}`, async () => {
       approvedProject({ 'bad.js': text, 'witness.js': WITNESS });
       const ran = await run('quick');
       assert.equal(ran.end.state, 'completed');
-      for (const [index, pattern] of told.entries()) assert.match(toldBy(ran, 'bad')[index] ?? '', pattern);
+      for (const [index, pattern] of warnings.entries())
+        assert.match(warningsOf(ran, 'bad')[index] ?? '', pattern);
       assertWitnessed(ran);
     });
   }
 
-  it('breaks none when it loops for ever, and is ended', async () => {
+  it('does not break a run when it loops for ever, and is killed', async () => {
     approvedProject({
       'bad.js':
         "import { writeFileSync } from 'node:fs';\nexport default { onPreRun() { writeFileSync('pid', String(process.pid)); for (;;); } };",
@@ -364,12 +365,12 @@ describe('a plugin that goes wrong', () => {
     });
     const ran = await run('quick');
     assert.equal(ran.end.state, 'completed');
-    assert.match(toldBy(ran, 'bad').join(), /took more than 5 s in onPreRun, and was ended/);
+    assert.match(warningsOf(ran, 'bad').join(), /took more than 5 s in onPreRun, and was ended/);
     assertWitnessed(ran);
     assert.equal(isAlive(pidIn('pid')), false);
   });
 
-  it('misses events when it is too slow, and the run tells how many', async () => {
+  it('misses events when it is too slow, and the run reports how many', async () => {
     approvedProject({ 'slow.js': 'export default { onEvent: () => new Promise(() => {}) };' });
     project.write('tools/flood/cli.sh', FLOOD, 0o755);
     const ran = await run('flood');
@@ -380,7 +381,7 @@ describe('a plugin that goes wrong', () => {
     assert.equal(warning!.missed, ran.events.length - 3);
   });
 
-  it('does not outlive a supervisor that is killed', async () => {
+  it('is killed with its supervisor', async () => {
     approvedProject(
       {
         'bad.js':
@@ -405,7 +406,7 @@ while [ $i -lt 3000 ]; do echo '{"type":"log","level":"info","msg":"x"}'; i=$((i
 echo '{"type":"result","status":"ok"}'
 `;
 
-it('plugins of one name, and what is no module, are mistakes of the configuration', async () => {
+it('two plugins of one name, and a file that is not a module, are errors of the configuration', async () => {
   project = new PluginProject({ 'one.ts': '', 'one.js': '', 'notes.txt': '' });
   const { error } = await envelope('list');
   assert.equal(error.code, 'E_CONFIG_INVALID');
@@ -413,15 +414,15 @@ it('plugins of one name, and what is no module, are mistakes of the configuratio
   assert.match(JSON.stringify(error), /notes\.txt/);
 });
 
-it('a plugin that is not there is told of, and health says what to do', async () => {
+it('a missing plugin is reported, and health has the fix', async () => {
   project = new PluginProject({}, { tools: ['quick'] });
   project.write('.acor/config.yaml', 'version: 1\nplugins: [gone.ts]\n');
   const ran = await run('quick');
-  assert.match(toldBy(ran, 'gone').join(), /cannot be read, and does not run: there is no file/);
+  assert.match(warningsOf(ran, 'gone').join(), /cannot be read, and does not run: there is no file/);
   const { data } = await envelope('health');
   const check = data.checks.find(({ name }: { name: string }) => name === 'plugin.gone');
   assert.equal(check.status, 'degraded');
-  assert.match(check.fix, /take it out of 'plugins'/);
+  assert.match(check.fix, /remove it from 'plugins'/);
 });
 
 function pidIn(file: string): number {

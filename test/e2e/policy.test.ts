@@ -47,7 +47,7 @@ const approve = (typed: string, extra: Record<string, string> = {}, { root } = p
   });
 
 describe('a privileged tool', () => {
-  it('runs once a person at a terminal has read what it may do and typed its name', async () => {
+  it('runs after a person at a terminal has read what it may do and typed its name', async () => {
     const before = await project.envelope(['run', 'deploy'], { env });
     assert.deepEqual([before.code, before.error.code], [2, 'E_APPROVAL_REQUIRED']);
     assert.deepEqual(before.meta.next, ['acor approve deploy']);
@@ -80,7 +80,7 @@ describe('a privileged tool', () => {
     assert.deepEqual([readdirSync(kept).length, statSync(kept).mode & 0o777], [1, 0o700]);
   });
 
-  it('is told which file changed since, in every way of asking, and is approved anew', async () => {
+  it('is reported with the file that changed since its approval, by every command, and is approved again', async () => {
     await approve('deploy');
     project.write('tools/deploy/cli.sh', `${SCRIPT}# changed\n`, 0o755);
     const { error } = await project.envelope(['run', 'deploy'], { env });
@@ -106,7 +106,7 @@ describe('a privileged tool', () => {
     assert.equal((await project.envelope(['run', 'deploy'], { env })).error.code, 'E_APPROVAL_REQUIRED');
   });
 
-  it('is not approved when it changes while it is being read', async () => {
+  it('is not approved when it changes while the person reads', async () => {
     const change = () => project.write('tools/deploy/cli.sh', `${SCRIPT}# changed\n`, 0o755);
     const { code, text } = await atTerminal(['approve', 'deploy'], {
       cwd: project.root,
@@ -116,7 +116,7 @@ describe('a privileged tool', () => {
       beforeTyping: change,
     });
     assert.equal(code, 2);
-    assert.match(text, /changed while it was being read/);
+    assert.match(text, /changed while the person was reading it/);
     assert.deepEqual((await project.envelope(['approve', '--list'], { env })).data.approvals, []);
   });
 
@@ -164,7 +164,7 @@ describe('a privileged tool', () => {
     });
   }
 
-  it('loses its approval by --revoke, which anybody may give', async () => {
+  it('loses its approval by --revoke, which needs no terminal', async () => {
     await approve('deploy');
     const { data } = await project.envelope(['approve', 'deploy', '--revoke'], { env });
     assert.equal(data.approvals[0].state, 'revoked');
@@ -173,13 +173,13 @@ describe('a privileged tool', () => {
     assert.deepEqual([again.code, again.error.code], [1, 'E_USAGE']);
   });
 
-  it('is the only kind that needs one', async () => {
+  it('is the only kind that needs an approval', async () => {
     const { error } = await project.envelope(['approve', 'quick'], { env });
     assert.equal(error.code, 'E_USAGE');
     assert.match(error.message, /needs no approval/);
   });
 
-  it('runs by an approval under a supervisor of its own, too', async () => {
+  it('runs with its approval under a supervisor process as well', async () => {
     await approve('deploy');
     const { data } = await project.envelope(['run', 'deploy', '--detach'], { env });
     await project.acor(['wait', data.run_id], { env });
@@ -189,7 +189,7 @@ describe('a privileged tool', () => {
 });
 
 describe('acor policy check', () => {
-  it('says what the policy thinks of a tool, with every violation and file, and exits with 0 or 2', async () => {
+  it('evaluates a tool with every violation and policy file, and exits with 0 or 2', async () => {
     const free = await project.envelope(['policy', 'check', 'quick'], { env });
     assert.deepEqual([free.code, free.data.allowed, free.data.files], [0, true, []]);
     project.write('tools/asks_much/cli.sh', SCRIPT, 0o755);
@@ -219,7 +219,7 @@ describe('acor policy check', () => {
     assert.equal(dry.error.code, 'E_POLICY_DENIED');
   });
 
-  it('checks the paths of a call as well, and a run is held to them', async () => {
+  it('also checks the paths of a call, which limit a run in the same way', async () => {
     project.write('data.txt', 'x\n');
     project.write('.acor/policy.yaml', 'filesystem: { read: ["${PROJECT}/data"] }\n');
     assert.equal((await project.envelope(['policy', 'check', 'reads_file'], { env })).code, 0);
@@ -237,7 +237,7 @@ describe('acor policy check', () => {
     assert.equal((await project.run(['reads_file', 'data/in.txt'], { env })).end.state, 'completed');
   });
 
-  it('hides secrets of a call from the engine and from its answer, as a run does, and names what it hid', async () => {
+  it('masks secrets of a call for the engine and in its answer, as a run does, and names what it masked', async () => {
     const log = join(home, 'asked');
     project.write(
       'engine.py',
@@ -265,10 +265,10 @@ describe('acor policy check', () => {
     assert.deepEqual([data.allowed, data.masked.sort()], [false, ['KEY', 'password']]);
     const plain = await project.envelope(['policy', 'check', 'sends', '--note', 'nothing of it'], { env });
     assert.deepEqual(plain.data.masked, []);
-    assert.match(readFileSync(log, 'utf8'), /nothing of it/, 'the control: what is no secret is told');
+    assert.match(readFileSync(log, 'utf8'), /nothing of it/, 'the control: other arguments are not masked');
   });
 
-  it('asks for the missing approval with exit code 2', async () => {
+  it('exits with 2 when the approval is missing', async () => {
     const { code, data, meta } = await project.envelope(['policy', 'check', 'deploy'], { env });
     assert.deepEqual([code, data.allowed, data.approval.state], [2, true, 'missing']);
     assert.deepEqual(meta.next, ['acor approve deploy']);
@@ -276,7 +276,7 @@ describe('acor policy check', () => {
 });
 
 describe('a policy', () => {
-  it('of the user’s own holds in every project, with an engine that is asked before each run', async () => {
+  it('of the user applies in every project, with an engine that is asked before each run', async () => {
     const log = join(home, 'asked');
     project.write(
       'engine.sh',
@@ -295,7 +295,7 @@ describe('a policy', () => {
     own[Symbol.dispose]();
   });
 
-  it('of a project may have Cedar decide, in the program as people have it', async () => {
+  it('of a project can use Cedar, by the program that people install', async () => {
     project.write('.acor/policy.yaml', 'engine: cedar\ncedar: { policies: acor.cedar }\n');
     const permit = 'permit(principal, action == Action::"run", resource)';
     project.write('.acor/acor.cedar', `${permit};\n`);
@@ -306,7 +306,7 @@ describe('a policy', () => {
     assert.match(error.message, /no policy of .*acor\.cedar permits it/);
   });
 
-  it('cuts the deadline of every run to its ceiling, and refuses a longer one', async () => {
+  it('lowers the deadline of every run to its ceiling, and rejects a longer one', async () => {
     project.write('.acor/policy.yaml', 'limits: { timeout_s: 60 }\n');
     assert.equal((await project.run(['quick'], { env })).events[0]!.timeout_s, 60);
     assert.equal((await project.run(['quick', '--timeout', '5'], { env })).events[0]!.timeout_s, 5);
@@ -314,7 +314,7 @@ describe('a policy', () => {
     assert.deepEqual([error.code, error.details.violations[0].path], ['E_POLICY_DENIED', '--timeout']);
   });
 
-  it('that is wrong is told by health, with its place and a fix, and lets nothing run', async () => {
+  it('that is invalid is reported by health, with its place and a fix, and blocks all tools', async () => {
     assert.equal(await policyStatus(), 'ok');
     project.write('.acor/policy.yaml', 'max_level: standard\n');
     assert.equal(await policyStatus(), 'ok');
@@ -333,7 +333,7 @@ describe('a policy', () => {
 });
 
 describe('acor describe --permissions', () => {
-  it('tells a person in sentences and an agent in data what a tool may do', async () => {
+  it('describes to a person in sentences, and to an agent as data, what a tool may do', async () => {
     project.write('tools/fetch/cli.sh', SCRIPT, 0o755);
     project.write(
       'tools/fetch/tool.yaml',
@@ -365,7 +365,7 @@ effects: writes
       'It is stopped after 60 s',
       '512 MB of memory',
       'It says of itself that it changes things.',
-      'There is no policy file; what is built in allows it.',
+      'There is no policy file; the built-in policy allows it.',
       'It needs no approval.',
     ]) {
       assert.ok(text.includes(sentence), `${sentence}\n${text}`);

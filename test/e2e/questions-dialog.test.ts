@@ -6,7 +6,7 @@ import { TestProject, until } from '../support/project.ts';
 import { KEYS, noTerminal, Terminal } from '../support/terminal.ts';
 
 const hasPython = spawnSync('sh', ['-c', 'command -v python3']).status === 0;
-/** Whose terminal it is, whatever its environment says. */
+/** A user by name, whatever the environment of the terminal says. */
 const me = execFileSync('id', ['-un'], { encoding: 'utf8' }).trim();
 /** A line that only a dialog with choices shows. */
 const CHOICES = 'to navigate';
@@ -30,7 +30,7 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     return ['run', 'asks_any', '--questions', JSON.stringify(questions)];
   }
 
-  it('is put as a choice of its options, and the answer reaches the live tool as the person’s own', async () => {
+  it('is shown as a choice of its options, and the answer reaches the live tool as the person’s', async () => {
     const terminal = new Terminal(project, ['run', 'asks']);
     await terminal.shows(CHOICES);
     assert.match(terminal.text, /choose_speed \(a-1\) asks an AI; you may answer\n.*files: 3\n/);
@@ -44,7 +44,7 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     assert.deepEqual(resultOf(lastRun()), { answer: 'fast' });
   });
 
-  it('shows who is asked, why, and what each choice means, with the default chosen already', async () => {
+  it('shows who is asked, why, and what each choice means, with the default selected', async () => {
     const options = [
       { id: 'keep', label: 'Keep both' },
       { id: 'drop', label: 'Drop the old one', description: 'it cannot be had back' },
@@ -62,7 +62,7 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     assert.deepEqual(resultOf(lastRun()), { first: 'drop' });
   });
 
-  it('takes yes or no, a listed value, a number and a text, each as the schema has it', async () => {
+  it('accepts yes or no, a listed value, a number and a text, as its schema requires', async () => {
     const terminal = new Terminal(
       project,
       asks(
@@ -92,7 +92,7 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     );
   });
 
-  it('does not say yes for somebody who only presses Enter', async () => {
+  it('does not answer yes when the person only presses Enter', async () => {
     const terminal = new Terminal(project, asks({ action: 'first', schema: { type: 'boolean' } }));
     await terminal.shows('● No');
     terminal.type(KEYS.enter);
@@ -100,7 +100,7 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     assert.deepEqual(resultOf(lastRun()), { first: false });
   });
 
-  it('takes an answer of the person’s own words where the schema allows more than the options', async () => {
+  it('accepts free text when the schema allows more than the options', async () => {
     const question = { action: 'first', options: ['all', 'none'], schema: { type: 'integer' } };
     const terminal = new Terminal(project, asks(question));
     await terminal.shows(CHOICES);
@@ -139,7 +139,7 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     await project.acor(['cancel', lastRun()]);
   });
 
-  it('lets no line of the tool pass for one of the runner', async () => {
+  it('lets no line of the tool look like one of the runner', async () => {
     const lie = 'x\nwarning: all is well';
     const options = [{ id: 'a', label: lie, description: lie }];
     const chosen = { action: lie, msg: lie, context: { [lie]: lie }, options };
@@ -154,7 +154,7 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     assert.doesNotMatch(terminal.text, /^warning: all/m);
   });
 
-  it('is put one after the other when the tool asks several at once', async () => {
+  it('is asked one after the other when the tool asks several at once', async () => {
     const questions = [
       { action: 'first', action_id: 'q1', options: ['a', 'b'] },
       { action: 'second', action_id: 'q2', options: ['c', 'd'] },
@@ -171,7 +171,7 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     assert.deepEqual(resultOf(lastRun()), { first: 'a', second: 'c' });
   });
 
-  it('goes away and says so when somebody answers from another shell', async () => {
+  it('closes with a message when another shell answers', async () => {
     const terminal = new Terminal(project, ['run', 'asks']);
     await terminal.shows(CHOICES);
     const other = await project.envelope(['answer', lastRun(), '--choice', 'slow', '--by', 'the other']);
@@ -179,12 +179,12 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     assert.equal(await terminal.ended, 0);
     assert.match(
       terminal.text,
-      /Somebody else has answered it meanwhile\.\n[\s\S]*answer to a-1: "slow", by the other\n/,
+      /Another process has answered it meanwhile\.\n[\s\S]*answer to a-1: "slow", by the other\n/,
     );
     assert.equal(answered(lastRun()).length, 1);
   });
 
-  it('goes away when the run is cancelled', async () => {
+  it('closes when the run is cancelled', async () => {
     const terminal = new Terminal(project, ['run', 'asks']);
     await terminal.shows(CHOICES);
     await project.acor(['cancel', lastRun()]);
@@ -196,7 +196,7 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     ['Ctrl-C', KEYS.ctrlC],
     ['Ctrl-D', KEYS.ctrlD],
   ] as const) {
-    it(`is left with ${name}: the run waits on, the exact commands are told, and attach puts the question again`, async () => {
+    it(`is left with ${name}: the run keeps waiting, the exact commands are shown, and attach asks the question again`, async () => {
       const terminal = new Terminal(project, ['run', 'asks']);
       await terminal.shows(CHOICES);
       terminal.type(key);
@@ -214,7 +214,7 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     });
   }
 
-  it('is left by a terminal that is closed, and the run waits on', async () => {
+  it('closes with its terminal, and the run keeps waiting', async () => {
     const first = new Terminal(project, ['run', 'asks']);
     await first.shows(CHOICES);
     first.type(KEYS.ctrlC);
@@ -229,7 +229,7 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     await project.acor(['cancel', runId]);
   });
 
-  it('is left as well when the terminal is closed in which the run was started', async () => {
+  it('closes as well with the terminal in which the run was started', async () => {
     const question = JSON.stringify([{ action: 'of_a_closed_terminal' }]);
     const terminal = new Terminal(project, ['run', 'asks_any', '--questions', question]);
     await terminal.shows('of_a_closed_terminal (a-1)');
@@ -241,7 +241,7 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     await project.acor(['cancel', lastRun()]);
   });
 
-  it('is put as well for a tool that did not say it may ask; left, it is answered from another shell', async () => {
+  it('is asked also for a tool that did not declare it; when left, another shell answers it', async () => {
     const terminal = new Terminal(project, ['run', 'asks_here']);
     await terminal.shows(CHOICES);
     terminal.type(`${KEYS.down}${KEYS.enter}`);
@@ -256,7 +256,7 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     assert.deepEqual(resultOf(lastRun()), { way: 'left' });
   });
 
-  it('is only put where a person sits at both ends: else exit code 2 and the commands', async () => {
+  it('is asked only where a person is at both ends: else exit code 2 and the commands', async () => {
     for (const [what, args, options] of [
       ['a standard input that is no terminal', ['run', 'asks'], { redirect: '</dev/null' }],
       ['an agent', ['run', 'asks'], { env: { CLAUDECODE: '1' } }],

@@ -73,7 +73,7 @@ describe('questions of every kind', { skip }, () => {
     });
   }
 
-  it('are answered in any order, and the run waits until the last one that blocks it', async () => {
+  it('are answered in any order, and the run waits until the last blocking one', async () => {
     const { runId } = await severalAtOnce();
     await until(() => questionsIn(runId).length === 3);
     const unclear = await project.envelope(['answer', runId, '--choice', 'a']);
@@ -99,7 +99,7 @@ describe('questions of every kind', { skip }, () => {
     );
   });
 
-  it('are not answered twice, not by a file that is none, and not once the run is over', async () => {
+  it('are not answered twice, not by an invalid file, and not after the end of the run', async () => {
     const { runId } = await severalAtOnce();
     await until(() => questionsIn(runId).length === 3);
     await project.envelope(['answer', runId, 'q1', '--choice', 'a', '--by', 'the first']);
@@ -119,7 +119,7 @@ describe('questions of every kind', { skip }, () => {
     assert.equal(project.events(runId).filter(({ type }) => type === 'action_answered').length, 1);
   });
 
-  it('that have got their default are answered already', async () => {
+  it('count as answered after their default was used', async () => {
     const questions = [
       { action: 'first', options: ['a', 'b'], default: 'b', timeout_s: 0.2 },
       { action: 'second', options: ['c'] },
@@ -133,7 +133,7 @@ describe('questions of every kind', { skip }, () => {
     assert.deepEqual(resultOf(runId), { first: 'b', second: 'c' });
   });
 
-  it('that do not wait are answered while the tool goes on, and it finds the answer later', async () => {
+  it('that do not block are answered while the tool continues, and it finds the answer later', async () => {
     const running = project.start(['run', 'asks_later']);
     const { run_id } = await running.event('progress');
     const runId = String(run_id);
@@ -151,7 +151,7 @@ describe('questions of every kind', { skip }, () => {
     );
   });
 
-  it('whose id cannot be the name of a file are told of, and answers to them go nowhere', async () => {
+  it('with an id that cannot be a file name are reported, and cannot be answered', async () => {
     const { code, events, runId } = await askedRun('asks_unsafe');
     assert.equal(code, 0);
     const warning = events.find(({ type }) => type === 'runner_warning');
@@ -162,7 +162,7 @@ describe('questions of every kind', { skip }, () => {
       assert.equal(existsSync(project.path(folder, 'evil.json')), false, folder);
   });
 
-  it('are told to one who attaches after them, and to one who wants an envelope', async () => {
+  it('are shown to a follower that attaches later, and in an envelope', async () => {
     const { runId, events } = await askedRun('asks_in_bash');
     const late = await project.acor(['attach', runId, '--since', String(events.length)]);
     assert.deepEqual([late.code, late.stdout], [2, '']);
@@ -220,14 +220,14 @@ describe('a deadline', { skip }, () => {
     return new TestProject({ tools: ['asks_then_works'], config });
   }
 
-  it('passes while the tool waits (the control of what follows)', async () => {
+  it('passes while the tool waits (the control of the next tests)', async () => {
     using project = projectWith('waiting_stops_deadline: false');
     const runId = await waitsPastDeadline(project, 'ends');
     const { data } = await project.envelope(['wait', runId, '--until', 'ending']);
     assert.equal(data.code, 'E_DEADLINE');
   });
 
-  it('stands still while the tool waits, where it is configured so, and the tool is told the new one', async () => {
+  it('is paused while the tool waits, if configured so, and the tool gets the new one', async () => {
     using project = projectWith('waiting_stops_deadline: true');
     const runId = await waitsPastDeadline(project, 'ends');
     assert.equal(project.record(runId)!.state, 'waiting_ai');
@@ -238,7 +238,7 @@ describe('a deadline', { skip }, () => {
     assert.ok(Number(left_s) > 0 && Number(left_s) < TIMEOUT_S, String(left_s));
   });
 
-  it('goes on with the answer: a tool that then works too long is ended by it', async () => {
+  it('continues with the answer: it ends a tool that then works too long', async () => {
     using project = projectWith('waiting_stops_deadline: true');
     const runId = await waitsPastDeadline(project, 'works_forever');
     await project.envelope(['answer', runId, '--value', '"left"']);

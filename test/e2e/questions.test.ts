@@ -20,7 +20,7 @@ describe('a tool that asks', hasPython ? {} : { skip: 'python3 is not here' }, (
     return { events, stderr, code, runId: String(events[0]!.run_id) };
   }
 
-  it('makes the command end with exit code 2 and the exact commands that answer, while the run lives on', async () => {
+  it('makes the command exit with 2 and the exact commands that answer, while the run continues', async () => {
     const { events, code, runId, stderr } = await askedRun();
     assert.equal(code, 2);
     const waiting = events.at(-1)!;
@@ -64,7 +64,7 @@ describe('a tool that asks', hasPython ? {} : { skip: 'python3 is not here' }, (
     assert.equal((await project.envelope(['verify', runId])).data.ok, true);
   });
 
-  it('refuses what is no answer, and its question stays open', async () => {
+  it('rejects an invalid answer, and its question stays open', async () => {
     const { runId } = await askedRun();
     for (const [args, expected] of [
       [['a-1', '--choice', 'sideways'], /none of the options/],
@@ -85,7 +85,7 @@ describe('a tool that asks', hasPython ? {} : { skip: 'python3 is not here' }, (
     assert.match(late.error.message, /is over/);
   });
 
-  it('gets one answer when two come at once, and the other one is told so', async () => {
+  it('accepts one of two concurrent answers, and the other caller gets an error', async () => {
     const { runId } = await askedRun();
     const both = await Promise.all(
       ['slow', 'fast'].map((choice) => project.envelope(['answer', runId, 'a-1', '--choice', choice])),
@@ -97,7 +97,7 @@ describe('a tool that asks', hasPython ? {} : { skip: 'python3 is not here' }, (
     assert.equal(project.events(runId).filter(({ type }) => type === 'action_answered').length, 1);
   });
 
-  it('is answered beforehand, by flag, by file, and by a rule of the configuration, without a stop', async () => {
+  it('is answered in advance, by flag, by file, and by a rule of the configuration, without a stop', async () => {
     const byFlag = await project.run(['asks', '--answer', 'choose_speed=slow']);
     assert.deepEqual([byFlag.code, byFlag.of('result')[0]!.data], [0, { answer: 'slow' }]);
     assert.equal(byFlag.of('action_answered')[0]!.source, 'beforehand');
@@ -116,14 +116,14 @@ describe('a tool that asks', hasPython ? {} : { skip: 'python3 is not here' }, (
     ruled[Symbol.dispose]();
   });
 
-  it('is asked for an answer all the same when the one given beforehand does not fit', async () => {
+  it('is asked for an answer when the one given in advance is invalid', async () => {
     const { events, code, runId } = await askedRun('--answer', 'choose_speed=sideways');
     assert.equal(code, 2);
     assert.ok(events.some(({ type, code: word }) => type === 'runner_warning' && word === 'E_BAD_ANSWER'));
     await project.acor(['cancel', runId]);
   });
 
-  it('goes on with its default when nobody answers, and fails with E_ACTION_TIMEOUT when it has none', async () => {
+  it('continues with its default without an answer, and fails with E_ACTION_TIMEOUT when it has none', async () => {
     const { runId } = await askedRun('--timeout-s', '0.3', '--fallback', 'slow');
     const withDefault = await project.envelope(['wait', runId, '--until', 'ending']);
     assert.deepEqual(withDefault.data.result.data, { answer: 'slow' });
@@ -144,7 +144,7 @@ describe('a tool that asks', hasPython ? {} : { skip: 'python3 is not here' }, (
     assert.deepEqual(processesOf(runId), []);
   });
 
-  it('tells an agent that wants one envelope what it waits for', async () => {
+  it('returns its open question in one envelope to an agent that wants no stream', async () => {
     const { code, error, meta } = await project.envelope(['run', '--no-stream', 'asks']);
     assert.deepEqual([code, error.code], [2, 'E_ACTION_REQUIRED']);
     assert.equal(meta.next.at(-1), `acor attach ${error.details.run_id}`);
@@ -155,14 +155,14 @@ describe('a tool that asks', hasPython ? {} : { skip: 'python3 is not here' }, (
   });
 });
 
-describe('a run under a supervisor of its own', () => {
+describe('a run with a supervisor process of its own', () => {
   let project: TestProject;
   before(() => {
     project = new TestProject({ tools: ['waits', 'quick', 'needs_env'] });
   });
   after(() => project[Symbol.dispose]());
 
-  it('outlives the death of its caller’s process group, and is picked up from any shell, by many at once', async () => {
+  it('survives its caller’s process group, and any number of shells can follow it', async () => {
     const caller = project.start(['run', '--detach', 'waits']);
     const { stdout } = await caller.finished;
     const runId = JSON.parse(stdout).data.run_id as string;
@@ -179,7 +179,7 @@ describe('a run under a supervisor of its own', () => {
     assert.deepEqual(processesOf(runId), []);
   });
 
-  it('is lost, and told so, when the supervisor is killed, and takes its tool with it', async () => {
+  it('is lost, and reported so, when its supervisor is killed, and its tool is killed with it', async () => {
     const { data } = await project.envelope(['run', '--detach', 'waits']);
     const runId = data.run_id as string;
     await until(() => project.events(runId).some(({ type }) => type === 'heartbeat'));
@@ -189,19 +189,19 @@ describe('a run under a supervisor of its own', () => {
     assert.deepEqual([waited.code, waited.data.code], [1, 'E_RUNNER_LOST']);
   });
 
-  it('tells the caller what keeps it from starting', async () => {
+  it('reports to its caller why it cannot start', async () => {
     const { code, error } = await project.envelope(['run', '--detach', 'needs_env']);
     assert.deepEqual([code, error.code], [2, 'E_ENV_MISSING']);
   });
 
-  it('gives up a wait after the time it was given, and the run goes on', async () => {
+  it('continues when the time limit of a wait has passed', async () => {
     const { data } = await project.envelope(['run', '--detach', 'waits']);
     const waited = await project.envelope(['wait', data.run_id, '--timeout', '0.1']);
     assert.deepEqual([waited.code, waited.data.waited, waited.data.state], [0, 'timeout', 'running']);
     await project.envelope(['cancel', data.run_id]);
   });
 
-  it('shows its two clocks while it goes, and none when it is over', async () => {
+  it('shows its two clocks while it is live, and none after its end', async () => {
     const { data } = await project.envelope(['run', '--detach', 'waits']);
     const runId = data.run_id as string;
     await until(() => project.events(runId).some(({ type }) => type === 'heartbeat'));

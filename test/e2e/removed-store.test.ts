@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { identify, isRunning } from '../../src/util/process-table.ts';
 import { processesOf, TestProject, until } from '../support/project.ts';
 
-it('a run whose folder is removed ends, its supervisor too, and neither makes the folder anew', async () => {
+it('a run whose folder is removed ends with its supervisor, and neither creates the folder again', async () => {
   using project = new TestProject({ tools: ['heeds_cancel'] });
   const { data } = await project.envelope(['run', '--detach', 'heeds_cancel']);
   await until(() => processesOf(data.run_id).length > 0);

@@ -14,7 +14,7 @@ async function runOf(project: TestProject, ...args: string[]): Promise<string> {
   return String((await project.run(args)).end.run_id);
 }
 
-/** Every file of the store, with its size and when it was written last. */
+/** Every file of the store, with its size and the time of its last write. */
 function storeOf({ runsDir }: TestProject): string[] {
   return readdirSync(runsDir, { recursive: true, encoding: 'utf8' })
     .sort()
@@ -24,7 +24,7 @@ function storeOf({ runsDir }: TestProject): string[] {
     });
 }
 
-/** Moves the events of a run from one on an hour on, as if the tool had paused there. */
+/** Moves the events of a run, from one event on, by an hour, as if the tool had paused there. */
 function pauseBefore(project: TestProject, runId: string, type: string): void {
   const events = project.events(runId);
   const from = events.findIndex((event) => event.type === type);
@@ -41,7 +41,7 @@ describe('replay', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  it('tells the events byte for byte, at their pace or at once, starts nothing and writes nothing', async () => {
+  it('emits the events byte for byte, at their pace or at once, starts nothing and writes nothing', async () => {
     const runId = await runOf(project, 'right_hash');
     const recorded = readFileSync(logOf(project, runId), 'utf8');
     const store = storeOf(project);
@@ -53,18 +53,18 @@ describe('replay', () => {
     assert.deepEqual(processesOf(runId), []);
   });
 
-  it('tells a run of many events whole', async () => {
+  it('emits a run of many events completely', async () => {
     const runId = await runOf(project, 'many_events', '20000');
     const { stdout, code } = await project.acor(['replay', runId, '--at-once']);
     assert.deepEqual([stdout === readFileSync(logOf(project, runId), 'utf8'), code], [true, 0]);
   });
 
-  it('ends with the exit code that the state of the run had', async () => {
+  it("ends with the exit code of the run's state", async () => {
     const failed = await project.acor(['replay', await runOf(project, 'exits_with', '9')]);
     assert.deepEqual([failed.code, readRun(failed).end.state], [1, 'failed']);
   });
 
-  it('waits where the run waited, not at a high speed nor with --at-once, and Ctrl-C ends it', async () => {
+  it('waits where the run waited, except at a high speed or with --at-once, and Ctrl-C ends it', async () => {
     const runId = await runOf(project, 'right_hash');
     pauseBefore(project, runId, 'runner_end');
     const all = project.events(runId);
@@ -78,7 +78,7 @@ describe('replay', () => {
     assert.deepEqual([parseLines(stdout), stderr, code], [all.slice(0, -1), '', 130]);
   });
 
-  it('is ended without a word by a reader who has had enough', async () => {
+  it('ends silently when its reader closes the pipe', async () => {
     const runId = await runOf(project, 'many_events', '20000');
     const script = `"$0" replay ${runId} --at-once | head -n 1; echo "$PIPESTATUS"`;
     const { stdout, stderr } = spawnSync('bash', ['-c', script, ACOR], {
@@ -89,7 +89,7 @@ describe('replay', () => {
     assert.deepEqual([JSON.parse(first!).type, code, stderr], ['runner_start', '0', '']);
   });
 
-  it('is refused for a run that is going on, and for one that is not there', async () => {
+  it('is rejected for a live run, and for an unknown run', async () => {
     const running = project.start(['run', 'waits']);
     const runId = String((await running.event('heartbeat')).run_id);
     for (const flags of [[], ['--execute']]) {
@@ -103,14 +103,14 @@ describe('replay', () => {
     assert.deepEqual([absent.code, absent.error.code], [1, 'E_RUN_NOT_FOUND']);
   });
 
-  it('refuses flags that would do nothing, and says what to do', async () => {
+  it('rejects flags without effect, with a hint', async () => {
     const runId = await runOf(project, 'quick');
     for (const [flags, message] of [
-      [['--speed', '2', '--at-once'], /--speed and --at-once cannot go together/],
+      [['--speed', '2', '--at-once'], /--speed and --at-once cannot be combined/],
       [['--speed', '0'], /--speed must be greater than 0, not 0/],
       [['--no-stream'], /--no-stream needs --execute/],
       [['--dry-run', '--force'], /--dry-run and --force needs? --execute/],
-      [['--execute', '--at-once'], /--at-once cannot go with --execute/],
+      [['--execute', '--at-once'], /--at-once cannot be combined with --execute/],
     ] as const) {
       const { code, error, meta } = await project.envelope(['replay', runId, ...flags]);
       assert.deepEqual([code, error.code], [1, 'E_USAGE'], flags.join(' '));
@@ -119,13 +119,13 @@ describe('replay', () => {
     }
   });
 
-  it('shows a person at a terminal the run as it was, and leaves the screen in order on Ctrl-C', {
+  it('shows a person at a terminal the run as it was, and restores the screen on Ctrl-C', {
     skip: noTerminal,
   }, async () => {
     const runId = await runOf(project, 'many_events', '3');
-    const told = new Terminal(project, ['replay', runId, '--at-once']);
-    assert.equal(await told.ended, 0);
-    assert.match(told.text, new RegExp(`many_events {2}${runId}\n(.*\n)*✓ completed in [\\d.]+ s\n`));
+    const played = new Terminal(project, ['replay', runId, '--at-once']);
+    assert.equal(await played.ended, 0);
+    assert.match(played.text, new RegExp(`many_events {2}${runId}\n(.*\n)*✓ completed in [\\d.]+ s\n`));
     pauseBefore(project, runId, 'runner_end');
     const waiting = new Terminal(project, ['replay', runId]);
     await waiting.shows('100%');
@@ -147,7 +147,7 @@ describe('replay --execute', () => {
     );
     project.write(
       'tools/copies/tool.yaml',
-      // Without an access, the output would be an input once it is there.
+      // Without `access`, an existing output would be treated as an input.
       'name: copies\nversion: 1.0.0\nadapter: plain\npermissions: { filesystem: { read: ["*.rc"] } }\ninputs:\n  - { name: from, type: path }\n  - { name: to, type: path }\n',
     );
     project.write(
@@ -163,7 +163,7 @@ describe('replay --execute', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  /** A run of `copies`, whose output stands where it belongs. */
+  /** A run of `copies`, whose output is at its target. */
   async function copied(
     name: string,
     ...flags: string[]
@@ -175,7 +175,7 @@ describe('replay --execute', () => {
     return { runId, output, input };
   }
 
-  it('runs the tool once more as a new run, and finds the same artifacts', async () => {
+  it('runs the tool again as a new run, and finds the same artifacts', async () => {
     const { runId, output } = await copied('steady');
     const { code, data, meta } = await project.envelope(['replay', runId, '--execute', '--no-stream']);
     assert.deepEqual([code, data.replays, data.state, data.same], [0, runId, 'completed', true]);
@@ -187,7 +187,7 @@ describe('replay --execute', () => {
     assert.equal((await project.envelope(['verify'])).data.ok, true);
   });
 
-  it('names the artifact that differs, and leaves the one that stands in its place alone', async () => {
+  it('reports the artifact that differs, and does not change the file at its target', async () => {
     const { runId, output, input } = await copied('changing');
     writeFileSync(input, 'second\n');
     const { code, data, meta } = await project.envelope(['replay', runId, '--execute', '--no-stream']);
@@ -203,7 +203,7 @@ describe('replay --execute', () => {
     assert.deepEqual([again.code, again.data.artifacts.same], [0, [output, 'artifacts/always.txt']]);
   });
 
-  it('streams the new run, and tells what differs on stderr', async () => {
+  it('streams the new run, and reports the differences on stderr', async () => {
     const { runId, input, output } = await copied('streamed');
     const same = await project.acor(['replay', runId, '--execute']);
     const { end } = readRun(same);
@@ -216,7 +216,7 @@ describe('replay --execute', () => {
     assert.ok(stderr.includes(`acor: ${output}: recorded 6 bytes, sha256 `), stderr);
   });
 
-  it('tells a run that fails this time as a failure, and its next attempt overwrites nothing either', async () => {
+  it('reports a run that fails this time as a failure, and its next attempt also overwrites nothing', async () => {
     const { runId, output, input } = await copied('failing');
     writeFileSync(input, 'third\n');
     writeFileSync(`${input}.rc`, '1');
@@ -231,7 +231,7 @@ describe('replay --execute', () => {
   });
 
   it(
-    'gives the answers that were given, without asking',
+    'uses the recorded answers, without asking',
     hasPython ? {} : { skip: 'python3 is not here' },
     async () => {
       const asked = parseLines((await project.acor(['run', 'asks'])).stdout);
@@ -266,7 +266,7 @@ describe('replay --execute', () => {
     assert.deepEqual([stale.code, stale.error.code], [2, 'E_POLICY_DENIED']);
   });
 
-  it('does not destroy a second time unless it is forced to', async () => {
+  it('does not repeat a destructive run unless it is forced to', async () => {
     project.write('doomed/one', '');
     const runId = await runOf(project, 'removes', 'doomed');
     const kept = project.write('doomed/two', '');
@@ -280,13 +280,13 @@ describe('replay --execute', () => {
     assert.deepEqual([forced.code, existsSync(kept)], [0, false]);
   });
 
-  it('is refused for a run that was given a secret, which can still be told', async () => {
+  it('is rejected for a run with a secret argument, which replay without --execute can still emit', async () => {
     const runId = await runOf(project, 'knows', '--key', 'hunter22');
     const { code, error } = await project.envelope(['replay', runId, '--execute']);
     assert.deepEqual([code, error.code], [1, 'E_USAGE']);
     assert.match(error.message, /secret/);
-    const { stdout, code: told } = await project.acor(['replay', runId, '--at-once']);
-    assert.equal(told, 0);
+    const { stdout, code: played } = await project.acor(['replay', runId, '--at-once']);
+    assert.equal(played, 0);
     assert.doesNotMatch(stdout, /hunter22/);
   });
 });

@@ -5,8 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import { canGiveUsers } from '../../src/core/sandbox/identity/can-give-users.ts';
 import { ACOR, parseLines, processesOf, TestProject, until } from '../support/project.ts';
 
-/** Accounts of nobody, as owners of files. */
-const SOMEBODY = 4321;
+/** Uids that no account has, as owners of files. */
+const STRANGER = 4321;
 const ANYBODY = 4322;
 
 describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
@@ -36,14 +36,14 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
     mkdirSync(`${target}/inner`, { recursive: true });
     for (const [path, uid] of [
       ['own', 0],
-      ['inner/theirs', SOMEBODY],
+      ['inner/theirs', STRANGER],
     ] as const) {
       writeFileSync(`${target}/${path}`, 'x\n', { mode: 0o600 });
       chownSync(`${target}/${path}`, uid, uid);
     }
   }
 
-  it('is another user in each run, and never root', async () => {
+  it('has another user in each run, and is never root', async () => {
     makeTarget();
     const uids = [];
     for (let n = 0; n < 2; n++)
@@ -52,7 +52,7 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
     assert.notEqual(uids[0], uids[1]);
   });
 
-  it('may read and change all that it was granted for writing, which then is whose it was', async () => {
+  it('can read and change everything in its write grants, which afterwards have their original owners', async () => {
     makeTarget();
     const run = await project.run([
       'writes_in',
@@ -64,14 +64,14 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
       0,
       0,
       0,
-      SOMEBODY,
+      STRANGER,
       0,
       0,
     ]);
     assert.equal(readFileSync(`${target}/inner/theirs`, 'utf8'), 'x\nmore\n');
   });
 
-  it('is the user who owns all that it may write, where there is one', async () => {
+  it('runs as the owner of everything that it may write, if there is one such owner', async () => {
     makeTarget();
     spawnSync('chown', ['-R', `${ANYBODY}:${ANYBODY}`, target]);
     const run = await project.run(['writes_in', 'target', 'id -u; echo > new']);
@@ -79,15 +79,15 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
     assert.deepEqual(['', 'own', 'new'].map(ownerOf), [ANYBODY, ANYBODY, ANYBODY]);
   });
 
-  it('reads a file that only root may read, when that is what it was given', async () => {
+  it('reads a file that only root may read, when it is granted', async () => {
     const file = project.write('private', 'for root\n', 0o600);
-    const control = spawnSync('setpriv', ['--reuid', String(SOMEBODY), '--clear-groups', 'cat', file]);
-    assert.notEqual(control.status, 0, 'nobody else may read it');
+    const control = spawnSync('setpriv', ['--reuid', String(STRANGER), '--clear-groups', 'cat', file]);
+    assert.notEqual(control.status, 0, 'no other user may read it');
     assert.deepEqual(lines(await project.run(['reads', 'private'])), ['for root']);
     assert.equal(statSync(file).uid, 0);
   });
 
-  it('leaves nothing in its own name when its supervisor is killed', async () => {
+  it('leaves no file of its user when its supervisor is killed', async () => {
     makeTarget();
     const running = project.start(['run', 'writes_in', 'target', 'echo > made; echo ready; sleep 600']);
     const { run_id } = await running.event('log');
@@ -98,11 +98,11 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
     await project.acor(['health', '--fix']);
     const { data } = await project.envelope(['show', String(run_id)]);
     assert.equal(data.code, 'E_RUNNER_LOST');
-    assert.deepEqual(['', 'own', 'inner/theirs', 'made'].map(ownerOf), [0, 0, SOMEBODY, 0]);
+    assert.deepEqual(['', 'own', 'inner/theirs', 'made'].map(ownerOf), [0, 0, STRANGER, 0]);
     assert.equal(statSync(project.path('.runs', String(run_id))).uid, 0);
   });
 
-  it('shares its user with another run that writes in the same folder, and the last one gives it back', async () => {
+  it('shares its user with another run that writes in the same folder, and the last of them restores the owners', async () => {
     makeTarget();
     const script = (own: string, other: string) =>
       `id -u; echo > ${own}; until [ -e ${other} ]; do sleep 0.01; done; echo x >> ${other}`;
@@ -115,10 +115,10 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
       ['completed', 'completed'],
     );
     assert.deepEqual(lines(runs[0]!), lines(runs[1]!));
-    assert.deepEqual(['', 'a', 'b', 'own', 'inner/theirs'].map(ownerOf), [0, 0, 0, 0, SOMEBODY]);
+    assert.deepEqual(['', 'a', 'b', 'own', 'inner/theirs'].map(ownerOf), [0, 0, 0, 0, STRANGER]);
   });
 
-  it('is not started when others may not read it, and the fix that is given helps', async () => {
+  it('does not start when its user may not read it, and the fix in the error works', async () => {
     chmodSync(project.path('tools/reads'), 0o700);
     const refused = await project.run(['reads', 'private']);
     assert.deepEqual([refused.end.state, refused.end.code], ['failed', 'E_PERMISSION']);
@@ -129,7 +129,7 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
 });
 
 describe('root without its powers', { skip: !canGiveUsers() }, () => {
-  it('runs tools as itself, in a sandbox all the same', () => {
+  it('runs tools as itself, still in a sandbox', () => {
     using project = new TestProject({ tools: ['quick'] });
     const { status, stdout } = spawnSync(
       'setpriv',

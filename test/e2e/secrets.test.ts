@@ -30,7 +30,7 @@ import { atTerminal, KEYS, noTerminal } from '../support/terminal.ts';
 
 const TOKEN = 'pa/ss "wörd" <it\'s> & $HOME; and so on until it is longer than a line of base64 is';
 const KEY = '-----BEGIN KEY-----\nQUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=\nshort\n-----END KEY-----';
-/** Secrets are files in the folder of the run where nothing takes them by descriptor. */
+/** The folder of the run that has the secrets as files, when the sandbox does not take them by descriptor. */
 const BY_FILE = { ACOR_SECURITY_ISOLATION: 'off' };
 const FILE_ID = 'file-name-77-of-it';
 
@@ -44,7 +44,7 @@ describe('acor secret', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  it('keeps a value from standard input in a file that only its user can read, outside the project', async () => {
+  it('stores a value from standard input in a file that only its user can read, outside the project', async () => {
     const { ok, data } = await project.envelope(['secret', 'set', 'API_TOKEN'], { stdin: `${TOKEN}\n` });
     assert.deepEqual(
       [ok, data],
@@ -61,7 +61,7 @@ describe('acor secret', () => {
     assert.deepEqual(readdirSync(join(path, '..')), ['API_TOKEN']);
   });
 
-  it('lists what is stored and what tools ask for, and no value', async () => {
+  it('lists the stored secrets and those that tools need, without values', async () => {
     const { stdout } = await project.acor(['secret', 'list']);
     const { data, meta } = JSON.parse(stdout);
     const [stored, missing, other] = data.secrets;
@@ -82,7 +82,7 @@ describe('acor secret', () => {
     assert.equal(stdout.includes('wörd'), false);
   });
 
-  it('refuses a run that lacks secrets, with exit code 2, and names all of them', async () => {
+  it('rejects a run with missing secrets, with exit code 2, and names all of them', async () => {
     using empty = new TestProject({ tools: ['tells_secret'] });
     const { code, error, meta } = await empty.envelope(['run', 'tells_secret']);
     assert.deepEqual(
@@ -97,7 +97,7 @@ describe('acor secret', () => {
     assert.deepEqual(empty.runIds(), []);
   });
 
-  it('refuses values that cannot be kept or redacted, and stores nothing', async () => {
+  it('rejects values that cannot be stored or redacted, and stores nothing', async () => {
     const values: [value: string | Buffer, why: RegExp][] = [
       ['', /it is empty/],
       ['\n', /it is empty/],
@@ -135,7 +135,7 @@ describe('acor secret', () => {
     }
   });
 
-  it('with --dry-run checks and changes nothing', async () => {
+  it('checks with --dry-run and changes nothing', async () => {
     const set = await project.envelope(['secret', 'set', 'DRY', '--dry-run'], {
       stdin: 'correct horse battery',
     });
@@ -148,7 +148,7 @@ describe('acor secret', () => {
     assert.match(unknown.error.hint, /API_TOKEN\?/);
   });
 
-  it('refuses a file that others can read or that is none of its own, and says how to mend it', async () => {
+  it('rejects a file that others can read or that belongs to another user, with the fix', async () => {
     await project.acor(['secret', 'set', 'FILE_ID'], { stdin: FILE_ID });
     await project.acor(['secret', 'set', 'KEY'], { stdin: KEY });
     const path = secretFile(project, 'FILE_ID');
@@ -166,12 +166,12 @@ describe('acor secret', () => {
     symlinkSync(project.write('elsewhere', FILE_ID), path);
     const linked = await project.envelope(['run', 'tells_secret', '--no-stream']);
     assert.deepEqual(
-      [linked.error.code, /no secret that ACOR has stored/.test(linked.error.message)],
+      [linked.error.code, /not a secret that ACOR stored/.test(linked.error.message)],
       ['E_STORAGE', true],
     );
   });
 
-  it('is looked at by health, which says for each fault the command that mends it', async () => {
+  it('is checked by health, which has the command that fixes each fault', async () => {
     using own = new TestProject({ tools: ['tells_secret'] });
     const checks = async () =>
       (await own.envelope(['health'])).data.checks.filter(({ name }: { name: string }) =>
@@ -180,7 +180,7 @@ describe('acor secret', () => {
     const missing = (name: string) => ({
       name: 'secrets.missing',
       status: 'degraded',
-      detail: `${name} is not stored; asked for by: tells_secret`,
+      detail: `${name} is not stored; needed by: tells_secret`,
       fix: `acor secret set ${name} --file FILE`,
     });
     assert.deepEqual(await checks(), ['API_TOKEN', 'FILE_ID', 'KEY'].map(missing));
@@ -206,7 +206,7 @@ describe('acor secret', () => {
     assert.ok(words.includes('It is given these secrets: API_TOKEN, FILE_ID, KEY.'), words.join('\n'));
   });
 
-  it('asks a person for the value, and does not show what is typed', () => {
+  it('asks a person for the value, and does not show the typed text', () => {
     const script = `
 import os, pty, sys
 pid, fd = pty.fork()
@@ -262,7 +262,7 @@ describe('the question for a value, at a terminal,', { skip: noTerminal }, () =>
     }
   }
 
-  it('is ended by Enter: the control', async () => {
+  it('ends with Enter (the control)', async () => {
     using project = new TestProject();
     const { code, text } = await atTerminal(['secret', 'set', 'TYPED'], {
       cwd: project.root,
@@ -274,7 +274,7 @@ describe('the question for a value, at a terminal,', { skip: noTerminal }, () =>
   });
 });
 
-describe('a tool that asks for secrets', () => {
+describe('a tool that needs secrets', () => {
   let project: TestProject;
   before(async () => {
     project = new TestProject({ tools: ['tells_secret'] });
@@ -294,7 +294,7 @@ describe('a tool that asks for secrets', () => {
     project.write(`tools/${name}/cli.sh`, `#!/bin/bash\n${script}\n`, 0o755);
   }
 
-  it('finds each in a file of SECRETS_DIR, anew in every attempt, and leaves none behind', async () => {
+  it('finds each in a file of SECRETS_DIR, again in every attempt, and leaves none behind', async () => {
     tool(
       'takes',
       `stat -c '{"type":"log","msg":"%a %s"}' "$SECRETS_DIR" "$SECRETS_DIR"/*
@@ -315,7 +315,7 @@ describe('a tool that asks for secrets', () => {
     assert.ok(existsSync(join(work, 'kept')), 'the link in place of the folder was not followed');
   });
 
-  it('has lost them also when it is cancelled', async () => {
+  it('leaves none behind when it is cancelled', async () => {
     tool('stays', `echo '{"type":"heartbeat"}'; sleep 600`, 'secrets: [API_TOKEN]\n');
     const running = project.start(['run', 'stays'], { env: BY_FILE });
     const { run_id } = await running.event('heartbeat');
@@ -359,21 +359,21 @@ describe('a tool that asks for secrets', () => {
     });
   });
 
-  it('has lost them soon after its supervisor was killed', async () => {
+  it('leaves none behind soon after its supervisor was killed', async () => {
     const { secrets } = await killedSupervisor(project, false);
     await until(() => !existsSync(secrets));
   });
 
-  it('has lost them once its run is settled, if the watchdog was killed as well', async () => {
+  it('leaves none behind after its run is recovered, if the watchdog was killed as well', async () => {
     const { runId, secrets } = await killedSupervisor(project, true);
-    assert.deepEqual(readdirSync(secrets), ['API_TOKEN'], 'nobody was left to remove it');
+    assert.deepEqual(readdirSync(secrets), ['API_TOKEN'], 'the control: no process was left to remove it');
     await project.acor(['health', '--fix']);
     const { data } = await project.envelope(['show', runId]);
     assert.equal(data.code, 'E_RUNNER_LOST');
     assert.equal(existsSync(secrets), false);
   });
 
-  it('begins again with none but its own, whatever lies where they are given', async () => {
+  it('starts again with its own secrets only, whatever is in their folder', async () => {
     tool('fails', 'exit 20', 'exit_codes: { ok: 0, retryable_error: 20 }\n');
     const { end } = await project.run(['fails']);
     const { secrets } = foldersOf(project, end.run_id);
@@ -383,7 +383,7 @@ describe('a tool that asks for secrets', () => {
     assert.equal(existsSync(secrets), false);
   });
 
-  it('is refused a secret input that is too short, and any other is redacted and never kept', async () => {
+  it('is rejected with a secret input that is too short; a longer one is redacted and never stored', async () => {
     tool(
       'takes_input',
       `echo "$2"; echo "{\\"type\\":\\"result\\",\\"status\\":\\"ok\\",\\"data\\":\\"$2\\"}"`,
@@ -403,7 +403,7 @@ describe('a tool that asks for secrets', () => {
     assert.deepEqual(await placesOf(['correct horse'], project, stdout + stderr), []);
   });
 
-  it('keeps a stored secret that is given as an argument out of the record', async () => {
+  it('gets a stored secret as an argument, which the record does not contain', async () => {
     tool('ignores', `echo '{"type":"result","status":"ok"}'`, 'secrets: [FILE_ID]\n');
     const cwd = project.path(`of-${FILE_ID}`);
     mkdirSync(cwd);
@@ -416,7 +416,7 @@ describe('a tool that asks for secrets', () => {
     assert.deepEqual([record.args, record.given_args], [['--id=[redacted:FILE_ID]'], null]);
   });
 
-  it('may be answered with one: the tool gets it, and no record does', async () => {
+  it('can get a secret as an answer, which no record contains', async () => {
     tool(
       'asks_for_it',
       `echo '{"type":"action_required","action":"id","action_id":"a-1","blocking":true}'
@@ -428,7 +428,7 @@ describe('a tool that asks for secrets', () => {
     assert.deepEqual(await placesOf([FILE_ID], project, stdout + stderr), []);
   });
 
-  it('asks again for an answer that held one: neither its next attempt nor a replay is given the mark instead', async () => {
+  it('asks again for an answer that was a secret: no later attempt and no replay gets the mark instead', async () => {
     tool(
       'asks_then_fails',
       `if [ -e "$ANSWERS_DIR/a-1.json" ]; then log=filed; else log=none; fi
@@ -437,8 +437,8 @@ describe('a tool that asks for secrets', () => {
          [ -e "$ANSWERS_DIR/$1.json" ] && return
          echo '{"type":"action_required","action":"'$2'","action_id":"'$1'","blocking":true}'; read -r answer
        }
-       ask b-1 note; ask a-1 id; case $answer in *${FILE_ID}*) told=it ;; *) told=no ;; esac
-       echo '{"type":"log","msg":"was told '$told'"}'; exit 20`,
+       ask b-1 note; ask a-1 id; case $answer in *${FILE_ID}*) heard=secret ;; *) heard=no ;; esac
+       echo '{"type":"log","msg":"heard '$heard'"}'; exit 20`,
       'secrets: [FILE_ID]\nactions: [id, note]\nexit_codes: { ok: 0, retryable_error: 20 }\n',
     );
     const { of, end } = await project.run([
@@ -449,10 +449,10 @@ describe('a tool that asks for secrets', () => {
       'note=short',
     ]);
     const runId = String(end.run_id);
-    const told = of('log').map(({ msg }) => msg);
+    const heard = of('log').map(({ msg }) => msg);
     assert.deepEqual(
-      [end.state, told, filedAnswers(runId)],
-      ['failed', ['none', 'was told it'], ['b-1.json']],
+      [end.state, heard, filedAnswers(runId)],
+      ['failed', ['none', 'heard secret'], ['b-1.json']],
     );
     const resumed = await project.acor(['resume', runId]);
     assert.match(resumed.stdout, /"msg":"none"/);
@@ -471,7 +471,7 @@ describe('a tool that asks for secrets', () => {
     await project.acor(['wait', again]);
   });
 
-  it('has lost such an answer once its run is settled, too', async () => {
+  it('leaves no such answer behind after its run is recovered', async () => {
     tool(
       'asks_and_stays',
       `echo '{"type":"action_required","action":"id","action_id":"a-1","blocking":true}'; read -r answer
@@ -488,7 +488,7 @@ describe('a tool that asks for secrets', () => {
     assert.deepEqual([data.code, filedAnswers(runId)], ['E_RUNNER_LOST', []]);
   });
 
-  it('has it in no record while the run is queued, and no secret file before it is at work', async () => {
+  it('has it in no record while the run is queued, and in no file before it starts', async () => {
     using queued = new TestProject({
       tools: ['heeds_cancel'],
       config: 'version: 1\nproject: { name: test }\nbudget: { max_runs: 1 }\n',
@@ -512,7 +512,7 @@ describe('a tool that asks for secrets', () => {
     assert.deepEqual(await placesOf([FILE_ID], queued, stdout), []);
   });
 
-  it('that writes one into an artifact keeps its result, and whoever reads the run is warned', async () => {
+  it('that writes one into an artifact keeps its result, and readers of the run get a warning', async () => {
     tool(
       'files',
       `base64 -w 0 "$SECRETS_DIR/API_TOKEN" > "$ARTIFACTS_DIR/b64.txt"; echo fine > "$ARTIFACTS_DIR/fine.txt"
@@ -532,7 +532,7 @@ describe('a tool that asks for secrets', () => {
     ]);
   });
 
-  it('is heard at once when its line ends as a secret begins', async () => {
+  it('is read at once when its line ends like the beginning of a secret', async () => {
     await project.acor(['secret', 'set', 'ODD'], { stdin: '}\nis how this one begins' });
     tool(
       'waits_for_file',
@@ -546,10 +546,10 @@ describe('a tool that asks for secrets', () => {
   });
 });
 
-describe('what a tool tells of its secrets', () => {
+describe('output of a tool with its secrets', () => {
   let project: TestProject;
   let forms: string[];
-  let toldForms: number;
+  let formCount: number;
   before(async () => {
     project = new TestProject({ tools: ['tells_secret'] });
     await project.acor(['secret', 'set', 'API_TOKEN'], { stdin: TOKEN });
@@ -560,14 +560,14 @@ describe('what a tool tells of its secrets', () => {
       encoding: 'utf8',
     });
     forms = Object.values(JSON.parse(stdout) as Record<string, string>);
-    toldForms = forms.length;
+    formCount = forms.length;
     forms.push(...KEY.split('\n').slice(1, -1));
     assert.ok(forms.length > 15);
   });
   after(() => project[Symbol.dispose]());
 
   for (const args of [[], ['--fail'], ['--no-stream'], ['--fail', '--no-stream']]) {
-    it(`is nowhere in the store or in what is shown (acor run tells_secret ${args.join(' ')})`, async () => {
+    it(`is neither in the store nor in what ACOR shows (acor run tells_secret ${args.join(' ')})`, async () => {
       const { stdout, stderr, code } = await project.acor(['run', 'tells_secret', ...args]);
       assert.equal(code, args.includes('--fail') ? 1 : 0, stdout + stderr);
       assert.deepEqual(await placesOf([...forms, FILE_ID], project, stdout + stderr), []);
@@ -587,7 +587,7 @@ describe('what a tool tells of its secrets', () => {
     });
   }
 
-  it('is told as messages that are still messages', async () => {
+  it('is emitted as valid messages', async () => {
     const { of, end } = (await project.run(['tells_secret'])) as RunOfTool;
     assert.equal(end.state, 'completed');
     assert.deepEqual(of('result')[0]!.data, { token: '[redacted:API_TOKEN]', named: '[redacted:FILE_ID]' });
@@ -597,7 +597,7 @@ describe('what a tool tells of its secrets', () => {
     });
     assert.equal(
       of('log').filter(({ msg }) => /^[a-z0-9-]+: .*redacted:API_TOKEN/.test(String(msg))).length,
-      toldForms,
+      formCount,
     );
     assert.ok(of('log').some(({ msg }) => msg === '[redacted:KEY]'));
     assert.equal(
@@ -606,7 +606,7 @@ describe('what a tool tells of its secrets', () => {
     );
   });
 
-  it('is all there when nobody said that it was a secret: the search above would have found it', async () => {
+  it('contains every form without `secrets` in the manifest (the control of the search above)', async () => {
     using control = new TestProject({ tools: [], config: WITHOUT_SANDBOX });
     cpSync(project.path('tools/tells_secret/cli.py'), join(control.root, 'tools/tells_openly/cli.py'), {
       recursive: true,
@@ -641,7 +641,7 @@ function modeOf(path: string): string {
   return (statSync(path).mode & 0o777).toString(8);
 }
 
-/** A run of a tool with a secret whose supervisor has died by SIGKILL; the watchdog goes first where nobody shall be left. */
+/** A run of a tool with a secret whose supervisor was killed by SIGKILL; with the watchdog killed first, no process is left. */
 async function killedSupervisor(
   project: TestProject,
   alsoWatchdog: boolean,

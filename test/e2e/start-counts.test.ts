@@ -47,7 +47,7 @@ function namingAny(calls: readonly string[], part: RegExp): string[] {
 }
 
 describe('a warm `acor run`', needsStrace, () => {
-  it('discovers the tools once, also with global flags behind the name of its tool', async () => {
+  it('discovers the tools once, also with global flags after the name of its tool', async () => {
     using project = await tracedProject();
     for (const args of [
       ['run', 'quick'],
@@ -68,7 +68,7 @@ describe('a warm `acor run`', needsStrace, () => {
     assert.notDeepEqual(namingAny(callsOf(project, ['run', 'exits_with', '3']), /error_codes\.yaml/), []);
   });
 
-  it('wakes its supervisor for requests and by its timer, not by the files of the sandbox', async () => {
+  it('wakes its supervisor for requests and by its timer, not for file changes of the sandbox', async () => {
     using project = await tracedProject();
     const startedAtMs = performance.now();
     const calls = callsOf(project, ['run', 'quick']);

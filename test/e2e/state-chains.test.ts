@@ -15,7 +15,7 @@ const TOOLS = readdirSync(join(import.meta.dirname, '..', 'fixtures', 'tools')).
 const OWN_END = ['exits_with', 'quick', 'silent', 'waits'];
 
 describe('the fixtures of all tests', () => {
-  it('go through states that follow the table, however they end', async () => {
+  it('go through allowed states only, however they end', async () => {
     using project = new TestProject({ tools: TOOLS });
     project.write('data.txt', 'one\n');
     const given: Record<string, string[]> = {

@@ -34,7 +34,7 @@ describe('a follower that stops reading', () => {
     assert.equal(events.at(-1)!.type, 'runner_end');
   }
 
-  it('as the one who started the run holds up neither its guards nor its end', async () => {
+  it('delays neither the guards nor the end of a run that it started', async () => {
     const running = project.start(['run', '--timeout', '4', 'does', `seq ${LINES}; sleep 605`]);
     const { run_id } = await running.event('start');
     const runId = String(run_id);
@@ -48,7 +48,7 @@ describe('a follower that stops reading', () => {
     await assertGetsTheRest(running, runId);
   });
 
-  it('is not felt by the run, by other followers, nor by itself when it reads on', async () => {
+  it('does not affect the run or other followers, and gets every event when it reads on', async () => {
     const gate = project.path('go');
     const script = `until [ -e '${gate}' ]; do sleep 0.02; done; seq ${LINES}`;
     const running = project.start(['run', 'does', script]);
@@ -66,7 +66,7 @@ describe('a follower that stops reading', () => {
     for (const follower of stuck) await assertGetsTheRest(follower, runId);
   });
 
-  it('and is killed then leaves the run as it was', async () => {
+  it('and is killed then does not change the run', async () => {
     const gate = project.path('go-2');
     const script = `until [ -e '${gate}' ]; do sleep 0.02; done; seq ${LINES}`;
     const running = project.start(['run', 'does', script]);

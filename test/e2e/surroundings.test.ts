@@ -8,7 +8,7 @@ import { HANG_MS, LAUNCHER, parseLines, ROOT, TestProject } from '../support/pro
 const BUN = join(ROOT, 'node_modules', '.bin', 'bun');
 const MAIN = join(ROOT, 'src', 'cli', 'main.ts');
 
-/** ACOR in the three ways in which it comes to run; the last one is a checkout whose compiled program is out of date. */
+/** The three ways to run ACOR; the last one is a checkout whose compiled program is out of date. */
 const FORMS: Readonly<Record<string, () => string>> = {
   'the launcher': () => LAUNCHER,
   'the compiled program': () => join(ROOT, 'dist', 'acor'),
@@ -64,14 +64,14 @@ describe('a hostile working directory', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  it('does leave its trace in a program that heeds it (the control of what follows)', () => {
+  it('affects a program that obeys it (the control of the next tests)', () => {
     assert.equal(start([BUN, '-e', '0'], { cwd: project.root }).status, 0);
     assert.equal(existsSync(trace), true);
     rmSync(trace);
   });
 
   for (const [form, programOf] of Object.entries(FORMS)) {
-    it(`changes nothing for ${form}`, () => {
+    it(`does not affect ${form}`, () => {
       const command = [programOf()];
       rmSync(trace, { force: true });
       const { stdout, status } = start([...command, 'run', 'quick'], { cwd: project.root });
@@ -90,7 +90,7 @@ describe('a hostile working directory', () => {
     });
   }
 
-  it('does not reach a tool either', () => {
+  it('does not affect a tool either', () => {
     const { stdout } = start([LAUNCHER, 'run', 'shows_environment'], { cwd: project.root });
     assert.doesNotMatch(stdout, /NO_SUCH_THING|BUN_|NODE_OPTIONS/);
   });
@@ -111,14 +111,14 @@ describe('a hostile environment', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  it('does leave its trace in a program that heeds it (the control of what follows)', () => {
+  it('affects a program that obeys it (the control of the next tests)', () => {
     const { BUN_OPTIONS } = env;
     start([BUN, '-e', '0'], { cwd: project.root, env: { BUN_OPTIONS: BUN_OPTIONS! } });
     assert.equal(existsSync(trace), true);
     rmSync(trace);
   });
 
-  it('changes nothing for the launcher and reaches no tool', () => {
+  it('does not affect the launcher, and reaches no tool', () => {
     const { stdout, status } = start([LAUNCHER, 'run', 'shows_environment'], { cwd: project.root, env });
     assert.equal(status, 0);
     assert.equal(parseLines(stdout).at(-1)!.state, 'completed');
@@ -126,7 +126,7 @@ describe('a hostile environment', () => {
     assert.equal(existsSync(trace), false);
   });
 
-  it('puts nothing of a library on stdout', () => {
+  it('prints nothing of a library on stdout', () => {
     const loud = {
       DEBUG: '*',
       NODE_DEBUG: 'fs,module',
@@ -194,13 +194,13 @@ describe('a warm `acor run`', () => {
     const cold = namesIn(list);
     assert.ok(
       cold.includes('node_modules/yaml'),
-      'a cold start reads the manifests: the listing tells of what is loaded',
+      'a cold start reads the manifests: the list names every loaded module',
     );
     run();
     loaded = namesIn(list);
   });
 
-  /** Paths from the root of the sources; of a package its name alone. */
+  /** Paths from the root of the sources; for a package only its name. */
   function namesIn(list: string): string[] {
     const paths: string[] = JSON.parse(readFileSync(list, 'utf8'));
     const names = paths
@@ -216,7 +216,7 @@ describe('a warm `acor run`', () => {
     );
   });
 
-  it('loads none of what only other commands, people or cold starts need', () => {
+  it('loads nothing that only other commands, people or cold starts need', () => {
     const heavy =
       /compose\/(catalog|catalog-view|help|render|table|toon|health-shape|style|marks|time-words|wrap-to-width|fit-parts|select|output-shape)\.ts|core\/registry\/(read-tool|read-manifest|error-codes)\.ts|seccomp\/(filter|assembler)\.ts|compose\/live\/|src\/cli\/(?!main\.|dialog\/interrupts\.)|run-apart|start-supervisor|operations\/(health|tool-|run-(list|show|logs|verify|clean|cancel|attach|wait|answer))|storage\/(verify|retention)|core\/secrets\/|runner\/secrets\/|tool\/|library\.ts|protocol\/(index|manifest|manifest-.*|config-file|schemas|markers\/.*|map-path)\.ts|adapters\/(?!index|jsonl\.|json-object)/;
     assert.deepEqual(
@@ -225,8 +225,8 @@ describe('a warm `acor run`', () => {
     );
   });
 
-  // A change here is a change of how fast `acor run` starts: see docs/performance.md before it is made.
-  it('loads these operations, and this many modules at most', () => {
+  // A change here changes how fast `acor run` starts: read docs/performance.md first.
+  it('loads these operations, and at most this many modules', () => {
     assert.deepEqual(
       loaded
         .filter((name) => name.startsWith('src/operations/'))
@@ -250,7 +250,7 @@ describe('a warm `acor run`', () => {
   });
 });
 
-it('a working directory that is gone is told of in an envelope', () => {
+it('a deleted working directory is reported in an envelope', () => {
   const script = `mkdir gone && cd gone && rmdir ../gone && exec '${LAUNCHER}' version`;
   const { stdout, status } = start(['bash', '-c', script], { cwd: checkout.root });
   const { ok, error } = JSON.parse(stdout);

@@ -8,7 +8,7 @@ import { TaskProject } from '../support/task-project.ts';
 
 const THREAD = '0199a213-81c0-7800-8aa1-bbab2a035a53';
 
-/** A turn of `codex exec --json` in which it says something. */
+/** A turn of `codex exec --json` that writes a message. */
 function codexTurn(text: string, items: readonly object[] = [], inputTokens = 100): object[] {
   return [
     { type: 'thread.started', thread_id: THREAD },
@@ -27,7 +27,7 @@ Options:
 It decides what logging out means.`;
 
 describe('acor task', () => {
-  it('stops at a question with exit code 2, and goes on with the answer in the same conversation and the same run', async () => {
+  it('stops at a question with exit code 2, and continues with the answer in the same conversation and the same run', async () => {
     const changes = [
       { path: 'src/form.txt', kind: 'update' },
       { path: 'src/never.txt', kind: 'add' },
@@ -67,7 +67,7 @@ describe('acor task', () => {
     assert.deepEqual(
       summary.metrics,
       { input_tokens: 250 },
-      'Codex tells what the whole conversation has taken',
+      'Codex reports the usage of the whole conversation',
     );
     assert.deepEqual(summary.files, [
       { path: 'src/form.txt', change: 'modified' },
@@ -82,7 +82,7 @@ describe('acor task', () => {
     assert.equal(artifact?.path, project.path('src/form.txt'));
   });
 
-  it('goes on with the conversation when the same id is given again, and begins another one for another id', async () => {
+  it('continues the conversation for the same id, and begins another one for another id', async () => {
     const done = { prints: codexTurn('Done.') };
     using project = new TaskProject('codex', [done, done, done]);
     for (const id of ['one', 'one', 'two']) {
@@ -98,7 +98,7 @@ describe('acor task', () => {
     assert.equal(project.call(2).at(-1), 'Task one: Go on');
   });
 
-  it('waits when the agent is blocked, refuses a second run of the task meanwhile, and ends when it is cancelled', async () => {
+  it('waits when the agent is blocked, rejects a second run of the task meanwhile, and ends when it is cancelled', async () => {
     using project = new TaskProject('codex', [{ prints: codexTurn('[BLOCKED] No API address\nWhich one?') }]);
     const { env } = project;
     const asked = await project.envelope(['task', 'api', 'Call it', '--no-stream'], { env });
@@ -114,7 +114,7 @@ describe('acor task', () => {
     assert.equal(existsSync(join(project.agentHome, 'call-2')), false);
   });
 
-  it('does without an answer that nobody gives in time, and fails where it could not go on without one', async () => {
+  it('continues without an answer after its timeout, and fails when it needs the answer', async () => {
     const config = 'task: { executor: codex }';
     const ends: (string | null)[] = [];
     for (const said of [QUESTION, '[BLOCKED] No API address']) {
@@ -128,7 +128,7 @@ describe('acor task', () => {
     assert.deepEqual(ends, ['completed', 'E_ACTION_TIMEOUT']);
   });
 
-  it('takes answers from beforehand without stopping', async () => {
+  it('takes answers in advance without stopping', async () => {
     using project = new TaskProject('codex', [
       { prints: codexTurn(QUESTION) },
       { prints: codexTurn('Done.') },
@@ -139,7 +139,7 @@ describe('acor task', () => {
     assert.match(project.call(2).at(-1)!, /Answer: in a cookie/);
   });
 
-  it('goes on with the answers that were given after its supervisor was killed', async () => {
+  it('continues with the answers that were given after its supervisor was killed', async () => {
     using project = new TaskProject('codex', [
       { prints: codexTurn(QUESTION) },
       { does: 'echo begun >src/begun.txt; sleep 60' },
@@ -158,7 +158,7 @@ describe('acor task', () => {
     assert.match(third.at(-1)!, /interrupted[\s\S]*Remember[\s\S]*Answer: option 2 \(sessionStorage\)/);
   });
 
-  it('holds the agent in the sandbox: neither ACOR’s own files, nor the top of the project, nor hooks, nor a key at home', async () => {
+  it('confines the agent: it reaches neither ACOR’s own files, nor the top of the project, nor hooks, nor a key at home', async () => {
     const tried = async (more: string) => {
       using project = new TaskProject('codex', [], `task: { executor: codex }\n${more}`);
       const key = writeIn(project.home, '.ssh/key', 'private');
@@ -195,7 +195,7 @@ describe('acor task', () => {
     assert.equal(control.mode, 'sandbox_mode="workspace-write"', 'without ACOR’s sandbox, its own holds it');
   });
 
-  it('hands the key to the agent alone: it is in no argument, event, log or file that stays', async () => {
+  it('passes the key to the agent only: no argument, event, log or remaining file has it', async () => {
     const does =
       '[ "$CODEX_API_KEY" = sk-0123456789abcdef ] && echo has-key >src/has-key.txt; echo "$CODEX_API_KEY" >&2';
     using project = new TaskProject('codex', [{ does, prints: codexTurn('Done.') }]);
@@ -214,7 +214,7 @@ describe('acor task', () => {
       assert.deepEqual(filesWith(['sk-0123456789abcdef'], folder), []);
   });
 
-  it('drives claude and gemini by their own flags, with their sessions and their logins', async () => {
+  it('runs claude and gemini with their own flags, sessions and logins', async () => {
     const claude = {
       prints: [
         { type: 'system', subtype: 'init', session_id: 's-1', tools: [], model: 'm' },
@@ -254,8 +254,8 @@ describe('acor task', () => {
       /--permission-mode bypassPermissions --resume s-1 --model sonnet --max-budget-usd 2$/,
     );
     const [runId] = project.runIds();
-    const told = project.events(runId!).find(({ msg }) => msg === "task 't': 1 turn(s)");
-    assert.equal((told!.metrics as Record<string, number>)['cost_usd'], 0.25);
+    const log = project.events(runId!).find(({ msg }) => msg === "task 't': 1 turn(s)");
+    assert.equal((log!.metrics as Record<string, number>)['cost_usd'], 0.25);
 
     const gemini = {
       prints: [
@@ -271,7 +271,7 @@ describe('acor task', () => {
     assert.equal(more.join(' '), '-o stream-json --skip-trust --approval-mode yolo --resume g-1');
   });
 
-  it('takes any program for an executor, called as the seed calls its own, and reads its markers', async () => {
+  it('accepts any program as executor, called as the seed calls its own, and reads its markers', async () => {
     const does = 'echo made >src/made.txt';
     const prints =
       '[PROGRESS] Looked\n[FILES_MODIFIED]\n- src/made.txt (created)\n\n[CODEX_COMPLETE] Task completed in 3 iterations\n';
@@ -293,7 +293,7 @@ describe('acor task', () => {
     );
   });
 
-  it('says what is missing: an executor, its program, a command', async () => {
+  it('reports what is missing: an executor, its program, a command', async () => {
     using project = new TaskProject('codex', [], 'task: {}');
     const env = { ...project.env, PATH: '/usr/bin:/bin' };
     const none = await project.envelope(['task', 't', 'Go'], { env });

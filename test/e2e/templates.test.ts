@@ -7,7 +7,7 @@ import { ENTRIES, TEMPLATES } from '../../src/core/authoring/scaffold/templates.
 import { findProgram } from '../../src/core/registry/find-program.ts';
 import { ROOT, TestProject } from '../support/project.ts';
 
-/** What the tool of a language needs, and how a person runs its test: the command that its README gives. */
+/** What the tool of a language needs, and how a person runs its test: the command in its README. */
 const NEEDS = {
   python: 'python3',
   bash: 'bash',
@@ -89,12 +89,12 @@ describe('acor template', () => {
     }
   });
 
-  it('overwrites nothing, and names what is there', async () => {
+  it('overwrites nothing, and names the existing files', async () => {
     project.write('tools/mine/tool.yaml', 'name: mine\n');
     project.write('tools/elsewhere/cli.sh', 'echo\n');
     project.write('tools/elsewhere/tool.yaml', 'name: taken\n');
     project.write('tools/file', 'text\n');
-    project.write('tools/notes/README.md', 'of somebody\n');
+    project.write('tools/notes/README.md', 'of the user\n');
     for (const [name, there] of [
       ['mine', 'tools/mine/tool.yaml'],
       ['taken', 'tools/elsewhere/cli.sh'],
@@ -108,14 +108,14 @@ describe('acor template', () => {
     assert.deepEqual(readdirSync(project.path('tools/mine')), ['tool.yaml']);
   });
 
-  it('refuses names that no tool can have', async () => {
+  it('rejects invalid tool names', async () => {
     for (const name of ['Mine', 'registry', 'a/b', '..', '-x', '']) {
       const { error } = await project.envelope(['template', 'bash', `--name=${name}`]);
       assert.deepEqual([error?.code], ['E_USAGE'], name);
     }
   });
 
-  it('writes to another folder, and says that the project does not look there', async () => {
+  it('writes to another folder, and notes that the project does not search it', async () => {
     const { data, meta } = await project.envelope(['template', 'bash', '--output', 'more']);
     assert.ok(existsSync(project.path('more/hello/cli.sh')));
     assert.match(data.notes[0], /project\.tools_dirs/);
@@ -123,8 +123,8 @@ describe('acor template', () => {
   });
 
   for (const language of ['go', 'rust'] as const) {
-    it(`in ${language} writes the tool also where it cannot be built, and the tool says what it needs`, async () => {
-      // What the launcher of ACOR itself needs, and no toolchain.
+    it(`in ${language} writes the tool also when it cannot be built, and the tool reports what it needs`, async () => {
+      // What the launcher of ACOR itself needs, without a toolchain.
       mkdirSync(project.path('few'), { recursive: true });
       for (const program of ['sh', 'find', 'readlink'])
         if (!existsSync(project.path('few', program)))

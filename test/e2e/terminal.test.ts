@@ -6,7 +6,7 @@ import { parseLines, TestProject, until, WITHOUT_SANDBOX } from '../support/proj
 import { noTerminal, Terminal } from '../support/terminal.ts';
 import { noTmux, TmuxScreen } from '../support/tmux.ts';
 
-/** Says lines of the protocol, and waits where it is told to until a file is there. */
+/** Writes the lines of the protocol in its script, and waits at `wait` until a file exists. */
 const SAYS = `#!/bin/bash
 while IFS= read -r line; do
   case $line in
@@ -28,7 +28,7 @@ before(() => {
 });
 after(() => project[Symbol.dispose]());
 
-/** A script for the tool, with gates that are opened one by one; `args` is the command that runs it. */
+/** A script for the tool, with gates that open one by one; `args` is the command that runs it. */
 function script(...lines: (object | string)[]) {
   const name = `script-${++scripts}`;
   const gate = (index: number) => project.path(`${name}-gate-${index}`);
@@ -48,15 +48,15 @@ const RESULT = { type: 'result', status: 'ok', metrics: { files: 3 } };
 const step = (name: string, pct?: number, msg?: string) => ({ type: 'progress', step: name, pct, msg });
 const log = (msg: string, level = 'info') => ({ type: 'log', level, msg });
 
-/** That the terminal had to break no line; those that it has broken are joined in what is given here. */
+/** Asserts that the terminal wrapped no line; `text` has wrapped lines joined. */
 function assertFits(history: string, columns: number): void {
   for (const line of history.split('\n')) assert.ok(displayWidth(line) <= columns, `${columns}: ${line}`);
 }
 
 describe('a run on a screen', { skip: noTmux }, () => {
   for (const columns of [40, 120]) {
-    it(`of ${columns} columns shows steps, a bar, clocks and what is said, and leaves all of it in order`, async () => {
-      const told = script(
+    it(`of ${columns} columns shows steps, a bar, clocks and messages, and leaves all of it in order`, async () => {
+      const scripted = script(
         { type: 'start', step: 'scan' },
         log(WIDE),
         'wait',
@@ -70,9 +70,9 @@ describe('a run on a screen', { skip: noTmux }, () => {
         RESULT,
       );
       using screen = new TmuxScreen(project, { columns });
-      screen.enter(told.args);
+      screen.enter(scripted.args);
       await screen.shows(/^\S scan$/m);
-      told.go();
+      scripted.go();
       const text = await screen.shows(/45%[\s\S]*take care|take care[\s\S]*45%/);
       assert.match(text, /^│ 漢字かな/m);
       assert.match(text, /x✓ completed in 99 s$|│ x*✓ completed|│ ✓ completed|│ completed/m, 'the control');
@@ -91,10 +91,10 @@ describe('a run on a screen', { skip: noTmux }, () => {
           : /^\S copy {2}█{10}░{14} {2}45% {2}part 3 of 7 漢字/,
       );
       assert.match(clock!, /^ {2}0:\d\d/);
-      told.go();
+      scripted.go();
       await screen.shows(/^\S check$/m);
       assert.doesNotMatch(screen.text(), /\d+%/, 'a step without a percentage has no bar');
-      told.go();
+      scripted.go();
       const end = await screen.shows(/^✓ completed in \d+\.\d s\n\$$/m);
       for (const name of ['scan', 'copy', 'check'])
         assert.equal(end.match(new RegExp(`^✓ ${name} {2}`, 'gm'))?.length, 1, end);
@@ -106,16 +106,16 @@ describe('a run on a screen', { skip: noTmux }, () => {
     });
   }
 
-  it('fails with the step, the error, its hint and the commands that lead on', async () => {
-    const told = script(step('copy', 10), {
+  it('fails with the step, the error, its hint and the next commands', async () => {
+    const scripted = script(step('copy', 10), {
       type: 'error',
       code: 'E_TOOL_FAILED',
       msg: 'no luck',
       hint: 'try later',
     });
-    project.write(`${told.path.slice(project.root.length + 1)}.rc`, '30');
+    project.write(`${scripted.path.slice(project.root.length + 1)}.rc`, '30');
     using screen = new TmuxScreen(project, { columns: 120 });
-    screen.enter(told.args);
+    screen.enter(scripted.args);
     const text = await screen.shows(/failed in[\s\S]*\$$/m);
     const runId = project.runIds().at(-1);
     assert.match(
@@ -129,7 +129,7 @@ describe('a run on a screen', { skip: noTmux }, () => {
   });
 
   for (const columns of [40, 120]) {
-    it(`can be looked at afterwards on ${columns} columns`, async () => {
+    it(`can be shown afterwards on ${columns} columns`, async () => {
       using other = new TestProject({ config: WITHOUT_SANDBOX });
       other.write('tools/wide/cli.sh', '#!/bin/bash\necho words\nexit 30\n', 0o755);
       other.write('tools/wide/tool.yaml', `name: wide\nversion: 1.0.0\ndescription: ${WIDE}\n`);
@@ -158,7 +158,8 @@ describe('a run on a screen', { skip: noTmux }, () => {
       ] as const) {
         const typed = `acor ${command}; echo END of $((${++commands}))`;
         screen.enter(typed);
-        const text = await screen.shows(new RegExp(`^END of ${commands}$`, 'm'), 'history');
+        // With the prompt: keys that come before it are echoed twice.
+        const text = await screen.shows(new RegExp(`^END of ${commands}\\n\\$$`, 'm'), 'history');
         const shown = text.slice(text.indexOf(typed) + typed.length, text.lastIndexOf('END of')).trim();
         assert.match(shown, shows);
         assertFits(shown.replaceAll(/^.*\/.*$/gm, ''), columns);
@@ -166,8 +167,8 @@ describe('a run on a screen', { skip: noTmux }, () => {
     });
   }
 
-  it('becomes narrower and wider without a torn line, and loses nothing that was said before', async () => {
-    const told = script(
+  it('is resized without a torn line, and loses no earlier message', async () => {
+    const scripted = script(
       log('the first line'),
       step('copy', 30, WIDE),
       'wait',
@@ -176,7 +177,7 @@ describe('a run on a screen', { skip: noTmux }, () => {
       RESULT,
     );
     using screen = new TmuxScreen(project, { columns: 120 });
-    screen.enter(told.args);
+    screen.enter(scripted.args);
     await screen.shows(/30%/);
     for (const columns of [60, 30, 100]) {
       screen.resize(columns, 20);
@@ -185,18 +186,18 @@ describe('a run on a screen', { skip: noTmux }, () => {
       assert.equal(text.match(/30%/g)?.length, 1, text);
       assert.equal(text.match(/the first line/g)?.length, 1, text);
     }
-    told.go();
+    scripted.go();
     assert.equal((await screen.shows(/the last line/)).match(/30%/g)?.length, 1);
-    told.go();
+    scripted.go();
     const text = await screen.shows(/completed in/, 'history');
     assert.match(text, /the first line\n│ the last line\n✓ copy/);
     assert.doesNotMatch(text, /30%/);
   });
 
-  it('is stopped with Ctrl-Z and comes back with fg', async () => {
-    const told = script(step('copy', 30), 'wait', RESULT);
+  it('stops with Ctrl-Z and continues with fg', async () => {
+    const scripted = script(step('copy', 30), 'wait', RESULT);
     using screen = new TmuxScreen(project, { columns: 80 });
-    screen.enter(told.args);
+    screen.enter(scripted.args);
     await screen.shows(/30%/);
     screen.keys('C-z');
     const stopped = await screen.shows(/Stopped/);
@@ -204,15 +205,15 @@ describe('a run on a screen', { skip: noTmux }, () => {
     assert.ok(screen.cursor().isVisible);
     screen.enter('fg');
     await screen.shows(/30%/);
-    told.go();
+    scripted.go();
     const text = await screen.shows(/✓ completed in/);
     assert.doesNotMatch(text, /30%/);
   });
 
   it('is cancelled with Ctrl-C, and says what a second one does', async () => {
-    const told = script(step('copy', 30), 'wait', RESULT);
+    const scripted = script(step('copy', 30), 'wait', RESULT);
     using screen = new TmuxScreen(project, { columns: 100 });
-    screen.enter(told.args);
+    screen.enter(scripted.args);
     await screen.shows(/30%/);
     screen.keys('C-c');
     const text = await screen.shows(/■ cancelled in/);
@@ -226,20 +227,20 @@ describe('a run on a screen', { skip: noTmux }, () => {
     screen.enter(['acor', 'run', 'stubborn', stubborn.path]);
     await screen.shows(/50%/);
     screen.keys('C-c');
-    assert.match(await screen.shows(/stopping: the tool may end in order/), /50%/);
+    assert.match(await screen.shows(/stopping: the tool may finish cleanly/), /50%/);
     screen.keys('C-c');
     await screen.shows(/■ cancelled in/);
     project.write('.acor/config.yaml', WITHOUT_SANDBOX);
   });
 
-  it('keeps a dialog whole, and goes on below it', async () => {
+  it('keeps a dialog intact, and continues below it', async () => {
     const questions = [{ action: 'first', msg: 'Which way?', options: ['left', 'right'] }];
     using screen = new TmuxScreen(project, { columns: 60 });
     screen.enter(['acor', 'run', 'asks_any', '--questions', JSON.stringify(questions)]);
     await screen.shows(/● left/);
     const cursor = screen.cursor();
     const before = screen.text();
-    // Longer than a few frames: a footer that was drawn into the dialog would be seen.
+    // Longer than a few frames: a footer drawn into the dialog would show.
     for (let frames = 0; frames < 30; frames++) assert.equal(screen.text(), before);
     assert.deepEqual(screen.cursor(), cursor);
     screen.keys('Down', 'Enter');
@@ -248,15 +249,15 @@ describe('a run on a screen', { skip: noTmux }, () => {
     assert.ok(screen.cursor().isVisible);
   });
 
-  it('is followed and left by attach and by logs, and goes on', async () => {
-    const told = script(log('said before'), step('copy', 30), 'wait', RESULT);
-    const running = project.start(told.args.slice(1));
+  it('is followed by attach and by logs, which can be left while it continues', async () => {
+    const scripted = script(log('said before'), step('copy', 30), 'wait', RESULT);
+    const running = project.start(scripted.args.slice(1));
     const runId = String((await running.event('progress')).run_id);
     using screen = new TmuxScreen(project, { columns: 100 });
     screen.enter(['acor', 'attach', runId]);
     assert.match(await screen.shows(/30%/), /│ said before/);
     screen.keys('C-c');
-    await screen.shows(new RegExp(`run ${runId} goes on. Pick it up again with: acor attach ${runId}`));
+    await screen.shows(new RegExp(`run ${runId} continues. Follow it with: acor attach ${runId}`));
     screen.enter('echo code $?; clear');
     screen.enter(['acor', 'logs', runId, '--follow']);
     assert.match(await screen.shows(/30%\n {2}\d:\d\d/), /^\d\d:\d\d:\d\d info: said before$/m);
@@ -264,11 +265,11 @@ describe('a run on a screen', { skip: noTmux }, () => {
     screen.enter('echo code $?');
     await screen.shows(/^code 130$/m);
     assert.equal(project.record(runId)!.state, 'running');
-    told.go();
+    scripted.go();
     assert.equal((await running.finished).code, 0);
   });
 
-  it('that says more than can be read is shown by its last lines, and by how many there were before', async () => {
+  it('with too much output shows its last lines, and the number of lines before', async () => {
     const path = project.write('flood', '');
     project.write(
       'tools/floods/cli.sh',
@@ -290,10 +291,10 @@ describe('a run on a screen', { skip: noTmux }, () => {
 });
 
 describe('a run at a terminal', { skip: noTerminal }, () => {
-  it('is lines and no more where nothing can be drawn again: TERM=dumb, CI', async () => {
+  it('is plain lines where nothing can be redrawn: TERM=dumb, CI', async () => {
     for (const env of [{ TERM: 'dumb' }, { CI: 'true', NO_COLOR: '1' }] as Record<string, string>[]) {
-      const told = script(log('words'), step('copy', 5), step('copy', 7), step('copy', 55), RESULT);
-      const terminal = new Terminal(project, told.args.slice(1), { env });
+      const scripted = script(log('words'), step('copy', 5), step('copy', 7), step('copy', 55), RESULT);
+      const terminal = new Terminal(project, scripted.args.slice(1), { env });
       assert.equal(await terminal.ended, 0);
       assert.doesNotMatch(terminal.raw, /\x1b/);
       assert.match(
@@ -303,11 +304,11 @@ describe('a run at a terminal', { skip: noTerminal }, () => {
     }
   });
 
-  it('has no colour with NO_COLOR, and no sign beyond ASCII where the locale has none', async () => {
-    const told = script(log('words', 'error'), step('copy', 50), 'wait', RESULT);
-    const terminal = new Terminal(project, told.args.slice(1), { env: { NO_COLOR: '1', LC_ALL: 'C' } });
+  it('has no colour with NO_COLOR, and only ASCII when the locale has no more', async () => {
+    const scripted = script(log('words', 'error'), step('copy', 50), 'wait', RESULT);
+    const terminal = new Terminal(project, scripted.args.slice(1), { env: { NO_COLOR: '1', LC_ALL: 'C' } });
     await terminal.shows('50%');
-    told.go();
+    scripted.go();
     assert.equal(await terminal.ended, 0);
     assert.doesNotMatch(terminal.raw, /\x1b\[\d*m/);
     assert.doesNotMatch(terminal.raw, /[^\x00-\x7f]/);
@@ -315,22 +316,22 @@ describe('a run at a terminal', { skip: noTerminal }, () => {
     assert.match(terminal.text, /\| error: words\n[\s\S]*##+\.+ {2}50%[\s\S]*\+ completed in/);
   });
 
-  it('is a stream of JSON on a redirected stdout, and nothing is drawn on the terminal', async () => {
-    const told = script(step('copy', 50), RESULT);
+  it('is a stream of JSON on a redirected stdout, and draws nothing on the terminal', async () => {
+    const scripted = script(step('copy', 50), RESULT);
     const path = project.path('stream');
-    const terminal = new Terminal(project, told.args.slice(1), { redirect: `>${path}` });
+    const terminal = new Terminal(project, scripted.args.slice(1), { redirect: `>${path}` });
     assert.equal(await terminal.ended, 0);
     assert.equal(terminal.raw, '');
     assert.equal(parseLines(readFileSync(path, 'utf8')).at(-1)!.type, 'runner_end');
   });
 
-  it('is not held up by a terminal that takes nothing', async () => {
-    const told = script(
+  it('is not delayed by a terminal that reads nothing', async () => {
+    const scripted = script(
       ...Array.from({ length: 30_000 }, (_, index) => log(`${index} `.padEnd(90, 'x'))),
       RESULT,
     );
     const before = project.runIds().length;
-    const terminal = new Terminal(project, told.args.slice(1));
+    const terminal = new Terminal(project, scripted.args.slice(1));
     terminal.child.stdout!.pause();
     await until(() => project.runIds().length > before);
     const runId = project.runIds().at(-1)!;
@@ -341,9 +342,9 @@ describe('a run at a terminal', { skip: noTerminal }, () => {
     assert.match(terminal.text, /✓ completed in/);
   });
 
-  it('leaves a terminal that shows its cursor when it is killed', async () => {
-    const told = script(step('copy', 50), 'wait', RESULT);
-    const terminal = new Terminal(project, told.args.slice(1));
+  it('leaves a terminal with a visible cursor when it is killed', async () => {
+    const scripted = script(step('copy', 50), 'wait', RESULT);
+    const terminal = new Terminal(project, scripted.args.slice(1));
     await terminal.shows('50%');
     const { pid } = project.record(project.runIds().at(-1)!)!;
     process.kill(pid, 'SIGKILL');

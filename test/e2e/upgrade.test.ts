@@ -36,7 +36,7 @@ function projectOf(config: string): TestProject {
 }
 
 describe('acor upgrade', () => {
-  it('is what a configuration of an earlier version leads to (the control of what follows)', async () => {
+  it('is the next step for a configuration of an earlier version (the control of the next tests)', async () => {
     using project = projectOf(OLD);
     const { code, error, meta } = await project.envelope(['list']);
     assert.deepEqual([code, error.code], [2, 'E_CONFIG_INVALID']);
@@ -45,11 +45,11 @@ describe('acor upgrade', () => {
     assert.deepEqual(
       error.details.problems.map(({ rule, line }: { rule: string; line: number }) => [rule, line]),
       [['config-version', 2]],
-      'what is wrong by later rules is not told',
+      'later rules are not checked',
     );
   });
 
-  it('brings it up to date with its comments, keeps the old one, and does nothing the second time', async () => {
+  it('updates the configuration with its comments, keeps the old one, and changes nothing the second time', async () => {
     using project = projectOf(OLD);
     const file = project.path('.acor/config.yaml');
     const dry = await project.envelope(['upgrade', '--config', '--dry-run']);
@@ -75,7 +75,7 @@ describe('acor upgrade', () => {
     assert.match(again.data.acor.update_with, /^git -C \/.* pull --ff-only$/);
   });
 
-  it('writes over no backup, and keeps the mode', async () => {
+  it('overwrites no backup, and keeps the mode', async () => {
     using project = projectOf(OLD);
     const file = project.write('.acor/config.yaml', OLD, 0o600);
     project.write('.acor/config.yaml.bak-0', 'mine\n');
@@ -88,7 +88,7 @@ describe('acor upgrade', () => {
     );
   });
 
-  it('refuses a version that is later than this ACOR, and one that would not hold afterwards, and writes nothing', async () => {
+  it('rejects a version that is later than this ACOR, and one whose result would be invalid, and writes nothing', async () => {
     for (const [text, code] of [
       ['version: 2\n', 'E_INCOMPATIBLE'],
       ['version: -1\n', 'E_INCOMPATIBLE'],
@@ -103,7 +103,7 @@ describe('acor upgrade', () => {
     }
   });
 
-  it('also writes outdated keys of manifests and the shapes in version.json as they are today, and mends nothing else', async () => {
+  it('also renames outdated keys of manifests and updates the versions in version.json, and fixes nothing else', async () => {
     using project = projectOf('version: 1\nproject: { tools_dirs: [mine] }\n');
     const manifest = 'nam: one   # a slip\npermissions:\n  network:\n    egress_allow: "*"  # all\n';
     project.write('mine/one/tool.yaml', manifest);
@@ -122,7 +122,7 @@ describe('acor upgrade', () => {
     assert.deepEqual((await project.envelope(['upgrade'])).data.changes, []);
   });
 
-  it('has nothing to do where there is no configuration', async () => {
+  it('changes nothing when there is no configuration', async () => {
     using project = projectOf('');
     const folder = project.path('mine');
     const { code, data } = await project.envelope(['upgrade', '--cwd', folder]);

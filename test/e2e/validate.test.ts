@@ -16,7 +16,7 @@ interface Finding {
 
 const MODELINE = '# yaml-language-server: $schema=../../.acor/schemas/manifest.schema.json\n';
 
-/** A manifest to which nothing can be added. */
+/** A manifest without any finding. */
 const WHOLE = `${MODELINE}name: whole
 version: 1.0.0
 description: Does it all.
@@ -32,7 +32,7 @@ examples:
 
 const WHOLE_CONFIG = '# yaml-language-server: $schema=schemas/config.schema.json\nversion: 1\n';
 
-/** What people write wrong, with comments and an order of their own. */
+/** Common mistakes, with comments and an order of their own. */
 const MISTAKEN = `# A tool of mine
 
 name: mistaken   # its name
@@ -47,7 +47,7 @@ inputs:
 - {name: count, type: int, requird: true} # n
 `;
 
-const MENDED = `${MODELINE}# A tool of mine
+const FIXED = `${MODELINE}# A tool of mine
 
 name: mistaken   # its name
 version: 0.1.0
@@ -85,7 +85,7 @@ function placed(findings: readonly Finding[], project: TestProject): string[] {
 }
 
 describe('acor validate', () => {
-  it('has nothing to say of a project in which all is well, also when it is strict and looks at versions and self-tests', async () => {
+  it('reports nothing for a valid project, also strictly and with versions and self-tests', async () => {
     using project = projectWith({ whole: WHOLE });
     const { code, ok, data } = await project.envelope([
       'validate',
@@ -97,7 +97,7 @@ describe('acor validate', () => {
     assert.equal(project.runIds().length, 1, 'the self-test is a run on record');
   });
 
-  it('tells all mistakes of all files at once, in the order of their places, each with its rule and its fix', async () => {
+  it('reports all mistakes of all files at once, in the order of their places, each with its rule and its fix', async () => {
     using project = projectWith(
       {
         mistaken: MISTAKEN,
@@ -132,7 +132,7 @@ describe('acor validate', () => {
     assert.deepEqual(meta.next, ['acor validate --fix --dry-run']);
   });
 
-  it('holds the examples against the inputs, and compiles the schemas', async () => {
+  it('checks the examples against the inputs, and compiles the schemas', async () => {
     using project = projectWith({
       whole: WHOLE.replace('"3"', '"12"'),
       typed: WHOLE.replace('name: whole', 'name: typed').replace(
@@ -151,7 +151,7 @@ describe('acor validate', () => {
     assert.equal(error.code, 'E_MANIFEST_INVALID');
   });
 
-  it('advises on what a manifest could say, and takes that for errors when it is strict', async () => {
+  it('warns of what a manifest should declare, and treats warnings as errors when it is strict', async () => {
     using project = projectWith({
       terse:
         'name: terse\ninputs: [{ name: n }]\npermissions:\n  level: privileged\n  network: { egress_allow: ["*.example.com:443"] }\n',
@@ -176,7 +176,7 @@ describe('acor validate', () => {
     assert.deepEqual([strict.code, strict.error.details.errors, strict.error.details.warnings], [2, 11, 0]);
   });
 
-  it('looks at what is named alone: a tool, a file, a folder, or a tool outside of the project', async () => {
+  it('checks only what is named: a tool, a file, a folder, or a tool outside of the project', async () => {
     using project = projectWith({ whole: WHOLE, other: 'name: other\nbad: 1\n' }, 'verison: 1\n');
     project.write('elsewhere/tool.yaml', 'command: [echo]\nbad: 1\n');
     const files = async (...targets: string[]) => {
@@ -193,7 +193,7 @@ describe('acor validate', () => {
     assert.deepEqual([code, error.code, error.hint], [1, 'E_INPUT_NOT_FOUND', "Did you mean 'other'?"]);
   });
 
-  it('tells of a self-test that fails, and runs none unless it is asked to', async () => {
+  it('reports a self-test that fails, and runs none unless it is asked to', async () => {
     using project = projectWith({ whole: WHOLE });
     project.write('tools/whole/rc', '3');
     assert.equal((await project.envelope(['validate'])).code, 0);
@@ -206,7 +206,7 @@ describe('acor validate', () => {
     assert.ok(error.details.findings[0].fix.includes(`acor logs ${project.runIds()[0]}`));
   });
 
-  it('stops a self-test in order when it is interrupted, begins no other, and still answers', async () => {
+  it('stops a self-test in order when it is interrupted, starts no other, and still answers', async () => {
     using project = projectWith(
       { whole: WHOLE, zero: WHOLE.replace('name: whole', 'name: zero') },
       `${WHOLE_CONFIG}environment: { cancel_grace_s: 0.3 }
@@ -229,7 +229,7 @@ describe('acor validate', () => {
     );
   });
 
-  it('tells what does not fit this version of ACOR when it is asked to', async () => {
+  it('reports on request what is incompatible with this version of ACOR', async () => {
     const late = WHOLE.replace('version: 1.0.0', 'version: 1.0.0\nmin_acor_version: 99.0.0');
     using project = projectWith(
       { whole: late, future: WHOLE.replace('name: whole', 'name: future\nprotocol_version: 9') },
@@ -262,7 +262,7 @@ describe('acor validate', () => {
 });
 
 describe('acor validate --fix', () => {
-  it('mends what can be read in one way, and changes no other character', async () => {
+  it('fixes what has one reading only, and changes no other character', async () => {
     using project = projectWith({ mistaken: MISTAKEN });
     const before = readdirSync(project.path('.acor'));
     const dry = await project.envelope(['validate', '--fix', '--dry-run']);
@@ -275,17 +275,17 @@ describe('acor validate --fix', () => {
     const { code, data } = await project.envelope(['validate', '--fix']);
     assert.equal(code, 0);
     assert.equal(data.fixed[0].diff, diff, 'what was shown is what was done');
-    assert.equal(readFileSync(project.path('tools/mistaken/tool.yaml'), 'utf8'), MENDED);
+    assert.equal(readFileSync(project.path('tools/mistaken/tool.yaml'), 'utf8'), FIXED);
     assert.ok(
       existsSync(project.path('.acor/schemas/manifest.schema.json')),
       'the modeline leads to a schema',
     );
     const again = await project.envelope(['validate', '--fix']);
     assert.deepEqual(again.data.fixed, []);
-    assert.equal(readFileSync(project.path('tools/mistaken/tool.yaml'), 'utf8'), MENDED);
+    assert.equal(readFileSync(project.path('tools/mistaken/tool.yaml'), 'utf8'), FIXED);
   });
 
-  it('leaves alone what could be meant in two ways', async () => {
+  it('leaves ambiguous mistakes unchanged', async () => {
     const manifest = `${WHOLE}timeout: 5\ndescriptoin: x\nstrict: maybe\nresources: { memory_mb: 12MB }\n`;
     using project = projectWith({ whole: manifest });
     const { error } = await project.envelope(['validate', '--fix']);
@@ -293,7 +293,7 @@ describe('acor validate --fix', () => {
     assert.equal(readFileSync(project.path('tools/whole/tool.yaml'), 'utf8'), manifest);
   });
 
-  it('lowers a level that is not needed, but not that of a privileged tool which names nothing', async () => {
+  it('lowers a level that is not needed, but not that of a privileged tool without permissions', async () => {
     const level = (name: string, permissions: string) =>
       WHOLE.replace('name: whole', `name: ${name}\npermissions: ${permissions}`);
     using project = projectWith({
@@ -310,7 +310,7 @@ describe('acor validate --fix', () => {
     );
   });
 
-  it('keeps the mode of a file and the link to it, and makes a script that cannot be told executable', async () => {
+  it('keeps the mode of a file and the link to it, and makes a script executable that has no interpreter by name', async () => {
     using project = projectWith({ mistaken: MISTAKEN });
     const shared = project.write('tools/mistaken/real.yaml', MISTAKEN, 0o600);
     project.write('tools/plain/tool.yaml', WHOLE.replace('name: whole', 'name: plain\nentry: go'));
@@ -320,16 +320,16 @@ describe('acor validate --fix', () => {
     symlinkSync('real.yaml', manifest);
     const { code } = await project.envelope(['validate', '--fix']);
     assert.equal(code, 0);
-    assert.equal(readFileSync(shared, 'utf8'), MENDED);
+    assert.equal(readFileSync(shared, 'utf8'), FIXED);
     assert.equal(statSync(shared).mode & 0o777, 0o600);
     assert.equal(statSync(entry).mode & 0o777, 0o755);
   });
 
-  it('does not touch the files of the user, unless they are named', async () => {
+  it('does not change the files of the user, unless they are named', async () => {
     using project = projectWith({ whole: WHOLE });
     const home = project.path('home');
     const file = project.write('home/.config/acor/config.yaml', 'storage: { keep: "5" }\n');
-    // The home lies beside the project's root here, so that it is none of the project.
+    // The home is beside the project's root here, so it is not part of the project.
     using elsewhere = projectWith({ whole: WHOLE });
     const env = { HOME: home };
     const { error } = await elsewhere.envelope(['validate', '--fix'], { env });
@@ -340,7 +340,7 @@ describe('acor validate --fix', () => {
     assert.equal(named.code, 0);
   });
 
-  it('follows no link out of the project, whoever is named', async () => {
+  it('follows no link out of the project, whatever is named', async () => {
     using outside = projectWith({ whole: WHOLE });
     using project = projectWith({ whole: WHOLE });
     const file = outside.write('mine/tool.yaml', 'command: [echo]\nstrict: "yes"\n');
@@ -353,10 +353,10 @@ describe('acor validate --fix', () => {
     assert.equal(readFileSync(file, 'utf8'), 'command: [echo]\nstrict: "yes"\n');
     assert.equal(existsSync(outside.path('manifest.schema.json')), false);
     await project.envelope(['validate', '--fix', file]);
-    assert.match(readFileSync(file, 'utf8'), /strict: true/, 'the control: named itself, it is mended');
+    assert.match(readFileSync(file, 'utf8'), /strict: true/, 'the control: named directly, it is fixed');
   });
 
-  it('writes the new way what is written the old way, which every command reads and warns of once', async () => {
+  it('updates outdated keys, which every command reads and warns of once', async () => {
     using project = projectWith(
       { whole: WHOLE },
       `${WHOLE_CONFIG}project:\n  tools_dir: mine   # all of them\n`,

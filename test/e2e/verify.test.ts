@@ -71,7 +71,7 @@ describe(`verify (seed ${SEED})`, () => {
   const eventsOf = (runId: string) => store.layout(runId).events;
   const problemsOf = (runId: string) => [...verifyRun(store, runId).problems, ...verifyLedger(store)];
 
-  it('finds nothing wrong where nothing was changed', () => {
+  it('reports nothing when nothing was changed', () => {
     assert.deepEqual(
       verifyAll(store).map(({ ok, sealed, note }) => [ok, sealed, note]),
       [...Array.from({ length: 7 }, () => [true, true, null])],
@@ -83,7 +83,7 @@ describe(`verify (seed ${SEED})`, () => {
   });
 
   for (const [what, change] of Object.entries(BYTE_CHANGES)) {
-    it(`finds one ${what} byte of an event log, wherever it is, and names its place`, () => {
+    it(`finds one ${what} byte anywhere in an event log, and reports its place`, () => {
       for (const which of ['long', 'short', 'resumed']) {
         const runId = ids[which]!;
         eachChange(eventsOf(runId), change, (place) => {
@@ -94,7 +94,7 @@ describe(`verify (seed ${SEED})`, () => {
       }
     });
 
-    it(`finds one ${what} byte of the ledger, wherever it is, and names its place`, () => {
+    it(`finds one ${what} byte anywhere in the ledger, and reports its place`, () => {
       const path = join(project.runsDir, 'ledger.jsonl');
       eachChange(path, change, (place) => {
         const problems = verifyLedger(store);
@@ -102,7 +102,7 @@ describe(`verify (seed ${SEED})`, () => {
       });
     });
 
-    it(`finds one ${what} byte of an artifact, and names the artifact`, () => {
+    it(`finds one ${what} byte of an artifact, and reports the artifact`, () => {
       const end = project.events(ids.short!).at(-1) as unknown as { artifacts: { path: string }[] };
       assert.ok(end.artifacts.length > 0);
       for (const { path } of end.artifacts) {
@@ -118,7 +118,7 @@ describe(`verify (seed ${SEED})`, () => {
   }
 
   for (const [what, change] of Object.entries(LINE_CHANGES)) {
-    it(`finds a line that was ${what} in an event log or the ledger, and names its place`, () => {
+    it(`finds a line that was ${what} in an event log or the ledger, and reports its place`, () => {
       for (const path of [
         eventsOf(ids.long!),
         eventsOf(ids.resumed!),
@@ -133,7 +133,7 @@ describe(`verify (seed ${SEED})`, () => {
     });
   }
 
-  it('names the place in the last event as well, which only the ledger vouches for', () => {
+  it('also reports a place in the last event, which only the ledger covers', () => {
     const path = eventsOf(ids.short!);
     const kept = readFileSync(path, 'utf8');
     writeFileSync(path, kept.replace(/"duration_s":\d/, '"duration_s":9'));
@@ -145,10 +145,10 @@ describe(`verify (seed ${SEED})`, () => {
     assert.equal(withoutLedger.ok, true);
   });
 
-  it('finds a chain that was forged from one line on, when a line after it is the old one', () => {
+  it('finds a chain that was forged from one line on, when a later line is the original', () => {
     const path = join(project.runsDir, 'ledger.jsonl');
     const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
-    // A forger who knows the format gives the changed line a hash that fits.
+    // A forger who knows the format writes a matching hash into the changed line.
     const forged = rehashed({ ...JSON.parse(lines[1]!), state: 'failed' });
     const kept = readFileSync(path);
     writeFileSync(path, `${lines.toSpliced(1, 1, forged).join('\n')}\n`);
@@ -157,11 +157,11 @@ describe(`verify (seed ${SEED})`, () => {
     assert.deepEqual([problem!.line, /line 2 was changed/.test(problem!.problem)], [3, true]);
   });
 
-  it('names a run whose line was taken out of the ledger', () => {
+  it('reports a run whose line was removed from the ledger', () => {
     const path = join(project.runsDir, 'ledger.jsonl');
     const kept = readFileSync(path, 'utf8');
     const last = JSON.parse(kept.trimEnd().split('\n').at(-1)!);
-    // Nothing in the chain itself gives away that its end is missing.
+    // The chain itself does not reveal that its end is missing.
     writeFileSync(path, `${kept.trimEnd().split('\n').slice(0, -2).join('\n')}\n`);
     const problems = verifyLedger(store);
     writeFileSync(path, kept);
@@ -189,7 +189,7 @@ describe(`verify (seed ${SEED})`, () => {
   }
 });
 
-describe('verify of a run that was cut short', () => {
+describe('verify of a run that lost its supervisor', () => {
   let project: TestProject;
   let store: FileRunStore;
   before(() => {
@@ -198,7 +198,7 @@ describe('verify of a run that was cut short', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  /** Starts a command, and kills its supervisor when the tool is at work. */
+  /** Starts a command, and kills its supervisor while the tool runs. */
   async function killedRun(args: readonly string[]): Promise<string> {
     const running = project.start(args);
     const runId = String((await running.event('heartbeat')).run_id);
@@ -213,7 +213,7 @@ describe('verify of a run that was cut short', () => {
     return { ...data?.runs[0], next: meta.next };
   };
 
-  it('says up to where it is sealed, and how to have the rest sealed', async () => {
+  it('reports up to which event it is sealed, and how to seal the rest', async () => {
     const runId = await killedRun(['run', 'waits']);
     const cut = await ask(runId);
     assert.deepEqual([cut.ok, cut.sealed, cut.sealed_events], [true, false, 0]);
@@ -238,7 +238,7 @@ describe('verify of a run that was cut short', () => {
       new RegExp(`verified up to event ${ended.events}; of the \\d+ after that only the order`),
     );
 
-    // What was sealed is vouched for, what came after it is not: that is what the note says.
+    // A seal covers the earlier part, none covers the rest: the note says so.
     const { events: path } = store.layout(runId);
     const kept = readFileSync(path, 'utf8');
     writeFileSync(path, kept.replace('"tool":"waits"', '"tool":"wants"'));
@@ -250,7 +250,7 @@ describe('verify of a run that was cut short', () => {
     assert.deepEqual(verifyLedger(store), []);
   });
 
-  it('does not take a torn last line for a whole one, nor for a fault of somebody else', async () => {
+  it('treats a torn last line neither as complete nor as tampering', async () => {
     const runId = await killedRun(['run', 'waits']);
     const { events: path } = store.layout(runId);
     const whole = verifyRun(store, runId);
@@ -262,13 +262,13 @@ describe('verify of a run that was cut short', () => {
     await project.acor(['health', '--fix']);
     assert.doesNotMatch(readFileSync(path, 'utf8'), /heartb$|heartb\{/m);
     assert.deepEqual([(await ask(runId)).ok, (await ask(runId)).sealed], [true, true]);
-    // The same bytes behind the end of a run that is sealed are a fault.
+    // The same bytes behind the end of a sealed run are an error.
     appendFileSync(path, torn);
     assert.match(verifyRun(store, runId).problems[0]!.problem, /has no end/);
     writeFileSync(path, readFileSync(path).subarray(0, -torn.length));
   });
 
-  it('says of a run that is going on that it is not sealed yet', async () => {
+  it('reports that a live run is not sealed yet', async () => {
     const running = project.start(['run', 'waits']);
     const runId = String((await running.event('heartbeat')).run_id);
     const going = await ask(runId);
@@ -279,7 +279,7 @@ describe('verify of a run that was cut short', () => {
     assert.equal((await ask(runId)).note, null);
   });
 
-  it('does not take a run that is begun again for one that was changed', async () => {
+  it('does not report a resumed run as changed', async () => {
     const runId = await killedRun(['run', 'waits']);
     await project.acor(['show', runId]);
     const running = project.start(['resume', runId, '--force']);
@@ -292,7 +292,7 @@ describe('verify of a run that was cut short', () => {
   });
 });
 
-/** Whether a problem names the place of the first byte that differs. What was removed stood where the place ends at the latest. */
+/** Whether a problem reports the place of the first byte that differs. Removed bytes were at the end of the place at the latest. */
 function names(path: string, place: number): (problem: VerifyProblem) => boolean {
   const size = readFileSync(path).length;
   return (problem) =>

@@ -12,12 +12,12 @@ const isHere =
   existsSync(BWRAP) && (await bubblewrap.probe()).available && (await landlock.probe()).available;
 const options = isHere ? needsMounts : { skip: 'needs bubblewrap to hide, and Landlock' };
 
-/** Nothing of the program is left to be trusted. */
+/** Makes the program unusable. */
 const HIDE = `mount --bind /dev/null ${BWRAP}`;
 const SAYS = 'isolated by landlock';
 
-describe('a machine where the strongest sandbox is not to be had', () => {
-  it('runs tools by the next one, and says so once', options, async () => {
+describe('a machine without the strongest sandbox', () => {
+  it('runs tools in the next one, and warns once', options, async () => {
     using project = await ProjectWithMounts.open({ config: CONFIG });
     project.write('tools/hello', '#!/bin/bash\necho hello\n', 0o755);
     project.shell(HIDE);
@@ -27,13 +27,13 @@ describe('a machine where the strongest sandbox is not to be had', () => {
       assert.equal(end.state, 'completed', stdout);
       assert.equal((of('runner_start')[0]!.isolation as { backend: string }).backend, 'landlock');
     }
-    const told = runs.map(
+    const warnings = runs.map(
       ({ of }) => of('runner_warning').filter(({ msg }) => String(msg).includes(SAYS)).length,
     );
-    assert.deepEqual(told, [1, 0, 0]);
+    assert.deepEqual(warnings, [1, 0, 0]);
   });
 
-  it('has the sandbox tried out anew after one that worked has failed a run', options, async () => {
+  it('probes the sandbox again after a working one has failed a run', options, async () => {
     using project = await ProjectWithMounts.open({ config: CONFIG });
     project.write('tools/hello', '#!/bin/bash\necho hello\n', 0o755);
     const backendOf = async () => {
@@ -45,7 +45,7 @@ describe('a machine where the strongest sandbox is not to be had', () => {
       ];
     };
     assert.deepEqual((await backendOf()).slice(0, 2), ['bubblewrap', 'completed']);
-    // The kernel's answer to this namespace of users changes, and nothing that the kept result is bound to.
+    // The kernel's answer to this user namespace changes, but nothing that the cached result depends on.
     project.shell('echo 0 > /proc/sys/user/max_pid_namespaces');
     assert.deepEqual(await backendOf(), ['bubblewrap', 'failed', 'E_SANDBOX_UNAVAILABLE']);
     assert.deepEqual((await backendOf()).slice(0, 2), ['landlock', 'completed']);

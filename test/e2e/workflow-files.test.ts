@@ -26,7 +26,7 @@ describe('the files of workflows', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  it('are listed by name, a broken one too, with the command that tells more', async () => {
+  it('are listed by name, including an invalid one, with the command that shows its mistakes', async () => {
     project.write('workflows/broken.yaml', 'stpes: []\n');
     const { data, meta } = await project.envelope(['workflow', 'list']);
     assert.deepEqual(
@@ -72,16 +72,16 @@ describe('the files of workflows', () => {
     assert.equal(all.error.hint, "Write 'quick'.");
   });
 
-  it('are among what acor validate looks at, for the project and by path', async () => {
+  it('are among the files that acor validate checks, in the project and by path', async () => {
     project.write('workflows/broken.yaml', 'steps: [{ name: a, tool: quik }]\n');
     const whole = await project.envelope(['validate']);
     assert.deepEqual([whole.code, whole.error.code], [2, 'E_WORKFLOW_INVALID']);
-    assert.match(whole.error.message, /broken\.yaml:1:26: there is no tool called 'quik'/);
+    assert.match(whole.error.message, /broken\.yaml:1:26: there is no tool 'quik'/);
     const one = await project.envelope(['validate', 'workflows/nightly.yaml']);
     assert.deepEqual([one.code, one.data.findings], [0, []]);
   });
 
-  it('are mended where that is safe, when they are YAML', async () => {
+  it('are fixed where that is safe, when they are YAML', async () => {
     project.write('workflows/broken.yaml', '# kept\nsteps:\n  - { name: a, tool: quick, timout_s: "5" }\n');
     project.write('workflows/other.json', '{"steps":[{"name":"a","tool":"quick","timout_s":5}]}');
     const { error } = await project.envelope(['validate', '--fix']);
@@ -93,7 +93,7 @@ describe('the files of workflows', () => {
     rmSync(project.path('workflows/other.json'));
   });
 
-  it('are drawn as a document where one is asked for, and as data elsewhere', async () => {
+  it('are drawn as a document with --format, else as data', async () => {
     const mermaid = await project.acor(['workflow', 'graph', 'nightly', '--format', 'mermaid']);
     assert.equal(
       mermaid.stdout,
@@ -108,14 +108,14 @@ describe('the files of workflows', () => {
     ]);
   });
 
-  it('are drawn with the states of a run of theirs, and of no other', async () => {
+  it('are drawn with the states of their own run, and of no other', async () => {
     const { end } = await project.run(['quick']);
     const refused = await project.envelope(['workflow', 'graph', 'nightly', '--run', String(end.run_id)]);
     assert.deepEqual([refused.code, refused.error.code], [1, 'E_USAGE']);
     assert.deepEqual(refused.meta.next, ['acor runs --tool workflow:nightly']);
   });
 
-  it('that hold mistakes are not drawn, and say why', async () => {
+  it('with mistakes are not drawn, and the error says why', async () => {
     project.write('workflows/broken.yaml', 'steps: [{ name: a }]\n');
     const { code, error, meta } = await project.envelope([
       'workflow',
@@ -128,14 +128,14 @@ describe('the files of workflows', () => {
     assert.deepEqual(meta.next, ['acor workflow validate broken']);
   });
 
-  it('are offered by name at a Tab', async () => {
+  it('are completed by name at a Tab', async () => {
     const offered = async (word: string) =>
       (await project.acor(['complete-words', '--', 'workflow', 'graph', word])).stdout;
     assert.match(await offered('ni'), /^nightly\t/m);
     assert.doesNotMatch(await offered('ni'), /^seed/m);
   });
 
-  it('that are named wrongly are answered with the nearest', async () => {
+  it('with a wrong name fail with the nearest name', async () => {
     const { code, error } = await project.envelope(['workflow', 'validate', 'nigthly']);
     assert.deepEqual([code, error.code, error.hint], [1, 'E_INPUT_NOT_FOUND', "Did you mean 'nightly'?"]);
   });
@@ -145,6 +145,6 @@ describe('the files of workflows', () => {
     const list = await atTerminal(['workflow', 'list'], { cwd: project.root });
     assert.match(list.text, /nightly +2 +date limit +Loads the rows of a day/);
     const checked = await atTerminal(['workflow', 'validate'], { cwd: project.root });
-    assert.match(checked.text, /broken\.yaml:1:26: error: there is no tool called 'quik' \[unknown-tool\]/);
+    assert.match(checked.text, /broken\.yaml:1:26: error: there is no tool 'quik' \[unknown-tool\]/);
   });
 });

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { type Event, processesOf, until } from '../support/project.ts';
 import { endsOf, WorkflowProject } from '../support/workflow-project.ts';
 
-/** Three steps in a row, of which the second waits for a file. */
+/** Three steps in a row; the second one waits for a file. */
 function threeSteps(project: WorkflowProject, more: Record<string, unknown> = {}) {
   return {
     steps: [
@@ -19,14 +19,14 @@ const submitted = (events: readonly Event[]) =>
   events.filter(({ type }) => type === 'task_submitted').map(({ task_id }) => task_id);
 
 describe('a workflow that is killed', () => {
-  it('lets its children go on, and takes them up again: no step is done twice, none is lost', async () => {
+  it('leaves its children running, and takes them over again: no step is repeated, none is lost', async () => {
     using project = new WorkflowProject();
     project.startFlow(threeSteps(project));
     await project.noted('begin two');
     const flow = project.flowId();
     const two = await project.child('two');
     project.kill(flow);
-    // The child does not hear of it.
+    // The child is not affected.
     project.write('go', '');
     await project.noted('two');
     const { data } = await project.envelope(['show', flow]);
@@ -44,7 +44,7 @@ describe('a workflow that is killed', () => {
     assert.equal((await project.envelope(['verify'])).code, 0);
   });
 
-  it('goes on with a child that is still at work, and waits for it', async () => {
+  it('continues with a child that is still running, and waits for it', async () => {
     using project = new WorkflowProject();
     project.startFlow(threeSteps(project));
     await project.noted('begin two');
@@ -59,7 +59,7 @@ describe('a workflow that is killed', () => {
     assert.equal(project.notes().filter((line) => line === 'begin two').length, 1);
   });
 
-  it('finds the run of a step again of which it was never told that it had begun', async () => {
+  it('finds the run of a step again whose start it never recorded', async () => {
     using project = new WorkflowProject();
     project.write('go', '');
     const running = project.startFlow(threeSteps(project));
@@ -74,7 +74,7 @@ describe('a workflow that is killed', () => {
     assert.equal(project.runIds().length, 4);
   });
 
-  it('ends its children when it is cancelled although nobody looks after it any more', async () => {
+  it('ends its children when it is cancelled after its supervisor was killed', async () => {
     using project = new WorkflowProject();
     project.startFlow(threeSteps(project));
     await project.noted('begin two');
@@ -87,7 +87,7 @@ describe('a workflow that is killed', () => {
     assert.deepEqual([project.record(two)!.state, processesOf(two)], ['cancelled', []]);
   });
 
-  it('tries a step again whose supervisor was killed, if its rule says so', async () => {
+  it('retries a step whose supervisor was killed, if its rule says so', async () => {
     using project = new WorkflowProject();
     const running = project.startFlow(
       threeSteps(project, { retry: { max: 1, on: ['E_RUNNER_LOST'], backoff_s: 0 } }),
@@ -100,7 +100,7 @@ describe('a workflow that is killed', () => {
     assert.deepEqual(project.done(), ['one', 'three', 'two']);
   });
 
-  it('does not try a step again of which nobody can say what it had done, until it is forced to', async () => {
+  it('does not retry a step with an unknown outcome until it is forced to', async () => {
     using project = new WorkflowProject();
     project.write(
       'tools/notes_work/tool.yaml',
@@ -122,7 +122,7 @@ describe('a workflow that is killed', () => {
     assert.deepEqual(project.done(), ['one', 'three', 'two']);
   });
 
-  it('counts a step as done that was gone on with by hand', async () => {
+  it('counts a step as done that a person resumed by hand', async () => {
     using project = new WorkflowProject();
     const running = project.startFlow(threeSteps(project));
     await project.noted('begin two');
@@ -137,7 +137,7 @@ describe('a workflow that is killed', () => {
     assert.deepEqual(submitted(project.events(flow)), ['one', 'two', 'three']);
   });
 
-  it('goes on with a workflow within it that was killed, and with what that had done', async () => {
+  it('continues with a nested workflow that was killed, and with its finished steps', async () => {
     using project = new WorkflowProject();
     project.workflow(threeSteps(project), 'inner.json');
     const running = project.startFlow({
@@ -156,7 +156,7 @@ describe('a workflow that is killed', () => {
 });
 
 describe('a workflow', () => {
-  it('is cancelled with all its descendants, does its last steps, and can be resumed', async () => {
+  it('is cancelled with all its descendants, runs its final steps, and can be resumed', async () => {
     using project = new WorkflowProject();
     project.workflow(threeSteps(project), 'inner.json');
     const running = project.startFlow({
@@ -179,7 +179,7 @@ describe('a workflow', () => {
     assert.deepEqual(project.done(), ['last false', 'last true', 'one', 'three', 'two']);
   });
 
-  it('ends its children when its own time is up', async () => {
+  it('ends its children at its own deadline', async () => {
     using project = new WorkflowProject();
     const { end } = await project.flow({ timeout_s: 1.5, ...threeSteps(project) });
     assert.deepEqual([end.state, end.code], ['failed', 'E_DEADLINE']);
@@ -187,7 +187,7 @@ describe('a workflow', () => {
     assert.deepEqual([project.record(two)!.state, processesOf(two)], ['cancelled', []]);
   });
 
-  it('runs a step and all that needs it again, and nothing else', async () => {
+  it('runs a step and all that depend on it again, and nothing else', async () => {
     using project = new WorkflowProject();
     project.write('go', '');
     await project.flow({
@@ -208,21 +208,21 @@ describe('a workflow', () => {
     assert.equal((await project.envelope(['retry', flow, '--no-stream'])).error.code, 'E_USAGE');
   });
 
-  it('is tried again from the beginning with retry', async () => {
+  it('starts from the beginning with retry', async () => {
     using project = new WorkflowProject();
-    const flaw = { fails_with: 'E_DISK_FULL', unless: project.path('mended') };
+    const flaw = { fails_with: 'E_DISK_FULL', unless: project.path('repaired') };
     await project.flow({
       steps: [
         { name: 'a', ...project.noting('a') },
         { name: 'b', ...project.noting('b', flaw) },
       ],
     });
-    project.write('mended', '');
+    project.write('repaired', '');
     assert.equal((await project.envelope(['retry', project.flowId(), '--no-stream'])).code, 0);
     assert.deepEqual(project.done(), ['a', 'a', 'b']);
   });
 
-  it('is not resumed with a file that was changed, unless it is forced to be', async () => {
+  it('is not resumed with a changed file, unless it is forced to be', async () => {
     using project = new WorkflowProject();
     const steps = (say: string) => ({
       steps: [
@@ -234,7 +234,7 @@ describe('a workflow', () => {
     const flow = project.flowId();
     project.workflow(steps('good'));
     const refused = await project.envelope(['resume', flow, '--no-stream']);
-    assert.match(refused.error.message, /has been changed/);
+    assert.match(refused.error.message, /has changed since/);
     assert.equal((await project.envelope(['resume', flow, '--force', '--no-stream'])).code, 0);
     assert.deepEqual(project.done(), ['a', 'good']);
   });

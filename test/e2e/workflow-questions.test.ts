@@ -14,7 +14,7 @@ const decision = (more: Record<string, unknown> = {}) => ({
 });
 
 describe('a question of a workflow', () => {
-  it('is put with its context, stays open for what does not fit, and its answer is data for what follows', async () => {
+  it('is asked with its context, stays open after an invalid answer, and its answer is data for later steps', async () => {
     using project = new WorkflowProject();
     const running = project.startFlow({
       steps: [
@@ -73,7 +73,7 @@ describe('a question of a workflow', () => {
     assert.deepEqual(project.done(), ['went left', 'went right']);
   });
 
-  it('has its default when nobody answers, and fails the step when it has none', async () => {
+  it('uses its default without an answer, and fails the step when it has none', async () => {
     using project = new WorkflowProject();
     const flow = (more: Record<string, unknown>) => ({
       steps: [decision({ timeout_s: 0.2, ...more })],
@@ -90,7 +90,7 @@ describe('a question of a workflow', () => {
 
 describe('a question of a child', () => {
   for (const where of ['workflow', 'child'] as const) {
-    it(`is answered at the ${where}, and both go on`, async () => {
+    it(`is answered at the ${where}, and both continue`, async () => {
       using project = new WorkflowProject(['asks']);
       project.workflow({ steps: [{ name: 'ask', foreach: [1], tool: 'asks' }] }, 'inner.json');
       const running = project.startFlow({
@@ -105,13 +105,13 @@ describe('a question of a child', () => {
       const at = where === 'workflow' ? [flow, 'sub/ask[0]:a-1'] : [await project.child('ask[0]'), 'a-1'];
       assert.equal((await project.envelope(['answer', ...at, '--choice', 'fast', '--by', 'me'])).code, 0);
       assert.equal((await project.envelope(['wait', flow])).data.state, 'completed');
-      const [told] = (await project.envelope(['decisions', flow])).data.decisions;
-      assert.deepEqual([told.state, told.answer, told.by], ['answered', 'fast', 'me']);
+      const [decision] = (await project.envelope(['decisions', flow])).data.decisions;
+      assert.deepEqual([decision.state, decision.answer, decision.by], ['answered', 'fast', 'me']);
       assert.equal((await project.envelope(['decisions'])).data.decisions.length, 1);
     });
   }
 
-  it('is answered beforehand by what the workflow was given', async () => {
+  it('is answered in advance by answers of the workflow', async () => {
     using project = new WorkflowProject(['asks']);
     const { code } = await project.flow({ steps: [{ name: 'ask', tool: 'asks' }] }, [
       '--answer',
@@ -121,31 +121,31 @@ describe('a question of a child', () => {
   });
 });
 
-describe('a step that asks what to do about its failure', () => {
+describe('a step that asks how to handle its failure', () => {
   const failing = (project: WorkflowProject, code: string) => ({
     steps: [
       {
         name: 'bad',
         on_error: 'ask',
-        ...project.noting('bad', { fails_with: code, unless: project.path('mended') }),
+        ...project.noting('bad', { fails_with: code, unless: project.path('repaired') }),
       },
       { name: 'after', ...project.noting('after ${steps.bad.ok}') },
     ],
   });
 
-  it('is tried again, or left as it is, as the answer says', async () => {
+  it('is retried, or left as it is, as the answer says', async () => {
     using project = new WorkflowProject();
     await project.startFlow(failing(project, 'E_DISK_FULL')).finished;
     const flow = project.flowId();
     const [question] = (await project.envelope(['show', flow])).data.questions;
     assert.deepEqual([question.action, question.context.code], ['step_failed', 'E_DISK_FULL']);
-    project.write('mended', '');
+    project.write('repaired', '');
     await project.envelope(['answer', flow, '--choice', 'retry']);
     assert.equal((await project.envelope(['wait', flow])).data.state, 'completed');
     assert.deepEqual(project.done(), ['after true', 'bad']);
   });
 
-  it('does what the error table recommends when nobody answers', async () => {
+  it('does what the error table recommends without an answer', async () => {
     using project = new WorkflowProject();
     project.write(
       '.acor/config.yaml',

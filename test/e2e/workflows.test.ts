@@ -5,7 +5,7 @@ import { until } from '../support/project.ts';
 import { endsOf, WorkflowProject } from '../support/workflow-project.ts';
 
 describe('a workflow', () => {
-  it('runs its steps in order, each as a run of its own in the same trace, and passes on what they gave', async () => {
+  it('runs its steps in order, each as a run of its own in the same trace, and passes on their data', async () => {
     using project = new WorkflowProject();
     const { code, end, of, events } = await project.flow(
       {
@@ -62,7 +62,7 @@ describe('a workflow', () => {
     assert.equal((await project.envelope(['verify'])).code, 0);
   });
 
-  it('says which part of a parallel step failed, begins nothing more, and still does the last steps', async () => {
+  it('reports which part of a parallel step failed, starts nothing more, and still runs the final steps', async () => {
     using project = new WorkflowProject();
     const { code, end, of } = await project.flow({
       steps: [
@@ -78,14 +78,14 @@ describe('a workflow', () => {
     assert.deepEqual([code, end.state, end.code], [1, 'failed', 'E_SCHEMA_MISMATCH']);
     assert.deepEqual(project.done(), ['good', 'ok false']);
     const [error] = of('error');
-    assert.match(String(error!.msg), /'both\.1' failed: as it was told/);
+    assert.match(String(error!.msg), /'both\.1' failed: as requested/);
     assert.deepEqual(
       (error!.failed as { task_id: string }[]).map(({ task_id }) => task_id),
       ['both.1'],
     );
   });
 
-  it('goes on after a failure where it is told to, and calls that a part of a success', async () => {
+  it('continues after a failure where its rule allows it, and reports a partial success', async () => {
     using project = new WorkflowProject();
     const { code, of } = await project.flow({
       on_error: 'continue',
@@ -99,7 +99,7 @@ describe('a workflow', () => {
     assert.deepEqual(project.done(), ['after false E_DISK_FULL']);
   });
 
-  it('tries a step again for the errors that it names, by class or by code, and for no others', async () => {
+  it('retries a step for the errors that it names, by class or by code, and for no others', async () => {
     using project = new WorkflowProject();
     const flow = (on: string[]) => ({
       steps: [
@@ -120,7 +120,7 @@ describe('a workflow', () => {
     assert.deepEqual([of('task_submitted').length, of('task_done').length], [2, 1]);
   });
 
-  it('takes nothing from the task events of a child that is no workflow, which is told of them', async () => {
+  it('ignores the task events of a child that is not a workflow, and warns in that child', async () => {
     using project = new WorkflowProject();
     project.write(
       'tools/forges/cli.sh',
@@ -150,7 +150,7 @@ echo '{"type":"result","status":"ok"}'
     assert.deepEqual((await project.envelope(['show', child])).data.questions, []);
   });
 
-  it('keeps to its number of runs at once, those of the workflows within it included', async () => {
+  it('keeps to its number of concurrent runs, including those of nested workflows', async () => {
     using project = new WorkflowProject();
     const held = project.noting('in ${item}', { until: project.path('go') });
     project.workflow({ steps: [{ name: 'each', foreach: [1, 2], ...held }] }, 'inner.json');
@@ -160,7 +160,7 @@ echo '{"type":"result","status":"ok"}'
     });
     const isHeld = (id: string) =>
       project.events(id).some(({ msg }) => /max_concurrency of the workflow/.test(String(msg)));
-    // A run that has a record has a log.
+    // A run with a record has a log.
     const waiting = () => project.runIds().filter((id) => project.record(id) !== undefined && isHeld(id));
     await until(() => waiting().length === 2 && project.notes().length === 2);
     project.write('go', '');

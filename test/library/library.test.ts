@@ -32,7 +32,7 @@ describe('the library', () => {
     assert.equal(events.at(-1)!.type, 'runner_end');
   }
 
-  it('discovers the tools, broken ones with what is wrong', async () => {
+  it('discovers the tools, broken ones with their problems', async () => {
     const tools = await acor.discover();
     assert.deepEqual(
       tools
@@ -43,7 +43,7 @@ describe('the library', () => {
     assert.ok(tools.some(({ name }) => name === 'quick'));
   });
 
-  it('describes a tool, and refuses one that is not there or is broken', async () => {
+  it('describes a tool, and rejects an unknown or broken one', async () => {
     const tool = await acor.describe('reads_file');
     assert.deepEqual(
       [tool.name, tool.adapter, tool.manifest.inputs?.[0]?.name],
@@ -57,7 +57,7 @@ describe('the library', () => {
     await assert.rejects(acor.describe('broken'), { code: 'E_MANIFEST_INVALID' });
   });
 
-  it('awaits a run for its summary', async () => {
+  it('resolves a run to its summary', async () => {
     const summary = await acor.run('reads_file', ['data.txt']);
     assert.deepEqual(
       [summary.state, summary.code, summary.rc, summary.attempt, summary.survivors],
@@ -67,7 +67,7 @@ describe('the library', () => {
     assert.ok(existsSync(join(summary.dir, 'events.jsonl')));
   });
 
-  it('gives the events to an iteration, to a listener, and to both together, in order and without a gap', async () => {
+  it('emits the events to an iteration, to a listener, and to both together, in order and without a gap', async () => {
     const heard: RunEvent[] = [];
     const run = acor.run('many_events', ['3000'], { onEvent: (event) => heard.push(event) });
     const [first, second, summary] = await Promise.all([collect(run), collect(run), run]);
@@ -81,13 +81,13 @@ describe('the library', () => {
     assert.deepEqual(await collect(run), first);
   });
 
-  it('lets an iteration be left early, and the run goes on', async () => {
+  it('lets an iteration stop early, and the run continues', async () => {
     const run = acor.run('many_events', ['500']);
     for await (const event of run) if (event.type === 'progress') break;
     assert.equal((await run).state, 'completed');
   });
 
-  it('ends a run by its signal, and nothing of it stays alive', async () => {
+  it('ends a run when its signal aborts, with all its processes', async () => {
     const abort = new AbortController();
     const run = acor.run('waits', [], {
       signal: abort.signal,
@@ -100,13 +100,13 @@ describe('the library', () => {
     assert.deepEqual(processesOf(summary.run_id), []);
   });
 
-  it('ends a run at once whose signal was aborted before', async () => {
+  it('ends a run at once when its signal was aborted before', async () => {
     const summary = await acor.run('waits', [], { signal: AbortSignal.abort() });
     assert.equal(summary.state, 'cancelled');
     assert.deepEqual(processesOf(summary.run_id), []);
   });
 
-  it('cancels a run of another instance by its id, and gives its record back', async () => {
+  it('cancels a run of another instance by its id, and returns its record', async () => {
     const run = acor.run('waits');
     for await (const event of run) if (event.type === 'heartbeat') break;
     const other = new Acor({ cwd: project.root });
@@ -124,7 +124,7 @@ describe('the library', () => {
     assert.deepEqual([(await run).state, (await run).message], ['cancelled', 'never mind']);
   });
 
-  it('gives a failure as a value', async () => {
+  it('returns a failure as a value', async () => {
     const failed = await acor.run('exits_with', ['9']);
     assert.deepEqual(
       [failed.state, failed.code, failed.rc, failed.retryable],
@@ -134,7 +134,7 @@ describe('the library', () => {
     assert.deepEqual([silent.state, silent.survivors], ['failed', []]);
   });
 
-  it('throws what keeps a run from starting, from the await and from the iteration', async () => {
+  it('throws the reason why a run cannot start, from the await and from the iteration', async () => {
     const before = project.runIds();
     for (const [tool, args, code] of [
       ['nothing', [], 'E_TOOL_NOT_FOUND'],
@@ -154,19 +154,19 @@ describe('the library', () => {
     assert.deepEqual(project.runIds(), before);
   });
 
-  it('refuses a configuration that is broken, of a file and of a caller', async () => {
+  it('rejects an invalid configuration, of a file and of a caller', async () => {
     const bad = new Acor({ cwd: project.root, config: { 'environment.timeout_s': 'soon' } });
     await assert.rejects(bad.discover(), { code: 'E_CONFIG_INVALID' });
     const good = new Acor({ cwd: project.root, config: { 'environment.timeout_s': 0.4 } });
     assert.equal((await good.run('waits')).code, 'E_DEADLINE');
   });
 
-  it('takes the environment it is given, and no other', async () => {
+  it('uses only the environment that it is given', async () => {
     const given = new Acor({ cwd: project.root, env: { PATH: process.env.PATH, NEEDED_BY_TEST: '1' } });
     assert.equal((await given.run('needs_env')).state, 'completed');
   });
 
-  it('meets what a listener throws at the await, and the run is not harmed', async () => {
+  it('throws the error of a listener at the await, and the run is not affected', async () => {
     const run = acor.run('quick', [], {
       onEvent: () => {
         throw new Error('a listener failed');
@@ -177,7 +177,7 @@ describe('the library', () => {
     assert.equal(events.at(-1)!.state, 'completed');
   });
 
-  it('keeps two runs at once apart', async () => {
+  it('keeps two concurrent runs apart', async () => {
     const runs = [
       acor.run('many_events', ['200']),
       acor.run('many_events', ['300']),
@@ -218,7 +218,7 @@ describe('questions in the library', { skip: noPython }, () => {
     for await (const event of run) if (event.type === 'runner_state' && event.to === 'waiting_ai') return;
   }
 
-  it('are put to a handler, with all that the tool said', async () => {
+  it('are passed to a handler, with all their fields', async () => {
     const asked: Question[] = [];
     const run = acor.run('asks', [], {
       onQuestion: async (question) => {
@@ -249,7 +249,7 @@ describe('questions in the library', { skip: noPython }, () => {
     assert.deepEqual([answer?.answer, answer?.source], ['fast', 'library']);
   });
 
-  it('are answered beforehand, by action or by id, and the handler only hears of the others', async () => {
+  it('are answered in advance, by action or by id, and the handler gets only the others', async () => {
     const questions = ['first', 'second', 'third'].map((action) => ({ action, action_id: `id-${action}` }));
     const heard: string[] = [];
     const summary = await acor.run('asks_any', ['--questions', JSON.stringify(questions)], {
@@ -263,7 +263,7 @@ describe('questions in the library', { skip: noPython }, () => {
     assert.deepEqual(heard, ['third']);
   });
 
-  it('stay open after an answer that does not fit, of the handler or of a caller', async () => {
+  it('stay open after an invalid answer, of the handler or of a caller', async () => {
     const run = acor.run('asks', [], {
       answers: { choose_speed: 'sideways' },
       onQuestion: () => 'backwards',
@@ -300,14 +300,14 @@ describe('questions in the library', { skip: noPython }, () => {
     );
   });
 
-  it('are left to others by a handler that knows no answer', async () => {
+  it('are left to other callers by a handler without an answer', async () => {
     const run = acor.run('asks', [], { onQuestion: () => undefined });
     await untilAsked(run);
     await new Acor({ cwd: project.root }).answer(await run.runId, 'a-1', 'fast');
     assert.deepEqual((await run).result?.data, { answer: 'fast' });
   });
 
-  it('time out when the handler throws, and its error is told of', async () => {
+  it('time out when the handler throws, and its error is reported', async () => {
     const run = acor.run('asks', ['--timeout-s', '0.3'], {
       onQuestion: () => {
         throw new Error('out of ideas');
@@ -323,7 +323,7 @@ describe('questions in the library', { skip: noPython }, () => {
     );
   });
 
-  it('that got an answer from elsewhere meanwhile are no longer the business of a slow handler', async () => {
+  it('that were answered elsewhere meanwhile ignore the answer of a slow handler', async () => {
     let letGo = (_answer: string): void => {};
     const slow = new Promise<string>((resolve) => {
       letGo = resolve;
@@ -337,12 +337,12 @@ describe('questions in the library', { skip: noPython }, () => {
     assert.deepEqual(warningsOf(await events), []);
   });
 
-  it('that do not wait reach the handler as well', async () => {
+  it('that do not block reach the handler as well', async () => {
     const summary = await acor.run('asks_later', [], { onQuestion: ({ blocking }) => ({ blocking }) });
     assert.deepEqual(summary.result?.data, { way: { blocking: false } });
   });
 
-  it('refuse an answer beforehand that is no JSON, before anything starts', async () => {
+  it('reject an answer in advance that is not JSON, before anything starts', async () => {
     const before = project.runIds();
     await assert.rejects(async () => acor.run('asks', [], { answers: { choose_speed: () => 1 } }), {
       code: 'E_BAD_ANSWER',
@@ -378,7 +378,7 @@ describe('the built library', () => {
   });
 
   for (const runtime of ['node', 'bun']) {
-    it(`is imported by the name of the package in ${runtime}, and works there`, () => {
+    it(`works when it is imported by the name of the package in ${runtime}`, () => {
       const program = join(ROOT, 'node_modules', '.bin', runtime);
       const { stdout, stderr } = spawnSync(program, [join(folder, 'main.mjs'), project.root], {
         encoding: 'utf8',
@@ -395,7 +395,7 @@ describe('the built library', () => {
   }
 });
 
-describe('a run that was asked for', () => {
+describe('a requested run', () => {
   it('can be caught and finished like any promise', async () => {
     const project = new TestProject({ tools: ['quick'] });
     const acor = new Acor({ cwd: project.root });

@@ -40,7 +40,7 @@ describe('the library', () => {
     assert.equal(events.at(-1)!.type, 'runner_end');
   });
 
-  it('runs a pipe, and refuses one of a single tool', async () => {
+  it('runs a pipe, and rejects one of a single tool', async () => {
     using project = projectWithWorkflow();
     const acor = new Acor({ cwd: project.root });
     const { state, result, message } = await acor.pipe(['counts', 'turns']);
@@ -49,7 +49,7 @@ describe('the library', () => {
     await assert.rejects(async () => acor.pipe(['counts']), { code: 'E_USAGE' });
   });
 
-  it('gives a task to the configured executor, and continues the conversation under its id', async () => {
+  it('assigns a task to the configured executor, and continues the conversation under its id', async () => {
     const say = (text: string) => ({ prints: `[AGENT_COMPLETE] ${text}\n` });
     const config = `task: { executor: { command: ['./bin/agent'], adapter: markers } }`;
     using project = new TaskProject('command', [say('one'), say('two')], config);
@@ -89,7 +89,7 @@ describe('the library', () => {
     });
   }
 
-  it('sees a change of the configuration and of a tool at the next call', async () => {
+  it('uses a changed configuration and a changed tool at the next call', async () => {
     using project = projectWithWorkflow();
     const acor = new Acor({ cwd: project.root });
     const names = async () => (await acor.discover()).map(({ name }) => name);

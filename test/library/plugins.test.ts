@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { Acor, AcorError } from '../../src/index.ts';
 import { PluginProject } from '../support/plugin-project.ts';
 
-it('plugins take part in what the library does, and are told of in its runs', async () => {
+it('plugins take part in operations of the library, and its runs report their failures', async () => {
   using project = new PluginProject(
     {
       'gate.js': `export default {
@@ -27,7 +27,7 @@ it('plugins take part in what the library does, and are told of in its runs', as
     [refused.code, refused.details],
     ['E_POLICY_DENIED', { plugin: 'gate', reason: 'not that' }],
   );
-  const told: unknown[] = [];
-  for await (const event of acor.run('quick')) if ('plugin' in event) told.push(event['plugin']);
-  assert.deepEqual(told, ['stranger']);
+  const reported: unknown[] = [];
+  for await (const event of acor.run('quick')) if ('plugin' in event) reported.push(event['plugin']);
+  assert.deepEqual(reported, ['stranger']);
 });

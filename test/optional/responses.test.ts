@@ -117,7 +117,7 @@ describe('the executor responses, with the package openai against a scripted mod
     );
   });
 
-  it('reads markers in the words of a model that calls no function', async () => {
+  it('reads markers in the text of a model that calls no function', async () => {
     using model = await ScriptedModel.start([
       [says('[QUESTION] Which one?\nOptions:\n1. A - first\n2. B - second')],
       [says('Done with B.')],
@@ -131,7 +131,7 @@ describe('the executor responses, with the package openai against a scripted mod
     assert.equal((run.of('result')[0]!.data as { output: string }).output, 'Done with B.');
   });
 
-  it('tells what the service refuses, and ends when the money or the calls are spent', async () => {
+  it('reports an error of the service, and ends when the budget or the calls are used up', async () => {
     const endings: [string, string, readonly object[] | { status: number; message: string }][] = [
       ['E_PERMISSION', '', { status: 401, message: 'no such key' }],
       ['E_RATE_LIMIT', '', { status: 429, message: 'slow down' }],

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const CORPUS = new URL('../../src/protocol/v1/corpus/', import.meta.url);
 
-/** One line of the corpus: the file's subject, where it stands, and the message. */
+/** One line of the corpus: the file's subject, its place in the file, and the message. */
 export interface CorpusLine {
   subject: string;
   at: string;
@@ -10,12 +10,12 @@ export interface CorpusLine {
   message: Record<string, unknown>;
 }
 
-/** Messages that hold, as tools and the runner write them. The subject is the type, or `unknown`. */
+/** Valid messages, as tools and the runner write them. The subject is the type, or `unknown`. */
 export function acceptedLines(): CorpusLine[] {
   return readFolder('accept').map((entry) => ({ ...entry, message: JSON.parse(entry.line) }));
 }
 
-/** Messages that do not hold, each with its one fault. The subject is the type, or `envelope`. */
+/** Invalid messages, each with one fault. The subject is the type, or `envelope`. */
 export function rejectedLines(): (CorpusLine & { why: string })[] {
   return readFolder('reject').map((entry) => {
     const { why, message } = JSON.parse(entry.line) as { why: string; message: Record<string, unknown> };

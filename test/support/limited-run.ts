@@ -10,7 +10,7 @@ import { until } from './project.ts';
 import type { SandboxRig } from './sandbox-rig.ts';
 
 const MB = 1_000_000;
-/** For the end of a script that holds what it has taken until it is let go. */
+/** For the end of a script: it keeps its resources until it is released. */
 export const HOLD = 'echo ready; until [ -e go ]; do sleep 0.02; done';
 export const PERL_HOLD = '$|=1; print qq(ready\\n); select(undef, undef, undef, 0.02) until -e q(go)';
 
@@ -25,7 +25,7 @@ print("ready", flush=True)
 while not os.path.exists("go"): time.sleep(0.02)
 '`;
 
-/** Runs a script under limits, and tells what it came to: a code, or `rc 0`. `peakMb`: it is let go once it was seen to use that much; without, it never is. */
+/** Runs a script under limits; returns its end: a code, or `rc 0`. `peakMb`: release the script after it used that much; without, never. */
 export async function runLimited(
   rig: SandboxRig,
   backend: SandboxBackend,

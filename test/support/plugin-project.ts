@@ -3,11 +3,11 @@ import { ApprovalStore } from '../../src/core/guard/approvals.ts';
 import { readPluginFiles } from '../../src/core/plugins/plugin-files.ts';
 import { TestProject } from './project.ts';
 
-/** A project with plugins, whose copies and approvals lie in its own folder. */
+/** A project with plugins. Its copies and approvals are in its own folder. */
 export class PluginProject extends TestProject {
   readonly env: Record<string, string>;
 
-  /** `plugins` are texts of modules by file name, such as `one.ts`; they lie in `.acor/plugins/`. */
+  /** `plugins` are texts of modules by file name, such as `one.ts`; they are in `.acor/plugins/`. */
   constructor(plugins: Readonly<Record<string, string>>, options: { tools?: readonly string[] } = {}) {
     const files = Object.keys(plugins).map((file) => `.acor/plugins/${file}`);
     super({

@@ -25,7 +25,7 @@ export const LAUNCHER = join(ROOT, 'acor');
 /** The compiled program, which `npm test` builds. While a source file is newer, the launcher, which then runs the sources. */
 export const ACOR = isBuilt() ? join(ROOT, 'dist', 'acor') : LAUNCHER;
 
-/** When a test that would otherwise block kills what it started. A busy machine makes a program slow, never this slow. */
+/** After this time a test that would otherwise hang kills its processes. A busy machine makes a program slow, never this slow. */
 export const HANG_MS = 240_000;
 
 export type Event = Record<string, unknown> & { type: string; seq: number };
@@ -37,11 +37,11 @@ export interface Finished {
   stderr: string;
 }
 
-/** For tests whose tools wait for, or reach, what lies outside of a sandbox, because they are about something else. */
+/** For tests of tools that wait for, or reach, something outside of a sandbox, and that do not test the sandbox. */
 export const WITHOUT_SANDBOX =
   "version: 1\nenvironment: { cancel_grace_s: 0.3 }\nsecurity: { isolation: 'off' }\n";
 
-/** A project in a folder of its own, with real tools; everything in it is removed at the end. */
+/** A project in its own folder, with real tools; everything in it is removed at the end. */
 export class TestProject {
   readonly root: string;
 
@@ -81,7 +81,7 @@ export class TestProject {
     );
   }
 
-  /** The variables of a command: only what a shell needs, because those of whoever runs the tests must not matter. */
+  /** The variables of a command: only what a shell needs, so that the environment of the test run has no effect. */
   environment(env: Record<string, string> = {}): Record<string, string> {
     const { PATH = '', HOME = '/' } = process.env;
     return { PATH, HOME, LANG: 'C.UTF-8', ...dataFolder(this.root, env), ...env };
@@ -97,7 +97,7 @@ export class TestProject {
     return running.finished;
   }
 
-  /** Runs a command and reads its one envelope. */
+  /** Runs a command and parses its one envelope. */
   async envelope(
     args: readonly string[],
     options: { cwd?: string; env?: Record<string, string>; stdin?: string } = {},
@@ -109,7 +109,7 @@ export class TestProject {
     return { code: finished.code, ...(JSON.parse(lines[0]!) as Envelope) };
   }
 
-  /** Runs a tool and reads its stream of events. */
+  /** Runs a tool and parses its stream of events. */
   async run(
     args: readonly string[],
     options: { cwd?: string; env?: Record<string, string>; stdin?: string } = {},
@@ -124,7 +124,7 @@ export class TestProject {
       .sort();
   }
 
-  /** What the record of a run says of its state, and the process that supervises it; undefined while it is being made. */
+  /** The state of a run by its record, and its supervisor; undefined while the record is being created. */
   record(runId: string): { state: RunState; pid: number; supervisor: ProcessIdentity } | undefined {
     try {
       const { state, supervisor } = JSON.parse(
@@ -150,7 +150,7 @@ export class TestProject {
 
   events(runId: string): Event[] {
     const text = readFileSync(join(this.runsDir, runId, 'events.jsonl'), 'utf8');
-    // What is being written at this moment is no line yet.
+    // The line that is being written at this moment is incomplete.
     return parseLines(text.slice(0, text.lastIndexOf('\n') + 1));
   }
 
@@ -176,7 +176,7 @@ export function readRun(finished: Finished): RunOfTool {
   return { ...finished, events, end, of: (type) => events.filter((event) => event.type === type) };
 }
 
-/** A command that is going on. */
+/** A command that is running. */
 export class Running {
   readonly child: ChildProcess;
   readonly finished: Promise<Finished>;
@@ -222,7 +222,7 @@ export function removeFolder(path: string): void {
   rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
 }
 
-/** Waits until something is so, looking often; the test's own time limit is the only limit. */
+/** Polls until a condition holds; only the test's own time limit ends it earlier. */
 export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -258,7 +258,7 @@ function isBuilt(): boolean {
   return newer.status === 0 && newer.stdout === '';
 }
 
-/** The data of the user is kept in the project, unless a test brings a home of its own. */
+/** Keeps the data of the user in the project, unless a test sets its own HOME. */
 export function dataFolder(root: string, env: Record<string, string> = {}): Record<string, string> {
   return env.HOME === undefined ? { XDG_DATA_HOME: join(root, 'data') } : {};
 }

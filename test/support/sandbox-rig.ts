@@ -28,10 +28,7 @@ import type {
   SecretFiles,
 } from '../../src/core/sandbox/sandbox.ts';
 
-/**
- * The user of the tools, which no account has. Test processes that run at once use different ones: a limit of processes counts all
- * processes of a user.
- */
+/** A user without an account. */
 export const RIG_UID = canGiveUsers() ? claimRunUser().uid : FIRST_RUN_UID;
 const RIG_USER: RunUser = { uid: RIG_UID, gid: RIG_UID };
 
@@ -41,11 +38,11 @@ export interface RigOptions {
   groups?: readonly number[];
   /** Between the plan and the start. */
   beforeLaunch?: () => void;
-  /** Hears of the connections of a tool whose network is `listed`. */
+  /** Handles the connections of a tool whose network is `listed`. */
   onEgress?: (note: EgressNote) => void;
-  /** By name; handed over by descriptor. */
+  /** By name; passed as descriptors. */
   secrets?: Readonly<Record<string, string>>;
-  /** As a supervisor that takes over nothing of what the sandbox hands to it. */
+  /** Behaves as a supervisor that takes no descriptor from the sandbox. */
   isDeaf?: boolean;
 }
 
@@ -82,7 +79,7 @@ export class SandboxRig {
       mkdirSync(folder, { recursive: true });
   }
 
-  /** As the runner does it: what the tool may write is its own. */
+  /** As the runner does: the tool owns what it may write. */
   #takeOwnership(to: RunUser): void {
     const secrets = join(this.run, 'secrets');
     const files = readdirSync(secrets).map((name) => join(secrets, name));
@@ -97,7 +94,7 @@ export class SandboxRig {
     return { ...ended, ...ended.exit, stdout: started.stdout(), stderr: started.stderr() };
   }
 
-  /** Starts it, and leaves it going. */
+  /** Starts it without waiting for its end. */
   async start(
     backend: SandboxBackend,
     script: string,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { isFinal, mayFollow, type RunState } from '../../src/protocol/run-state.ts';
 
 /**
- * Checks the changes of state in the events of a run: each is one that the table allows, goes on where the one before it ended, and after an
- * ending, which stands in the log once, only a new attempt follows. Returns them as `from → to`.
+ * Checks the changes of state in the events of a run: the table allows each, each starts from the state of the one before, and after the
+ * single end of an attempt only a new attempt follows. Returns them as `from → to`.
  */
 export function checkedStates(events: readonly Readonly<Record<string, unknown>>[]): string[] {
   let state: RunState = 'queued';

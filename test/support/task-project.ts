@@ -7,7 +7,7 @@ const AGENT = join(import.meta.dirname, '..', 'fixtures', 'executors', 'scripted
 
 /** What an agent does and prints in one turn. */
 export interface ScriptedTurn {
-  /** Lines of JSON, or a text as it is. */
+  /** Objects become lines of JSON; a text stays unchanged. */
   prints?: string | readonly object[];
   /** In `sh`, in the project's folder. */
   does?: string;

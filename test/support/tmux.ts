@@ -9,7 +9,7 @@ export const noTmux =
 
 let opened = 0;
 
-/** A person's screen: a shell in a terminal that draws what it is sent, so that what stands on it can be read. */
+/** A person's screen: a shell in a terminal emulator, so that tests can read the drawn screen. */
 export class TmuxScreen {
   readonly #socket: string;
 
@@ -30,7 +30,7 @@ export class TmuxScreen {
     };
     const shell = ['env', '-i', ...Object.entries(set).map(([name, value]) => `${name}=${value}`)];
     const words = [...shell, 'bash', '--norc', '--noprofile', '-i'];
-    // The limit holds for screens that are opened later.
+    // The limit applies to screens that open later.
     const limit = ['start-server', ';', 'set-option', '-g', 'history-limit', '50000', ';'];
     const size = ['-x', `${columns}`, '-y', `${rows}`];
     this.#tmux(['-f', '/dev/null', ...limit, 'new-session', '-d', ...size, '-c', root, ...words]);
@@ -51,13 +51,13 @@ export class TmuxScreen {
     this.#tmux(['resize-window', '-x', `${columns}`, '-y', `${rows}`]);
   }
 
-  /** What stands on the screen; with `history`, also what has scrolled away, its broken lines joined. */
+  /** The text of the screen; with `history`, also the lines that scrolled away, with wrapped lines joined. */
   text(history?: 'history'): string {
     const range = history ? ['-J', '-S', '-'] : [];
     return this.#tmux(['capture-pane', '-p', ...range]).trimEnd();
   }
 
-  /** The same with its looks, as escape sequences. */
+  /** The same with its styles, as escape sequences. */
   looks(): string {
     return this.#tmux(['capture-pane', '-p', '-e']);
   }
@@ -66,14 +66,14 @@ export class TmuxScreen {
     return this.text().split('\n');
   }
 
-  /** Where the cursor is, and whether it can be seen. */
+  /** The position of the cursor, and whether it is visible. */
   cursor(): { column: number; row: number; isVisible: boolean } {
-    const told = this.#tmux(['display-message', '-p', '#{cursor_x} #{cursor_y} #{cursor_flag}']);
-    const [column, row, flag] = told.trim().split(' ').map(Number);
+    const shown = this.#tmux(['display-message', '-p', '#{cursor_x} #{cursor_y} #{cursor_flag}']);
+    const [column, row, flag] = shown.trim().split(' ').map(Number);
     return { column: column!, row: row!, isVisible: flag === 1 };
   }
 
-  /** Waits until something stands on the screen, and returns all of it. */
+  /** Waits until a text is on the screen, and returns the whole screen. */
   async shows(pattern: RegExp, history?: 'history'): Promise<string> {
     for (let tries = 0; ; tries++) {
       const text = this.text(history);

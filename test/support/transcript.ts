@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 
 const ROOT = dirname(dirname(import.meta.dirname));
 
-/** What is shown: commands and what they print, in sections; `<run>` stands for the run that was made last. */
+/** The transcript: commands and their output, in sections; `<run>` is the id of the newest run. */
 const SECTIONS: readonly { words: string; commands: readonly string[] }[] = [
   {
     words: '',

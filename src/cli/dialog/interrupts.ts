@@ -5,12 +5,12 @@ export class ProcessInterrupts implements Interrupts {
   readonly #listeners = new Set<(signal: string, count: number) => void>();
   #count = 0;
 
-  /** Whether anything listens; otherwise a signal ends the process. */
+  /** Whether there is a listener; without one a signal ends the process. */
   get isHandled(): boolean {
     return this.#listeners.size > 0;
   }
 
-  /** Counts a signal and reports it to who listens. */
+  /** Counts a signal and reports it to the listeners. */
   raise(signal: string): void {
     this.#count++;
     for (const listener of this.#listeners) listener(signal, this.#count);

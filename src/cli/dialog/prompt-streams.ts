@@ -1,7 +1,7 @@
 import { PassThrough, type Readable, Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 
-/** What a prompt of clack is given, so that it works at every terminal and can always be left. */
+/** The streams for a clack prompt, so that it works on every terminal and can always be cancelled. */
 export interface PromptStreams {
   input: Readable;
   output: Writable;
@@ -11,7 +11,9 @@ export interface PromptStreams {
 
 const SIZE = { columns: 80, rows: 24 };
 
-/** Runs a prompt at this terminal; where it cannot redraw lines (`draws`), what is typed is shown only with `echoes`. */
+/**
+ * Runs a prompt at this terminal. On a terminal that cannot redraw lines (`draws`), input is only shown with `echoes`.
+ */
 export async function prompting<T>(
   { draws, echoes = false }: { draws: boolean; echoes?: boolean },
   begin: (streams: PromptStreams) => Promise<T>,
@@ -28,7 +30,7 @@ export async function prompting<T>(
     input.write(keys);
   };
   const onEnd = () => leave.abort();
-  // At an empty line readline takes Ctrl-D for the end of its input, and the prompt would wait for ever.
+  // On an empty line, readline treats Ctrl-D as the end of its input, and the prompt would wait for ever.
   input.on('keypress', (_: unknown, key?: { name?: string; ctrl?: boolean }) => {
     if (key?.ctrl && key.name === 'd') leave.abort();
   });
@@ -46,27 +48,27 @@ export async function prompting<T>(
 }
 
 /**
- * What was typed as keys: terminals that send whole lines end them with LF, where the Enter key sends CR. An end of input that was
- * typed before the prompt began is a NUL once the terminal no longer keeps lines.
+ * Converts input to keys: terminals that send whole lines end them with LF, but the Enter key sends CR. An end of input
+ * typed before the prompt began arrives as NUL once the terminal is in raw mode.
  */
 function keysOf(text: string): string {
   return text.replaceAll('\r\n', '\r').replaceAll('\n', '\r').replaceAll('\0', '\u0004');
 }
 
-/** What a terminal that cannot draw shows of keys: the letters, and a backspace as what it erases. */
+/** The echo on a terminal that cannot redraw: the letters, and for a backspace its erasure. */
 function echoOf(keys: string): string {
   return stripVTControlCharacters(keys)
     .replaceAll(/[\u007f\b]/g, '\b \b')
     .replaceAll(/[\u0000-\u0007\u000b-\u001f]/g, '');
 }
 
-/** A pseudo-terminal that was given no size says 0 by 0, and a prompt would break each line after one letter. */
+/** A pseudo-terminal without a size reports 0 by 0, and a prompt would wrap after each letter. */
 function sized(): Writable {
   const { stdout } = process;
   return stdout.columns > 0 ? stdout : Object.assign(Object.create(stdout) as Writable, SIZE);
 }
 
-/** For a terminal that cannot draw: the prompt as it is shown first, in plain lines, and none of its redrawing. */
+/** For a terminal that cannot redraw: the first rendering of the prompt in plain lines, and no redrawing. */
 function firstFrame(): Writable {
   let isShown = false;
   const output = new Writable({
@@ -82,7 +84,10 @@ function firstFrame(): Writable {
   return Object.assign(output, SIZE);
 }
 
-/** Where TERM is `dumb`, readline does not edit lines: a backspace would become a part of what is typed. It looks when a prompt begins. */
+/**
+ * With TERM=dumb, readline does not edit lines: a backspace would become part of the input. It checks TERM when a
+ * prompt begins.
+ */
 function withLineEditing<T>(begin: () => T): T {
   const { TERM } = process.env;
   if (TERM !== 'dumb') return begin();

@@ -3,14 +3,14 @@ import type { ProgramQuestion } from '../../compose/person.ts';
 import { safeData, safeLine, safeLines } from '../../compose/terminal-text.ts';
 import { type PromptStreams, prompting } from './prompt-streams.ts';
 
-/** What is longer is cut on the screen; all of it stands in `acor decisions`. */
+/** Longer texts are cut on the screen; `acor decisions` shows all of it. */
 const MAX_TEXT_CHARS = 4000;
 const MAX_LINE_CHARS = 400;
 
-/** Why a value is no answer; undefined for an answer. */
+/** Why a value is not a valid answer; undefined when it is. */
 type Check = (value: unknown) => string | undefined;
 
-/** What a person may choose: an answer, or `typed` for one of their own words. */
+/** What a person may choose: an answer, or `typed` for free text. */
 interface Choice {
   label: string;
   description?: string | undefined;
@@ -18,8 +18,8 @@ interface Choice {
 }
 
 /**
- * Asks the person at the terminal for the answer to a question; undefined when they leave it (Ctrl-C, Ctrl-D, Escape) or
- * `signal` ends it. Nothing of what the tool wrote reaches the terminal as an escape sequence.
+ * Asks the person at the terminal to answer a question; undefined when they cancel (Ctrl-C, Ctrl-D, Escape) or
+ * `signal` ends it. No escape sequence of the tool reaches the terminal.
  */
 export async function promptFor(
   question: ProgramQuestion,
@@ -108,7 +108,7 @@ async function typed(
   return 'problem' in answer ? undefined : answer;
 }
 
-/** What a line stands for: `7` is a number where a number fits, and a text where only a text does. */
+/** The value of a typed line: `7` is a number where a number is valid, and a text where only a text is. */
 function answerOf(
   line: string,
   { schema }: ProgramQuestion,
@@ -127,7 +127,7 @@ function asJson(line: string): unknown[] {
   }
 }
 
-/** The default, for the person to change; one that cannot be typed is not put before them. */
+/** The default as editable text; a default that cannot be typed is not offered. */
 function initialText({ default: fallback }: ProgramQuestion): string {
   const initial = fallback === undefined ? '' : textOf(fallback.value);
   return oneLine(initial) === initial ? initial : '';

@@ -2,19 +2,22 @@ import type { Person, ProgramQuestion } from '../../compose/person.ts';
 import type { Screen } from '../../compose/screen.ts';
 import { safeLine } from '../../compose/terminal-text.ts';
 
-/** A live view, as the dialogs that interrupt it see it. */
+/** A live view that dialogs interrupt. */
 export interface View {
-  /** Shows a line, for good. */
+  /** Prints a line permanently. */
   emit(line: string): void;
   putAside(): Promise<void>;
   takeUp(): void;
 }
 
-/** The person at the terminal: a view that is drawn makes room for each question, and the prompts are loaded with the first one. */
+/**
+ * The person at the terminal. A live view releases the screen for each question, and the prompts are loaded with the
+ * first one.
+ */
 export class TerminalPerson {
   #view: View | undefined;
 
-  /** Names the view that is drawn from now on, or none. */
+  /** Sets the current live view, or none. */
   watch(view: View | undefined): void {
     this.#view = view;
   }
@@ -37,7 +40,7 @@ export class TerminalPerson {
   ): Promise<{ value: unknown } | undefined> => {
     const { promptFor } = await import('./question-prompt.ts');
     await this.#view?.putAside();
-    // On a terminal that is gone a prompt may never end.
+    // On a closed terminal a prompt may never end.
     const left = new Promise<undefined>((resolve) =>
       signal.addEventListener('abort', () => resolve(undefined), { once: true }),
     );

@@ -1,6 +1,6 @@
 import { safeText } from '../../compose/terminal-text.ts';
 
-/** An event as one readable line, safe for a terminal; undefined for one that says nothing to a person. */
+/** An event as one readable line, safe for a terminal; undefined for an event without information for a person. */
 export function eventAsText(event: Readonly<Record<string, unknown>>): string | undefined {
   const time = String(event.ts).slice(11, 19);
   const body = bodyOf(event);

@@ -13,7 +13,7 @@ const MAX_ARTIFACTS = 10;
 const MAX_FIGURES = 40;
 const MAX_CHARS = 2000;
 
-/** How a run ended: what came of it, what it made, and the commands that lead on. */
+/** The end of a run: its outcome, its artifacts, and the next commands. */
 export function renderEnd(end: Event, result: Event | undefined, cwd: string, screen: Screen): string {
   return [figures(result, screen), artifacts(end, cwd, screen), headline(end, screen), next(end, screen)]
     .filter((part) => part !== '')
@@ -29,7 +29,7 @@ function headline(end: Event, screen: Screen): string {
   return `${styled(`${mark(sign, screen)} ${state}`, look, screen)} ${took}${code}`;
 }
 
-/** The plain figures and words of the result, as names and values. */
+/** The scalar values of the result, as names and values. */
 function figures(result: Event | undefined, screen: Screen): string {
   if (result === undefined) return '';
   const pairs = [...entriesOf(result.metrics), ...entriesOf(result.data)]
@@ -52,7 +52,7 @@ function artifacts(end: Event, cwd: string, screen: Screen): string {
   const fits = ({ path, facts }: { path: string; facts: string }) =>
     4 + Math.max(24, displayWidth(path)) + facts.length <= screen.width;
   return [
-    // A path is there to be copied: it is never cut, and the terminal may break it.
+    // A path is there to be copied: it is never cut, and the terminal may wrap it.
     ...shown.map(({ path, facts }) =>
       fits({ path, facts })
         ? `  ${padToWidth(path, 24)}  ${styled(facts, 'dim', screen)}`

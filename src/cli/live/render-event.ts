@@ -6,17 +6,17 @@ import { wrapToWidth } from '../../compose/wrap-to-width.ts';
 
 type Event = Readonly<Record<string, unknown>>;
 
-/** What is longer is cut on the screen; the log has all of it. */
+/** Longer texts are cut on the screen; the log has all of it. */
 const MAX_CHARS = 4000;
 
-/** What a person reads of an event, for good; undefined for what says nothing to them, or is told in another way. */
+/** The permanent lines of an event; undefined for an event that is not shown, or shown in another way. */
 export interface Reported {
   text: string;
-  /** Not given up when the tool says more than can be read. */
+  /** Not dropped when the tool writes more than a person can read. */
   isKept: boolean;
 }
 
-/** Tells an event. What the tool says stands behind a bar at the left, so that none of it passes for a word of the runner. */
+/** Renders an event. The tool's text follows a bar on the left, so that it cannot look like the runner's. */
 export function renderEvent(event: Event, screen: Screen): Reported | undefined {
   const text = (field: string) => cut(typeof event[field] === 'string' ? event[field] : '');
   const kept = (line: string) => ({ text: line, isKept: true });
@@ -69,7 +69,7 @@ export function renderEvent(event: Event, screen: Screen): Reported | undefined 
   }
 }
 
-/** A line of the runner, with its sign; its further lines are indented. */
+/** A line of the runner, with its sign; further lines are indented. */
 function words(sign: Parameters<typeof mark>[0], text: string, screen: Screen, look?: Look): string {
   const [first = '', ...rest] = wrapToWidth(safeText(text), Math.max(8, screen.width - 2));
   const styledLine = (line: string) => (look === undefined ? line : styled(line, look, screen));

@@ -23,7 +23,7 @@ describe('the course of a run', () => {
     assert.deepEqual(at(2, { type: 'progress', pct: 5 }), [], 'a progress without a step is of the same one');
     assert.deepEqual(at(4, { type: 'progress', step: 'b' }), [{ name: 'a', end: 'done', durationMs: 3000 }]);
     assert.deepEqual(at(9, { type: 'error', code: 'E_X' }), [{ name: 'b', end: 'failed', durationMs: 5000 }]);
-    assert.deepEqual(at(9, { type: 'runner_end', state: 'failed' }), [], 'it is told once');
+    assert.deepEqual(at(9, { type: 'runner_end', state: 'failed' }), [], 'a step ends only once');
   });
 
   it('does not believe a time that a tool made up, and takes that of a log for what it was', () => {
@@ -56,7 +56,7 @@ describe('the course of a run', () => {
 });
 
 describe('the footer of a run', () => {
-  it('tells of silence and of a deadline only when they matter, and never in a recording', () => {
+  it('shows silence and a deadline only when they matter, and never in a recording', () => {
     const { at, footer } = courseOf();
     at(0, START);
     at(0, RUNNING);

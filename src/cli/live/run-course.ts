@@ -3,14 +3,14 @@ type Event = Readonly<Record<string, unknown>>;
 /** How a step ended. */
 export type StepEnd = 'done' | 'failed' | 'stopped';
 
-/** A step that is over. */
+/** A step that has ended. */
 export interface EndedStep {
   name: string;
   end: StepEnd;
   durationMs: number;
 }
 
-/** What is being worked at: a step of the tool, or a task of an orchestrator. */
+/** The current work: a step of the tool, or a task of an orchestrator. */
 export interface RunExecutor {
   name: string;
   sinceMs: number;
@@ -18,20 +18,20 @@ export interface RunExecutor {
   msg: string;
 }
 
-/** A tool may name as many tasks as it likes; more than this are not told apart. */
+/** A tool may name any number of tasks; beyond this number they are not distinguished. */
 const MAX_TASKS = 100;
 
 /**
- * Where a run stands, told from its events. Times are those of the reader's clock: what a tool writes as a time is only
- * believed between the event before and `nowMs`.
+ * The state of a run, derived from its events. Times use the reader's clock: a tool's own time is only trusted between
+ * the previous event and `nowMs`.
  */
 export class RunCourse {
   state = 'queued';
   startedMs: number | undefined;
   deadlineMs: number | undefined;
-  /** When the last event came. */
+  /** The arrival time of the last event. */
   lastMs = 0;
-  /** The question for which the run waits. */
+  /** The question that the run waits for. */
   question = '';
   work: RunExecutor | undefined;
   readonly tasks = new Map<string, RunExecutor>();
@@ -42,10 +42,10 @@ export class RunCourse {
     this.#waitingStopsDeadline = waitingStopsDeadline;
   }
 
-  /** Takes an event, `nowMs` at the latest; returns the steps that it ends. */
+  /** Processes an event, at `nowMs` at the latest; returns the steps that it ends. */
   take(event: Event, nowMs: number, isFresh: boolean): EndedStep[] {
-    const told = isFresh ? nowMs : Date.parse(String(event.ts));
-    const atMs = Number.isNaN(told) ? this.lastMs : Math.min(nowMs, Math.max(this.lastMs, told));
+    const eventMs = isFresh ? nowMs : Date.parse(String(event.ts));
+    const atMs = Number.isNaN(eventMs) ? this.lastMs : Math.min(nowMs, Math.max(this.lastMs, eventMs));
     this.lastMs = atMs;
     switch (event.type) {
       case 'runner_start':
@@ -83,7 +83,7 @@ export class RunCourse {
 
   #change({ from, to }: Event, atMs: number): void {
     this.state = String(to);
-    // A run that is begun again after its end has a deadline of its own; the tries before an end share one.
+    // A run that is restarted after its end has a new deadline; the attempts before an end share one.
     if (from === 'completed' || from === 'failed' || from === 'cancelled') this.deadlineMs = undefined;
     if (to === 'waiting_ai') this.#waitsSinceMs = atMs;
     else if (this.#waitsSinceMs !== undefined) {

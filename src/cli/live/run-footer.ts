@@ -9,26 +9,26 @@ import { clockFace } from '../../compose/time-words.ts';
 import type { RunCourse, RunExecutor } from './run-course.ts';
 
 const MAX_TASKS_SHOWN = 4;
-/** What is longer does not fit any screen, and takes long to measure. */
+/** Longer lines do not fit any screen, and take long to measure. */
 const MAX_CHARS = 400;
 const SILENT_MS = 5_000;
 const LONG_SILENT_MS = 30_000;
-/** A deadline is near when so much is left, or so large a share. */
+/** A deadline is near when this much time, or this share of it, is left. */
 const NEAR_MS = 60_000;
 const NEAR_SHARE = 0.2;
 
-/** What is known of a run beside its events. */
+/** What is known of a run besides its events. */
 export interface FooterFacts {
   nowMs: number;
-  /** False while a recording is played: its silence and its deadline are of another day. */
+  /** False for a recording: its silence and its deadline are in the past. */
   isLive: boolean;
-  /** What is being done about a wish of the person, such as an interrupt. */
+  /** The response to a request of the person, such as an interrupt. */
   word: string;
 }
 
-/** Where a run stands, in a few lines: what is being worked at, for how long, and what is about to happen. */
+/** The state of a run in a few lines: the current work, its duration, and what is about to happen. */
 export function runFooter(course: RunCourse, facts: FooterFacts, screen: Screen): string[] {
-  // One column stays free: a cursor beyond the last one is not everywhere in the same row.
+  // One column stays free: terminals differ in where the cursor is after the last one.
   const width = screen.width - 1;
   const rows = [...taskRows(course), ...workRows(course, screen, facts.nowMs), clockRow(course, facts)];
   if (facts.word !== '') rows.push([[facts.word, 'yellow']]);

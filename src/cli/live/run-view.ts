@@ -19,23 +19,23 @@ export interface ViewOptions {
   runId: string;
   screen: Screen;
   fd: number;
-  /** Paths below it are shown from there. */
+  /** Paths below this folder are shown relative to it. */
   cwd: string;
-  /** A dialog puts the questions for which the run waits: the view leaves them to it. */
+  /** A dialog asks the blocking questions, so the view does not show them. */
   asks: boolean;
   /**
-   * So many bytes of the log were there before anybody looked, so that their events count from when they say they came. For
-   * a recording that is all of it, and `endMs` is when its run ended.
+   * This many bytes of the log existed before the view started; their events count from their own timestamps. For a
+   * recording that is the whole log, and `endMs` is the end of its run.
    */
   old: { bytes: number } | { endMs: number };
   waitingStopsDeadline: boolean;
-  /** Tells every event in lines of its own, as a log, in place of steps and a summary. */
+  /** Prints every event as a line, as in a log, instead of steps and a summary. */
   asLog?: (event: Event) => string | undefined;
 }
 
 /**
- * Shows a run to a person at a terminal while it goes: what it says and which steps are over, as lines that scroll; below
- * them how far it is; at the end what came of it.
+ * Shows a live run to a person at a terminal: its output and its completed steps as scrolling lines, its progress below
+ * them, and its outcome at the end.
  */
 export class RunView {
   readonly #options: ViewOptions;
@@ -75,25 +75,25 @@ export class RunView {
     return this.#out.settle();
   }
 
-  /** Says what is being done about a wish of the person, as long as it goes on. */
+  /** Shows the response to a request of the person, while it lasts. */
   say(word: string): void {
     if (this.#options.screen.live) this.#word = word;
     else this.emit(word);
   }
 
-  /** Tells a line of the runner's own, for good. */
+  /** Prints a line of the runner itself permanently. */
   emit(line: string): void {
     this.#out.print(safeLine(line), 'kept');
-    // A reader that is gone is told by the next lines.
+    // A closed reader is detected by the next write.
     void this.#out.settle().catch(() => {});
   }
 
-  /** Leaves the screen to somebody else. */
+  /** Releases the screen to another writer. */
   async putAside(): Promise<void> {
     await this.#out.putAside();
   }
 
-  /** Goes on where it was. */
+  /** Takes the screen back. */
   takeUp(): void {
     this.#out.takeUp();
   }
@@ -120,11 +120,11 @@ export class RunView {
     if (event.type === 'progress' && !screen.live) this.#reportProgress();
   }
 
-  #emit(told: Reported | undefined): void {
-    if (told !== undefined) this.#out.print(told.text, told.isKept ? 'kept' : undefined);
+  #emit(lines: Reported | undefined): void {
+    if (lines !== undefined) this.#out.print(lines.text, lines.isKept ? 'kept' : undefined);
   }
 
-  /** Where nothing can be drawn again, every tenth part of a step is a line. */
+  /** On a terminal that cannot redraw, every tenth percent of a step is a line. */
   #reportProgress(): void {
     const { name = '', pct, msg = '' } = this.#course.work ?? {};
     const part = `${name} ${pct === undefined ? '' : Math.floor(pct / 10)}`;

@@ -9,7 +9,7 @@ import { placeOf, showEvents } from './show-run.ts';
 
 type Event = Readonly<Record<string, unknown>>;
 
-/** Shows a log as a line of text for each event; while it is followed at a terminal, below them how far the run is. */
+/** Shows a log as one line of text per event; while following at a terminal, with the progress of the run below. */
 export function logPresenter(person: TerminalPerson) {
   return {
     async events(stream, place) {

@@ -6,8 +6,8 @@ import type { TerminalPerson } from '../dialog/terminal-person.ts';
 import { RunView, type ViewOptions } from './run-view.ts';
 
 /**
- * Shows the events of a run to a person while it goes. `atQuestion` says what is shown of an end that the events do not hold, such as
- * a question that was left open: the answer, or only the commands that lead on.
+ * Shows the events of a live run to a person. `atQuestion` selects what is shown of an end that is not in the events,
+ * such as a question that stayed open: the answer, or only the next commands.
  */
 export function runPresenter(person: TerminalPerson, atQuestion: 'answer' | 'commands') {
   return {
@@ -25,7 +25,7 @@ export function placeOf({ screen, stdoutFd, cwd }: Place): Pick<ViewOptions, 'sc
   return { screen, fd: stdoutFd, cwd };
 }
 
-/** Draws events in a view until they end or nobody reads, and leaves the screen in order. */
+/** Draws events in a view until they end or the reader has gone, and leaves the screen in order. */
 export async function showEvents(
   { events }: EventsResult<unknown>,
   view: RunView,
@@ -33,7 +33,8 @@ export async function showEvents(
   { interrupts }: Place,
   person: TerminalPerson,
 ): Promise<void> {
-  // An interrupt cancels the run or ends the events; without a listener it would end the process in the middle of a line.
+  // An interrupt cancels the run or ends the events; without a listener it would end the process in the middle of a
+  // line.
   const stopListening = cancels ? reportInterrupts(view, interrupts) : interrupts.listen(() => {});
   person.watch(view);
   try {
@@ -45,13 +46,13 @@ export async function showEvents(
   }
 }
 
-/** Says what an interrupt does, while it does it. */
+/** Shows what an interrupt does, while it does it. */
 function reportInterrupts(view: RunView, interrupts: Interrupts): () => void {
   return interrupts.listen((_signal, count) =>
     view.say(
       count > 1
         ? 'stopping at once'
-        : 'stopping: the tool may end in order; Ctrl-C once more stops it at once',
+        : 'stopping: the tool may finish cleanly; press Ctrl-C again to stop it at once',
     ),
   );
 }

@@ -2,9 +2,9 @@ import type { DataOf } from '../../compose/operation.ts';
 import type { Presenter } from '../../compose/terminal.ts';
 import { safeLine } from '../../compose/terminal-text.ts';
 import type { policyCheck } from '../../operations/project/policy-check.ts';
-import { standingWords } from '../../operations/tool/policy-status-text.ts';
+import { policyStatusWords } from '../../operations/tool/policy-status-text.ts';
 
 export const checkedPolicyPresenter = {
-  data: ({ tool, level, ...standing }: DataOf<typeof policyCheck>) =>
-    [`${tool} (${level})`, ...standingWords(standing, tool)].map(safeLine).join('\n'),
+  data: ({ tool, level, ...status }: DataOf<typeof policyCheck>) =>
+    [`${tool} (${level})`, ...policyStatusWords(status, tool)].map(safeLine).join('\n'),
 } satisfies Presenter;

@@ -23,9 +23,9 @@ function describeView(data: Readonly<Record<string, unknown>>, screen: Screen): 
   );
   return [
     styled(usage, 'bold', screen),
-    // Indented, so that no line of it passes for one of what follows.
+    // Indented, so that no line of it looks like one of the following.
     hanging(String(description ?? ''), 2, screen),
-    tableOf(rows, screen, ['input'], 'It declares no inputs; arguments pass as they are.'),
+    tableOf(rows, screen, ['input'], 'It declares no inputs; ACOR passes the arguments unchanged.'),
     pairsOf(flat(facts), screen),
     calls.length > 0 ? `${styled('examples', 'bold', screen)}\n${calls.join('\n')}` : '',
   ]
@@ -33,7 +33,7 @@ function describeView(data: Readonly<Record<string, unknown>>, screen: Screen): 
     .join('\n\n');
 }
 
-/** Facts within facts under dotted names; lists of plain values stay whole, and empty ones are left out. */
+/** Flattens nested facts to dotted names; lists of plain values stay whole, and empty ones are omitted. */
 function flat(facts: Readonly<Record<string, unknown>>, prefix = ''): Record<string, unknown> {
   const entries = Object.entries(facts).flatMap(([key, value]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value) && !key.endsWith('_schema')

@@ -1,7 +1,7 @@
 import type { Presenter } from '../../compose/terminal.ts';
 import type { TerminalPerson } from '../dialog/terminal-person.ts';
 
-/** What renders the results of each operation that has a rendering of its own, by its name. Loaded when a person sees them. */
+/** The presenters by operation name. Loaded when a person reads the output. */
 const PRESENTERS: Readonly<Record<string, (person: TerminalPerson) => Promise<Presenter>>> = {
   'agents.check': async () => (await import('./checked-agents.ts')).checkedAgentsPresenter,
   'agents.plugin': async () => (await import('./planned-files.ts')).pluginPresenter,
@@ -38,7 +38,7 @@ const PRESENTERS: Readonly<Record<string, (person: TerminalPerson) => Promise<Pr
   'workflow.validate': async () => (await import('./validated-workflows.ts')).validatedWorkflowsPresenter,
 };
 
-/** The presenter of an operation; undefined where the general rendering is used. */
+/** The presenter of an operation; undefined for the general rendering. */
 export async function presenterOf(operation: string, person: TerminalPerson): Promise<Presenter | undefined> {
   return Object.hasOwn(PRESENTERS, operation) ? PRESENTERS[operation]?.(person) : undefined;
 }

@@ -28,7 +28,7 @@ export const pluginPresenter = titled<{ folder: string }>(({ folder }) => [
   `The plugin in ${folder}:`,
 ]);
 
-/** Below a title, for a dry run and otherwise, the files and the notes. */
+/** A title (for a dry run or not), the files and the notes. */
 function titled<T>(titles: (data: T) => [string, string]) {
   return {
     data(data: Written & T, screen) {

@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<string, readonly [Mark, string, Look]>> = {
   cancelled: ['stopped', 'cancelled', 'yellow'],
 };
 
-/** The state of a run as a sign and a word, and the look of both. */
+/** The state of a run as a sign and a word, and the style of both. */
 export function stateWords(state: string, screen: Screen): { text: string; look: Look } {
   const [sign, word, look] = WORDS[state] ?? ['waiting', state, 'dim'];
   return { text: `${mark(sign, screen)} ${word}`, look };

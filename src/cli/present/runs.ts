@@ -12,17 +12,17 @@ import { hanging } from './views.ts';
 type Data = DataOf<typeof runList>;
 type Line = Data['runs'][number];
 
-/** On a screen narrower than this, each run gets lines of its own. */
+/** On a narrower screen, each run gets several lines. */
 const MIN_TABLE_WIDTH = 72;
 const NONE = 'No runs here. See the tools there are with: acor list. Start one with: acor run <tool>';
-/** A silence that is worth a word. */
+/** A silence longer than this is shown. */
 const SILENT_S = 10;
 
 export const runsPresenter = {
   data: ({ runs }: Data, screen) => runsView(runs, screen, Date.now()),
 } satisfies Presenter;
 
-/** Runs for a person: how each stands, since when, for how long, and what it needs or why it failed. */
+/** Runs for a person: the state of each, its start, its duration, and what it needs or why it failed. */
 function runsView(runs: readonly Line[], screen: Screen, nowMs: number): string {
   if (runs.length === 0) return styled(hanging(NONE, 0, screen), 'dim', screen);
   const looks = new Map(runs.map(({ state }) => Object.values(stateWords(state, screen)) as [string, Look]));
@@ -52,7 +52,7 @@ function runsView(runs: readonly Line[], screen: Screen, nowMs: number): string 
   }
 }
 
-/** How long a run took, or has been going on for. */
+/** The duration of a run, final or so far. */
 function tookWords({ duration_s, created_at }: Line, nowMs: number): string {
   return durationWords(duration_s ?? (nowMs - Date.parse(created_at)) / 1000);
 }

@@ -14,7 +14,7 @@ export const shownRunPresenter = {
   data: (run: Shown, screen) => runShownView(run, screen, Date.now()),
 } satisfies Presenter;
 
-/** One run for a person: how it stands, what it was called with, what came of it, what it asks and what it made. */
+/** One run for a person: its state, its arguments, its outcome, its questions and its artifacts. */
 function runShownView(run: Shown, screen: Screen, nowMs: number): string {
   const { text, look } = stateWords(run.state, screen);
   const artifacts = run.artifacts.map(({ path, size, sha256 }) => ({
@@ -63,7 +63,7 @@ function questionFacts({ action_id, action, msg, context, options }: Shown['ques
   };
 }
 
-/** What a tool tells as its result, without the envelope of the message. */
+/** The tool's result without the envelope of the message. */
 function plainOf({ status, metrics, data }: Readonly<Record<string, unknown>>): string {
   const fields = [metrics, data].flatMap((each) =>
     typeof each === 'object' && each !== null

@@ -8,8 +8,7 @@ type Data = DataOf<typeof workflowValidate>;
 
 export const validatedWorkflowsPresenter = {
   data({ findings, workflows }: Data, screen) {
-    const verdict =
-      findings.length === 0 ? 'nothing to find fault with' : `${findings.length} warnings, no error`;
+    const verdict = findings.length === 0 ? 'no problems found' : `${findings.length} warnings, no error`;
     return [
       ...findingLines(findings, screen),
       styled(`${workflows} workflows looked at: ${verdict}`, 'green', screen),

@@ -10,8 +10,7 @@ type Data = DataOf<typeof projectValidate>;
 export const validatedPresenter = {
   data(data: Data, screen) {
     const { findings, tools } = data;
-    const verdict =
-      findings.length === 0 ? 'nothing to find fault with' : `${findings.length} warnings, no error`;
+    const verdict = findings.length === 0 ? 'no problems found' : `${findings.length} warnings, no error`;
     return [...linesOf(data, screen), styled(`${tools} tools looked at: ${verdict}`, 'green', screen)].join(
       '\n',
     );
@@ -21,7 +20,7 @@ export const validatedPresenter = {
 
 function linesOf({ findings, fixed, dry_run }: Data, screen: Screen): string[] {
   const changes = fixed.flatMap(({ file, rules, diff }) => [
-    `${dry_run ? 'would mend' : 'mended'} ${file} (${rules.join(', ')})`,
+    `${dry_run ? 'would fix' : 'fixed'} ${file} (${rules.join(', ')})`,
     ...diff
       .trimEnd()
       .split('\n')

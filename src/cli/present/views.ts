@@ -3,12 +3,12 @@ import { styled } from '../../compose/style.ts';
 import { type CellLook, cellText, renderTable } from '../../compose/table.ts';
 import { wrapToWidth } from '../../compose/wrap-to-width.ts';
 
-/** In less than this a text is not worth breaking. */
+/** In fewer columns a text is not worth wrapping. */
 const MIN_ROOM = 16;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Rows as a table with whole ids, without columns that are empty; on a screen that is too narrow, one row a paragraph. */
+/** Rows as a table with whole ids, without empty columns; on a narrow screen, one paragraph per row. */
 export function tableOf(
   rows: readonly Row[],
   screen: Screen,
@@ -22,7 +22,7 @@ export function tableOf(
   return renderTable(used, screen, whole, look) ?? rows.map((row) => pairsOf(row, screen)).join('\n\n');
 }
 
-/** One record as `key  value` lines; what is empty is left out. */
+/** One record as `key  value` lines, without empty values. */
 export function pairsOf(row: Row, screen: Screen): string {
   const pairs = Object.entries(row)
     .map(([key, value]) => [key, cellText(value, screen)] as const)
@@ -33,7 +33,9 @@ export function pairsOf(row: Row, screen: Screen): string {
     .join('\n');
 }
 
-/** A text that stands behind so many columns, its further lines below its first one. One long word is left to be copied. */
+/**
+ * A text that starts at this column and continues there on further lines. A single long word stays whole for copying.
+ */
 export function hanging(text: string, columns: number, screen: Screen): string {
   const room = screen.width - columns;
   const isLeft = room < MIN_ROOM || !text.includes(' ');

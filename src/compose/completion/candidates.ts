@@ -1,20 +1,20 @@
 import { GLOBAL_FLAGS } from '../globals.ts';
 import type { Parameter } from '../parameters.ts';
 
-/** A word that may stand where the cursor is. */
+/** A possible word at the cursor. */
 export interface Candidate {
   value: string;
-  /** A few words about it. */
+  /** A short description. */
   about: string;
 }
 
-/** What may stand where the cursor is; with `files`, any path as well. */
+/** The candidates at the cursor; with `files`, also any path. */
 export interface Completion {
   candidates: Candidate[];
   files: boolean;
 }
 
-/** The flags of a command that may still be given. */
+/** The flags of a command that are not used yet. */
 export function ownFlags(flags: readonly Parameter[], given: ReadonlyMap<string, string>): Candidate[] {
   return flags
     .filter((each) => each.isArray || !given.has(each.key))
@@ -24,19 +24,19 @@ export function ownFlags(flags: readonly Parameter[], given: ReadonlyMap<string,
     }));
 }
 
-/** The global flags, but those of whose name the command has an own one. */
+/** The global flags, except those whose name the command uses for its own flag. */
 export function globalFlags(own: readonly Parameter[] = []): Candidate[] {
   return GLOBAL_FLAGS.filter(({ name }) => own.every((each) => each.flag !== name)).map(
     ({ name, description }) => ({ value: `--${name}`, about: description }),
   );
 }
 
-/** The same behind `--flag=`. */
+/** The same after `--flag=`. */
 export function prefixed({ candidates, files }: Completion, prefix: string): Completion {
   return { files, candidates: candidates.map(({ value, about }) => ({ value: prefix + value, about })) };
 }
 
-/** Candidates and no paths. */
+/** Only these candidates, no paths. */
 export function words(candidates: Candidate[]): Completion {
   return { candidates, files: false };
 }

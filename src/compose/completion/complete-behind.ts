@@ -4,7 +4,7 @@ import type { Operation } from '../operation.ts';
 import type { Parameter } from '../parameters.ts';
 import { type Completion, globalFlags, ownFlags, prefixed, words } from './candidates.ts';
 
-/** The arguments of a called program up to the cursor, and how a flag of the command itself is completed. */
+/** The arguments of a called program up to the cursor, and a function that completes the command's own flags. */
 export interface ForwardedArgs {
   /** The called program. */
   name: string;
@@ -14,7 +14,7 @@ export interface ForwardedArgs {
   ask: (parameter: Parameter) => Promise<Completion>;
 }
 
-/** Completes among the arguments of a called program: its own inputs first, then this program's flags. */
+/** Completes the arguments of a called program: its own inputs first, then this program's flags. */
 export async function completeBehind<C>(
   op: Operation<C>,
   { name, behind, typed, flags, ask }: ForwardedArgs,

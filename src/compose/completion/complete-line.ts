@@ -10,19 +10,22 @@ import { type Candidate, type Completion, globalFlags, ownFlags, prefixed, words
 import { completeBehind } from './complete-behind.ts';
 import { readSoFar } from './read-so-far.ts';
 
-/** What only the application knows: values of a parameter, by what stands before it. Undefined: nothing is known of them. */
+/**
+ * Completions that only the application knows: values of a parameter, given the words before it. Undefined: no values
+ * are known.
+ */
 export type ValuesOf<C> = (
   wanted: { op: Operation<C>; key: string; given: ReadonlyMap<string, string> },
   context: C,
 ) => Promise<readonly Candidate[] | undefined>;
 
 const ABOUT_WIDTH = 60;
-// What a shell takes as it is: a stranger's text that is more than this is not put on anybody's command line.
+// Words that a shell reads literally. Untrusted text with other characters is never offered.
 const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 
 /** Completes the last of the words after the program's name; it may be empty. */
 export async function completeLine<C>(
-  app: CliApp<C>,
+  app: Pick<CliApp<C>, 'routes'>,
   line: readonly string[],
   open: () => Promise<C>,
   valuesOf: ValuesOf<C>,
@@ -50,7 +53,7 @@ interface Sources<C> {
 }
 
 async function completionOf<C>(
-  app: CliApp<C>,
+  app: Pick<CliApp<C>, 'routes'>,
   before: readonly string[],
   typed: string,
   sources: Sources<C>,
@@ -70,8 +73,12 @@ async function completionOf<C>(
   return { ...own, candidates: [...more, ...own.candidates] };
 }
 
-/** The words that may come next in the name of a command, each with what the command does. */
-async function nextWords<C>(app: CliApp<C>, begun: readonly string[], isHelp: boolean): Promise<Candidate[]> {
+/** The next possible words of a command's name, each with the description of the command. */
+async function nextWords<C>(
+  app: Pick<CliApp<C>, 'routes'>,
+  begun: readonly string[],
+  isHelp: boolean,
+): Promise<Candidate[]> {
   const loaded = await loadAll(app.routes);
   const prefix = begun.length === 0 ? '' : `${begun.join(' ')} `;
   const next = loaded
@@ -129,6 +136,6 @@ async function completeArguments<C>(
 function valuesFor(parameter: Parameter, known: readonly Candidate[] | undefined): Completion {
   if (parameter.enum !== undefined)
     return words(parameter.enum.map((value) => ({ value: String(value), about: '' })));
-  // A text of which nothing is known is most often a path.
+  // A text with unknown values is most often a path.
   return known === undefined ? { candidates: [], files: parameter.kind === 'string' } : words([...known]);
 }

@@ -1,17 +1,17 @@
 import { GLOBAL_FLAGS } from '../globals.ts';
 import type { Parameter } from '../parameters.ts';
 
-/** What stands before the cursor, behind the words of the command. */
+/** The words between the command and the cursor. */
 export interface PartialArgs {
   flags: Map<string, string>;
   positionals: string[];
-  /** The flag whose value comes next. */
+  /** The flag whose value is next. */
   open: Parameter | 'global' | undefined;
-  /** What stands after the name of a called program. */
+  /** The words after the name of a called program. */
   behind: string[] | undefined;
 }
 
-/** Reads it; whatever is wrong in it is left to the command. */
+/** Parses the words; errors are left to the command. */
 export function readSoFar(
   args: readonly string[],
   flags: readonly Parameter[],

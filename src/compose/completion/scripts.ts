@@ -1,11 +1,11 @@
-/** The shells for which there is a script. */
+/** The shells with a completion script. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * The script that teaches a shell to complete a program. It asks the program itself: `<program> <asks> -- <words>` prints `files` or
- * `words`, then a candidate a line, its description after a tab.
+ * The completion script of a shell. It calls the program: `<program> <asks> -- <words>` prints `files` or
+ * `words`, then one candidate per line, its description after a tab.
  */
 export function completionScript(shell: Shell, program: string, asks: string): string {
   const name = program.replace(/\W/g, '_');
@@ -19,7 +19,8 @@ export function completionScript(shell: Shell, program: string, asks: string): s
   }
 }
 
-// Bash has cut `--flag=value` and `a:b` into several words: they are put together for the program, and its answer is cut again.
+// Bash splits `--flag=value` and `a:b` into several words: the script joins them for the program, and splits its answer
+// again.
 const BASH = `# Completion of @PROGRAM@ for bash. Put this into ~/.bashrc:
 #   eval "$(@PROGRAM@ complete bash)"
 _@NAME@() {

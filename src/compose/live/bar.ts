@@ -5,7 +5,7 @@ const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', 
 const ASCII_SPINNER = ['|', '/', '-', '\\'] as const;
 const FRAME_MS = 100;
 
-/** How far something is, as a bar of so many columns and its percentage. */
+/** A progress bar of this many columns with its percentage. */
 export function progressBar(pct: number, columns: number, screen: Screen): Part[] {
   const share = Math.min(100, Math.max(0, pct)) / 100;
   const full = Math.floor(share * columns);
@@ -17,7 +17,7 @@ export function progressBar(pct: number, columns: number, screen: Screen): Part[
   ];
 }
 
-/** A sign of one column that moves while something goes on. */
+/** A spinner of one column. */
 export function spinner(nowMs: number, screen: Pick<Screen, 'unicode'>): string {
   const frames = screen.unicode ? SPINNER : ASCII_SPINNER;
   return frames[Math.floor(nowMs / FRAME_MS) % frames.length]!;

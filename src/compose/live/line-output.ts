@@ -1,20 +1,20 @@
 import type { Screen } from '../screen.ts';
 
-/** Whether somebody still looks. */
+/** Whether a reader is still there. */
 export type Written = 'written' | 'closed';
 
-/** Where a person is told of something that goes on. Its texts are safe and whole lines, without their last newline. */
+/** The output of a live view for a person. Its texts are safe and whole lines, without their last newline. */
 export interface LineOutput {
-  /** The screen as it is at this moment. */
+  /** The present state of the screen. */
   readonly screen: Screen;
-  /** Tells a line, or several, for good. What is not `kept` may be left out where there is too much of it. */
+  /** Prints one or more lines permanently. Lines that are not `kept` may be dropped when there are too many. */
   print(text: string, kept?: 'kept'): void;
-  /** Lets what was told out, as far as the reader takes it. */
+  /** Flushes printed lines, as far as the reader accepts them. */
   settle(): Promise<Written>;
-  /** Leaves the screen to somebody else; everything told so far is on it. */
+  /** Releases the screen to another writer; everything printed so far is on it. */
   putAside(): Promise<void>;
-  /** Goes on where it was. */
+  /** Takes the screen back. */
   takeUp(): void;
-  /** Tells what is left, and leaves the screen in order. */
+  /** Prints the remaining lines, and leaves the screen in order. */
   close(): Promise<void>;
 }

@@ -9,13 +9,13 @@ import { RecentLines } from './recent-lines.ts';
 const REDRAW_MS = 100;
 const DEFAULT_ROWS = 24;
 
-/** What is drawn below the lines, anew each time: at most `rows` lines that fit the screen. */
+/** The footer below the lines, drawn again each time: at most `rows` lines that fit the screen. */
 export type Footer = (screen: Screen, rows: number) => readonly string[];
 
 /**
- * Lines that scroll as they come, above a footer that is drawn again in place, ten times a second at most. Lines that come
- * faster than that are shown by their last ones, and a terminal that is slow, or stopped, holds up nobody. The cursor is
- * never hidden and no mode outlives a write, so there is nothing to restore, however the process ends.
+ * Scrolling lines above a footer that is redrawn in place, at most ten times a second. When lines arrive faster, only
+ * the last ones are shown, and a slow or stopped terminal blocks nothing. The cursor is never hidden and no terminal
+ * mode outlives a write, so nothing needs to be restored, however the process ends.
  */
 export class LiveArea implements LineOutput {
   readonly #fd: number;
@@ -31,7 +31,7 @@ export class LiveArea implements LineOutput {
   #isClosed = false;
   #writing: Promise<void> | undefined;
 
-  /** `leftOut` says in one line that so many were not shown. */
+  /** `leftOut` formats the line that reports how many lines were dropped. */
   constructor(fd: number, screen: Screen, footer: Footer, leftOut: (count: number) => string) {
     this.#fd = fd;
     this.#screen = screen;
@@ -52,7 +52,7 @@ export class LiveArea implements LineOutput {
   }
 
   async settle(): Promise<Written> {
-    // Whoever reads a long log at one go must let the clocks of this process run in between.
+    // A caller that reads a long log without pause must let this process's timers run in between.
     await setImmediate();
     return this.#isClosed ? 'closed' : 'written';
   }
@@ -75,7 +75,7 @@ export class LiveArea implements LineOutput {
     process.off('exit', this.#leave);
   }
 
-  /** One frame, unless the terminal still has the last one to swallow. */
+  /** Draws one frame, unless the terminal is still busy with the last one. */
   #draw(): void {
     if (this.#isAside || this.#isClosed || this.#writing !== undefined) return;
     const rows = Math.max(1, (this.#terminal.rows || DEFAULT_ROWS) - 1);
@@ -112,7 +112,7 @@ export class LiveArea implements LineOutput {
     this.#draw();
   };
 
-  /** Ctrl-Z: the shell gets a clean line, and what is drawn comes back with the next frame. */
+  /** Ctrl-Z: the shell gets a clean line, and the next frame draws the footer again. */
   readonly #suspend = () => {
     this.#writeNow(eraseFooter(this.#widths, this.#screen.width));
     this.#widths = [];
@@ -120,7 +120,7 @@ export class LiveArea implements LineOutput {
     process.kill(process.pid, 'SIGSTOP');
   };
 
-  /** The process ends in the middle of it: whatever is printed next begins a line of its own. */
+  /** The process ends between frames: the next output must begin on a new line. */
   readonly #leave = () => {
     if (this.#widths.length > 0) this.#writeNow('\n');
   };
@@ -134,15 +134,15 @@ export class LiveArea implements LineOutput {
   }
 }
 
-/** Erases a footer of lines that were drawn so wide, on a screen that may have become narrower and broken them since. */
+/** Erases a footer of lines with these widths. If the screen became narrower, it may have wrapped them. */
 export function eraseFooter(widths: readonly number[], screenWidth: number): string {
   if (widths.length === 0) return '';
   const rows = widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / screenWidth)), 0);
   return `\r${rows > 1 ? `\x1b[${rows - 1}A` : ''}\x1b[J`;
 }
 
-/** Draws a footer at the end of what is shown; the cursor stays behind it. */
+/** Draws a footer at the end of the output; the cursor stays after it. */
 export function drawFooter(lines: readonly string[]): string {
-  // Terminals do not agree on the width of every character: what they take for too long is cut and not broken.
+  // Terminals disagree on the width of some characters: a line that a terminal considers too long is cut, not wrapped.
   return lines.length === 0 ? '' : `\x1b[?7l${lines.join('\n')}\x1b[?7h`;
 }

@@ -2,7 +2,7 @@ import { writeAsync } from '../../util/write-async.ts';
 import type { Screen } from '../screen.ts';
 import type { LineOutput, Written } from './line-output.ts';
 
-/** Lines one after the other, all of them, as fast as they are read: for pipes and for terminals that cannot draw. */
+/** All lines in order, as fast as they are read: for pipes and for terminals that cannot redraw. */
 export class PlainLines implements LineOutput {
   readonly screen: Screen;
   readonly #fd: number;
@@ -19,7 +19,7 @@ export class PlainLines implements LineOutput {
   }
 
   async settle(): Promise<Written> {
-    // One after the other, so that no line is written into another.
+    // Sequential, so that lines do not mix.
     const turn = this.#turn.then(() => this.#write());
     this.#turn = turn.catch(() => {});
     return turn;

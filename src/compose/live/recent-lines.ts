@@ -6,7 +6,7 @@ interface Entry {
   text: string;
 }
 
-/** The last texts of any number of them, in bounded memory; those that are to be kept do not give way to the others. */
+/** The most recent texts, in bounded memory. Texts that must be kept are not displaced by the others. */
 export class RecentLines {
   readonly #passing = new Window();
   readonly #kept = new Window();
@@ -20,7 +20,7 @@ export class RecentLines {
     (kept ? this.#kept : this.#passing).push({ order: this.#order++, text });
   }
 
-  /** Takes all of them out, in the order in which they came, and tells how many were given up before. */
+  /** Removes and returns all texts in order, with the number of dropped ones. */
   take(): { texts: string[]; leftOut: number } {
     const entries = [...this.#passing.entries, ...this.#kept.entries].sort((a, b) => a.order - b.order);
     const leftOut = this.#order - entries.length;
@@ -48,7 +48,7 @@ class Window {
       (this.#entries.length - this.#from > MAX_ENTRIES || this.#chars > MAX_CHARS)
     )
       this.#chars -= this.#entries[this.#from++]!.text.length;
-    // Not at each one: moving them all takes longer than taking one in.
+    // Not at each one: moving them all costs more than adding one.
     if (this.#from > MAX_ENTRIES) {
       this.#entries = this.entries;
       this.#from = 0;

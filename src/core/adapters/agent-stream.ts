@@ -9,23 +9,23 @@ import { MarkerEvents } from './marker-events.ts';
 import { keepSession } from './session-file.ts';
 import { textOf } from './value-of.ts';
 
-/** How one agent's stream is read. A new one is made for each attempt. */
+/** Parses one agent's stream. Each attempt gets a new instance. */
 export interface Dialect {
-  /** Tells what an event of the stream means; false for one that it does not know, which is kept as it is. */
+  /** Emits what an event of the stream means; false for an unknown event, which is kept unchanged. */
   read(event: TypedObject, stream: AgentStream): boolean;
-  /** What the agent reads as the answer to a question; undefined when the dialect knows of no such question. */
+  /** The agent's input that answers a question; undefined when the dialect has no such question. */
   answer?(actionId: string, answer: unknown): string | undefined;
 }
 
-/** An agent that takes up another session with each word is not followed in it. */
+/** An agent that opens a session for each message is not followed into it. */
 const MAX_SESSIONS = 100;
 
-/** How the agent says that it ended. */
+/** How the agent reports its end. */
 export type Verdict =
   | { ok: true; output?: string; data?: Record<string, unknown> }
   | { ok: false; msg: string; data?: Record<string, unknown> };
 
-/** The adapter of an agent: its name, its dialect, and how it takes answers. */
+/** The adapter of an agent: its name, its dialect, and how it accepts answers. */
 export function agentAdapter(
   agent: string,
   dialect: (context: AdapterContext) => Dialect,
@@ -34,7 +34,10 @@ export function agentAdapter(
   return { make: (context) => new AgentStream(agent, dialect(context), context), ...options };
 }
 
-/** An agent's own JSON stream (contract §8), told as protocol events: nothing of it ends the run but its last word and its exit. */
+/**
+ * Converts an agent's own JSON stream (contract §8) to protocol events. Only its final message and its exit end the
+ * run.
+ */
 export class AgentStream implements Adapter {
   readonly claims: FileClaims;
   readonly #agent: string;
@@ -89,7 +92,7 @@ export class AgentStream implements Adapter {
     this.#intake.accept({ ...message, ...session, ...(hasMetrics && { metrics: this.#metrics }) });
   }
 
-  /** The agent has begun, or gone on with, a conversation of this id. */
+  /** The agent has started or resumed a conversation with this id. */
   session(id: unknown, more: Record<string, unknown> = {}): void {
     if (typeof id !== 'string' || id === '' || id === this.#sessionId) return;
     if (this.#sessionId === undefined)
@@ -100,18 +103,18 @@ export class AgentStream implements Adapter {
       keepSession(this.#context, { agent: this.#agent, session_id: id, version: ++this.#sessions });
   }
 
-  /** A part of what the agent says; `isWhole` when nothing of it is still to come. */
+  /** A part of the agent's text. `isWhole` marks the last part. */
   say(text: unknown, isWhole: boolean): void {
     if (typeof text === 'string') this.#text.push(text);
     if (isWhole) this.silence();
   }
 
-  /** What the agent was saying is complete, as it does something else. */
+  /** The agent does something else, so its text is complete. */
   silence(): void {
     this.#text.end();
   }
 
-  /** The agent has begun to do something. How much is left nobody knows, so there is no percentage. */
+  /** The agent has started an action. The remaining work is unknown, so there is no percentage. */
   step(step: string, msg: string, more: Record<string, unknown> = {}): void {
     this.silence();
     this.#intake.accept({ type: 'progress', step, msg, steps: ++this.#steps, ...more });
@@ -125,7 +128,7 @@ export class AgentStream implements Adapter {
     this.#intake.accept({ type: 'log', level, msg, ...more });
   }
 
-  /** Something went wrong that the agent may get over. */
+  /** An error from which the agent may recover. */
   problem(msg: unknown): void {
     this.#lastProblem = textOf(msg) ?? 'an error without a word';
     this.note('warn', this.#lastProblem, { source: this.#agent });
@@ -136,23 +139,23 @@ export class AgentStream implements Adapter {
     this.#intake.accept({ type: 'action_required', ...question, blocking: true });
   }
 
-  /** Hands the agent a line on its standard input. */
+  /** Writes a line to the agent's standard input. */
   send(line: string): void {
     this.#context.send(line);
   }
 
-  /** Figures of the whole attempt. */
+  /** Metrics of the whole attempt. */
   measure(metrics: Record<string, number>): void {
     Object.assign(this.#metrics, metrics);
   }
 
-  /** Figures of one turn, which count together with those of the others. */
+  /** Metrics of one turn, which are summed over the turns. */
   addUsage(usage: Record<string, number>): void {
     for (const [name, value] of Object.entries(usage))
       this.#metrics[name] = (this.#metrics[name] ?? 0) + value;
   }
 
-  /** The agent's last word. It is told when the program has ended, because only then it is the last. */
+  /** The agent's final message. It is only emitted when the program exits, because a later message may replace it. */
   conclude(verdict: Verdict): void {
     this.silence();
     this.#verdict = verdict;
@@ -161,7 +164,7 @@ export class AgentStream implements Adapter {
 
   #lastMessage(rc: number | null): ({ type: string } & Record<string, unknown>) | undefined {
     const verdict = this.#verdict;
-    const files = this.claims.told.length > 0 ? { files: this.claims.told } : {};
+    const files = this.claims.verified.length > 0 ? { files: this.claims.verified } : {};
     if (verdict === undefined) return rc === null ? undefined : this.#cutShort(rc);
     if (!verdict.ok) {
       const data = { ...verdict.data, ...files };
@@ -174,7 +177,7 @@ export class AgentStream implements Adapter {
     return { type: 'result', status: 'ok', data: { output, ...verdict.data, ...files } };
   }
 
-  /** A stream without a last word: it was cut off, whatever the exit code says. */
+  /** A stream without a final message was cut off, whatever the exit code. */
   #cutShort(rc: number): { type: string } & Record<string, unknown> {
     const why = this.#lastProblem === undefined ? '' : `: ${this.#lastProblem}`;
     const isOk = isOkExit(rc, this.#context.plan.tool.manifest.exit_codes);
@@ -183,7 +186,7 @@ export class AgentStream implements Adapter {
           type: 'error',
           code: 'E_NO_RESULT',
           msg: `the stream of ${this.#agent} ended without its last word${why}`,
-          hint: `See logs/stderr.log of the run, and whether the program writes the stream that adapter: ${this.#agent} reads.`,
+          hint: `Read logs/stderr.log of the run, and check that the program writes the stream that adapter: ${this.#agent} expects.`,
         }
       : { type: 'error', code: 'E_TOOL_FAILED', msg: `${this.#agent} ended with exit code ${rc}${why}` };
   }

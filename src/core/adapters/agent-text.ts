@@ -1,10 +1,10 @@
 import type { Marker } from '../../protocol/markers/marker.ts';
 import { MarkerStream } from '../../protocol/markers/marker-stream.ts';
 
-/** So much text is told in one event, and kept as the agent's last words. */
+/** The maximum text of one event, and of the agent's last words. */
 const MAX_TEXT_CHARS = 65_536;
 
-/** What an agent says, in whatever parts: markers in it are found, the rest is told as text, a passage at a time. */
+/** Splits an agent's text, which arrives in parts, into markers and log events of one passage each. */
 export class AgentText {
   readonly #onMarker: (marker: Marker) => void;
   readonly #onText: (text: string) => void;
@@ -20,7 +20,7 @@ export class AgentText {
     this.#onText = on.text;
   }
 
-  /** The last that was said from one `end` to the next, or its beginning when it was very long. */
+  /** The last text between two calls of `end`, or its beginning when it is very long. */
   get lastSaid(): string {
     return this.#lastSaid;
   }
@@ -37,7 +37,7 @@ export class AgentText {
     this.#stream.push(this.#encoder.encode(text));
   }
 
-  /** What was said is complete. */
+  /** The text is complete. */
   end(): void {
     if (this.#stream === undefined) return;
     this.#stream.end();

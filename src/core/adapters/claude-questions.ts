@@ -7,7 +7,7 @@ import { inShort, listOf, recordOf, textOf } from './value-of.ts';
 type Reply = (answer: unknown) => object;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The questions that Claude Code puts to its host on the control channel, and what it reads as their answers. */
+/** The questions that Claude Code asks its host on the control channel, and the answers that it reads. */
 export class ClaudeQuestions {
   readonly #attempt: number;
   readonly #open = new Map<string, { requestId: unknown; reply: Reply }>();
@@ -21,7 +21,7 @@ export class ClaudeQuestions {
     const request = recordOf(given);
     const question = questionOf(request);
     if (question === undefined) {
-      // Left without a word, it would wait for ever.
+      // Without a reply, Claude Code would wait for ever.
       const error = `ACOR does not answer '${inShort(request.subtype)}'`;
       stream.note('warn', error, { event: given });
       stream.send(controlResponse({ subtype: 'error', request_id: requestId, error }));
@@ -36,7 +36,7 @@ export class ClaudeQuestions {
     stream.ask({ action_id: id, audience, ...shown });
   }
 
-  /** The answer to a question of the control channel; any other one goes on the conversation in words. */
+  /** The reply to a question of the control channel. Any other answer continues the conversation as text. */
   answer(actionId: string, answer: unknown): string {
     const open = this.#open.get(actionId);
     this.#open.delete(actionId);
@@ -68,7 +68,7 @@ function questionOf(request: Fields): ClaudeQuestion | undefined {
       { id: 'allow', label: 'Allow' },
       { id: 'deny', label: 'Deny' },
     ],
-    // With a reason, the agent can look for another way.
+    // With a reason, the agent can look for an alternative.
     schema: {
       type: 'object',
       properties: { deny: { type: 'string' } },
@@ -82,7 +82,7 @@ function questionOf(request: Fields): ClaudeQuestion | undefined {
   };
 }
 
-/** `AskUserQuestion`: one question to four. The answer to several is an object of questions and answers. */
+/** `AskUserQuestion`: one to four questions. The answer to several is an object of questions and answers. */
 function choiceOf(input: Fields): ClaudeQuestion {
   const questions = listOf(input.questions).map(recordOf);
   const nameOf = (question: Fields) => textOf(question.question) ?? '';
@@ -124,18 +124,18 @@ function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-/** Other words than the labels are an answer, too: that is how Claude Code itself has it. */
+/** Text other than the labels is also an answer, as in Claude Code itself. */
 function schemaOf({ multiSelect, options }: Fields): object {
   const labels = listOf(options).map((option) => recordOf(option).label);
   const one = { type: 'string', minLength: 1, examples: labels };
   return multiSelect === true ? { type: 'array', items: one, minItems: 1 } : one;
 }
 
-/** What a server asks the user for. It may be declined or cancelled instead. */
+/** A question of an MCP server to the user, who may also decline or cancel. */
 function elicitationOf(request: Fields): ClaudeQuestion {
   const { mcp_server_name: server, requested_schema: wanted, mode, url } = request;
   const refusals = ['decline', 'cancel'];
-  // A dialect that it names may be one that is not at hand.
+  // The schema may name a dialect that is not available.
   const { $schema: _, ...form } = recordOf(wanted);
   const answers =
     mode === 'url'

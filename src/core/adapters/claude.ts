@@ -3,7 +3,7 @@ import { ClaudeQuestions } from './claude-questions.ts';
 import type { TypedObject } from './json-object.ts';
 import { inShort, listOf, numbersOf, recordOf, textOf } from './value-of.ts';
 
-/** `claude -p --output-format stream-json --verbose`; with `--input-format stream-json`, its questions too. */
+/** `claude -p --output-format stream-json --verbose`; with `--input-format stream-json` it also reads answers. */
 export const CLAUDE = agentAdapter('claude', ({ attempt }) => new ClaudeDialect(attempt));
 
 class ClaudeDialect implements Dialect {
@@ -17,7 +17,7 @@ class ClaudeDialect implements Dialect {
     return this.#questions.answer(actionId, answer);
   }
 
-  /** Subtypes come and go; only those that are told of here are looked at. */
+  /** Subtypes change between versions, so all others are ignored. */
   read(event: TypedObject, stream: AgentStream): boolean {
     switch (event.type) {
       case 'system':
@@ -70,7 +70,7 @@ function readToolResults(parts: Readonly<Record<string, unknown>>[], stream: Age
   return results.length > 0;
 }
 
-/** `success` is only believed when `is_error` does not say otherwise. */
+/** `success` is only valid without `is_error`. */
 function readResult(event: TypedObject, stream: AgentStream): void {
   const {
     subtype,

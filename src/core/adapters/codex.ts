@@ -3,7 +3,7 @@ import { type AgentStream, agentAdapter } from './agent-stream.ts';
 import type { TypedObject } from './json-object.ts';
 import { inShort, listOf, numbersOf, recordOf, textOf } from './value-of.ts';
 
-/** `codex exec --json`. It takes an open standard input for more of its prompt, so it hears no answers. */
+/** `codex exec --json`. It reads an open standard input as part of its prompt, so it cannot read answers. */
 export const CODEX = agentAdapter('codex', () => ({ read }), { hearsNoAnswers: true });
 
 const CHANGES: ReadonlyMap<unknown, FileChange> = new Map([
@@ -32,7 +32,7 @@ function read(event: TypedObject, stream: AgentStream): boolean {
       stream.conclude({ ok: false, msg: textOf(recordOf(event.error).message) ?? 'the turn failed' });
       return true;
     case 'error':
-      // Often one that passes, such as a lost connection: only the turn and the exit decide.
+      // Often temporary, such as a lost connection: only the turn and the exit decide.
       stream.problem(event.message);
       return true;
     default:
@@ -102,12 +102,12 @@ function readChanges({ changes, status }: Readonly<Record<string, unknown>>, str
     const name = textOf(path);
     return name === undefined ? [] : [{ path: name, change: CHANGES.get(kind) ?? null }];
   });
-  // What was not applied has changed nothing.
+  // A patch that was not applied changed nothing.
   if (status !== 'failed') for (const { path, change } of files) stream.claims.add(path, change);
   stream.step('file_change', files.map(({ path }) => path).join(', '), { files, status });
 }
 
-/** The agent's own plan: how many of its points are done says nothing of how long the others take. */
+/** The agent's own plan. The number of completed points says nothing about the remaining time. */
 function readPlan({ items }: Readonly<Record<string, unknown>>, stream: AgentStream): void {
   const points = listOf(items).map(recordOf);
   const done = points.filter(({ completed }) => completed === true).length;

@@ -7,7 +7,7 @@ import type { AdapterContext } from '../run/attempt/adapter.ts';
 import { artifactRoots } from '../run/attempt/collect-artifacts.ts';
 import { type MeasuredArtifact, measureArtifact } from '../store-files/artifacts.ts';
 
-/** What a program says it did to a file; `holds` says whether the disk agrees. */
+/** A program's claim about a file; `holds` is whether the disk agrees. */
 export interface ReportedFile {
   path: string;
   change: FileChange | null;
@@ -15,22 +15,28 @@ export interface ReportedFile {
 }
 
 const MAX_FILES = 10_000;
-/** The clock of a file system may be a little behind. */
+/** The clock of the file system may lag behind. */
 const CLOCK_SLACK_MS = 50;
 
-/** The files that a program tells of, held against the disk at its end (contract §8). What does not hold is told by a `runner_warning`. */
+/**
+ * The files that a program claims to have changed, verified on disk at its end (contract §8). A false claim becomes a
+ * `runner_warning`.
+ */
 export class FileClaims {
   readonly #context: AdapterContext;
   readonly #claims = new Map<string, FileChange | null>();
-  /** Found, and measured by the runner itself. */
+  /** Files that exist, measured by the runner itself. */
   readonly measured: MeasuredArtifact[] = [];
-  readonly told: ReportedFile[] = [];
+  readonly verified: ReportedFile[] = [];
 
   constructor(context: AdapterContext) {
     this.#context = context;
   }
 
-  /** Takes note of a file; of several words on one file the last counts, but what was created stays so when it is changed. */
+  /**
+   * Records a claim. For several claims about one file the last one counts, but a created and then modified file stays
+   * created.
+   */
   add(path: string, change: FileChange | null): void {
     const known = this.#claims.get(path);
     if (known === 'created' && change !== 'deleted') return;
@@ -38,16 +44,16 @@ export class FileClaims {
       this.#context.intake.warnOnce(
         'files',
         'E_PROTOCOL',
-        `the tool tells of more than ${MAX_FILES} files; the others are left out`,
+        `the tool reports more than ${MAX_FILES} files; the others are ignored`,
       );
     } else this.#claims.set(path, change);
   }
 
-  /** Holds everything against the disk. Once, when the program has ended. */
+  /** Verifies all claims on disk. Call it once, after the program has exited. */
   settle(): void {
     for (const [path, change] of this.#claims) {
       const problem = this.#problemOf(path, change);
-      this.told.push({ path, change, holds: problem === undefined });
+      this.verified.push({ path, change, holds: problem === undefined });
       if (problem === undefined) continue;
       const word = { path, ...(change !== null && { change }) };
       this.#context.intake.warnOnce(`file:${path}`, 'E_PROTOCOL', problem, word);
@@ -73,18 +79,21 @@ export class FileClaims {
       if (!(error instanceof AcorError)) throw error;
       return `${says}: ${error.message}`;
     }
-    // A system that does not keep the time of birth tells 0.
+    // A file system without birth times returns 0.
     return change === 'created' && stats.birthtimeMs > 0 && stats.birthtimeMs < before
       ? `${says}, and it was there before the run`
       : undefined;
   }
 
-  /** The time of status is the surest, but for root's runs: their granted files change their owner before the tool starts. */
+  /**
+   * The change time is the most reliable, except in root's runs, where the granted files change their owner before the
+   * tool starts.
+   */
   #lastTouchMs({ mtimeMs, birthtimeMs, ctimeMs }: Stats): number {
     return Math.max(mtimeMs, birthtimeMs, this.#context.plan.sandboxed.changesUser ? 0 : ctimeMs);
   }
 
-  /** Where the file may be: where the tool works, in the workspace, or in a folder that the run may write. */
+  /** The candidates for the file: below the working directory, in the workspace, or in a writable folder of the run. */
   #placesOf(path: string): string[] {
     const { plan, layout } = this.#context;
     const granted = plan.grants.filter(({ access }) => access === 'write').map((grant) => grant.path);
@@ -100,7 +109,7 @@ function statOf(path: string): { path: string; stats: Stats } | undefined {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     return stats === undefined ? undefined : { path, stats };
   } catch {
-    // A part of the way is no folder, or may not be entered.
+    // A part of the path is not a folder, or is not accessible.
     return undefined;
   }
 }

@@ -2,7 +2,10 @@ import { type AgentStream, agentAdapter } from './agent-stream.ts';
 import type { TypedObject } from './json-object.ts';
 import { inShort, numbersOf, recordOf, textOf } from './value-of.ts';
 
-/** `gemini --output-format stream-json`. It takes an open standard input for more of its prompt, so it hears no answers. */
+/**
+ * `gemini --output-format stream-json`. It reads an open standard input as part of its prompt, so it cannot read
+ * answers.
+ */
 export const GEMINI = agentAdapter('gemini', () => ({ read }), { hearsNoAnswers: true });
 
 function read(event: TypedObject, stream: AgentStream): boolean {
@@ -11,7 +14,7 @@ function read(event: TypedObject, stream: AgentStream): boolean {
       stream.session(event.session_id, { model: event.model });
       return true;
     case 'message':
-      // The prompt comes back as a message of the user.
+      // The stream repeats the prompt as a message of the user.
       if (event.role !== 'assistant') return false;
       stream.say(event.content, event.delta !== true);
       return true;

@@ -1,6 +1,6 @@
 import type { Intake } from '../run/attempt/intake.ts';
 
-/** JSON nested deeper than this cannot be relied on to be read and written again by whoever reads the events. */
+/** Readers of the events cannot be relied on to parse and write JSON nested deeper than this. */
 const MAX_DEPTH = 1000;
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -8,7 +8,7 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** A message of a JSONL stream: an object with a `type`. */
 export type TypedObject = { type: string; [field: string]: unknown };
 
-/** Reads a line that holds a JSON object; any other is kept as a stray line, and undefined. */
+/** Parses a line that contains a JSON object. Any other line is recorded as a stray line and returns undefined. */
 export function readJsonObject(
   intake: Intake,
   bytes: Uint8Array,
@@ -23,7 +23,7 @@ export function readJsonObject(
     return undefined;
   }
   if (text.includes('\uFFFD') && !isUtf8(view)) {
-    intake.warnOnce('utf8', 'E_PROTOCOL', 'the tool writes bytes that are no UTF-8; they were replaced');
+    intake.warnOnce('utf8', 'E_PROTOCOL', 'the tool wrote bytes that are not UTF-8; they were replaced');
   }
   if (isTooDeep(view)) {
     intake.unparsedLine(`json nested deeper than ${MAX_DEPTH} levels`, text);
@@ -42,7 +42,7 @@ export function readJsonObject(
   return undefined;
 }
 
-/** The same, for streams in which each object has a `type`. */
+/** Like `jsonObject`, for streams in which each object has a `type`. */
 export function readTypedObject(
   intake: Intake,
   bytes: Uint8Array,
@@ -56,7 +56,7 @@ export function readTypedObject(
   return undefined;
 }
 
-/** Counts brackets, those within strings too: a line of text with a thousand open ones is not worth being told apart. */
+/** Counts brackets, including those in strings: a line with a thousand open ones is not worth a precise check. */
 function isTooDeep(bytes: Uint8Array): boolean {
   if (bytes.length < MAX_DEPTH) return false;
   let depth = 0;

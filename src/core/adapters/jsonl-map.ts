@@ -11,11 +11,11 @@ export const JSONL_MAP: AdapterKind = { make: (context) => new JsonlMapAdapter(c
 const CHANGES: readonly FileChange[] = ['created', 'modified', 'deleted'];
 
 type Message = Record<string, unknown>;
-/** What a part of a rule comes to for a message; undefined is left out. */
+/** The value of a rule's field for a message; undefined is omitted. */
 type Value = (message: Message) => unknown;
 type Rule = { isFor: (message: Message) => boolean; to: MapTarget; fields: Value };
 
-/** Somebody else's JSONL, mapped by the rules of the manifest (contract §1): the first rule that fits counts. */
+/** Maps another program's JSONL by the rules of the manifest (contract §1): the first matching rule applies. */
 class JsonlMapAdapter implements Adapter {
   readonly #context: AdapterContext;
   readonly #claims: FileClaims;
@@ -56,7 +56,7 @@ class JsonlMapAdapter implements Adapter {
       this.#context.intake.warnOnce(
         'map:artifact',
         'E_PROTOCOL',
-        "a rule of map to artifact found no text for 'path'; the message is passed over",
+        "a rule of map to artifact found no text for 'path'; the message was ignored",
       );
   }
 }

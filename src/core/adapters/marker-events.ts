@@ -8,13 +8,13 @@ import type {
 import type { AdapterContext } from '../run/attempt/adapter.ts';
 import type { FileClaims } from './file-claims.ts';
 
-/** What stands between a program and its going on. */
+/** What a program waits for. */
 export interface Blocked {
   reason: string;
   actionId: string;
 }
 
-/** Tells markers as events (contract §8): whatever program printed them, and in whatever stream. */
+/** Converts markers to events (contract §8), whatever program printed them, and in whatever stream. */
 export class MarkerEvents {
   readonly #context: AdapterContext;
   readonly #files: FileClaims;
@@ -27,7 +27,7 @@ export class MarkerEvents {
     this.#files = files;
   }
 
-  /** What it was blocked by when it said its last; undefined when it went on. */
+  /** What blocked the program at the end; undefined when it continued. */
   get blocked(): Blocked | undefined {
     return this.#blocked;
   }
@@ -36,13 +36,13 @@ export class MarkerEvents {
     return this.#complete;
   }
 
-  /** An answer has come: what it was asked for blocks no more. */
+  /** The question was answered, so it no longer blocks. */
   answered(actionId: string): void {
     if (this.#blocked?.actionId === actionId) this.#blocked = undefined;
   }
 
   take({ name, data, cut }: Marker): void {
-    // Whoever makes progress, or is done, is not blocked.
+    // A program that makes progress or is done is not blocked.
     if (name === 'PROGRESS' || name === 'CODEX_COMPLETE') this.#blocked = undefined;
     switch (name) {
       case 'PROGRESS':
@@ -85,7 +85,7 @@ export class MarkerEvents {
       action_id: this.#nextId(),
       msg: question,
       ...(context !== '' && { context: { text: context } }),
-      // Another answer in words than one of these is one, too.
+      // Free text other than these is also an answer.
       ...(choices.length > 0 && { options: choices, schema: { type: 'string' } }),
       blocking: false,
     });
@@ -109,7 +109,7 @@ export class MarkerEvents {
   }
 }
 
-/** An id for a question that a program asks anew in each attempt: the answer to an earlier one is not its own. */
+/** An id that is unique to the attempt: an answer to an earlier attempt must not answer this question. */
 export function attemptId(id: string, attempt: number): string {
   return attempt === 1 ? id : `${id}.${attempt}`;
 }

@@ -6,7 +6,9 @@ import { blockedError } from './blocked-error.ts';
 import { FileClaims } from './file-claims.ts';
 import { MarkerEvents } from './marker-events.ts';
 
-/** A program that waits for an answer writes nothing after its question: it is complete when nothing has come for so long. */
+/**
+ * A program that waits for an answer prints nothing after its question: after this silence the question is complete.
+ */
 const QUIET_MS = 1000;
 
 export const MARKERS: AdapterKind = {
@@ -15,7 +17,7 @@ export const MARKERS: AdapterKind = {
   keepsEmptyLines: true,
 };
 
-/** A program that reports by markers in its text (contract §8). What is no marker is a `log`. */
+/** A program that reports with markers in its text (contract §8). Other lines become `log` events. */
 class MarkersAdapter implements Adapter {
   readonly #context: AdapterContext;
   readonly #claims: FileClaims;
@@ -69,7 +71,7 @@ class MarkersAdapter implements Adapter {
         type: 'result',
         status: 'ok',
         ...(iterations !== null && { metrics: { iterations } }),
-        data: { output: summary, files: this.#claims.told },
+        data: { output: summary, files: this.#claims.verified },
       });
     }
   }

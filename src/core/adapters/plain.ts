@@ -2,12 +2,12 @@ import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapte
 import type { Intake } from '../run/attempt/intake.ts';
 import { isOkExit } from '../run/outcome.ts';
 
-/** Text up to this length is repeated whole in the result, so that a short answer need not be put together from events. */
+/** Text up to this length is repeated in the result, so that a short answer need not be assembled from events. */
 const INLINE_OUTPUT_CHARS = 65_536;
 
 export const PLAIN: AdapterKind = { make: (context) => new PlainAdapter(context), isText: true };
 
-/** Any program (contract §1): each line of stdout is a `log`, the exit code is the result or the error. */
+/** Any program (contract §1): each line of stdout is a `log`, and the exit code decides between result and error. */
 class PlainAdapter implements Adapter {
   readonly #intake: Intake;
   readonly #isJson: boolean;
@@ -60,12 +60,12 @@ class PlainAdapter implements Adapter {
         type: 'error',
         code: 'E_PROTOCOL',
         msg: `the manifest says output: json, but stdout is no JSON: ${(error as Error).message}`,
-        hint: 'Set output: text in the manifest, or have the program print one JSON document.',
+        hint: 'Set output: text in the manifest, or make the program print exactly one JSON document.',
       });
     }
   }
 
-  /** The limit on output bounds what is kept for `output: json`; plain text is only kept while it is short. */
+  /** The output limit bounds the text for `output: json`; plain text is only kept while it is short. */
   #remember(msg: string): void {
     this.#keptChars += msg.length + 1;
     if (this.#isJson || this.#keptChars <= INLINE_OUTPUT_CHARS) this.#kept.push(msg);

@@ -5,8 +5,9 @@ import { errorMessage } from '../../util/error-code.ts';
 import type { AdapterContext } from '../run/attempt/adapter.ts';
 
 /**
- * Keeps the id of an agent's session as the checkpoint `session`, as the SDKs would have saved it, so that the next attempt can go on
- * with it. The folder is the tool's own to write: it is opened first and written through, so that no link in its place is followed.
+ * Saves the id of an agent's session as the checkpoint `session`, as the SDKs do, so that the next attempt can resume
+ * it. The tool can write this folder, so the file is opened first and written through the descriptor, and no link is
+ * followed.
  */
 export function keepSession(
   { intake, layout }: AdapterContext,
@@ -26,7 +27,7 @@ export function keepSession(
     intake.warnOnce(
       'session',
       undefined,
-      `the session of ${data.agent} could not be kept: ${errorMessage(error)}`,
+      `the session of ${data.agent} could not be saved: ${errorMessage(error)}`,
     );
   } finally {
     if (folder !== undefined) closeSync(folder);

@@ -1,4 +1,4 @@
-/** A value of a stranger's message, if it is such an object; else one without fields. */
+/** Returns an untrusted value if it is an object, else an empty object. */
 export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
@@ -9,7 +9,7 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A text with something in it. */
+/** A non-empty text. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
@@ -20,7 +20,10 @@ export function numbersOf(value: unknown): Record<string, number> {
   return Object.fromEntries(entries.filter((entry): entry is [string, number] => Number.isFinite(entry[1])));
 }
 
-/** A value in one line of at most so many characters. Never `String(value)`: an object may hold a `toString` that is none. */
+/**
+ * Formats a value on one line of limited length. Do not use `String(value)`: an object may contain a `toString` that is
+ * not a function.
+ */
 export function inShort(value: unknown, maxChars = 200): string {
   const text = (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
     .replace(/\s+/g, ' ')

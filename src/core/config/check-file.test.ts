@@ -9,7 +9,7 @@ const problemsOf = async (text: string) =>
   checkFile(manifestFile, await parseYaml('tool.yaml', text)).problems;
 
 describe('the check of a file', () => {
-  it('tells every mistake at once, in the order of the file, with its place, its rule and its fix', async () => {
+  it('reports every problem at once, in the order of the file, with its place, its rule and its fix', async () => {
     const problems = await problemsOf(
       'name: a\ntimeout_s: "10"\nverion: 1.0.0\nrole: leef\npermissions:\n  netwrk: {}\n',
     );
@@ -17,22 +17,22 @@ describe('the check of a file', () => {
       problems.map((each) => [problemText(each), each.rule, each.fix]),
       [
         [
-          `tool.yaml:2:12: 'timeout_s' must be a number, and is the text "10"`,
+          `tool.yaml:2:12: 'timeout_s' must be a number, got the text "10"`,
           'type',
           'Write it without quotes: timeout_s: 10',
         ],
         [
-          `tool.yaml:3:1: unknown key 'verion'; the nearest known one is 'version'`,
+          `tool.yaml:3:1: unknown key 'verion'; did you mean 'version'?`,
           'unknown-key',
           "Write 'version', or leave it out.",
         ],
         [
-          `tool.yaml:4:7: 'role' must be one of leaf, orchestrator, and is the text "leef"`,
+          `tool.yaml:4:7: 'role' must be one of leaf, orchestrator, got the text "leef"`,
           'allowed-values',
           'Write role: leaf',
         ],
         [
-          `tool.yaml:6:3: unknown key 'netwrk' in 'permissions'; the nearest known one is 'network'`,
+          `tool.yaml:6:3: unknown key 'netwrk' in 'permissions'; did you mean 'network'?`,
           'unknown-key',
           "Write 'network', or leave it out.",
         ],
@@ -56,7 +56,7 @@ describe('the check of a file', () => {
     assert.match(problem!.message, /^'inputs\[1\]\.type'/);
   });
 
-  it('tells of a key that is missing', async () => {
+  it('reports a missing key', async () => {
     const [problem] = await problemsOf('inputs:\n  - type: int\n');
     assert.deepEqual(
       [problem?.rule, problem?.message, problem?.line],
@@ -64,7 +64,7 @@ describe('the check of a file', () => {
     );
   });
 
-  it('tells of a key without a value, a name that does not fit, and a number out of bounds', async () => {
+  it('reports a key without a value, an invalid name, and a number out of range', async () => {
     const problems = await problemsOf(
       'examples:\nenv: {set: {1x: a}}\nexit_codes: {bad: 900}\ntimeout_s: 0\n',
     );
@@ -86,7 +86,7 @@ describe('the check of a file', () => {
     );
   });
 
-  it('gives the data when there is nothing to tell', async () => {
+  it('returns the data when there are no problems', async () => {
     assert.equal(checkFile(manifestFile, await parseYaml('tool.yaml', 'name: a\n')).data?.name, 'a');
   });
 

@@ -3,12 +3,12 @@ import { nearestWords } from '../../util/nearest.ts';
 import type { Problem } from './problem.ts';
 import type { KeyPath, YamlFile } from './yaml-file.ts';
 
-/** A mistake as the schema reports it. */
+/** An issue as the schema reports it. */
 export type Issue = z.core.$ZodIssue & { input?: unknown; params?: Record<string, unknown> };
 
 /**
- * Holds a file against its schema. Every mistake is reported at once, with its place, its rule and its fix. `onIssue` receives
- * of each as the schema has it, and of the keys that are known at its place.
+ * Validates a file against its schema. Reports every problem at once, with its place, rule and fix. `onIssue` gets each
+ * schema issue, and the known keys at its place.
  */
 export function checkFile<T>(
   schema: z.ZodType<T>,
@@ -20,7 +20,7 @@ export function checkFile<T>(
   const knownKeys = new Map<string, string[]>();
   const checked = schema.safeParse(value, {
     reportInput: true,
-    // Called for what has no words of its own: these are found below, and the known keys are at hand only here.
+    // Called for issues without a special message; these are found below, and the known keys are only available here.
     error: (issue) => {
       if (issue.code === 'unrecognized_keys')
         knownKeys.set(JSON.stringify(issue.path ?? []), keysOf(issue.inst));
@@ -60,7 +60,7 @@ function unknownKey(yaml: YamlFile, path: KeyPath, key: string, known: string[])
     file: yaml.file,
     ...yaml.placeOfKey(path, key),
     rule: 'unknown-key',
-    message: `unknown key '${key}'${holder}${nearest ? `; the nearest known one is '${nearest}'` : ''}`,
+    message: `unknown key '${key}'${holder}${nearest ? `; did you mean '${nearest}'?` : ''}`,
     fix: nearest ? `Write '${nearest}', or leave it out.` : `Leave it out. Known keys: ${known.join(', ')}.`,
   };
 }
@@ -82,7 +82,7 @@ function explain(issue: Issue, path: KeyPath, source: string | undefined): Expla
       const expected = WORDS[issue.expected] ?? issue.expected;
       return {
         rule: 'type',
-        message: `${name} must be ${expected}, and is ${described(input)}`,
+        message: `${name} must be ${expected}, got ${described(input)}`,
         fix: typeFix(issue.expected, key, input, source),
       };
     }
@@ -91,7 +91,7 @@ function explain(issue: Issue, path: KeyPath, source: string | undefined): Expla
       const [nearest] = nearestWords(String(input), allowed, 1);
       return {
         rule: 'allowed-values',
-        message: `${name} ${issue.message || `must be one of ${allowed.join(', ')}`}, and is ${described(input)}`,
+        message: `${name} ${issue.message || `must be one of ${allowed.join(', ')}`}, got ${described(input)}`,
         fix:
           nearest || allowed.length === 1
             ? `Write ${key}: ${nearest ?? allowed[0]}`
@@ -115,8 +115,8 @@ function explain(issue: Issue, path: KeyPath, source: string | undefined): Expla
     default:
       return {
         rule: 'format',
-        message: `${name} ${issue.message || 'does not hold'}, and is ${described(input)}`,
-        fix: 'Write it as the rule says.',
+        message: `${name} ${issue.message || 'is invalid'}, got ${described(input)}`,
+        fix: 'Change the value to match the rule.',
       };
   }
 }
@@ -172,7 +172,7 @@ function described(value: unknown): string {
   return typeof value === 'string' ? `the text ${short}` : `the ${typeof value} ${short}`;
 }
 
-/** `inputs[0].name`: a path as a person writes it. */
+/** `inputs[0].name`: a path in readable form. */
 function dotted(path: KeyPath): string {
   return path.reduce<string>(
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),

@@ -2,10 +2,10 @@ import { UPGRADE_CONFIG } from '../../protocol/next-steps.ts';
 import type { Problem } from './problem.ts';
 import type { YamlFile } from './yaml-file.ts';
 
-/** The version of the configuration file that this ACOR reads and writes. */
+/** The configuration version that this ACOR reads and writes. */
 export const CONFIG_VERSION = 1;
 
-/** A file of another version. It is the only mistake reported: the other rules do not apply to that version. */
+/** The problem of a different version. It is the only one reported: the other rules do not apply to that version. */
 export function otherVersion(yaml: YamlFile): Problem | undefined {
   const version = (yaml.value as { version?: unknown } | null | undefined)?.version;
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version === CONFIG_VERSION)
@@ -15,7 +15,7 @@ export function otherVersion(yaml: YamlFile): Problem | undefined {
     file: yaml.file,
     ...yaml.placeOf(['version']),
     rule: 'config-version',
-    message: `the file is of version ${version}, and this ACOR reads version ${CONFIG_VERSION}`,
+    message: `the file has version ${version}; this ACOR reads version ${CONFIG_VERSION}`,
     ...(isOlder && { next: [UPGRADE_CONFIG] }),
     fix: isOlder
       ? 'Bring it up to date.'

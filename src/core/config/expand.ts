@@ -5,8 +5,8 @@ import type { KeyPath, YamlFile } from './yaml-file.ts';
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
 /**
- * Puts the environment's values in place of `${VAR}` and `${VAR:-default}`; the default also stands in for an empty
- * value. What is unset and has no default is a problem that names the variable.
+ * Replaces `${VAR}` and `${VAR:-default}` with values from the environment; the default also replaces an empty value. A
+ * variable that is unset and has no default is a problem.
  */
 export function expandVariables(
   yaml: YamlFile,
@@ -31,11 +31,11 @@ export function expandVariables(
         ...yaml.placeOf(path),
         rule: 'unset-variable',
         message: `the variable ${name} is not set`,
-        fix: `Set it (export ${name}=…), or give a default: \${${name}:-…}`,
+        fix: `Set it (export ${name}=…), or write a default: \${${name}:-…}`,
       });
       return whole;
     });
-    // A number written as ${VAR} is text to YAML, and a number to the reader.
+    // YAML reads ${VAR} as text even where a number is wanted.
     const kind = CONFIG_KEYS[path.join('.')];
     return expanded === text || kind === 'list' ? expanded : readText(kind, expanded);
   };

@@ -3,7 +3,10 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
 
-/** Finds the project upwards from a folder (contract §6): the nearest folder that holds `.acor`, else the folder itself. */
+/**
+ * Finds the project from a folder upwards (contract §6): the nearest folder that contains `.acor`, else the folder
+ * itself.
+ */
 export function findProject(cwd: string): { root: string; file: string | null } {
   const start = resolve(cwd);
   for (let dir = start; ; dir = dirname(dir)) {
@@ -15,25 +18,25 @@ export function findProject(cwd: string): { root: string; file: string | null } 
   }
 }
 
-/** The user's own file, in the XDG configuration folder; null when there is none. */
+/** The user's configuration file, in the XDG configuration folder; null when it does not exist. */
 export function findUserFile(env: Readonly<Record<string, string | undefined>>): string | null {
   const file = join(userFolder('XDG_CONFIG_HOME', '.config', env), 'config.yaml');
   return isNamed(file) ? file : null;
 }
 
-/** ACOR's folder among those that XDG gives a user. */
+/** ACOR's folder in an XDG base directory. */
 export function userFolder(
   variable: 'XDG_CONFIG_HOME' | 'XDG_DATA_HOME' | 'XDG_CACHE_HOME',
   fallback: string,
   env: Readonly<Record<string, string | undefined>>,
 ): string {
   const xdg = env[variable];
-  // The XDG specification has relative values ignored.
+  // The XDG specification requires relative values to be ignored.
   const base = xdg && isAbsolute(xdg) ? xdg : join(env['HOME'] || homedir(), fallback);
   return join(base, 'acor');
 }
 
-/** All folders of ACOR's own in a user's home: policies, approvals and what was read of them are no tool's business. */
+/** All of ACOR's folders in a user's home. Tools must not access policies, approvals and caches of them. */
 export function userFolders(env: Readonly<Record<string, string | undefined>>): string[] {
   return [
     userFolder('XDG_CONFIG_HOME', '.config', env),
@@ -42,7 +45,10 @@ export function userFolders(env: Readonly<Record<string, string | undefined>>): 
   ];
 }
 
-/** A file that is there and cannot be reached, such as a link to nowhere, is not taken for none: its settings would vanish unseen. */
+/**
+ * A file that exists but cannot be read, such as a dangling link, is an error: its settings must not be silently
+ * ignored.
+ */
 export function isNamed(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -1,6 +1,6 @@
 export type KeyKind = 'text' | 'number' | 'boolean' | 'list';
 
-/** The settings that a variable can override, and what its text stands for. A test holds the table to the schema. */
+/** The settings that a variable can override, and the type of each. A test compares the table with the schema. */
 export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'project.name': 'text',
   'project.tools_dirs': 'list',
@@ -58,20 +58,20 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   plugins: 'list',
 };
 
-/** Names that seed 000 uses; the ACOR_ name of the same setting wins. */
+/** Variable names from seed 000; the ACOR_ name of the same setting wins. */
 const ALIASES: Readonly<Record<string, string>> = {
   'environment.timeout_s': 'TOOL_TIMEOUT_S',
   'environment.heartbeat_grace_s': 'HEARTBEAT_GRACE_S',
 };
 
-/** The variables that set a key, the strongest first. */
+/** The variables that set a key, in order of precedence. */
 export function variablesOf(key: string): string[] {
   const name = `ACOR_${key.replaceAll('.', '_').toUpperCase()}`;
   const alias = ALIASES[key];
   return alias === undefined ? [name] : [name, alias];
 }
 
-/** What a text stands for. A text that does not fit its kind stays as it is, and fails the check with its own words. */
+/** Converts the text to the type. A text that does not fit stays as it is, and the schema check reports it. */
 export function readText(kind: KeyKind | undefined, text: string): unknown {
   switch (kind) {
     case 'number':

@@ -6,7 +6,7 @@ import type { KeyPath, YamlFile } from './yaml-file.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 type Tree = { [key: string]: unknown };
 
-/** The settings of a file, checked. Throws E_CONFIG_INVALID with every mistake at once. */
+/** The validated settings of a file. Throws E_CONFIG_INVALID with every problem. */
 export async function settingsOfFile(file: string, env: Env): Promise<Setting[]> {
   const cache = new SettingsCache(file, env);
   const cached = cache.read();
@@ -26,12 +26,12 @@ export async function settingsOfFile(file: string, env: Env): Promise<Setting[]>
       where: placeText({ file, ...yaml.placeOf(path) }),
     })),
   );
-  // What a variable has put in differs from start to start.
+  // A value from a variable may differ between starts.
   if (value === yaml.value || JSON.stringify(value) === JSON.stringify(yaml.value)) cache.write(settings);
   return settings;
 }
 
-/** The settings that environment variables make. An empty variable counts as unset. */
+/** The settings from environment variables. An empty variable counts as unset. */
 export async function settingsOfEnvironment(env: Env): Promise<Setting[]> {
   const settings: Setting[] = [];
   for (const [key, kind] of Object.entries(CONFIG_KEYS)) {
@@ -43,7 +43,7 @@ export async function settingsOfEnvironment(env: Env): Promise<Setting[]> {
   return settings;
 }
 
-/** The settings that flags make, by dotted key. */
+/** The settings from flags, by dotted key. */
 export async function settingsOfFlags(overrides: Readonly<Record<string, unknown>>): Promise<Setting[]> {
   const settings = Object.entries(overrides)
     .filter(([, value]) => value !== undefined)
@@ -52,7 +52,7 @@ export async function settingsOfFlags(overrides: Readonly<Record<string, unknown
   return settings;
 }
 
-/** Puts a setting in its place. */
+/** Sets the value at the key's path. */
 export function applySetting(tree: Tree, { path, value }: Pick<Setting, 'path' | 'value'>): void {
   let holder = tree;
   for (const key of path.slice(0, -1)) {
@@ -62,10 +62,10 @@ export function applySetting(tree: Tree, { path, value }: Pick<Setting, 'path' |
   holder[path.at(-1)!] = value;
 }
 
-/** The settings that a tree holds. Lists are taken as a whole. */
+/** The settings in a tree. A list is one setting. */
 export function leavesOf(tree: Tree, above: string[] = []): { path: string[]; value: unknown }[] {
   return Object.entries(tree).flatMap(([key, value]) => {
-    // Setting it would reach into every object of the program.
+    // Setting `__proto__` would change every object of the program.
     if (key === '__proto__') return [];
     const path = [...above, key];
     const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -84,14 +84,14 @@ async function checkSettings(settings: Setting[], nameOf: (where: string) => str
 }
 
 async function check(yaml: YamlFile, value: unknown, problems: Problem[]): Promise<void> {
-  // What a missing variable would have been cannot be checked.
+  // A value with an unset variable cannot be validated.
   const unset = new Set(problems.map(placeText));
   const mistakes = yaml.problems.length > 0 ? [] : await mistakesOf(yaml, value);
   refuse([...problems, ...mistakes.filter((mistake) => !unset.has(placeText(mistake)))]);
 }
 
 async function mistakesOf(yaml: YamlFile, value: unknown): Promise<Problem[]> {
-  // Loaded late: a project without any setting needs no schema.
+  // Loaded late: a project without settings needs no schema.
   const [{ checkFile }, { configFile }, { otherVersion }] = await Promise.all([
     import('./check-file.ts'),
     import('../../protocol/config-file.ts'),

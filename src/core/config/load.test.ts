@@ -132,7 +132,7 @@ describe('variables in the configuration', () => {
     assert.deepEqual([config.environment.timeout_s, config.environment.heartbeat_grace_s], [60, 5]);
   });
 
-  it('that are unset and have no default are told with their names and places, all at once', async () => {
+  it('that are unset and have no default are reported with their names and places, all at once', async () => {
     project.write(
       '.acor/config.yaml',
       'project:\n  runs_dir: ${A}\n  tools_dirs: ["x/${B}"]\nstorage: {keeep: 1}\n',
@@ -143,7 +143,7 @@ describe('variables in the configuration', () => {
       [
         ['unset-variable', 2, 'the variable A is not set'],
         ['unset-variable', 3, 'the variable B is not set'],
-        ['unknown-key', 4, "unknown key 'keeep' in 'storage'; the nearest known one is 'keep'"],
+        ['unknown-key', 4, "unknown key 'keeep' in 'storage'; did you mean 'keep'?"],
       ],
     );
   });
@@ -216,7 +216,7 @@ describe('the paths of the configuration', () => {
 });
 
 function load(options: Partial<Parameters<typeof loadConfig>[0]> = {}) {
-  return loadConfig({ cwd: project.root, ...options, env: { HOME: project.at('nobody'), ...options.env } });
+  return loadConfig({ cwd: project.root, ...options, env: { HOME: project.at('no-home'), ...options.env } });
 }
 
 async function failureOf(loading: Promise<unknown>): Promise<AcorError> {

@@ -7,28 +7,28 @@ import type { Setting } from './settings-cache.ts';
 
 export type ConfigSource = 'flag' | 'environment' | 'project' | 'user' | 'default';
 
-/** Where a value came from: the source, and the file:line:column or the variable. */
+/** The origin of a value: the source, and file:line:column or the variable. */
 export interface Origin {
   source: ConfigSource;
   where?: string;
 }
 
-/** The configuration in force, and where each value of it came from. */
+/** The effective configuration, and the origin of each value. */
 export interface LoadedConfig {
   config: Config;
-  /** The folder that holds `.acor`, else the working directory; absolute. */
+  /** The folder that contains `.acor`, else the working directory; absolute. */
   root: string;
   /** The project's file, or null when there is none. */
   file: string | null;
   /** By dotted key. */
   origins: Record<string, Origin>;
-  /** Keys of the files that are still read and no longer to be written, in words. */
+  /** Deprecated keys in the files, described in words. */
   warnings: string[];
 }
 
 /**
- * Loads the configuration (contract §6): a flag wins over a variable, that over the project's file, that over the
- * user's, that over the default. Throws E_CONFIG_INVALID with every mistake of the source that has one.
+ * Loads the configuration (contract §6). Precedence: flag, variable, project file, user file, default. Throws
+ * E_CONFIG_INVALID with every problem of the first invalid source.
  */
 export async function loadConfig(options: {
   cwd: string;

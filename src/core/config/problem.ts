@@ -1,6 +1,9 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
-/** A mistake in a file that a person wrote: where, which rule, and what puts it right. Lines and columns count from 1; 0 means the whole file. */
+/**
+ * A problem in a file that a person wrote: its place, its rule and its fix. Lines and columns count from 1; 0 means the
+ * whole file.
+ */
 export interface Problem {
   file: string;
   line: number;
@@ -8,11 +11,11 @@ export interface Problem {
   rule: string;
   message: string;
   fix: string;
-  /** The operations that fix it, if any; not part of what is shown of the mistake. */
+  /** The operations that fix it. They are not part of the shown problem. */
   next?: readonly NextStep[];
 }
 
-/** What is shown of a mistake. */
+/** The shown part of a problem. */
 export function withoutNext<T extends { next?: unknown }>({ next: _, ...shown }: T): Omit<T, 'next'> {
   return shown;
 }
@@ -22,12 +25,12 @@ export function problemText(problem: Problem): string {
   return `${placeText(problem)}: ${problem.message}`;
 }
 
-/** `file:line:column`, or the file alone when it is meant as a whole. */
+/** `file:line:column`, or the file alone for a problem of the whole file. */
 export function placeText({ file, line, column }: Pick<Problem, 'file' | 'line' | 'column'>): string {
   return line > 0 ? `${file}:${line}:${column}` : file;
 }
 
-/** Throws E_CONFIG_INVALID with every mistake at once; does nothing where there is none. */
+/** Throws E_CONFIG_INVALID with every problem; does nothing without problems. */
 export function refuse(problems: readonly Problem[]): void {
   const [first, ...others] = problems;
   if (first === undefined) return;
@@ -39,7 +42,7 @@ export function refuse(problems: readonly Problem[]): void {
   });
 }
 
-/** A problem of a file or folder as a whole. */
+/** A problem of a whole file or folder. */
 export function problemOf(file: string, rule: string, message: string, fix: string): Problem {
   return { file, line: 0, column: 0, rule, message, fix };
 }

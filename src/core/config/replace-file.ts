@@ -4,8 +4,8 @@ import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 
 /**
- * Puts a new text in the place of a file that a person wrote, whole or not at all: its mode is kept, and a link to it stays one.
- * With `as` it is written beside it, under that name. Throws E_PERMISSION and E_DISK_FULL.
+ * Replaces the text of a user's file atomically, keeps its mode, and writes through a link. With `as`, writes a file of
+ * that name beside it instead. Throws E_PERMISSION and E_DISK_FULL.
  */
 export function replaceFile(file: string, text: string, as?: string): void {
   try {

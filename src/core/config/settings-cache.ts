@@ -6,21 +6,21 @@ import { ACOR_VERSION } from '../../util/version.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** One setting: the path of its key, its value, and where it was written. */
+/** One setting: the path of its key, its value, and its place. */
 export interface Setting {
   path: string[];
   value: unknown;
   where: string;
-  /** The outdated key by which it was written, and what to write instead. */
+  /** The deprecated key that was used, and its replacement. */
   deprecated?: { key: string; fix: string };
 }
 
-/** A change within one tick of the file system's clock (10 ms at most) leaves no trace in its times. */
+/** A second change within one tick of the file system's clock (at most 10 ms) does not change the timestamps. */
 const CLOCK_TICK_MS = 20;
 
 /**
- * What a configuration or policy file said, kept in the user's cache folder, so that an ordinary start loads neither a YAML reader
- * nor a schema. The folder is the user's own: a project that came with a cache of its own could not be trusted.
+ * Caches the settings of configuration and policy files in the user's cache folder, so that an ordinary start loads
+ * neither a YAML parser nor a schema. The folder must be the user's own: a cache inside a project could not be trusted.
  */
 export class SettingsCache<T = Setting[]> {
   readonly #path: string | undefined;
@@ -33,7 +33,7 @@ export class SettingsCache<T = Setting[]> {
     this.#path = join(folder, 'acor', kind, `${createHash('sha256').update(file).digest('hex')}.json`);
   }
 
-  /** The settings, if the file still looks as it did then. */
+  /** The cached settings, if the file's signature is unchanged. */
   read(): T | undefined {
     if (this.#path === undefined || this.#signature === undefined) return undefined;
     try {
@@ -44,7 +44,7 @@ export class SettingsCache<T = Setting[]> {
     }
   }
 
-  /** Keeps settings that hang on nothing but the file. A cache that cannot be written is no error. */
+  /** Caches settings that depend only on the file. A cache that cannot be written is not an error. */
   write(settings: T): void {
     if (this.#path === undefined || this.#signature === undefined) return;
     try {

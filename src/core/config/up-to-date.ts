@@ -1,7 +1,7 @@
 import { DEPRECATIONS, deprecationFix } from '../../protocol/deprecations.ts';
 import type { Setting } from './settings-cache.ts';
 
-/** Settings by outdated keys become those that they stand for; a setting by its new key wins over them. */
+/** Renames settings with deprecated keys to their new keys. A setting under its new key wins. */
 export function upToDate(settings: readonly Setting[]): Setting[] {
   const renewed = settings.map(renew);
   return [

@@ -96,7 +96,7 @@ describe('a YAML file', () => {
     assert.equal((await readYamlFile(folder.at('none.yaml'))).problems[0]?.rule, 'unreadable');
   });
 
-  it('tells one slip once', async () => {
+  it('reports one mistake once', async () => {
     assert.equal((await rulesOf('a: [1, 2\nb: 3\n')).length <= 3, true);
     assert.equal((await rulesOf(`${'a: "\n'.repeat(500)}`)).length <= 20, true);
   });

@@ -3,10 +3,10 @@ import type { Document, LineCounter, Node, YAMLError } from 'yaml';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import type { Problem } from './problem.ts';
 
-/** Larger files are refused before they are read: no hand-written manifest or configuration comes near it. */
+/** Larger files are refused before they are read: no hand-written manifest or configuration is this large. */
 export const MAX_YAML_BYTES = 256 * 1024;
 
-/** References to anchors are counted as what they unfold to, so that a few lines cannot become gigabytes. */
+/** Aliases count as what they expand to, so that a few lines cannot expand to gigabytes. */
 const MAX_ALIAS_COUNT = 50;
 
 const MAX_SYNTAX_PROBLEMS = 20;
@@ -19,42 +19,42 @@ export interface Place {
   column: number;
 }
 
-/** A YAML file as plain values, and where each of them stands. */
+/** A YAML file as plain values, with their places. */
 export interface YamlFile {
   file: string;
-  /** What was read, decoded; empty when nothing could be. */
+  /** The decoded text; empty when it could not be read. */
   text: string;
   value: unknown;
   problems: Problem[];
-  /** The place of a value, or of what holds it when it is not there. */
+  /** The place of a value, or of its parent when the value does not exist. */
   placeOf(path: KeyPath): Place;
   placeOfKey(path: KeyPath, key: string): Place;
-  /** A scalar as it was written, before it became a number or the like. */
+  /** A scalar as written, before YAML converts it to a number or another type. */
   sourceOf(path: KeyPath): string | undefined;
 }
 
-/** How a file is read. */
+/** Options for reading a file. */
 interface ReadOptions {
-  /** Without it no alias is allowed: a file that grants rights must spell each one out at its place. */
+  /** Without it, aliases are rejected: a file that grants permissions must spell out each one. */
   aliases?: boolean;
   maxBytes?: number;
 }
 
-/** Reads a file of limited size. What is wrong with it is a problem, not an exception. */
+/** Reads a file of limited size. Errors become problems, not exceptions. */
 export async function readYamlFile(
   file: string,
   { aliases = true, maxBytes = MAX_YAML_BYTES }: ReadOptions = {},
 ): Promise<YamlFile> {
   try {
     const stats = statSync(file);
-    // Reading a FIFO would wait for ever.
-    if (!stats.isFile()) return failed(file, 'unreadable', 'this is not a file', 'Put a file in its place.');
+    // Reading a FIFO would block for ever.
+    if (!stats.isFile()) return failed(file, 'unreadable', 'this is not a file', 'Replace it by a file.');
     const { size } = stats;
     if (size > maxBytes) {
       return failed(
         file,
         'size',
-        `the file has ${size} bytes, more than the ${maxBytes} that are read`,
+        `the file has ${size} bytes; at most ${maxBytes} are allowed`,
         'Make it smaller.',
       );
     }
@@ -69,19 +69,19 @@ export async function readYamlFile(
       file,
       'unreadable',
       `the file cannot be read (${why})`,
-      'Check that it is a file and that you may read it.',
+      'Check that it is a file and that you have permission to read it.',
     );
   }
 }
 
-/** Parses YAML 1.2. Duplicate keys, unknown tags and more than one document are problems. */
+/** Parses YAML 1.2. Duplicate keys, unknown tags and multiple documents are problems. */
 export async function parseYaml(
   file: string,
   text: string,
   options: { aliases: boolean } = { aliases: true },
 ): Promise<YamlFile> {
   if (text.includes('\0')) return notText(file);
-  // Loaded late: it takes longer than a whole warm start.
+  // Loaded late: it takes longer than a whole start with a valid cache.
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
   try {
@@ -97,8 +97,8 @@ export async function parseYaml(
       return failed(
         file,
         'aliases',
-        'the aliases (*name) of the file unfold to too much',
-        'Write out what they stand for.',
+        'the aliases (*name) of the file expand to too much data',
+        'Replace each alias by its value.',
       );
     }
     if (error instanceof RangeError) return tooDeep(file);
@@ -119,10 +119,10 @@ function notText(file: string): YamlFile {
 }
 
 function tooDeep(file: string): YamlFile {
-  return failed(file, 'too-deep', 'the file is nested too deeply', 'Make it flatter.');
+  return failed(file, 'too-deep', 'the file is nested too deeply', 'Reduce the nesting.');
 }
 
-/** The first alias of a document, if it has one. */
+/** The first alias of a document, if any. */
 function aliasIn(
   document: Document.Parsed,
   file: string,
@@ -138,8 +138,8 @@ function aliasIn(
         line,
         column: col,
         rule: 'aliases',
-        message: `the alias *${source} stands for something written elsewhere, and no aliases are read in this file`,
-        fix: 'Write out what it stands for.',
+        message: `the alias *${source} is not allowed: this file must spell out every value`,
+        fix: 'Replace the alias by its value.',
       });
       return yaml.visit.BREAK;
     },
@@ -193,7 +193,7 @@ function syntaxProblem(
     return {
       ...at,
       rule: 'duplicate-key',
-      message: `the key '${key}' stands here a second time`,
+      message: `the key '${key}' is a duplicate`,
       fix: 'Keep one of the two.',
     };
   }
@@ -202,7 +202,7 @@ function syntaxProblem(
       ...at,
       rule: 'one-document',
       message: 'a second document begins here',
-      fix: 'Leave out what follows the ---.',
+      fix: 'Remove the text after the ---.',
     };
   }
   return { ...at, rule: 'yaml', message: `not valid YAML: ${message}`, fix: 'Fix the YAML at this place.' };

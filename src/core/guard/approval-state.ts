@@ -10,21 +10,21 @@ import { type DigestedFile, digestOf } from './tool-digest.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** By which approval a privileged tool runs; `runner_start` carries it. */
+/** The approval of a privileged tool's run, as in `runner_start`. */
 export interface Approval {
   digest: string;
   /** The person, or the line of the policy file. */
   by: string;
-  /** Null for one that stands in a policy file. */
+  /** Null for an approval in a policy file. */
   at: string | null;
 }
 
-/** Where the approval of a tool stands. */
+/** The state of a tool's approval. */
 export type ApprovalState =
   | { state: 'not_needed' }
   | { state: 'valid'; approval: Approval; files: DigestedFile[] }
   | { state: 'missing'; digest: string; files: DigestedFile[] }
-  /** It was given for other bytes: `changed` names the files. */
+  /** The approval is for different bytes: `changed` names the files. */
   | {
       state: 'stale';
       digest: string;
@@ -33,7 +33,10 @@ export type ApprovalState =
       given: { by: string; at: string };
     };
 
-/** Looks for the approval of a tool: a person's, or one of the system's or the user's policy; no other file may hold one. */
+/**
+ * Finds the approval of a tool: from a person, or in the policy file of the system or the user. No other file may
+ * approve.
+ */
 export async function approvalOf(
   tool: ToolEntry,
   from: { root: string; env: Env; layers: readonly PolicyLayer[] },
@@ -44,7 +47,7 @@ export async function approvalOf(
   return approvalState(tool.name, digested, from);
 }
 
-/** The same for whatever is approved by a name and for some files. */
+/** The same for anything that is approved by a name and a set of files. */
 export function approvalState(
   name: string,
   { digest, files }: { digest: string; files: DigestedFile[] },
@@ -74,7 +77,7 @@ export function whyNotApproved(state: Extract<ApprovalState, { digest: string }>
     : 'it is not approved';
 }
 
-/** E_APPROVAL_REQUIRED: what is missing, and the command that a person runs. */
+/** E_APPROVAL_REQUIRED with the missing approval and the command that a person must run. */
 export function approvalRequired(tool: string, state: Extract<ApprovalState, { digest: string }>): AcorError {
   const why = whyNotApproved(state);
   return new AcorError('E_APPROVAL_REQUIRED', `tool '${tool}' is privileged, and ${why}`, {
@@ -84,7 +87,7 @@ export function approvalRequired(tool: string, state: Extract<ApprovalState, { d
   });
 }
 
-/** What discovery keeps in its cache is not what decides here: the manifest in use must be that of the file. */
+/** Discovery may have cached an older manifest, so the manifest in use must match the file. */
 async function isAsOnDisk({ manifestPath, manifest, name, command }: ToolEntry): Promise<boolean> {
   if (manifestPath === null) return false;
   const fresh = (await readManifest(manifestPath, name, '/', new WatchedFiles())).manifest;
@@ -97,9 +100,9 @@ async function isAsOnDisk({ manifestPath, manifest, name, command }: ToolEntry):
 function notAsOnDisk({ name, manifestPath }: ToolEntry): AcorError {
   return new AcorError(
     'E_MANIFEST_INVALID',
-    `the manifest of '${name}' that is in use is not what ${manifestPath} says`,
+    `the manifest of '${name}' in use differs from ${manifestPath}`,
     {
-      hint: 'Something has changed what discovery keeps. Remove the folder cache/ of the runs folder, and try again.',
+      hint: 'The discovery cache is damaged. Remove the folder cache/ in the runs folder, and try again.',
     },
   );
 }

@@ -9,7 +9,10 @@ import type { DigestedFile } from './tool-digest.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** A person's word that a privileged tool of a project may run, as long as its manifest and its entry stay as they are. */
+/**
+ * A person's approval of a privileged tool in a project. It is valid while the tool's manifest and entry stay
+ * unchanged.
+ */
 export interface StoredApproval {
   version: 1;
   /** The real path of the project's folder. */
@@ -22,8 +25,8 @@ export interface StoredApproval {
 }
 
 /**
- * Where approvals are kept: in the user's data folder, never in the project, which its author controls. The folder is
- * 0700 and its files 0600; what others could have written is not believed.
+ * The approvals in the user's data folder, never in the project, whose content its author controls. The folder has the
+ * mode 0700 and its files 0600; a file that others could have written is ignored.
  */
 export class ApprovalStore {
   readonly folder: string;
@@ -32,12 +35,12 @@ export class ApprovalStore {
     this.folder = join(userFolder('XDG_DATA_HOME', join('.local', 'share'), env), 'approvals');
   }
 
-  /** The approval of a tool, if there is one that can be believed. */
+  /** The trusted approval of the tool, if there is one. */
   read(root: string, tool: string): StoredApproval | undefined {
     return this.#readFile(this.#pathOf(root, tool), (found) => found.root === root && found.tool === tool);
   }
 
-  /** All approvals that were given in a project. */
+  /** All approvals in a project. */
   list(root: string): StoredApproval[] {
     let names: string[];
     try {
@@ -50,14 +53,18 @@ export class ApprovalStore {
       .sort((a, b) => (a.tool < b.tool ? -1 : 1));
   }
 
-  /** Keeps an approval. Throws E_STORAGE when it cannot be kept safely. */
+  /** Stores an approval. Throws E_STORAGE when it cannot be stored safely. */
   write(approval: StoredApproval): void {
     try {
       mkdirSync(this.folder, { recursive: true, mode: 0o700 });
       if (!isPrivate(this.folder)) {
-        throw new AcorError('E_STORAGE', `others may write to ${this.folder}, so no approval is kept there`, {
-          hint: `Make it your own: chmod 700 '${this.folder}'`,
-        });
+        throw new AcorError(
+          'E_STORAGE',
+          `other users can write to ${this.folder}, so ACOR stores no approval there`,
+          {
+            hint: `Restrict it to your user: chmod 700 '${this.folder}'`,
+          },
+        );
       }
       writeAtomic(this.#pathOf(approval.root, approval.tool), `${JSON.stringify(approval)}\n`, {
         durable: true,
@@ -67,13 +74,13 @@ export class ApprovalStore {
       if (error instanceof AcorError) throw error;
       throw new AcorError(
         'E_STORAGE',
-        `the approval could not be kept in ${this.folder}: ${errorCode(error) ?? errorMessage(error)}`,
-        { hint: `Check that you may write there: ${this.folder}`, cause: error },
+        `the approval could not be stored in ${this.folder}: ${errorCode(error) ?? errorMessage(error)}`,
+        { hint: `Check that you have write permission: ${this.folder}`, cause: error },
       );
     }
   }
 
-  /** Takes an approval back; whether there was one. */
+  /** Revokes an approval. Returns whether there was one. */
   remove(root: string, tool: string): boolean {
     const path = this.#pathOf(root, tool);
     const existed = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -101,7 +108,7 @@ export class ApprovalStore {
   }
 }
 
-/** Whether a file or folder is this user's, no link, and closed to all others' writing. */
+/** Whether a file or folder belongs to this user, is not a link, and is not writable for others. */
 function isPrivate(path: string): boolean {
   const stats = lstatSync(path);
   const isOwn = process.getuid === undefined || stats.uid === process.getuid();

@@ -2,7 +2,7 @@ import { type PolicyLayer, placeIn } from '../policy/policy-layer.ts';
 import type { Violation } from '../policy/violation.ts';
 import type { EngineQuestion } from './engine.ts';
 
-/** Asks the engine of each layer that has one. All must allow it. */
+/** Asks the policy engine of each layer. All must allow the run. */
 export async function askEngines(
   layers: readonly PolicyLayer[],
   question: EngineQuestion,

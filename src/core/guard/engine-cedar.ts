@@ -6,10 +6,10 @@ import type { Violation } from '../policy/violation.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
 import { type EngineQuestion, engineViolation } from './engine.ts';
 
-/** The optional package that decides. */
+/** The optional package that evaluates Cedar policies. */
 export const CEDAR_PACKAGE = '@cedar-policy/cedar-wasm';
 
-/** As much of the package as is used here. */
+/** The used part of the package. */
 interface Cedar {
   isAuthorized(call: Record<string, unknown>):
     | { type: 'failure'; errors: { message: string }[] }
@@ -27,8 +27,9 @@ interface Cedar {
 }
 
 /**
- * Has Cedar policies decide: may `Tool::"name"` do `Action::"run"` in `Project::"cwd"`, with the rest of the question as the
- * context. What is not permitted is denied; so is everything when a policy cannot be evaluated, which Cedar itself passes over.
+ * Evaluates Cedar policies: may `Tool::"name"` do `Action::"run"` in `Project::"cwd"`? The rest of the question is the
+ * context. Everything that is not permitted is denied, and everything is denied when a policy fails to evaluate, which
+ * Cedar itself would ignore.
  */
 export async function askCedar(
   policiesFile: string,
@@ -55,7 +56,7 @@ export async function askCedar(
     return [
       engineViolation(
         by,
-        'the policy engine is not installed, and so nothing is allowed: cedar',
+        'the policy engine cedar is not installed, so every run is denied',
         installed(packageRoot),
       ),
     ];
@@ -120,24 +121,20 @@ function decide(
   if (decision === 'allow') return [];
   if (diagnostics.reason.length === 0)
     return [
-      engineViolation(
-        by,
-        `no policy of ${path} permits it`,
-        `Have a policy that permits it added to ${path}.`,
-      ),
+      engineViolation(by, `no policy of ${path} permits it`, `Add a policy that permits it to ${path}.`),
     ];
   return diagnostics.reason.map((id) =>
     engineViolation(
       by,
       `${named(cedar, text, id)} of ${path} forbids it`,
-      `Ask for less, or have that policy changed in ${path}.`,
+      `Request less, or change that policy in ${path}.`,
     ),
   );
 }
 
 /**
- * The package's own module, looked for from where ACOR itself lies: a project could bring a package of this name along. It is
- * looked for by hand, because a compiled program finds no package by its name.
+ * Resolves the package's module from ACOR's own folder: a project could contain a package of the same name. The path is
+ * resolved manually, because a compiled program cannot resolve a package name.
  */
 export function findCedar(packageRoot: string): string | undefined {
   for (let dir = packageRoot; ; dir = dirname(dir)) {
@@ -152,7 +149,7 @@ function load(packageRoot: string): Cedar | undefined {
   return file === undefined ? undefined : (createRequire(file)(file) as Cedar);
 }
 
-/** A policy by its `@id`, or else by its place in the file. */
+/** A policy by its `@id`, or else by its position in the file. */
 function named(cedar: Cedar, text: string, policyId: string): string {
   const index = Number(/^policy(\d+)$/.exec(policyId)?.[1]);
   const parts = cedar.policySetTextToParts(text);

@@ -5,12 +5,12 @@ import { type EngineQuestion, engineViolation } from './engine.ts';
 const TIMEOUT_MS = 5000;
 const MAX_OUTPUT_BYTES = 1 << 20;
 
-/** What the program needs of the environment; the rest of the caller's is not its business. */
+/** The environment variables that the program gets; all others are dropped. */
 const VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL'];
 
 /**
- * Has a program decide: the question as JSON on its standard input, `{"allow": bool, "violations": […]}` on its standard output.
- * Whatever goes wrong with it is a refusal.
+ * Asks a program: the question is JSON on its standard input, the answer `{"allow": bool, "violations": […]}` on its
+ * standard output. Any failure of the program denies the run.
  */
 export async function askCommand(
   [program, ...args]: readonly string[],
@@ -46,7 +46,7 @@ function run(
       env: Object.fromEntries(
         VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
       ),
-      // A group of its own, so that what it started ends with it.
+      // A separate process group, so that everything it started can be killed.
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -59,7 +59,7 @@ function run(
       try {
         process.kill(-child.pid!, 'SIGKILL');
       } catch {
-        // Gone already, or never started.
+        // Already ended, or never started.
       }
     };
     const timer = setTimeout(() => stop(`it did not answer within ${timeoutMs / 1000} s`), timeoutMs);
@@ -81,7 +81,7 @@ function run(
       stderr = (stderr + text).slice(0, 500);
     });
     child.once('error', (error) => end({ trouble: `it could not be started: ${error.message}` }));
-    // Not `close`: something that it left behind may hold its stdout open.
+    // Not `close`: a background process of it may hold its stdout open.
     child.once('exit', (code, signal) => {
       const said = stderr.trim() === '' ? '' : `: ${stderr.trim()}`;
       if (code !== 0) trouble ??= `it ended with ${code === null ? signal : `exit code ${code}`}${said}`;
@@ -120,7 +120,7 @@ function asViolation(given: unknown, by: string): Violation {
 function failed(by: string, trouble: string): Violation {
   return engineViolation(
     by,
-    `the policy command did not decide, and so nothing is allowed: ${trouble}`,
+    `the policy command did not decide, so the run is denied: ${trouble}`,
     `Fix the command at ${by}: it reads the question as JSON on stdin and prints {"allow":true} or {"allow":false}.`,
   );
 }

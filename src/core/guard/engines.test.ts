@@ -71,7 +71,7 @@ describe('a command that decides', () => {
       const violations = await ask(script);
       assert.equal(violations.length, 1);
       assert.match(violations[0]!.rule, why);
-      assert.match(violations[0]!.rule, /nothing is allowed/);
+      assert.match(violations[0]!.rule, /is denied/);
       assert.equal(violations[0]!.by, BY);
     });
   }
@@ -139,7 +139,7 @@ forbid(principal, action, resource) when { context.read.contains("/srv/in") && c
       .replace('acor.cedar', 'policy.yaml');
     assert.deepEqual(await askCedar('acor.cedar', file, question(), BY), []);
     const [violation] = await askCedar('acor.cedar', file, question(), BY, folder.root);
-    assert.match(violation!.rule, /policy engine is not installed/);
+    assert.match(violation!.rule, /policy engine cedar is not installed/);
     assert.match(violation!.fix, /npm install --prefix '.*' @cedar-policy\/cedar-wasm$/);
   });
 

@@ -75,7 +75,7 @@ describe('the policy files', () => {
     await (await open()).authorizeTool();
   });
 
-  it('that are wrong are told with every mistake and its place, and let nothing run', async () => {
+  it('that are invalid are reported with every problem and its place, and allow no run', async () => {
     folder.write(LAYERS.user, 'max_levl: minimal\ncommands: git\n');
     folder.write(LAYERS.project, 'filesystem: { read: [data] }\ntools: { t: { tools: {} } }\n');
     const error = await refusal(open());
@@ -139,7 +139,7 @@ describe('the policy files', () => {
     assert.deepEqual([tool.manifest.timeout_s, tool.manifest.resources], [60, { memory_mb: 100 }]);
   });
 
-  it('are asked once more when arguments and sandbox are known, links followed', async () => {
+  it('are asked again when arguments and sandbox are known, with links resolved', async () => {
     folder.write(LAYERS.user, 'filesystem: { read: ["${PROJECT}/data"], write: [] }\nrequire_isolation: 2\n');
     folder.folder('data');
     folder.link('data/out', folder.folder('secret'));

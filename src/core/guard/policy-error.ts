@@ -1,7 +1,7 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Violation } from '../policy/violation.ts';
 
-/** E_POLICY_DENIED with the whole list of violations; does nothing where there is none. */
+/** Throws E_POLICY_DENIED with all violations; does nothing without violations. */
 export function refuseViolations(tool: string, violations: readonly Violation[]): void {
   if (violations.length === 0) return;
   throw new AcorError(
@@ -10,7 +10,7 @@ export function refuseViolations(tool: string, violations: readonly Violation[])
     {
       hint: violations.map(({ fix }) => fix).join(' '),
       details: { violations },
-      next: [{ operation: 'policy.check', input: { tool }, why: 'Hold the tool against the policy.' }],
+      next: [{ operation: 'policy.check', input: { tool }, why: 'Check the tool against the policy.' }],
     },
   );
 }

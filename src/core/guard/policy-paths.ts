@@ -4,10 +4,10 @@ import type { PolicySource } from '../policy/policy-layer.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The path of the machine's policy. No variable changes it: the user of ACOR must not choose it. */
+/** The path of the system's policy. No variable changes it, because the user of ACOR must not choose it. */
 export const SYSTEM_POLICY_FILE = '/etc/acor/policy.yaml';
 
-/** The policy files that there are, the strongest first. */
+/** The existing policy files in order of precedence. */
 export function policyPaths(
   projectRoot: string,
   env: Env,

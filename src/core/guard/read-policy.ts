@@ -8,7 +8,7 @@ import type { PolicyLayer, PolicySource } from '../policy/policy-layer.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Reads policy files. Throws E_CONFIG_INVALID with every mistake of them all: a policy that cannot be read allows nothing. */
+/** Reads policy files. Throws E_CONFIG_INVALID with every problem of all files: an invalid policy allows nothing. */
 export async function readPolicies(
   paths: readonly { source: PolicySource; file: string }[],
   env: Env,
@@ -38,7 +38,7 @@ async function readPolicy(
   return { layer, problems: [] };
 }
 
-/** Keys that a file may not have at its place, or not without another key. */
+/** Reports keys that this file may not contain, or that require another key. */
 function* mistakesOf(policy: PolicyFile, source: PolicySource, yaml: YamlFile): Generator<Problem> {
   const at = (key: string, rule: string, message: string, fix: string): Problem => ({
     file: yaml.file,
@@ -48,14 +48,14 @@ function* mistakesOf(policy: PolicyFile, source: PolicySource, yaml: YamlFile): 
     fix,
   });
   if (source === 'project') {
-    // A project that was cloned would approve its own tools, or have a program of its choice run by every `acor run`.
+    // Otherwise a cloned project could approve its own tools, or make every `acor run` start a program of its choice.
     for (const key of ['approved', 'command'] as const) {
       if (policy[key] === undefined) continue;
       yield at(
         key,
         'not-in-a-project',
         `'${key}' is not allowed in the policy of a project, because the author of the project controls it`,
-        'Put it into your own policy.yaml, or into that of the system.',
+        'Put it into the policy.yaml of the user or of the system.',
       );
     }
   }
@@ -92,15 +92,15 @@ function* mistakesOf(policy: PolicyFile, source: PolicySource, yaml: YamlFile): 
       key,
       'engine',
       `'${key}' does nothing without engine: ${engine}`,
-      `Add engine: ${engine}, or leave '${key}' out.`,
+      `Add engine: ${engine}, or remove '${key}'.`,
     );
   }
   if (policy.command !== undefined && !isAbsolute(policy.command[0]!)) {
     yield at(
       'command',
       'absolute',
-      `the program of 'command' must be absolute, and is '${policy.command[0]}'`,
-      'Write its whole path, so that nothing on the PATH can stand in for it.',
+      `the program of 'command' must be an absolute path, got '${policy.command[0]}'`,
+      'Write its full path, so that no other program on the PATH can replace it.',
     );
   }
 }

@@ -12,7 +12,7 @@ import { policyPaths } from './policy-paths.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Where a tool is to run, and who asks. */
+/** The project in which a tool will run, and the caller. */
 export interface GuardRequest {
   config: LoadedConfig;
   runsDir: string;
@@ -20,24 +20,27 @@ export interface GuardRequest {
   cwd: string;
   caller?: string | null | undefined;
   timeoutS?: number | undefined;
-  /** For tests: the policy of the machine stands elsewhere. */
+  /** For tests: a different path of the system's policy. */
   systemFile?: string;
 }
 
-/** What becomes known of a run once its arguments and its sandbox are settled. */
+/** The facts about a run after its arguments and its sandbox are decided. */
 export interface SettledRun {
   /** Masked, as they are shown. */
   args: readonly string[];
   grants: Asked['grants'];
   staged: readonly { target: string; input: string }[];
   tier: number | null;
-  /** Removes secrets from what is passed to policy engines; left out when the run has no secrets. */
+  /** Removes secrets from the question to policy engines. Undefined for a run without secrets. */
   hide?: <T>(value: T) => T;
 }
 
-/** Stands between a tool and its start (contract §9): the policy files, their engines, and the approval of what is privileged. */
+/**
+ * Decides whether a tool may start (contract §9): the policy files, their engines, and the approval of privileged
+ * tools.
+ */
 export class RunGuard {
-  /** The policy files in force, the strongest first. */
+  /** The effective policy files in order of precedence. */
   readonly layers: readonly PolicyLayer[];
   readonly #tool: ToolEntry;
   readonly #request: GuardRequest;
@@ -48,7 +51,7 @@ export class RunGuard {
     this.layers = layers;
   }
 
-  /** Reads the policy files. Throws E_CONFIG_INVALID when one of them is wrong. */
+  /** Reads the policy files. Throws E_CONFIG_INVALID for an invalid file. */
   static async open(tool: ToolEntry, request: GuardRequest): Promise<RunGuard> {
     const paths = policyPaths(request.config.root, request.env, request.systemFile);
     if (paths.length === 0) return new RunGuard(tool, request, []);
@@ -57,8 +60,8 @@ export class RunGuard {
   }
 
   /**
-   * Refuses what the manifest asks for beyond the policy (E_POLICY_DENIED) and a privileged tool without an approval
-   * (E_APPROVAL_REQUIRED). Returns the tool within the ceilings of the policy, and the approval by which it runs.
+   * Rejects a manifest that requests more than the policy allows (E_POLICY_DENIED), and a privileged tool without an
+   * approval (E_APPROVAL_REQUIRED). Returns the tool with the policy's ceilings applied, and the approval.
    */
   async authorizeTool(): Promise<{ tool: ToolEntry; approval: Approval | null }> {
     refuseViolations(this.#tool.name, await this.violations());
@@ -66,8 +69,8 @@ export class RunGuard {
   }
 
   /**
-   * Refuses a privileged tool that is not approved in its present form (E_APPROVAL_REQUIRED). Between the plan of a run and each of
-   * its attempts any time may pass, in the queue or before another try.
+   * Rejects a privileged tool that is not approved in its present form (E_APPROVAL_REQUIRED). A run may wait in the
+   * queue or between attempts, so the tool can change after it was planned.
    */
   async approved(): Promise<Approval | null> {
     if (this.#tool.manifest.permissions.level !== 'privileged') return null;
@@ -78,23 +81,23 @@ export class RunGuard {
     throw approvalRequired(this.#tool.name, state);
   }
 
-  /** Refuses what the arguments ask for, a sandbox that is too weak, and what an engine of the policy refuses. */
+  /** Rejects arguments that the policy forbids, a sandbox that is too weak, and what a policy engine denies. */
   async authorizeRun(run: SettledRun): Promise<void> {
     if (this.layers.length === 0) return;
     refuseViolations(this.#tool.name, await this.allViolations(run));
   }
 
-  /** What the rules and the engines have against a call; no secret of it is in there. */
+  /** The violations that the rules and the engines find in a call, without secrets. */
   async allViolations(run: SettledRun): Promise<Violation[]> {
     const violations = [...(await this.violations(run)), ...(await this.#engineViolations(run))];
     return run.hide?.(violations) ?? violations;
   }
 
-  /** All that the rules of the files, and those that are built in, have against it. */
+  /** The violations of the files' rules and of the built-in rules. */
   async violations(run?: SettledRun): Promise<Violation[]> {
     const { network, commands } = this.#tool.manifest.permissions;
     const asksForNone = network.egress_allow.length === 0 && commands.length === 0;
-    // The rules that are built in are about hosts and commands.
+    // The built-in rules concern hosts and commands.
     if (this.layers.length === 0 && asksForNone) return [];
     const { security } = this.#request.config.config;
     const origin = this.#request.config.origins['security.allow_network_egress']?.where;
@@ -110,7 +113,7 @@ export class RunGuard {
     return decide(await this.#asked(run), this.layers, builtIn).violations;
   }
 
-  /** What the engines of the files have against it. */
+  /** The violations that the files' engines report. */
   async #engineViolations(run: SettledRun): Promise<Violation[]> {
     const { askEngines } = await import('./ask-engines.ts');
     const { cwd, caller, env } = this.#request;
@@ -120,7 +123,7 @@ export class RunGuard {
     return askEngines(this.layers, question, env);
   }
 
-  /** Where the approval of the tool stands. */
+  /** The state of the tool's approval. */
   async approval(): Promise<ApprovalState> {
     const { approvalOf } = await import('./approval-state.ts');
     const { config, env } = this.#request;
@@ -140,7 +143,7 @@ export class RunGuard {
       tier: run?.tier ?? null,
       places: {
         project: config.root,
-        // Every run has one of its own; which one does not matter to what lies in it.
+        // Every run has a separate workspace; the placeholder represents any of them.
         workspace: join(runsDir, 'r-0000000000000000', 'work'),
         toolDir: dir,
         home: env['HOME'] || homedir(),
@@ -149,7 +152,7 @@ export class RunGuard {
     };
   }
 
-  /** The tool, with what its manifest leaves open cut to the ceilings of the policy. */
+  /** The tool, with unset limits in its manifest set to the policy's ceilings. */
   async withinCeilings(): Promise<ToolEntry> {
     if (this.layers.length === 0) return this.#tool;
     const [{ rulesFor }, { withinCeilings }] = await Promise.all([
@@ -175,7 +178,7 @@ function realPath(path: string): string {
   try {
     return realPathOf(path, '/').path;
   } catch {
-    // What leads nowhere is taken as written; a sandbox cannot open it either.
+    // An unresolvable path stays as written; a sandbox cannot open it either.
     return path;
   }
 }

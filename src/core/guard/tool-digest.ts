@@ -6,14 +6,14 @@ import type { ToolEntry } from '../registry/tool-entry.ts';
 
 const CHUNK_BYTES = 1 << 20;
 
-/** A file that an approval is bound to. */
+/** A file that an approval covers. */
 export interface DigestedFile {
-  /** From the tool's folder on; a manifest in a registry is named in full. */
+  /** Relative to the tool's folder; absolute for a manifest in a registry. */
   name: string;
   sha256: string;
 }
 
-/** What a tool's manifest and entry are, in one number (contract §9). Any change of either is another number. */
+/** A digest of a tool's manifest and entry (contract §9), which changes with any change of either. */
 export function digestOf(tool: ToolEntry): { digest: string; files: DigestedFile[] } {
   const paths = [...(tool.manifestPath === null ? [] : [tool.manifestPath]), ...programsOf(tool)];
   const files = paths.map((path) => ({ name: nameOf(path, tool.dir), sha256: sha256Of(path) }));
@@ -26,7 +26,9 @@ export function digestOf(tool: ToolEntry): { digest: string; files: DigestedFile
   };
 }
 
-/** The entry, and what was built of it; for a tool that is a command, the files of its folder that the command names. */
+/**
+ * The entry and the program built from it; for a tool with a `command`, the files in its folder that the command names.
+ */
 function programsOf({ entry, command, dir, language }: ToolEntry): string[] {
   const built = builtPathOf({ language, dir });
   if (entry !== null) return built !== undefined && isFile(built) ? [entry, built] : [entry];

@@ -4,7 +4,7 @@ import type { LoadedPlugin } from './plugin-process.ts';
 
 const MAX_NOTE_CHARS = 300;
 
-/** Asks plugins which of the tools are offered, one after the other: each sees what those before it have left. */
+/** Asks the plugins in sequence which tools to offer: each plugin gets the list that the previous one returned. */
 export async function adjustTools(
   tools: readonly ToolEntry[],
   plugins: readonly LoadedPlugin[],
@@ -18,8 +18,7 @@ export async function adjustTools(
       if (returned === null) continue;
       const notes = notesIn(returned);
       const unknown = [...notes.keys()].find((name) => !left.some((tool) => tool.name === name));
-      if (unknown !== undefined)
-        throw new Error(`returned a tool from onDiscovery that it was not shown: '${unknown}'`);
+      if (unknown !== undefined) throw new Error(`returned an unknown tool from onDiscovery: '${unknown}'`);
       for (const { name } of left) if (!notes.has(name)) hidden.set(name, plugin);
       left = left
         .filter(({ name }) => notes.has(name))

@@ -1,33 +1,33 @@
 import type { PluginProcess } from './plugin-process.ts';
 
-/** What waits for a plugin at most. Beyond it, events are dropped, and counted. */
+/** The maximum queue of events for a plugin. Further events are dropped and counted. */
 const MAX_EVENTS = 1000;
 const MAX_BYTES = 1 << 20;
 
-/** How long the end of a run waits for a plugin that lags behind, and for one to hear of the end. */
+/** The maximum time that the end of a run waits for a slow plugin, and for one that gets the final event. */
 const FAREWELL_MS = 2000;
 
 const LF = 10;
 
-/** Takes the events of one run to one plugin. The run never waits for it, but a moment at its end. */
+/** Delivers the events of one run to one plugin. The run only waits for it briefly at its end. */
 export class EventFeed {
   readonly #process: PluginProcess;
   readonly #onTrouble: (text: string) => void;
   #queue: string[] = [];
   #bytes = 0;
-  /** How many the plugin is at work on. */
+  /** The number of events that the plugin is processing. */
   #inHand = 0;
   #atWork: Promise<void> | undefined;
   #isOver = false;
   #dropped = 0;
 
-  /** `onTrouble` receives a phrase that follows the plugin's name; it may receive the same one several times. */
+  /** `onTrouble` gets a phrase that follows the plugin's name, possibly the same one several times. */
   constructor(process: PluginProcess, onTrouble: (text: string) => void) {
     this.#process = process;
     this.#onTrouble = onTrouble;
   }
 
-  /** Takes whole lines; they are copied. */
+  /** Queues whole lines; they are copied. */
   push(stored: Uint8Array): void {
     if (this.#isOver) return;
     const lines = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
@@ -39,12 +39,12 @@ export class EventFeed {
     if (this.#queue.length > 0) this.#atWork ??= this.#work();
   }
 
-  /** Waits until the plugin has had what there is, for a moment at most. Returns how many events it has missed. */
+  /** Waits briefly until the plugin has processed the queue. Returns the number of dropped events. */
   async catchUp(): Promise<number> {
     if (this.#isOver) return 0;
     const isThere = await this.#isIdle();
     const missed = this.#dropped + (isThere ? 0 : this.#inHand + this.#queue.length);
-    // What hears of nothing in that time is not waited for again.
+    // A plugin that did not react in this time is not waited for again.
     if (!isThere) this.#isOver = true;
     this.#dropped = 0;
     return missed;

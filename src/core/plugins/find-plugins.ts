@@ -12,22 +12,22 @@ import { type PluginFiles, readPluginFiles } from './plugin-files.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** A plugin that the configuration names, and where its approval stands. Nothing of it has run. */
+/** A configured plugin and the state of its approval. None of its code has run. */
 export interface FoundPlugin {
   name: string;
-  /** Where the configuration says that it is, absolute. */
+  /** The configured path, absolute. */
   file: string;
   approval:
     | { state: 'broken'; why: string }
     | (Exclude<ApprovalState, { state: 'not_needed' }> & { read: PluginFiles });
 }
 
-/** By which name a plugin is approved: no tool can have it. */
+/** The name under which a plugin is approved. It cannot be a tool's name. */
 export function approvalName(plugin: string): string {
   return `plugin:${plugin}`;
 }
 
-/** The plugins of a project, in the order of the configuration. Runs nothing. */
+/** The plugins of a project, in the configured order. Runs none of their code. */
 export async function findPlugins(loaded: LoadedConfig, env: Env): Promise<FoundPlugin[]> {
   const layers = await policies(loaded, env);
   const root = realpathSync(loaded.root);
@@ -48,12 +48,12 @@ export async function findPlugins(loaded: LoadedConfig, env: Env): Promise<Found
   });
 }
 
-/** The plugin by this name. Throws E_USAGE when the configuration names none. */
+/** The plugin of this name. Throws E_USAGE when the configuration contains none. */
 export function pluginNamed(plugins: readonly FoundPlugin[], name: string): FoundPlugin {
   const found = plugins.find((each) => each.name === name);
   if (found !== undefined) return found;
   const names = plugins.map((each) => each.name);
-  throw new AcorError('E_USAGE', `the configuration names no plugin '${name}'`, {
+  throw new AcorError('E_USAGE', `the configuration contains no plugin '${name}'`, {
     hint:
       names.length === 0
         ? "It names none. List its file under 'plugins', such as plugins: [.acor/plugins/notify.ts]"
@@ -62,13 +62,13 @@ export function pluginNamed(plugins: readonly FoundPlugin[], name: string): Foun
       {
         operation: 'config.show',
         input: { key: 'plugins' },
-        why: 'See which plugins the configuration names.',
+        why: 'List the configured plugins.',
       },
     ],
   });
 }
 
-/** An invalid policy approves nothing. Each run reports it and is refused. */
+/** An invalid policy approves nothing; each run reports it and is rejected. */
 async function policies({ root }: LoadedConfig, env: Env): Promise<PolicyLayer[]> {
   try {
     return await readPolicies(policyPaths(root, env), env);

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { sdkPaths } from '../registry/sdk-paths.ts';
 
-/** How a process for a plugin is started: the compiled program by itself, the sources and the library by the runtime that runs them. */
+/**
+ * The command that starts a plugin's process: the compiled program itself, or the runtime that runs the sources or the
+ * library.
+ */
 export function hostCommand(): [string, ...string[]] {
   if (import.meta.dirname.startsWith('/$bunfs')) return [process.execPath, 'plugin-host'];
   const { packageRoot } = sdkPaths();
@@ -12,10 +15,10 @@ export function hostCommand(): [string, ...string[]] {
   return [
     process.execPath,
     '--no-env-file',
-    // Otherwise Bun downloads a package that a plugin imports and that is not installed.
+    // Prevents Bun from downloading a package that a plugin imports and that is not installed.
     '--no-install',
     `--config=${join(packageRoot, 'bunfig.toml')}`,
-    // Bun takes the paths of a tsconfig.json in the working directory for its own.
+    // Bun would otherwise apply the `paths` of a tsconfig.json in the working directory.
     `--tsconfig-override=${join(packageRoot, 'tsconfig.json')}`,
     main,
   ];

@@ -7,7 +7,10 @@ import type { LoadedPlugin } from './plugin-process.ts';
 
 const MAX_REASON_CHARS = 500;
 
-/** Asks plugins about what is to run, one after the other: each sees the limits that those before it have set. Throws E_POLICY_DENIED. */
+/**
+ * Asks the plugins in sequence about a planned run: each plugin sees the limits that the previous ones set. Throws
+ * E_POLICY_DENIED.
+ */
 export async function judgePlan(
   plan: ToolPlan,
   plugins: readonly LoadedPlugin[],
@@ -50,7 +53,7 @@ function verdictOf(returned: unknown): Verdict {
   );
 }
 
-/** Only what is lower counts. */
+/** Only lower limits are applied. */
 function withLimits(plan: ToolPlan, plugin: string, limits: Verdict['limits']): ToolPlan {
   const { timeout_s, max_output_size, max_attempts } = limits;
   const within = withinBudget(plan.limits, plan.retry, {
@@ -67,9 +70,9 @@ function withLimits(plan: ToolPlan, plugin: string, limits: Verdict['limits']): 
   };
 }
 
-/** A stranger may have written the reason: it is data. */
+/** The reason is untrusted text. */
 function refused(tool: string, plugin: string, reason: string): AcorError {
-  return new AcorError('E_POLICY_DENIED', `the plugin '${plugin}' refuses to let tool '${tool}' run`, {
+  return new AcorError('E_POLICY_DENIED', `the plugin '${plugin}' rejected the run of tool '${tool}'`, {
     hint: `It says: ${JSON.stringify(reason)}. Change the arguments, or ask the plugin's author.`,
     details: { plugin, reason },
     next: [describeTool(tool)],
@@ -92,6 +95,6 @@ function shown(plan: ToolPlan): PluginPlan {
     max_output_size: plan.limits.maxOutputBytes,
     max_attempts: plan.retry.maxAttempts,
   };
-  // A secret may stand in a path as well.
+  // A path may contain a secret too.
   return plan.secrets === null ? shown : plan.secrets.redaction.data(shown);
 }

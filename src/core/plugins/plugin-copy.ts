@@ -5,8 +5,9 @@ import { userFolder } from '../config/find.ts';
 import { commonFolder, type PluginFiles } from './plugin-files.ts';
 
 /**
- * Puts the bytes that were approved into the user's cache folder and returns where the plugin's own file is there. They are run from
- * there: the project may change between the look at an approval and the start, and what was not approved is not there to be loaded.
+ * Writes the approved bytes to the user's cache folder and returns the path of the plugin's main file there. Plugins
+ * run from this copy: the project may change between the check of an approval and the start, and files without approval
+ * must not be loadable.
  */
 export function copyOf(
   { digest, bytes }: PluginFiles,
@@ -16,7 +17,7 @@ export function copyOf(
   const from = commonFolder(paths);
   const folder = join(userFolder('XDG_CACHE_HOME', '.cache', env), 'plugins', digest);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // Without it, Node takes `.js` for an older kind of module, and looks for a word on it further up.
+  // Without this file, Node treats `.js` as CommonJS and searches parent folders for a package.json.
   put(join(folder, 'package.json'), Buffer.from('{"type":"module"}\n'));
   for (const [path, content] of bytes) put(join(folder, 'files', relative(from, path)), content);
   return join(folder, 'files', relative(from, paths[0]!));

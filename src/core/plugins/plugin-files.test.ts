@@ -59,7 +59,7 @@ describe('the files of a plugin', () => {
     assert.throws(() => readPluginFiles(file, root), /2 MiB/);
   });
 
-  it('are copied byte for byte, and a copy that was changed is mended', () => {
+  it('are copied byte for byte, and a changed copy is restored', () => {
     const bytes = Buffer.from([0xff, 0xfe, 0x00]);
     put('lib/e.bin', bytes);
     const read = readPluginFiles(put('p/one.ts', "'../lib/e.bin'"), root);

@@ -5,26 +5,26 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { isFile } from '../../util/is-file.ts';
 import type { DigestedFile } from '../guard/tool-digest.ts';
 
-/** A plugin is read by a person before it is approved. */
+/** A person reviews a plugin before approving it, so its size is limited. */
 const MAX_FILES = 100;
 const MAX_BYTES = 2 << 20;
 
-/** A text in quotes that begins like a relative path: all that a module names so may be loaded by it. */
+/** A quoted text that begins like a relative path: the module may load every such file. */
 const RELATIVE_PATH = /(["'`])(\.{1,2}\/[^"'`\n]*)\1/g;
-/** What may be left out at the end of such a path. */
+/** Suffixes that an import may omit. */
 const ENDINGS = ['', '.ts', '.mts', '.js', '.mjs', '.json', '/index.ts', '/index.js'];
 
 const MODULE = /\.[mc]?[jt]s$/;
 
-/** The bytes of a plugin: its file, and the files that these name by relative paths. */
+/** The bytes of a plugin: its main file, and the files that it references by relative paths. */
 export interface PluginFiles {
   digest: string;
   files: DigestedFile[];
-  /** By absolute path; the plugin's own file is the first. */
+  /** By absolute path; the main file is the first. */
   bytes: ReadonlyMap<string, Buffer>;
 }
 
-/** Reads a plugin's files; runs nothing. Throws with words on what keeps it from being read. */
+/** Reads a plugin's files without running them. Throws a message when that fails. */
 export function readPluginFiles(file: string, root: string): PluginFiles {
   const bytes = new Map<string, Buffer>();
   let total = 0;
@@ -35,13 +35,13 @@ export function readPluginFiles(file: string, root: string): PluginFiles {
     total += content.length;
     if (bytes.size > MAX_FILES || total > MAX_BYTES) {
       throw new Error(
-        `it is made of more than ${MAX_FILES} files or ${MAX_BYTES >> 20} MiB, too many to approve; bundle it, or make it smaller`,
+        `it has more than ${MAX_FILES} files or ${MAX_BYTES >> 20} MiB, which is too much to review; bundle it, or make it smaller`,
       );
     }
     const foreign = MODULE.test(path) ? foreignImport(content.toString('utf8')) : undefined;
     if (foreign !== undefined) {
       throw new Error(
-        `${nameOf(path, root)} imports '${foreign}', and only files of its own, named by relative paths, and what is built in can be approved; bundle it, and write 'import type' for types`,
+        `${nameOf(path, root)} imports '${foreign}'; a plugin may only import its own files by relative paths, and built-in modules; bundle the package, and write 'import type' for types`,
       );
     }
     for (const named of pathsNamedIn(content)) {
@@ -61,7 +61,7 @@ function pathsNamedIn(content: Buffer): string[] {
   return [...content.toString('utf8').matchAll(RELATIVE_PATH)].map(([, , path]) => path!);
 }
 
-/** TypeScript is written with the names that its JavaScript would have. */
+/** TypeScript sources import files by the name of the compiled JavaScript. */
 function candidatesFor(path: string): string[] {
   return [...ENDINGS.map((ending) => path + ending), path.replace(/\.(m?)js$/, '.$1ts')];
 }
@@ -75,21 +75,21 @@ function sha256(content: Buffer | string): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** The deepest folder that holds all of the paths. */
+/** The deepest folder that contains all of the paths. */
 export function commonFolder(paths: readonly string[]): string {
   let folder = dirname(paths[0]!);
   while (!paths.every((path) => path.startsWith(join(folder, '/')))) folder = dirname(folder);
   return folder;
 }
 
-/** Imports and requires that are written out. Those of types are no more than a word to an editor. */
+/** Literal imports and requires. Type imports are erased. */
 const IMPORTS = [
   /^[ \t]*(?:import|export)\b(?![ \t]+type\b)[^'"`;]*?\bfrom\s*(["'])([^'"\n]+)\1/gm,
   /^[ \t]*import\s*(["'])([^'"\n]+)\1/gm,
   /\b(?:import|require)\(\s*(["'`])([^'"`\n]+)\1\s*[,)]/g,
 ];
 
-/** The first package that a module loads by its name: neither a file of its own, nor built in. */
+/** The first package that a module loads by name and that is not built in. */
 export function foreignImport(code: string): string | undefined {
   const plain = code.replaceAll(/^\s*(?:\/\/|\*|\/\*).*$/gm, '');
   for (const pattern of IMPORTS) {

@@ -6,7 +6,10 @@ import type { PluginProcess } from './plugin-process.ts';
 
 type Outline = PluginOutline['languages'][number];
 
-/** A language whose functions are a plugin's. When the plugin cannot decide whether a file is of its language, `onTrouble` is called and the file is not. */
+/**
+ * A language whose functions a plugin implements. When the plugin fails to decide about a file, `onTrouble` is called,
+ * and the file does not count as its language.
+ */
 export function pluginLanguage(
   plugin: string,
   { name, extensions }: Outline,
@@ -57,7 +60,7 @@ export function pluginLanguage(
   };
 }
 
-/** The environment of the caller is not a plugin's business. */
+/** A plugin does not get the caller's environment. */
 function contextFor({ tool, entry, toolDir, toolsDir }: RuntimeContext) {
   return { tool, entry, toolDir, toolsDir };
 }

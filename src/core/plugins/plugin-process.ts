@@ -6,24 +6,24 @@ import { forgetCompanion, registerCompanion } from '../process/kill-tree.ts';
 import { hostCommand } from './host-command.ts';
 import type { Answer, PluginOutline, Question } from './messages.ts';
 
-/** What a plugin gets of the caller's environment. */
+/** The environment variables that a plugin gets. */
 const VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR'];
 
 const ANSWERS_FD = 3;
 const LOAD_MS = 10_000;
-/** How long a hook may take: the start of a run, or a list of tools, waits for it. */
+/** The time limit of a hook, because the start of a run or a list of tools waits for it. */
 const HOOK_MS = 5000;
 
-/** Why a plugin did not answer, in words that follow its name. */
+/** Why a plugin did not answer; the text follows the plugin's name. */
 export class PluginTrouble extends Error {}
 
-/** A plugin that runs. */
+/** A running plugin. */
 export interface LoadedPlugin extends PluginOutline {
   name: string;
   process: PluginProcess;
 }
 
-/** Something that a plugin failed to do, reported once; `text` is a sentence without its full stop. */
+/** A failure of a plugin, reported once; `text` is a sentence without its full stop. */
 export interface PluginFailure {
   plugin: string;
   /** E_APPROVAL_REQUIRED for a plugin without an approval. */
@@ -32,7 +32,7 @@ export interface PluginFailure {
   next?: NextStep[];
 }
 
-/** The process of one plugin. What goes wrong in there, even an exit or an endless loop, goes wrong for that plugin alone. */
+/** The process of one plugin. A failure in it, even an exit or an endless loop, affects only that plugin. */
 export class PluginProcess {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<
@@ -42,7 +42,7 @@ export class PluginProcess {
   #lastId = 0;
   #ended: string | undefined;
 
-  /** `owner` goes with whatever the process starts, so that it can be distinguished from what tools leave behind. */
+  /** `owner` marks every process that it starts, to distinguish them from processes that tools leave behind. */
   constructor(env: Readonly<Record<string, string | undefined>>, owner: string) {
     const [program, ...args] = hostCommand();
     this.#child = spawn(program, args, {
@@ -57,7 +57,7 @@ export class PluginProcess {
       stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
     });
     const { pid } = this.#child;
-    // Else the end of a run would take its exit status for that of a tool's orphan.
+    // Otherwise the end of a run would take this process for an orphan of the tool.
     if (pid !== undefined) registerCompanion(pid);
     this.#child.once('error', (error) => this.#end(`could not be started: ${error.message}`));
     this.#child.once('exit', (code, signal) => {
@@ -68,7 +68,7 @@ export class PluginProcess {
     const answers = this.#child.stdio[ANSWERS_FD] as Socket;
     answers.on('error', () => {});
     createInterface({ input: answers }).on('line', (line) => this.#hear(line));
-    // A program that uses the library ends when its own work is done.
+    // A program that uses the library must be able to exit when its own work is done.
     this.#child.unref();
     for (const stream of [this.#child.stdin as unknown as Socket, answers]) stream.unref?.();
   }
@@ -77,12 +77,12 @@ export class PluginProcess {
     return this.#ended === undefined;
   }
 
-  /** Loads the plugin, and says what there is to it. Rejects with a PluginTrouble. */
+  /** Loads the plugin and returns its description. Rejects with a PluginTrouble. */
   async load(file: string, root: string): Promise<PluginOutline> {
     return (await this.ask({ ask: 'load', file, root }, LOAD_MS)) as PluginOutline;
   }
 
-  /** Asks the plugin something. Rejects with a PluginTrouble; one that is overdue is ended. */
+  /** Asks the plugin a question. Rejects with a PluginTrouble, and kills the process when the answer is late. */
   async ask(question: Question, limitMs = HOOK_MS): Promise<unknown> {
     let timer: NodeJS.Timeout | undefined;
     const overdue = new Promise<never>((_, reject) => {
@@ -98,7 +98,7 @@ export class PluginProcess {
     }
   }
 
-  /** The same without a limit. */
+  /** The same without a time limit. */
   askAtLeisure(question: Question): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) {
@@ -113,12 +113,12 @@ export class PluginProcess {
     });
   }
 
-  /** Ends the process and what it has started in its group. */
+  /** Kills the process and its process group. */
   kill(): void {
     try {
       process.kill(-this.#child.pid!, 'SIGKILL');
     } catch {
-      // Gone already, or never started.
+      // Already ended, or never started.
     }
   }
 

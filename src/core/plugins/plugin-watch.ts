@@ -3,10 +3,10 @@ import type { RunWatch } from '../run/services.ts';
 import { EventFeed } from './event-feed.ts';
 import type { LoadedPlugin, PluginFailure } from './plugin-process.ts';
 
-/** Plugins at one run: its events go to them, and what they fail to do goes into its log. */
+/** The plugins that observe one run: delivers its events, and writes their failures to its log. */
 export class PluginWatch implements RunWatch {
   readonly #writer: RunWriter;
-  /** Those of all plugins, which become more. */
+  /** The failures of all plugins; the list grows. */
   readonly #failures: readonly PluginFailure[];
   readonly #feeds: { plugin: string; feed: EventFeed }[];
   #reported = 0;
@@ -50,7 +50,7 @@ export class PluginWatch implements RunWatch {
     await Promise.all(this.#feeds.map(({ feed }) => feed.catchUp()));
   }
 
-  /** Only at moments at which the run itself writes: a log that cannot be written is no matter for a plugin. */
+  /** Flush only when the run itself writes: a failing log is not the plugin's concern. */
   #emit(): void {
     for (const trouble of this.#failures.slice(this.#reported)) this.#warn(trouble);
     this.#reported = this.#failures.length;

@@ -2,20 +2,24 @@ import type { RunEvent } from '../../protocol/v1/run-event.ts';
 import type { EntryFile, ToolCommand } from '../registry/languages/language.ts';
 
 /**
- * What a plugin's file exports by default; its name is that of the file. Each plugin runs in a process of its own, and gets copies: what
- * it does to them changes nothing. A hook that fails, or takes too long, is reported in the run, which continues without it.
+ * The default export of a plugin's file; its name is that of the file. Each plugin runs in a separate process and gets
+ * copies, so changing them has no effect. A hook that fails or times out is reported in the run, which continues
+ * without it.
  */
 export interface Plugin {
   /**
-   * Is shown the tools that were found, and returns those that are to be offered, in any order; each may have a `note` added, which
-   * `acor list` and `acor describe` show. Nothing returned: all of them.
+   * Gets the discovered tools and returns those to offer, in any order. Each may have an added `note`, which
+   * `acor list` and `acor describe` show. Returning nothing offers all of them.
    */
   onDiscovery?(tools: PluginTool[]): Returned<Pick<PluginTool, 'name' | 'note'>[]>;
-  /** Is shown what is about to run, and may refuse it or lower its limits. It cannot widen anything. */
+  /** Gets the plan of a run, and may reject it or lower its limits. It cannot extend permissions. */
   onPreRun?(plan: PluginPlan): Returned<PluginVerdict>;
-  /** Is shown each event of each run, in order, after it was stored. What it returns does not matter; a promise is waited for before the next one. */
+  /**
+   * Gets each event of each run in order, after it was stored. The returned value is ignored; a promise is awaited
+   * before the next event.
+   */
   onEvent?(event: RunEvent): unknown;
-  /** Languages that tools may be written in, beside those of ACOR. */
+  /** Languages for tools, in addition to the built-in ones. */
   languages?: LanguageHandler[];
 }
 
@@ -27,14 +31,14 @@ export interface PluginTool {
   category: string | null;
   language: string;
   level: 'minimal' | 'standard' | 'privileged';
-  /** The entry, or the folder of a tool that is a command. */
+  /** The entry, or the folder of a tool with a `command`. */
   path: string;
   has_manifest: boolean;
   broken: boolean;
   note?: string;
 }
 
-/** What is about to run. Values of secret inputs are masked, and so are stored secrets. */
+/** The plan of a run. Values of secret inputs and stored secrets are masked. */
 export interface PluginPlan {
   tool: string;
   version: string | null;
@@ -42,11 +46,11 @@ export interface PluginPlan {
   effects: 'reads' | 'writes' | 'destroys' | null;
   args: string[];
   cwd: string;
-  /** The agent that calls, where one showed itself. */
+  /** The calling agent, if it identified itself. */
   caller: string | null;
-  /** Paths that the tool is given. */
+  /** Paths that the tool may access. */
   grants: { path: string; access: 'read' | 'write' }[];
-  /** Hosts that it may reach, as host:port. */
+  /** Hosts that it may access, as host:port. */
   hosts: string[];
   timeout_s: number;
   /** In bytes. */
@@ -54,32 +58,37 @@ export interface PluginPlan {
   max_attempts: number;
 }
 
-/** What `onPreRun` may say: the reason of a refusal, or limits, of which those that are lower than the plan's count. */
+/** The result of `onPreRun`: the reason of a rejection, or limits. Only limits lower than the plan's apply. */
 export type PluginVerdict =
   | { veto: string }
   | { limits: Partial<Pick<PluginPlan, 'timeout_s' | 'max_output_size' | 'max_attempts'>> };
 
-/** One language. A file is of the first language that takes it: ACOR's own come first, what starts by itself comes last. */
+/**
+ * One language. The first matching language of a file wins: built-in ones are first, directly executable files are
+ * last.
+ */
 export interface LanguageHandler {
   name: string;
-  /** With the dot, such as `.pl`: a file with one of them is an entry even without the mode bit. */
+  /** With the dot, such as `.pl`: a file with one of them is an entry even without the mode bit x. */
   extensions?: string[];
-  /** Whether a file with none of the known extensions is of this language. */
+  /** Whether a file without a known extension is of this language. */
   detect(file: EntryFile): boolean | Promise<boolean>;
-  /** The absolute path of the program that runs the entry; nothing when this machine has none. */
+  /** The absolute path of the program that runs the entry; undefined when it is not installed. */
   runtime(context: LanguageContext): Returned<string>;
-  /** The words before the tool's own arguments, the first one an absolute path, and variables for the tool. */
+  /**
+   * The words before the tool's own arguments, starting with an absolute path, and environment variables for the tool.
+   */
   command(runtime: string, context: LanguageContext): CommandWords | Promise<CommandWords>;
 }
 
 type CommandWords = Pick<ToolCommand, 'argv'> & Partial<Pick<ToolCommand, 'env'>>;
 
-/** What a language may look at to find its runtime. */
+/** What a language may use to find its runtime. */
 export interface LanguageContext {
   tool: string;
   entry: string;
   toolDir: string;
-  /** The tools folder in which the tool lies, if it lies in one. */
+  /** The tools folder that contains the tool, if any. */
   toolsDir: string | null;
   /** Finds a program on the PATH. */
   findProgram(name: string): string | undefined;

@@ -23,8 +23,8 @@ import { PluginWatch } from './plugin-watch.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * The plugins of a project. Their processes are started when the registry or a run first asks for them. What they fail to do is kept in
- * `failures`, and nothing else depends on them.
+ * The plugins of a project. Their processes start when the registry or a run first needs them. Their failures are
+ * collected in `failures` and affect nothing else.
  */
 export class Plugins implements RegistryPlugins, RunPlugins {
   readonly found: readonly FoundPlugin[];
@@ -32,7 +32,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
   readonly failures: PluginFailure[] = [];
   readonly #config: LoadedConfig;
   readonly #env: Env;
-  /** Goes with their processes, in place of the id of a run. */
+  /** Marks their processes, like the id of a run marks those of a tool. */
   readonly #owner = `plugins-${newSpanId()}`;
   #ready: Promise<LoadedPlugin[]> | undefined;
   #loaded: readonly LoadedPlugin[] = [];
@@ -47,22 +47,22 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     );
   }
 
-  /** Looks which plugins there are and which of them are approved; starts none. */
+  /** Finds the plugins and their approvals; starts none. */
   static async open(config: LoadedConfig, env: Env): Promise<Plugins> {
     return new Plugins(config, env, await findPlugins(config, env));
   }
 
-  /** The approvals that a person has not given yet. */
+  /** The missing approvals. */
   get next(): NextStep[] {
     return this.found.flatMap((plugin) => (isUnapproved(plugin) ? [approvalOf(plugin)] : []));
   }
 
-  /** Whether the process of a plugin that ran has ended. */
+  /** Whether the process of a started plugin has ended. */
   get hasEnded(): boolean {
     return this.#loaded.some(({ process }) => !process.isAlive);
   }
 
-  /** Those that run, in the order of the configuration. */
+  /** The running plugins, in the configured order. */
   ready(): Promise<LoadedPlugin[]> {
     this.#ready ??= this.#start();
     return this.#ready;
@@ -81,7 +81,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     return judgePlan(plan, await this.#having('onPreRun'), (plugin, why) => this.#trouble(plugin, why));
   }
 
-  /** Only plugins that run already: planning a run looks up its tool first. */
+  /** Only plugins that already run: the plan of a run looks up its tool first. */
   watch(writer: RunWriter): RunWatch {
     const watching = this.#loaded.filter(
       ({ hooks, process }) => hooks.includes('onEvent') && process.isAlive,
@@ -95,7 +95,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
 
   async #start(): Promise<LoadedPlugin[]> {
     if (this.found.some(({ approval }) => approval.state === 'valid')) {
-      // What a plugin starts, or a loop that it is caught in, does not outlive this process.
+      // No process of a plugin, even in an endless loop, may outlive this process.
       new Watchdog(await loadRuntime(), this.#owner);
     }
     const loaded = (await Promise.all(this.found.map((plugin) => this.#load(plugin)))).filter(
@@ -121,7 +121,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     }
   }
 
-  /** A name that is taken stays with its owner. */
+  /** A name that is already in use stays with its first owner. */
   #languagesOf(loaded: readonly LoadedPlugin[]): Language[] {
     const languages: Language[] = [];
     for (const { name: plugin, languages: own, process } of loaded) {
@@ -150,7 +150,7 @@ export class Plugins implements RegistryPlugins, RunPlugins {
     this.#add({ plugin, text: `the plugin '${plugin}' ${why}` });
   }
 
-  /** The same failure is reported once. */
+  /** Each distinct failure is reported once. */
   #add(trouble: PluginFailure): void {
     if (!this.failures.some(({ text }) => text === trouble.text)) this.failures.push(trouble);
   }

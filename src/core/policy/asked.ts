@@ -1,17 +1,17 @@
 import type { Manifest } from '../../protocol/manifest.ts';
 import type { Places } from './reach.ts';
 
-/** All that a run asks for, as far as it is known by then. */
+/** Everything that a run requests, as far as it is known. */
 export interface Asked {
   tool: string;
   manifest: Manifest;
-  /** Of the manifest's bytes; null when the tool has none. */
+  /** SHA-256 of the manifest's bytes; null when the tool has none. */
   manifestSha256: string | null;
-  /** The deadline that the caller asks for. */
+  /** The time limit that the caller requests. */
   timeoutS: number | undefined;
-  /** Path arguments, the files that are still to be written among them. Absolute and real. */
+  /** Path arguments, including files that do not exist yet. Absolute and real. */
   grants: readonly { path: string; access: 'read' | 'write'; input: string }[];
-  /** How strong the sandbox is, 1 being the strongest; null while it is not known. */
+  /** The strength of the sandbox, 1 being the strongest; null while it is unknown. */
   tier: number | null;
   places: Places;
 }

@@ -3,16 +3,16 @@ import { explainDenial, remedySentence } from './explain-denial.ts';
 import { coversHost, isWildcard } from './hosts.ts';
 import type { Violation } from './violation.ts';
 
-/** What holds without any policy file. */
+/** The rules that apply without any policy file. */
 export interface BuiltInRules {
-  /** `security.allow_network_egress`, and where it was said. */
+  /** `security.allow_network_egress`, and its place. */
   allowsWildcardHosts: boolean;
   by: string;
-  /** Wildcards that a policy file names. */
+  /** Wildcards that a policy file allows. */
   named: { hosts: readonly string[]; commands: readonly string[] };
 }
 
-/** A wildcard among hosts, and `*` among commands, are refused unless the policy names them. */
+/** Rejects wildcard hosts, and `*` among commands, unless the policy allows them. */
 export function builtInViolations({ permissions }: Manifest, rules: BuiltInRules): Violation[] {
   const hosts = permissions.network.egress_allow.flatMap((host, index): Violation[] => {
     if (!isWildcard(host) || rules.allowsWildcardHosts) return [];
@@ -25,7 +25,7 @@ export function builtInViolations({ permissions }: Manifest, rules: BuiltInRules
         allowed: 'host:port, each named',
         by: rules.by,
         rule: `wildcard egress is not allowed ('${host}')`,
-        fix: `Name each host in place of '${host}'. ${text}`,
+        fix: `Name each host instead of '${host}'. ${text}`,
       },
     ];
   });
@@ -39,7 +39,7 @@ export function builtInViolations({ permissions }: Manifest, rules: BuiltInRules
         allowed: 'programs, each named',
         by: 'built-in rule',
         rule: "the wildcard '*' is not allowed among the commands",
-        fix: `Name each program in place of '*'. ${text}`,
+        fix: `Name each program instead of '*'. ${text}`,
       },
     ];
   });

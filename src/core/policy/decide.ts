@@ -8,12 +8,12 @@ import { type PlacedRules, type PolicyLayer, rulesFor } from './policy-layer.ts'
 import { isWithin, rootOf } from './reach.ts';
 import type { Decision, Violation } from './violation.ts';
 
-/** Weakest first. The schema has them too; it is not loaded for this. */
+/** Weakest first. The schema contains them too, but is not loaded for this. */
 const LEVELS: readonly PermissionLevel[] = ['minimal', 'standard', 'privileged'];
 
 /**
- * Holds what a run asks for against every layer of the policy (contract §9). Each layer is asked by itself and all must
- * allow it, so that none can widen another. The list of violations is complete.
+ * Checks a run's requests against every layer of the policy (contract §9). Each layer is checked separately and all
+ * must allow the run, so no layer can extend another. The list of violations is complete.
  */
 export function decide(
   asked: Asked,
@@ -54,11 +54,12 @@ function levelViolations({ manifest }: Asked, { rules, at }: PlacedRules): Viola
         allowed: highest,
         by: at('max_level'),
         rule: `the level ${level} is above ${highest}, the highest that is allowed`,
-        fix: `Lower what permissions asks for to what ${highest} covers, or have max_level raised at ${at('max_level')}.`,
+        fix: `Reduce the permissions to what ${highest} covers, or raise max_level at ${at('max_level')}.`,
       },
     ];
   }
-  // A privileged tool reaches everything, whatever its manifest lists; only a list of everything allows that.
+  // A privileged tool can access everything, whatever its manifest lists, so only a rule that allows everything allows
+  // it.
   if (level !== 'privileged') return [];
   const lists: [key: string, allowed: readonly string[] | undefined, all: string][] = [
     ['filesystem.read', rules.filesystem?.read, '/'],
@@ -76,7 +77,7 @@ function levelViolations({ manifest }: Asked, { rules, at }: PlacedRules): Viola
             allowed,
             by: at(key),
             rule: `a privileged tool is not held to the ${key} that are allowed`,
-            fix: `Set permissions.level: standard and list what the tool needs, or have ${listEntry(all)} added to ${key} at ${at(key)}.`,
+            fix: `Set permissions.level: standard and list what the tool needs, or add ${listEntry(all)} to ${key} at ${at(key)}.`,
           },
         ],
   );
@@ -87,7 +88,7 @@ function pathViolations(asked: Asked, { rules, at }: PlacedRules): Violation[] {
   return (['read', 'write'] as const).flatMap((access) => {
     const allowed = rules.filesystem?.[access];
     if (allowed === undefined) return [];
-    // What may be written may be read.
+    // A writable path is also readable.
     const also = access === 'read' ? (rules.filesystem?.write ?? []) : [];
     const roots = [...allowed, ...also].map((root) => rootOf(root, places));
     const wanted = [
@@ -109,7 +110,7 @@ function pathViolations(asked: Asked, { rules, at }: PlacedRules): Violation[] {
         allowed,
         by: at(key),
         rule: `'${text}' is outside the folders that may be ${access === 'read' ? 'read' : 'written'}`,
-        fix: `Use a path under ${allowed.join(', ') || 'the workspace'}, or have this added to ${key} at ${at(key)}: ${listEntry(root)}`,
+        fix: `Use a path under ${allowed.join(', ') || 'the workspace'}, or add this to ${key} at ${at(key)}: ${listEntry(root)}`,
       }));
   });
 }
@@ -144,7 +145,7 @@ function listViolations({ manifest }: Asked, { rules, at }: PlacedRules): Violat
             allowed,
             by: at(key),
             rule: `'${each}' is not among the ${key} that are allowed`,
-            fix: `Take it out of the manifest, or have this added to ${key} at ${at(key)}: ${listEntry(each)}`,
+            fix: `Remove it from the manifest, or add this to ${key} at ${at(key)}: ${listEntry(each)}`,
           },
     );
   }
@@ -160,7 +161,7 @@ function pinViolations({ manifestSha256, tool }: Asked, { rules, at }: PlacedRul
       allowed: pin,
       by: at('manifest_sha256'),
       rule: `the manifest of '${tool}' is not the one that is pinned`,
-      fix: `Put the pinned manifest back, or have the pin changed at ${at('manifest_sha256')}.`,
+      fix: `Restore the pinned manifest, or change the pin at ${at('manifest_sha256')}.`,
     },
   ];
 }
@@ -175,7 +176,7 @@ function isolationViolations({ tier }: Asked, { rules, at }: PlacedRules): Viola
       allowed: weakest,
       by: at('require_isolation'),
       rule: `the sandbox here is of tier ${tier}, and tier ${weakest} or stronger is required`,
-      fix: 'Have a stronger sandbox made available.',
+      fix: 'Make a stronger sandbox available: acor health shows how.',
     },
   ];
 }

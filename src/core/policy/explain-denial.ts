@@ -1,4 +1,4 @@
-/** Something that a tool was kept from, as a sandbox knows it. Paths are absolute. */
+/** Something that the sandbox denied to a tool. Paths are absolute. */
 export type Denial =
   | { kind: 'read' | 'write'; path: string; isFolder?: boolean }
   | { kind: 'host'; host: string; port: number }
@@ -13,12 +13,15 @@ export interface Remedy {
   line: string;
 }
 
-/** The one wording of a denial, whichever part refused. */
+/** The text of a denial, the same for every part that denies. */
 export function remedySentence({ file, path, line }: Remedy): string {
   return `In ${file}, under ${path}, write: ${line}`;
 }
 
-/** Says which line of `tool.yaml` would have allowed what was denied. A path in the project is written so that it travels with it. */
+/**
+ * Finds the line of `tool.yaml` that would have allowed what was denied. A path in the project is written relative to
+ * it, so that the line works on every machine.
+ */
 export function explainDenial(denial: Denial, project?: string): Remedy {
   switch (denial.kind) {
     case 'read':
@@ -33,7 +36,7 @@ export function explainDenial(denial: Denial, project?: string): Remedy {
   }
 }
 
-/** A list entry in YAML; what YAML could take for something else is quoted. */
+/** A list entry in YAML, quoted where YAML would read it differently. */
 export function listEntry(value: string): string {
   const isPlain =
     /^[A-Za-z/][\w./:@-]*$/.test(value) &&
@@ -50,7 +53,7 @@ function pathEntry(
   { kind, path, isFolder }: { kind: 'read' | 'write'; path: string; isFolder?: boolean },
   project: string | undefined,
 ): string {
-  // A file that is made or replaced needs its folder.
+  // To create or replace a file, a tool needs write access to its folder.
   const target = kind === 'write' && !isFolder ? path.slice(0, path.lastIndexOf('/')) || '/' : path;
   const inProject = project !== undefined && (target === project || target.startsWith(`${project}/`));
   const named = inProject ? `\${PROJECT}${target.slice(project.length)}` : target;

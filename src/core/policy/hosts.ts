@@ -1,4 +1,7 @@
-/** Whether a pattern of the policy (`host:port`, `*` for any host, any subdomain or any port) covers what a manifest asks for. */
+/**
+ * Whether a pattern of the policy (`host:port`; `*` is any host, any subdomain or any port) covers a request of a
+ * manifest.
+ */
 export function coversHost(pattern: string, asked: string): boolean {
   if (pattern === '*') return true;
   if (asked === '*') return pattern === '*:*';
@@ -6,11 +9,11 @@ export function coversHost(pattern: string, asked: string): boolean {
   const [askedHost, askedPort] = parts(asked);
   if (port !== '*' && port !== askedPort) return false;
   if (host === '*' || host === askedHost) return true;
-  // No subdomain, but the tail of an address, would be what an address ends with.
+  // An address has no subdomains, so `*.` never matches its end.
   return host.startsWith('*.') && askedHost.endsWith(host.slice(1)) && !isAddress(askedHost);
 }
 
-/** Whether it stands for more than one host or port. */
+/** Whether it matches more than one host or port. */
 export function isWildcard(host: string): boolean {
   return host.includes('*');
 }
@@ -20,12 +23,12 @@ function parts(text: string): [host: string, port: string] {
   return [asAscii(text.slice(0, colon)), text.slice(colon + 1)];
 }
 
-/** In lower case and punycode, in which names are looked up: a name in its own script and its punycode are one host. */
+/** Canonical form: lower case and punycode, so that an internationalised name and its punycode are one host. */
 function asAscii(host: string): string {
   if (/^[!-~]*$/.test(host)) return host.toLowerCase();
   const wildcard = host.startsWith('*.') ? '*.' : '';
   const url = `http://${host.slice(wildcard.length)}/`;
-  // What is no host is equal to itself alone.
+  // A text that is not a host is only equal to itself.
   return URL.canParse(url) ? `${wildcard}${new URL(url).hostname}` : host;
 }
 

@@ -10,7 +10,7 @@ const RESOURCES = ['cpu_seconds', 'memory_mb', 'processes', 'file_mb', 'open_fil
 type LimitKey = keyof NonNullable<PolicyRules['limits']>;
 type Wanted = [path: string, key: LimitKey, asked: number | undefined];
 
-/** Limits that a manifest or the caller asks for beyond a ceiling. */
+/** Limits that a manifest or the caller requests above a ceiling. */
 export function ceilingViolations({ manifest, timeoutS }: Asked, { rules, at }: PlacedRules): Violation[] {
   const { limits = {} } = rules;
   const wanted: Wanted[] = [
@@ -28,12 +28,12 @@ export function ceilingViolations({ manifest, timeoutS }: Asked, { rules, at }: 
       allowed: ceiling,
       by: at(`limits.${key}`),
       rule: `${path} ${asked} is above the ceiling of ${ceiling}`,
-      fix: `Ask for ${ceiling} or less, or have limits.${key} raised at ${at(`limits.${key}`)}.`,
+      fix: `Request ${ceiling} or less, or raise limits.${key} at ${at(`limits.${key}`)}.`,
     };
   });
 }
 
-/** The manifest with what it leaves open cut to the ceilings; the configuration's defaults hold where they are lower. */
+/** The manifest with its unset limits set to the ceilings; the configured defaults apply where they are lower. */
 export function withinCeilings(
   manifest: Manifest,
   rules: readonly PolicyRules[],

@@ -1,13 +1,13 @@
 import type { Manifest } from '../../protocol/manifest.ts';
 
-/** The clocks and the limit on output of a tool whose manifest gives none. */
+/** The time and output limits of a tool whose manifest sets none. */
 export interface DefaultLimits {
   timeout_s: number;
   heartbeat_grace_s: number;
   max_output_size: number;
 }
 
-/** What a tool may do, in plain sentences: what a person reads before they approve it. */
+/** Describes a tool's permissions in plain sentences, for a person who decides about its approval. */
 export function permissionWords(manifest: Manifest, runtime: string, defaults: DefaultLimits): string[] {
   const { permissions, secrets, env } = manifest;
   const everything = permissions.level === 'privileged';

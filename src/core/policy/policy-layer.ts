@@ -2,7 +2,7 @@ import type { PolicyFile, PolicyRules } from '../../protocol/policy-file.ts';
 
 export type PolicySource = 'system' | 'user' | 'project';
 
-/** One policy file, checked, and where its values stand. */
+/** One valid policy file, with the places of its values. */
 export interface PolicyLayer {
   source: PolicySource;
   file: string;
@@ -11,7 +11,7 @@ export interface PolicyLayer {
   places: Readonly<Record<string, string>>;
 }
 
-/** `file:line:column` of a key, or of what holds it. */
+/** `file:line:column` of a key, or of its parent. */
 export function placeIn({ file, places }: PolicyLayer, path: string): string {
   for (let key = path; key !== ''; key = key.slice(0, Math.max(0, key.search(/(?:\.[^.[]*|\[[^[]*)$/)))) {
     if (Object.hasOwn(places, key)) return `${file}:${places[key]}`;
@@ -19,13 +19,13 @@ export function placeIn({ file, places }: PolicyLayer, path: string): string {
   return `${file}:1:1`;
 }
 
-/** The rules of one layer that hold for a tool, and how their places are found. */
+/** The rules of one layer for a tool, and a function that finds their places. */
 export interface PlacedRules {
   rules: PolicyRules;
   at(path: string): string;
 }
 
-/** What a layer says of all tools, and what it says of this one. */
+/** The rules of a layer for all tools, and those for this tool. */
 export function rulesFor(tool: string, layer: PolicyLayer): PlacedRules[] {
   const own = layer.policy.tools !== undefined && Object.hasOwn(layer.policy.tools, tool);
   return [

@@ -1,16 +1,16 @@
-/** What the names in a path stand for, and how a path is followed. All are absolute. */
+/** The values of variables in paths, and how links are resolved. All paths are absolute. */
 export interface Places {
   project: string;
   workspace: string;
   toolDir: string;
   home: string;
-  /** Follows links; what does not exist is taken as written. */
+  /** Resolves links; parts that do not exist stay as written. */
   realPath(path: string): string;
 }
 
 /**
- * The folder or file at the root of what a manifest's or a policy's path stands for: names are put in, and what follows the
- * first wildcard is cut off. A path without a beginning is relative to the project.
+ * The folder or file of a path in a manifest or policy: variables are replaced, and the text from the first wildcard on
+ * is cut off. A relative path starts at the project.
  */
 export function rootOf(path: string, places: Places): string {
   const named = path
@@ -23,7 +23,7 @@ export function rootOf(path: string, places: Places): string {
   return normal(wild === -1 ? segments : segments.slice(0, wild));
 }
 
-/** Whether a path lies in a folder, both as written and when every link is followed. */
+/** Whether a path is inside a folder, both as written and with every link resolved. */
 export function isWithin(path: string, folder: string, { realPath }: Places): boolean {
   return contains(folder, path, realPath) && contains(folder, realPath(path), realPath);
 }
@@ -34,7 +34,7 @@ function contains(folder: string, path: string, realPath: Places['realPath']): b
   );
 }
 
-/** `..` is taken as written: what links do to it shows when the path is followed. */
+/** `..` is resolved textually; the effect of links shows when they are resolved. */
 function normal(segments: readonly string[]): string {
   const kept: string[] = [];
   for (const segment of segments) {

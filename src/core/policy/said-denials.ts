@@ -1,14 +1,17 @@
-/** Denials that a tool reports in its own output: `said` is the line. The text is untrusted and must be checked before it is shown. */
+/**
+ * Denials that a tool reports in its own output: `said` is the line. The text is untrusted and must be checked before
+ * it is shown.
+ */
 export type SaidDenial = { said: string } & (
   | { kind: 'path'; path: string; isWrite: boolean }
   | { kind: 'command'; command: string }
-  /** Null where the words do not name it. */
+  /** Null when the line does not name it. */
   | { kind: 'network'; host: string | null; port: number | null }
-  /** The kernel refused a call by name. */
+  /** The kernel denied a system call by name. */
   | { kind: 'call'; call: string }
 );
 
-/** A tool can say as much as it likes. */
+/** Limits the search, because a tool can print any amount. */
 const MAX_LINES = 200;
 const MAX_LINE_CHARS = 2000;
 const MAX_PATH_CHARS = 1024;
@@ -21,7 +24,7 @@ const NOT_PERMITTED = /Operation not permitted|\bEPERM\b/i;
 const NO_NETWORK =
   /\/dev\/tcp\/\S+ (?:Operation not permitted|Permission denied)|Network is unreachable|\bENETUNREACH\b|could not resolve|unable to resolve|name resolution|Name or service not known|\bEAI_AGAIN\b|\bENOTFOUND\b|nodename nor servname|no such host/i;
 
-/** Paths as programs write them: in quotes, before the words of the error, or by themselves. */
+/** Paths in programs' messages: in quotes, before the error text, or alone. */
 const PATHS = [
   /['"`‘“](\/[^'"`’”]+)['"`’”]/g,
   /(?:^|: )(\/[^:]+): (?=No such file|Permission denied|Operation not|Read-only)/g,
@@ -46,8 +49,8 @@ const HOSTS = [
 ];
 
 /**
- * Reads from a tool's last words what it was refused, the last first: missing files, programs, hosts. `calls` are the names of
- * system calls that a sandbox may have refused. Pure: whether it was so is for the caller to find out.
+ * Finds denials in a tool's last output, the latest first: missing files, programs, hosts. `calls` are system calls
+ * that a sandbox may have denied. Pure function: the caller must verify the result.
  */
 export function saidDenials(words: string, calls: readonly string[]): SaidDenial[] {
   const lines = words
@@ -79,7 +82,7 @@ function deniedIn(line: string, lines: readonly string[], calls: readonly string
     .filter((path) => path.length <= MAX_PATH_CHARS)
     .map((path) => ({ said, kind: 'path', path, isWrite }));
   if (denied.length > 0 || !NOT_PERMITTED.test(line)) return denied;
-  // A traceback names the call in another line than the error.
+  // A traceback names the call on a different line than the error.
   const call = calls.find((name) => [line, ...lines].some((each) => namesCall(each, name)));
   return call === undefined ? [] : [{ said, kind: 'call', call }];
 }

@@ -5,32 +5,33 @@ import { removeIfPossible } from '../../util/remove-if-possible.ts';
 import type { Runtime } from './runtime.ts';
 
 /**
- * A tool's standard input that stays open, so that lines can be handed in while it runs. A tool that does not read never
- * blocks the supervisor: a line that finds the pipe full is left out, and is found as a file.
+ * A tool's standard input that stays open, so that lines can be sent while it runs. A tool that does not read never
+ * blocks the supervisor: a line that does not fit into the pipe is dropped, and the tool can read it from a file.
  */
 export class InputPipe implements Disposable {
   readonly #path: string;
   #writeFd: number;
   #readFd: number;
 
-  /** `bytes` is how much it is to hold, where the system lets that be chosen. */
+  /** `bytes` is the capacity of the pipe, where the system supports it. */
   constructor(runtime: Runtime, folder: string, bytes?: number) {
     this.#path = join(folder, 'stdin');
-    // A supervisor that was killed has left its own.
+    // A FIFO that a killed supervisor left behind.
     rmSync(this.#path, { force: true });
     runtime.makeFifo(this.#path);
-    // Opened for both, or the opening would wait for the tool, and writing to a tool that has closed its end would be a signal.
+    // Opened for reading and writing: otherwise the open would wait for the tool, and a write to a closed pipe would
+    // raise SIGPIPE.
     this.#writeFd = openSync(this.#path, constants.O_RDWR | constants.O_NONBLOCK);
     this.#readFd = openSync(this.#path, constants.O_RDONLY);
     if (bytes !== undefined) runtime.growPipe(this.#writeFd, bytes);
   }
 
-  /** What to give the tool as its standard input. */
+  /** The tool's standard input for its start. */
   get target(): number {
     return this.#readFd;
   }
 
-  /** The tool has been started with the target. */
+  /** The tool was started with this standard input. */
   releaseReadEnd(): void {
     closeSync(this.#readFd);
     this.#readFd = -1;
@@ -41,11 +42,11 @@ export class InputPipe implements Disposable {
     try {
       writeSync(this.#writeFd, `${line}\n`);
     } catch {
-      // Full: the tool does not read.
+      // The pipe is full: the tool does not read.
     }
   }
 
-  /** Writes as much of `bytes[from..]` as there is room for now; how many bytes that was. */
+  /** Writes as much of `bytes[from..]` as fits now. Returns the number of bytes. */
   offer(bytes: Uint8Array, from: number): number {
     try {
       return writeSync(this.#writeFd, bytes, from);
@@ -55,7 +56,7 @@ export class InputPipe implements Disposable {
     }
   }
 
-  /** Nothing more will come: the tool finds its standard input at its end, once it has read what is in the pipe. */
+  /** Closes the pipe: the tool reads the end of its input after the data in the pipe. */
   end(): void {
     if (this.#writeFd === -1) return;
     closeSync(this.#writeFd);

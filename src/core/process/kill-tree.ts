@@ -9,7 +9,7 @@ import {
 } from '../../util/process-table.ts';
 import type { Runtime } from './runtime.ts';
 
-/** A process that could not be made to end. */
+/** A process that could not be killed. */
 export interface Survivor {
   pid: number;
   command: string;
@@ -18,10 +18,10 @@ export interface Survivor {
 const ROUND_MS = 5;
 const KILL_ROUNDS = 400;
 
-/** Everything that a tool started, wherever it went: `setsid`, double forks and orphans included. */
+/** All processes that a tool started, including those that used `setsid`, double forks, or became orphans. */
 export class ProcessTree {
   readonly #rootPid: number;
-  /** Tells the root from a later process of the same pid; undefined when it had ended already. */
+  /** Distinguishes the root from a later process with the same pid; undefined when the root had already ended. */
   readonly #rootStart: number | undefined;
   readonly #runId: string;
   readonly #runtime: Runtime;
@@ -30,8 +30,10 @@ export class ProcessTree {
   readonly #isProxyProcess: boolean;
 
   /**
-   * `isProxyProcess` says that the root stands for a tool that is not below it: it is asked alone, and hands on what it is asked.
-   * `sandboxProcessDepth` is how many generations, from the root on, are a sandbox around the tool: they are only killed, and never asked.
+   * `isProxyProcess`: the root is a proxy for a tool outside of its process tree. Only the proxy is signalled, and it
+   * forwards signals.
+   * `sandboxProcessDepth`: this many generations, from the root, belong to a sandbox around the tool. They are killed,
+   * but never asked to end.
    */
   constructor(
     runtime: Runtime,
@@ -53,30 +55,30 @@ export class ProcessTree {
     if (this.#adopts) ownChildren.add(options.rootPid);
   }
 
-  /** The processes of the run that are alive now. */
+  /** The live processes of the run. */
   members(): ProcessInfo[] {
     const found = new Map<number, ProcessInfo>();
     if (this.#root() !== undefined) this.#collect(this.#rootPid, found);
-    // What a relay leaves to this process to adopt is the engine's, and no part of the tool.
+    // Orphans of a proxy belong to the container engine, not to the tool.
     const knows = this.#adopts && !this.#isProxyProcess;
     const strays = knows ? this.#adopted() : processesWithEnvironment('RUN_ID', this.#runId);
     for (const pid of strays) this.#collect(pid, found);
     return [...found.values()];
   }
 
-  /** Members that have lost their parents, where these are to be had without a search through all processes. */
+  /** Orphaned members, where they can be found without a search through all processes. */
   orphans(): number[] {
     return this.#adopts && this.#sandboxProcessDepth === 0 ? this.#adopted() : [];
   }
 
-  /** The process that the tool was started as, while the kernel knows it: another process may have its pid since. */
+  /** The tool's root process. Undefined after its end, because another process may have its pid. */
   #root(): ProcessInfo | undefined {
     const info = readProcess(this.#rootPid);
     return info?.startTime === this.#rootStart ? info : undefined;
   }
 
-  /** The sandbox's own processes around the tool: one a generation. */
-  #keeperPids(): number[] {
+  /** The processes of the sandbox around the tool: one per generation. */
+  #sandboxPids(): number[] {
     const pids: number[] = [];
     for (let pid = this.#root()?.pid; pid !== undefined && pids.length < this.#sandboxProcessDepth; ) {
       pids.push(pid);
@@ -91,32 +93,34 @@ export class ProcessTree {
       send(this.#rootPid, name);
       return;
     }
-    const sandboxProcessDepth = this.#keeperPids();
+    const around = this.#sandboxPids();
     if (name !== 'SIGKILL' && this.#sandboxProcessDepth > 0) {
-      this.#ask(name, sandboxProcessDepth);
+      this.#ask(name, around);
       return;
     }
-    // With the innermost one dies all that is in the sandbox, at once.
-    for (const pid of sandboxProcessDepth.toReversed()) send(pid, name);
+    // Killing the innermost one kills everything in the sandbox at once.
+    for (const pid of around.toReversed()) send(pid, name);
     const members = this.members();
     const leader = this.#root();
-    // A group may be recycled once its leader is gone, so only a living leader's group is signalled as a whole.
+    // The kernel may reuse a group id once its leader has ended, so the group is only signalled while its leader lives.
     if (leader !== undefined && isAlive(leader) && leader.groupId === this.#rootPid)
       send(-this.#rootPid, name);
     else if (process.platform !== 'linux') send(-this.#rootPid, name);
     for (const member of members) send(member.pid, name);
   }
 
-  /** Signals the tool and not the sandbox: the first process of a PID namespace leads the tool's group, and is deaf to it. */
-  #ask(name: NodeJS.Signals, sandboxProcessDepth: readonly number[]): void {
-    const innermost =
-      sandboxProcessDepth.length === this.#sandboxProcessDepth ? sandboxProcessDepth.at(-1) : undefined;
+  /**
+   * Signals the tool but not the sandbox: the first process of a PID namespace leads the tool's group and ignores
+   * signals without a handler.
+   */
+  #ask(name: NodeJS.Signals, around: readonly number[]): void {
+    const innermost = around.length === this.#sandboxProcessDepth ? around.at(-1) : undefined;
     const leader = innermost === undefined ? undefined : readProcess(innermost);
     if (leader !== undefined && isAlive(leader) && leader.groupId === innermost) send(-innermost, name);
-    for (const { pid } of this.members()) if (!sandboxProcessDepth.includes(pid)) send(pid, name);
+    for (const { pid } of this.members()) if (!around.includes(pid)) send(pid, name);
   }
 
-  /** Kills until nothing is left, and returns what the system would not let it kill. */
+  /** Kills until no member is left. Returns the processes that could not be killed. */
   async kill(): Promise<Survivor[]> {
     for (let round = 0; round < KILL_ROUNDS; round++) {
       this.signal('SIGKILL');
@@ -126,7 +130,7 @@ export class ProcessTree {
     return this.members().map(({ pid }) => ({ pid, command: commandLineOf(pid) }));
   }
 
-  /** Forgets the tool's process; call it when the run is over. */
+  /** Forgets the tool's process; call it after the run. */
   release(): void {
     ownChildren.delete(this.#rootPid);
   }
@@ -157,17 +161,17 @@ export class ProcessTree {
   }
 }
 
-/** Children that this process started itself: tools and companions. All others were adopted. */
+/** Children that this process started itself: tools and companions. All other children were adopted. */
 const ownChildren = new Set<number>();
 const companions = new Set<number>();
 
-/** Names a child that is no stray, such as a watchdog. */
+/** Registers a child that is not an orphan, such as a watchdog. */
 export function registerCompanion(pid: number): void {
   ownChildren.add(pid);
   companions.add(pid);
 }
 
-/** The companion has ended. */
+/** Removes a companion that has ended. */
 export function forgetCompanion(pid: number): void {
   ownChildren.delete(pid);
   companions.delete(pid);
@@ -181,6 +185,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone already.
+    // Already gone.
   }
 }

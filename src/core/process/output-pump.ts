@@ -6,36 +6,44 @@ import type { Runtime, SpawnedProcess } from './runtime.ts';
 
 const BUFFER_BYTES = 1 << 18;
 const PIPE_BYTES = 1 << 20;
-/** More than this in one turn means that the tool is in full flow, and the next turn follows at once. */
+/** After a turn with more bytes than this, the next turn follows at once. */
 const FULL_FLOW_BYTES = 60_000;
 const POLL_MS = 1;
 const EMPTY_POLLS_BEFORE_WATCH = 10;
-/** inotify reports writes, not the death of the last writer: the pump checks for that at this interval. */
+/**
+ * inotify reports writes, but not that the last writer closed the stream. The pump checks for that at this interval.
+ */
 const IDLE_LOOK_MS = 200;
-/** So much is read in one turn of a tool that may be held back: what it writes grows in the log, and each turn is one look. */
+/**
+ * The maximum read in one turn of a tool that backpressure may stop: the log grows by what is read, and each turn
+ * checks the window once.
+ */
 const HELD_BACK_TURN_BYTES = 1 << 16;
-/** Between looks whether a tool that was held back may go on. */
+/** The interval between checks whether a stopped tool may continue. */
 const HELD_BACK_POLL_MS = 5;
-/** Between looks at a silent stream that cannot be watched. */
+/** The interval between checks of a silent stream that cannot be watched. */
 const IDLE_POLL_MS = 10;
-/** Descendants may hold the stream open after the tool is gone; what they still write is waited for this long. */
+/** After the tool's exit, wait this long for output of descendants that hold the stream open. */
 const DRAIN_LIMIT_MS = 100;
 
-/** Where the output goes. `onTurn` follows each burst of bytes, so that work can be done once per burst. */
+/** The consumer of the output. `onTurn` follows each burst of bytes, so that work can be done once per burst. */
 export interface OutputSinks {
   stdout(bytes: Uint8Array): void;
   stderr(bytes: Uint8Array): void;
   onTurn(): void;
-  /** Asked before each look: while it says so nothing is read, and a tool that goes on writing has to wait. */
+  /**
+   * Backpressure: called before each read. While it returns true, nothing is read, and the tool blocks when it writes
+   * more.
+   */
   isPaused?(): boolean;
   /** The tool and all its descendants have closed their standard output. */
   onStdoutClosed(): void;
 }
 
 /**
- * Carries a tool's output. The streams are FIFOs, because a runtime's own pipes are socket pairs, in which `> /dev/stdout`
- * fails; they are read in bulk on a short timer while bytes flow and watched by inotify while none do, because a wake-up per line would
- * slow the tool down. Where there are no FIFOs the runtime's pipes stand in.
+ * Transfers a tool's output. The streams are FIFOs, because a runtime's own pipes are socket pairs, in which `>
+ * /dev/stdout` fails. They are read in bulk on a short timer while bytes flow, and watched by inotify otherwise,
+ * because a wake-up per line would slow the tool down. Without FIFOs, the runtime's pipes are used.
  */
 export class OutputPump {
   readonly #sinks: OutputSinks;
@@ -63,13 +71,13 @@ export class OutputPump {
     }
   }
 
-  /** What to give the tool as its streams. */
+  /** The tool's output streams for its start. */
   get targets(): { stdout: number | 'pipe'; stderr: number | 'pipe' } {
     const [stdout, stderr] = this.#streams;
     return { stdout: stdout?.writeFd ?? 'pipe', stderr: stderr?.writeFd ?? 'pipe' };
   }
 
-  /** Begins to read; call it once the tool has been started with the targets. */
+  /** Starts to read. Call it once the tool was started with these streams. */
   start(child: SpawnedProcess): void {
     for (const stream of this.#streams) stream.releaseWriteEnd();
     if (this.#streams.length > 0) this.#schedule(0);
@@ -79,7 +87,10 @@ export class OutputPump {
       this.#pipes.push(this.#follow(child.stderr, (bytes) => this.#sinks.stderr(bytes), false));
   }
 
-  /** Reads what is left after the tool has ended: to the end of the streams, or for a short while if another process holds them open. */
+  /**
+   * Reads the rest after the tool has exited: to the end of the streams, or for a short while if another process holds
+   * them open.
+   */
   async drain(): Promise<void> {
     if (this.#pipes.length > 0) {
       await Promise.race([Promise.all(this.#pipes), sleep(DRAIN_LIMIT_MS)]);
@@ -91,7 +102,7 @@ export class OutputPump {
       const read = this.#readAll(PIPE_BYTES);
       if (this.#streams.every((stream) => stream.ended)) return;
       if (performance.now() > until) return;
-      // One look ahead is enough when no writer is left.
+      // One look-ahead read is enough when no writer is left.
       if (read === 0) await sleep(POLL_MS);
     }
   }
@@ -132,12 +143,12 @@ export class OutputPump {
     return total;
   }
 
-  /** Sleeps until a stream is written to. False if it cannot, or if something came in between. */
+  /** Sleeps until a stream is written to. False if it cannot, or if data arrived in between. */
   #watch(): boolean {
     const watchers: FSWatcher[] = [];
     const stop = () => {
       for (const watcher of watchers) watcher.close();
-      // Its look would otherwise go on beside the turns, and read what is held back.
+      // Otherwise the look-ahead would run beside the turns, and read what backpressure holds back.
       clearTimeout(this.#timer as NodeJS.Timeout);
       this.#idle = undefined;
     };
@@ -154,7 +165,7 @@ export class OutputPump {
       return false;
     }
     this.#idle = stop;
-    // Bytes that came before the watch was set would be waited for in vain.
+    // inotify does not report bytes that arrived before the watch was set.
     if (this.#readAll() > 0 || this.#streams.every((stream) => stream.ended)) {
       stop();
       return false;
@@ -199,7 +210,7 @@ class FifoStream {
   constructor(runtime: Runtime, path: string, sink: (bytes: Uint8Array) => void) {
     this.path = path;
     this.#sink = sink;
-    // A supervisor that was killed has left its own.
+    // A FIFO that a killed supervisor left behind.
     rmSync(path, { force: true });
     runtime.makeFifo(path);
     this.#readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -212,7 +223,7 @@ class FifoStream {
     this.writeFd = -1;
   }
 
-  /** Hands on what is there now, up to about so much, and returns its size. */
+  /** Passes on the available bytes, up to about the given size, and returns their number. */
   read(buffer: Uint8Array, most: number): number {
     const atOnce = Math.min(buffer.length, most);
     let total = 0;

@@ -67,7 +67,7 @@ describe('a tool’s process', () => {
         assert.ok(stdout.endsWith('end\n'));
       });
 
-      it('tells the signal that ended it', async () => {
+      it('reports the signal that ended it', async () => {
         const { exit } = await gather('kill -9 $$', over);
         assert.deepEqual([exit.rc, exit.signal], [null, 'SIGKILL']);
       });
@@ -90,7 +90,7 @@ describe('a tool’s process', () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  describe('that cannot be started is told as the system tells it', () => {
+  describe('that cannot be started is reported with the error of the system', () => {
     const start = (argv: [string, ...string[]]) =>
       runtime.spawn({ argv, cwd: folder, env: {}, stdout: 'pipe', stderr: 'pipe' });
 

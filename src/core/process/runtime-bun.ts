@@ -89,7 +89,8 @@ function exitOf(child: Bun.Subprocess, ownRssBytes: number): Exit {
     signal: typeof signal === 'number' ? nameOfSignal(signal) : signal,
     usage: {
       cpu_s: usage === undefined ? null : Number(usage.cpuTime.total) / 1e6,
-      // Between fork and exec a child counts this process's own pages: below that the figure says nothing about the tool.
+      // Between fork and exec, a child counts this process's own pages: a figure below that says nothing about the
+      // tool.
       max_rss_bytes: maxRssBytes > ownRssBytes * 1.1 ? maxRssBytes : null,
     },
   };
@@ -102,7 +103,7 @@ function nameOfSignal(number: number): string {
 
 const libc = openLibc();
 
-/** Each C library has a file name of its own; without any, programs stand in for the calls. */
+/** Each C library has its own file name. Without any of them, programs replace the calls. */
 function openLibc() {
   for (const name of ['libc.so.6', 'libc.musl-x86_64.so.1', 'libc.musl-aarch64.so.1']) {
     try {
@@ -116,7 +117,7 @@ function openLibc() {
         waitpid: { args: [FFIType.i32, FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
       });
     } catch {
-      // The next name.
+      // Try the next name.
     }
   }
   return undefined;
@@ -126,7 +127,7 @@ function cString(text: string): Uint8Array {
   return Buffer.from(`${text}\0`);
 }
 
-/** A companion that was killed takes no words any more, and needs none. */
+/** A killed companion reads no more input. */
 function ifItLives(emit: () => void): void {
   try {
     emit();

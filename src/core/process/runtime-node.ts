@@ -18,7 +18,7 @@ export const nodeRuntime: Runtime = {
     });
     if (request.hear !== undefined) listenTo(child, request.hear);
     const exited = exitOf(child);
-    // Node throws some reasons, such as E2BIG, and reports the others in an event.
+    // Node throws some reasons, such as E2BIG, and reports others in an event.
     if (child.pid === undefined) await exited;
     return { pid: child.pid!, exited, stdout: child.stdout, stderr: child.stderr };
   },
@@ -58,7 +58,7 @@ export const nodeRuntime: Runtime = {
   reap() {},
 };
 
-/** Hears what a child says on its `ipc` stream. */
+/** Receives a child's messages on its `ipc` stream. */
 export function listenTo(child: ChildProcess, hear: HearChild): void {
   child.on('message', (message, socket) => {
     const answer = hear(message, socket);

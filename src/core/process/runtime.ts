@@ -1,11 +1,17 @@
-/** How a process ended: its exit code, or the signal that ended it. `Runtime` makes it, a sandbox corrects it to that of the tool; null is what could not be measured. */
+/**
+ * How a process ended: its exit code, or the signal that ended it. `Runtime` creates it and a sandbox replaces it by
+ * the tool's exit. Null means not measured.
+ */
 export interface Exit {
   rc: number | null;
   signal: string | null;
   usage: { cpu_s: number | null; max_rss_bytes: number | null };
 }
 
-/** What to start, and what stands behind its three streams: a descriptor, or a pipe of the runtime. Without `stdin`, it is at its end. */
+/**
+ * What to start, and its three streams: each a descriptor or a pipe of the runtime. Without `stdin`, the process reads
+ * an empty input.
+ */
 export interface SpawnRequest {
   argv: readonly [string, ...string[]];
   cwd: string;
@@ -13,16 +19,16 @@ export interface SpawnRequest {
   stdin?: number;
   stdout: number | 'pipe';
   stderr: number | 'pipe';
-  /** Further descriptors, which the process finds as 3, 4, 5 … in this order. */
+  /** Additional descriptors, which become 3, 4, 5 … in this order. */
   fds?: readonly number[];
-  /** Gives the process a channel, whose number it finds in `NODE_CHANNEL_FD`. */
+  /** Opens an IPC channel, whose descriptor number is in `NODE_CHANNEL_FD`. */
   hear?: HearChild;
 }
 
-/** Hears a message that a child has sent over its channel, with the socket that came with it. What it returns is the answer. */
+/** Receives a message from the child's channel, with its socket. The return value is the answer. */
 export type HearChild = (message: unknown, socket: unknown) => string | undefined;
 
-/** A started process, leader of a session of its own. The streams are there only where a pipe was asked for. */
+/** A started process, which leads its own session. Streams exist only where a pipe was requested. */
 export interface SpawnedProcess {
   pid: number;
   exited: Promise<Exit>;
@@ -37,16 +43,16 @@ export interface Companion {
   close(): void;
 }
 
-/** What differs between Bun and Node. Each has one file; nothing else calls either by name. */
+/** The differences between Bun and Node. Each has one file; no other code calls either by name. */
 export interface Runtime {
-  /** Starts a process. Rejects with the system's error when it cannot be started. */
+  /** Starts a process. Rejects with the system's error when that fails. */
   spawn(request: SpawnRequest): Promise<SpawnedProcess>;
   startCompanion(argv: readonly [string, ...string[]], env: Readonly<Record<string, string>>): Companion;
   makeFifo(path: string): void;
-  /** Asks the kernel for a larger pipe; a refusal is no error. */
+  /** Requests a larger pipe from the kernel; a refusal is not an error. */
   growPipe(fd: number, bytes: number): void;
-  /** Has orphaned descendants become children of this process (Linux). False where that cannot be had. */
+  /** Makes this process adopt orphaned descendants (subreaper, Linux). False where that is unavailable. */
   adoptOrphans(): boolean;
-  /** Takes a dead adopted child off the process table. */
+  /** Reaps a dead adopted child. */
   reap(pid: number): void;
 }

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What the processes of a tool use together. */
+/** The resource usage of all processes of a tool together. */
 export interface TreeUsage {
-  /** Resident memory; a page that several processes share counts once for each, so this is never too little. */
+  /** Resident memory. A page that several processes share counts once for each, so this is never too low. */
   rssBytes: number;
-  /** Processor time since the start, of the living and of those that have ended. */
+  /** Processor time since the start, including processes that have ended. */
   cpuS: number;
   processes: number;
 }
@@ -19,20 +19,21 @@ interface Reading {
   isSandboxProcess: boolean;
 }
 
-/** Measures a tree of processes from outside, in one read of /proc for each process. */
+/** Measures a process tree from outside, with one read of /proc per process. */
 export class TreeMeter {
   readonly #rootPid: number;
   readonly #sandboxProcessDepth: number;
   readonly #strays: () => readonly number[];
-  /** By pid, with the time of the start: a process that has left its parents is still the tool's. */
+  /** By pid, with the start time: an orphaned process still belongs to the tool. */
   #known = new Map<number, number>();
   #members: Reading[] = [];
   #lastTicks = 0;
   #usedTicks = 0;
 
   /**
-   * `sandboxProcessDepth` is how many generations, from the root on, are the sandbox's: their memory is not the tool's, while their processor time
-   * is, as what ended in the sandbox is counted with them. `strays` finds orphans.
+   * `sandboxProcessDepth`: this many generations, from the root, belong to the sandbox. Their memory does not count as
+   * the tool's; their processor time does, because it includes that of ended processes in the sandbox. `strays` finds
+   * orphans.
    */
   constructor(options: { rootPid: number; sandboxProcessDepth: number; strays: () => readonly number[] }) {
     this.#rootPid = options.rootPid;
@@ -63,13 +64,15 @@ export class TreeMeter {
     };
   }
 
-  /** Memory of the processes measured last with what they share counted once. It costs milliseconds for each of them. */
+  /**
+   * Memory of the processes in the last measurement, with shared pages counted once. It takes milliseconds per process.
+   */
   exactBytes(): number {
     const own = this.#members.filter(({ isAlive, isSandboxProcess }) => isAlive && !isSandboxProcess);
     return own.reduce((sum, { pid, rssPages }) => sum + (proportionalBytes(pid) ?? rssPages * PAGE_BYTES), 0);
   }
 
-  /** An orphan that ends takes its time out of the sum; what was counted stays counted. */
+  /** When an orphan ends, its time is no longer in the sum, so keep the largest value. */
   #cpuTicks(): number {
     const ticks = this.#members.reduce((sum, member) => sum + member.ticks, 0);
     this.#usedTicks += Math.max(0, ticks - this.#lastTicks);
@@ -89,7 +92,7 @@ export class TreeMeter {
 function readStat(pid: number): Reading | undefined {
   const stat = readText(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
-  // The command name stands in parentheses and may itself hold spaces and parentheses.
+  // The command name is in parentheses and may itself contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const number = (index: number) => Number(fields[index]);
   return {
@@ -120,7 +123,7 @@ function threadsOf(pid: number): number[] {
   }
 }
 
-/** Undefined when the process is gone or hides itself. */
+/** Undefined when the process has ended or is not readable. */
 function proportionalBytes(pid: number): number | undefined {
   const text = readText(`/proc/${pid}/smaps_rollup`);
   const kib = [...(text ?? '').matchAll(/^(?:Pss|SwapPss): +(\d+) kB$/gm)].map(([, value]) => Number(value));

@@ -4,9 +4,10 @@ import { forgetCompanion, registerCompanion } from './kill-tree.ts';
 import type { Companion, Runtime } from './runtime.ts';
 
 /**
- * Waits for the end of its input. If that comes without the word `done`, the supervisor is gone, and everything that
- * it had started for the run dies: the process group that the supervisor named, and every process that carries the run's id.
- * Then it removes the folder that must not be left behind. The last line keeps the shell from replacing itself with `rm`, which other processes could not recognise as the watchdog.
+ * Waits for the end of its input. Without the word `done` before it, the supervisor has died. Then the watchdog kills
+ * everything that the supervisor started for the run: the process group that the supervisor named, and every process
+ * with the run's id in its environment. Then it removes the folder that must not remain. The last line prevents the
+ * shell from replacing itself with `rm`, which other processes could not recognise as the watchdog.
  */
 const SCRIPT = `
 group=
@@ -37,19 +38,22 @@ exit 0
 
 const NAME = 'acor-watchdog';
 
-/** The watchdogs of a run that are at work or on guard. */
+/** The watchdogs of a run that are waiting or killing. */
 export function watchdogsOf(runId: string): number[] {
   return processesOfCommand(`${NAME} ${runId}`);
 }
 
-/** Kills the processes of a run when its supervisor dies without a word, as it does by SIGKILL. */
+/** Kills the processes of a run when its supervisor dies without notice, for example by SIGKILL. */
 export class Watchdog implements Disposable {
   readonly #companion: Companion;
 
-  /** Starts before the tool does, so that there is no moment without a watch. `removedFolder` does not outlive the supervisor. */
+  /**
+   * Starts before the tool, so the tool is never without a watchdog. `removedFolder` is removed when the supervisor
+   * dies.
+   */
   constructor(runtime: Runtime, runId: string, removedFolder = '') {
-    // A scrubbed environment: with the RUN_ID of an outer run in it, the watchdog of that run would kill this one.
-    // The folder is among the variables: a watchdog is known by the last words of its command.
+    // A clean environment: with the RUN_ID of an outer run in it, that run's watchdog would kill this one. The folder
+    // is a variable, because a watchdog is recognised by the last words of its command.
     const env = {
       PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
       REMOVED_FOLDER: removedFolder,
@@ -62,22 +66,22 @@ export class Watchdog implements Disposable {
     return this.#companion.pid;
   }
 
-  /** Names the process group of the tool, which dies even when it has cleared its environment. */
+  /** Sends the tool's process group, which is killed even if it cleared its environment. */
   watchGroup(groupId: number): void {
     this.#companion.write(String(groupId));
   }
 
-  /** Names a command that ends what no signal of this system may reach. No word of it holds a newline. */
+  /** Sends a command that ends what signals on this system cannot reach. No word of it contains a newline. */
   endBy(argv: readonly string[]): void {
     this.#companion.write(`end ${shellCommand(argv)}`);
   }
 
-  /** Lets go of the watchdog without a word, as the death of this process would. */
+  /** Closes the watchdog's input without `done`, as the death of this process would. */
   abandon(): void {
     this.#companion.close();
   }
 
-  /** Ends the watchdog: the run is over, and nothing of it is alive. */
+  /** Ends the watchdog: no process of the run is alive. */
   [Symbol.dispose](): void {
     this.#companion.write('done');
     this.#companion.close();

@@ -9,31 +9,31 @@ import { Workspaces } from '../run/workspace.ts';
 import { FileRunQueue } from '../store-files/file-run-queue.ts';
 import { FileRunStore } from '../store-files/file-run-store.ts';
 
-/** An open project: its configuration, tools, runs, and plugins if it names any. */
+/** An open project: its configuration, tools, runs, and plugins if it has any. */
 export interface Project {
   config: LoadedConfig;
   registry: Registry;
   store: FileRunStore;
   queue: RunQueue;
   workspaces: Workspaces;
-  /** The index of the runs, opened when it is first asked for. */
+  /** The index of the runs, opened on first use. */
   index: () => Promise<RunIndex>;
   plugins: Plugins | undefined;
 }
 
-/** Where a project is looked for, and what configures it beside its files. */
+/** Where to search for a project, and its configuration besides files. */
 export interface ProjectPlace {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   /** Configuration by dotted key; it wins over every file. */
   overrides?: Readonly<Record<string, unknown>> | undefined;
-  /** Writes a next step as the exact command that does it, for `runner_end` and the record. */
+  /** Renders a next step as an exact command, for `runner_end` and the record. */
   commandOf: CommandOf;
 }
 
 /**
- * Opens a project. Returns `last` instead while configuration and plugins are the same: what its registry has read stays in memory, and
- * each look at the tools still checks their files. Throws E_CONFIG_INVALID.
+ * Opens a project. Returns `last` when configuration and plugins are unchanged, so the registry's cache stays in
+ * memory; each use still checks the tools' files. Throws E_CONFIG_INVALID.
  */
 export async function openProject(
   { cwd, env, overrides, commandOf }: ProjectPlace,
@@ -69,14 +69,14 @@ async function openIndex(store: FileRunStore): Promise<RunIndex> {
   return openRunIndex(
     store.root,
     fileRunSource(store, {
-      // A lost run is found by the end that its recovery will record.
+      // The index finds a lost run through the end that its recovery records.
       run: (runId) => readRun(store, runId),
       questions: (runId) => questionsOf(store, runId),
     }),
   );
 }
 
-/** The plugins of a project, if it names any. Starts none. */
+/** The plugins of a project, if it has any. Starts none. */
 export async function pluginsOf(
   config: LoadedConfig,
   env: ProjectPlace['env'],
@@ -85,7 +85,7 @@ export async function pluginsOf(
   return (await import('../plugins/plugins.ts')).Plugins.open(config, env);
 }
 
-/** A plugin whose process has ended is started again, as it would be by a new command. */
+/** A plugin whose process has ended is started again, as in a new command. */
 function isUnchanged(last: Project, config: LoadedConfig, plugins: Plugins | undefined): boolean {
   if (last.plugins?.key !== plugins?.key || last.plugins?.hasEnded) return false;
   return JSON.stringify(last.config) === JSON.stringify(config);

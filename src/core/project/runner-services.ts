@@ -4,15 +4,15 @@ import type { Registry } from '../registry/registry.ts';
 import type { RunnerServices } from '../run/services.ts';
 import type { Project, ProjectPlace } from './open-project.ts';
 
-/** What runs of a project need. `list` is for those who check workflows. */
+/** The services that runs of a project need. `list` is for workflow checks. */
 export type ProjectServices = RunnerServices & { registry: Pick<Registry, 'list'> };
 
-/** What the runner works with in a project: its tools, the executors of tasks, and what plans workflows and pipes. */
+/** The runner's services in a project: its tools, the task executors, and the planners of workflows and pipes. */
 export async function runnerServices(
   project: Project,
   options: {
     env: ProjectPlace['env'];
-    /** Orphans of tools become children of this process. A library does not change its host like this. */
+    /** The process adopts the tools' orphans. A library must not change its host process like this. */
     adoptOrphans: boolean;
   },
 ): Promise<ProjectServices> {

@@ -1,7 +1,7 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { describeTool } from '../../protocol/next-steps.ts';
 
-/** Something wrong with one argument: the code that it alone would end with, the rule, and the fix. */
+/** A problem with one argument: its error code, the rule, and the fix. */
 export interface ArgumentProblem {
   code: 'E_USAGE' | 'E_INPUT_NOT_FOUND' | 'E_PERMISSION';
   input: string;
@@ -10,12 +10,12 @@ export interface ArgumentProblem {
   fix: string;
 }
 
-/** A mistake in how the arguments are written. */
+/** A problem in the syntax of the arguments. */
 export function usageProblem(input: string, rule: string, message: string, fix: string): ArgumentProblem {
   return { code: 'E_USAGE', input, rule, message, fix };
 }
 
-/** Throws when there are problems: all at once, with the first one's code. */
+/** Throws all problems as one error, with the code of the first. Does nothing when there are none. */
 export function refuseArguments(tool: string, problems: readonly ArgumentProblem[], usage: string): void {
   const [first, ...others] = problems;
   if (first === undefined) return;

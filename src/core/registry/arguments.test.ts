@@ -28,7 +28,7 @@ describe('the arguments of a tool with inputs', () => {
   ];
   const args = (...given: string[]) => resolve({ inputs }, given).args;
 
-  it('are written anew in the order of the manifest, with the defaults', () => {
+  it('are rewritten in the order of the manifest, with the defaults', () => {
     assert.deepEqual(args('--tag', 'x', '--name=me', '--tag', 'y'), [
       '--name',
       'me',
@@ -76,7 +76,7 @@ describe('the arguments of a tool with inputs', () => {
     assert.deepEqual(secretArgs, [3]);
   });
 
-  it('are given back as values, too', () => {
+  it('are also returned as values', () => {
     assert.deepEqual(resolve({ inputs }, ['--name', 'me', '--tag', 'x']).values, {
       name: 'me',
       batch_size: 100,
@@ -98,7 +98,7 @@ describe('the arguments of a tool with inputs', () => {
       ['name', 'required'],
       ['batch_size', 'max'],
     ]);
-    assert.match(error.message, /nearest one is --name/);
+    assert.match(error.message, /did you mean --name\?/);
     assert.match(
       error.hint!,
       /Usage: tool --name <string> \[-n <int>\] \[--verbose\] \[--color\] \[--tag <string> …\]/,
@@ -229,7 +229,7 @@ describe('--input-json', () => {
       ['tag', 'unknown-input'],
       ['size', 'type'],
     ]);
-    assert.match(error.message, /nearest one is 'tags'/);
+    assert.match(error.message, /did you mean 'tags'\?/);
   });
 
   it('is refused when it is no JSON object, or cannot be read', () => {
@@ -441,7 +441,7 @@ describe('the roots of grants', () => {
     project.write('.acor/config.yaml', 'security: {grant_roots: [shared, /srv/data]}\n');
     project.link('shared', outside.root);
     const cwd = project.folder('deep');
-    const config = await loadConfig({ cwd, env: { HOME: '/nobody' } });
+    const config = await loadConfig({ cwd, env: { HOME: '/no-home' } });
     const roots = grantRoots(config, cwd);
     for (const root of [project.root, cwd, outside.root, '/srv/data']) assert.ok(roots.includes(root), root);
     assert.equal(roots.length, 5);

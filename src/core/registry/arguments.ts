@@ -10,14 +10,14 @@ import { usageLine } from './usage-line.ts';
 export type { Grant, StagedOutput } from './path-grants.ts';
 export { grantRoots } from './path-grants.ts';
 
-/** The arguments as the tool gets them, and what they grant. */
+/** The arguments that the tool gets, and the grants that they imply. */
 export interface ResolvedArguments {
   args: string[];
-  /** Which of `args` hold the value of a secret input, by index. */
+  /** The indexes in `args` that contain a secret value. */
   secretArgs: number[];
   /** The values of secret inputs, as the tool gets them. */
   secretInputs: { name: string; text: string }[];
-  /** By input; the value of a secret one is `[secret]`, a path is the real one. */
+  /** Values by input. A secret one is `[secret]`; a path is a real path. */
   values: Record<string, unknown>;
   grants: Grant[];
   staged: StagedOutput[];
@@ -28,8 +28,8 @@ export interface ResolveOptions extends GrantRules {
 }
 
 /**
- * Checks the arguments of a tool and turns its paths into grants (contract §5). Reads the file system and changes
- * nothing. Throws E_USAGE, E_INPUT_NOT_FOUND or E_PERMISSION with all that is wrong.
+ * Validates a tool's arguments and turns path arguments into grants (contract §5). Reads the file system and changes
+ * nothing. Throws E_USAGE, E_INPUT_NOT_FOUND or E_PERMISSION with all problems.
  */
 export function resolveArguments(
   tool: ToolEntry,
@@ -57,7 +57,7 @@ export function resolveArguments(
   };
 }
 
-/** A path or a yes is no text that could be recognised as a secret. */
+/** A path or a boolean cannot be recognised in output as a secret. */
 function isHidden({ secret, type }: ReadInput['spec']): boolean {
   return secret && type !== 'path' && type !== 'bool';
 }
@@ -67,8 +67,8 @@ function shownValue(input: ReadInput): unknown {
 }
 
 /**
- * The arguments of a tool that declares none (contract §5): as they are, but what names an existing path under the
- * roots is made absolute and granted for reading.
+ * The arguments of a tool without declared inputs (contract §5): unchanged, except that the path of an existing file
+ * under the roots becomes absolute and gets a read grant.
  */
 function passThrough(
   tool: { name: string },

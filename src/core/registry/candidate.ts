@@ -1,23 +1,23 @@
 import { parse } from 'node:path';
 import type { Language } from './languages/language.ts';
 
-/** Something that may be a tool: where it is, and the folders in the registries that carry its name. */
+/** A possible tool: its place, and the registry folders with its name. */
 export interface Candidate {
   path: string;
   name: string;
   kind: 'folder' | 'file' | 'link';
-  /** The real folder that it may not leave. */
+  /** The real folder that must contain it. */
   root: string;
   registryFolders: readonly string[];
-  /** Those that a tool may be written in here. */
+  /** The languages that tools here may use. */
   languages: readonly Language[];
-  /** A folder of a registry is a tool by its manifest alone. */
+  /** In a registry, only a manifest makes a folder a tool. */
   needsManifest?: boolean;
-  /** Said by a pattern of the configuration. */
+  /** The language from a configured pattern. */
   language?: string;
 }
 
-/** The name of a single-file tool: the file's, without its extension. */
+/** The name of a single-file tool: the file name without its extension. */
 export function stemOf(fileName: string): string {
   return parse(fileName).name;
 }

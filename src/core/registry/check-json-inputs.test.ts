@@ -31,7 +31,7 @@ describe('the structured values of a tool with a schema', () => {
     );
   });
 
-  it('are not blamed for a schema that is none', async () => {
+  it('are not reported when the schema itself is invalid', async () => {
     await assert.rejects(
       checkJsonInputs(tool({ properties: { at: { type: 'nonsense' } } }), { at: {} }),
       (error) => error instanceof AcorError && error.code === 'E_MANIFEST_INVALID',

@@ -2,8 +2,8 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 /**
- * Holds the structured values of a tool with an `input_schema` against the parts of the schema that declare them;
- * flags, texts and numbers are checked when they are read. Throws E_SCHEMA_MISMATCH with every mistake.
+ * Validates the structured values of a tool with an `input_schema` against their parts of the schema. Flags, texts and
+ * numbers are validated when they are read. Throws E_SCHEMA_MISMATCH with every problem.
  */
 export async function checkJsonInputs(
   tool: ToolEntry,
@@ -29,7 +29,7 @@ export async function checkJsonInputs(
       input: name,
       rule: keyword,
       message: `'${name}${instancePath.replaceAll('/', '.')}' ${message}`,
-      fix: `Compare it with input_schema.properties.${name} of the tool.`,
+      fix: `It must match input_schema.properties.${name} of the tool.`,
     }));
   });
   const [first, ...others] = problems;
@@ -47,9 +47,9 @@ function compiled<T>(compile: () => T, tool: ToolEntry, name: string): T {
   } catch (error) {
     throw new AcorError(
       'E_MANIFEST_INVALID',
-      `input_schema.properties.${name} of tool '${tool.name}' is no JSON Schema: ${(error as Error).message}`,
+      `input_schema.properties.${name} of tool '${tool.name}' is not a valid JSON Schema: ${(error as Error).message}`,
       {
-        hint: 'Mend the schema in the manifest.',
+        hint: 'Fix the schema in the manifest.',
         cause: error,
       },
     );

@@ -46,7 +46,7 @@ describe('the command of a Python tool', () => {
     assert.match(error.hint!, /python3 -m venv --clear/);
   });
 
-  it('tells how to get Python where there is none', async () => {
+  it('names the install command when Python is missing', async () => {
     const error = await failureOf(command());
     assert.deepEqual([error.code, error.details?.['runtime']], ['E_RUNTIME_MISSING', 'python3']);
     assert.match(error.hint!, /python/);
@@ -86,7 +86,7 @@ describe('the command of a tool', () => {
     assert.deepEqual(await command(), { argv: [entry], runtime: entry, env: {} });
   });
 
-  it('without the mode bit tells how to set it', async () => {
+  it('without the mode bit names the command that sets it', async () => {
     const entry = project.write('tools/t/cli.py', '');
     project.write('tools/t/tool.yaml', 'language: executable\n');
     const error = await failureOf(command());
@@ -94,7 +94,7 @@ describe('the command of a tool', () => {
     assert.deepEqual(error.next, [{ command: `chmod +x '${entry}'`, why: 'Make the entry executable.' }]);
   });
 
-  it('whose first line names a program that is not there tells so', async () => {
+  it('whose first line names a missing program reports that program', async () => {
     const entry = project.program('tools/t/cli', '#!/usr/bin/env -S rare-language --flag\n');
     const error = await failureOf(command());
     assert.deepEqual([error.code, error.details?.['runtime']], ['E_RUNTIME_MISSING', 'rare-language']);
@@ -157,7 +157,7 @@ describe('the command of a tool', () => {
 });
 
 async function load() {
-  const config = await loadConfig({ cwd: project.root, env: { HOME: project.at('nobody') } });
+  const config = await loadConfig({ cwd: project.root, env: { HOME: project.at('no-home') } });
   return { config, tool: await Registry.open(config).find('t') };
 }
 

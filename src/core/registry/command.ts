@@ -14,7 +14,7 @@ export type { ToolCommand } from './languages/language.ts';
 
 type Env = RuntimeContext['env'];
 
-/** How a tool is started. Throws E_RUNTIME_MISSING or E_SPAWN_FAILED, with how to put it right. Starts nothing. */
+/** The command that starts a tool. Throws E_RUNTIME_MISSING or E_SPAWN_FAILED with a fix. Starts nothing. */
 export async function commandOf(
   tool: ToolEntry,
   config: LoadedConfig,
@@ -36,7 +36,9 @@ export async function commandOf(
   return language.command(await language.runtime(context), context);
 }
 
-/** What the tools of a folder share, and each may read: `_lib/` beside them (seed 000). A link could have been put there to lead elsewhere. */
+/**
+ * The folder `_lib/` beside the tools, which each of them may read (seed 000). A link that leads elsewhere is refused.
+ */
 export function sharedLibraryOf(tool: ToolEntry, config: LoadedConfig): string[] {
   const folder = toolsDirOf(tool, config);
   if (folder === null) return [];
@@ -53,31 +55,27 @@ function ownCommand(
   const found = isPath ? resolve(dir, program) : findProgram(program, env);
   if (found === undefined) {
     throw new AcorError('E_RUNTIME_MISSING', `tool '${name}' runs '${program}', which is not on the PATH`, {
-      hint: `Install ${program}, or give its absolute path in the manifest's command.`,
+      hint: `Install ${program}, or write its absolute path in the manifest's command.`,
       details: { runtime: program },
     });
   }
   if (!isProgram(found)) {
-    throw new AcorError(
-      'E_SPAWN_FAILED',
-      `tool '${name}' runs '${found}', which is not a file that may be executed`,
-      {
-        hint: `Check the manifest's command and the mode bits of ${found}`,
-      },
-    );
+    throw new AcorError('E_SPAWN_FAILED', `tool '${name}' runs '${found}', which is not an executable file`, {
+      hint: `Check the manifest's command and the mode bits of ${found}`,
+    });
   }
   const sdk = sdkPaths();
   const sdkEnv = language === 'python' ? { PYTHONPATH: sdk.sdkPython } : undefined;
   return { argv: [found, ...rest], runtime: found, env: sdkEnv ?? {} };
 }
 
-/** Looks at the entry once more: it may have changed since discovery. */
+/** Checks the entry again, because it may have changed since discovery. */
 function checkedEntry({ name, dir, entry }: ToolEntry): string {
   if (entry === null) throw new Error(`Internal: tool '${name}' has no entry`);
   const inside = entryInside(entry, dir);
   if (inside !== undefined) return inside;
   throw new AcorError('E_SPAWN_FAILED', `the entry of tool '${name}' is not a file inside ${dir}: ${entry}`, {
-    hint: 'Put it back, or name another one in the manifest.',
+    hint: 'Restore the file, or set a different entry in the manifest.',
   });
 }
 

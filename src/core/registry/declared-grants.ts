@@ -6,19 +6,19 @@ import { isInside, realPathOf } from './real-path.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 const MAX_MATCHES = 1000;
-/** Windows into the kernel and other processes. */
+/** File systems that expose the kernel and other processes. */
 const NEVER_GRANTED = ['/proc', '/sys', '/dev'];
 
-/** Where the variables of a manifest's paths lead, and what no path may open for writing. */
+/** The folders for variables in a manifest's paths, and the paths that must stay read-only. */
 export interface DeclaredPathRules {
   projectRoot: string;
   hidden: readonly string[];
 }
 
 /**
- * The paths that a manifest names in `permissions.filesystem`, as grants. `dir/**` is a folder, `dir/*.csv` the files there are now;
- * `${TOOL_DIR}` and `${PROJECT}` are known, and a path without any lies in the project. What lies in the workspace is the tool's
- * anyway. Throws with the entry that does not hold.
+ * Converts the paths in a manifest's `permissions.filesystem` to grants. `dir/**` is a folder; `dir/*.csv` matches the
+ * files that exist now. `${TOOL_DIR}` and `${PROJECT}` are variables; other relative paths start at the project. Paths
+ * in the workspace need no grant. Throws an error that names the invalid entry.
  */
 export function declaredGrants(tool: ToolEntry, rules: DeclaredPathRules): Grant[] {
   const { read, write } = tool.manifest.permissions.filesystem;
@@ -31,7 +31,7 @@ export function declaredGrants(tool: ToolEntry, rules: DeclaredPathRules): Grant
 function grantsOf(tool: ToolEntry, text: string, access: Grant['access'], rules: DeclaredPathRules): Grant[] {
   const input = `permissions.filesystem.${access}`;
   const refuse = (why: string, fix: string) =>
-    new AcorError('E_PERMISSION', `tool '${tool.name}' asks for '${text}' in ${input}: ${why}`, {
+    new AcorError('E_PERMISSION', `tool '${tool.name}' requests '${text}' in ${input}: ${why}`, {
       hint: fix,
     });
   if (text.split('/').includes('..')) throw refuse("it holds '..'", 'Write the path without it.');
@@ -41,8 +41,8 @@ function grantsOf(tool: ToolEntry, text: string, access: Grant['access'], rules:
     .replace(/^\$\{PROJECT\}/, () => rules.projectRoot);
   if (expanded.includes('$') || expanded.startsWith('~')) {
     throw refuse(
-      'it holds a variable that is not known',
-      'Use ${WORKSPACE}, ${TOOL_DIR} or ${PROJECT}, at the beginning.',
+      'it contains an unknown variable',
+      'Use ${WORKSPACE}, ${TOOL_DIR} or ${PROJECT} at the beginning.',
     );
   }
   const whole = isAbsolute(expanded) ? expanded : join(rules.projectRoot, expanded);
@@ -75,7 +75,7 @@ function matchesOf(
   const name = pattern.slice(folder.length + 1);
   if (access === 'write' || folder.includes('*')) {
     throw refuse(
-      'the pattern is too wide',
+      'the pattern is too broad',
       access === 'write' ? 'Name a folder: dir/**' : "Only a last part may hold '*'.",
     );
   }

@@ -8,7 +8,7 @@ import type { Language } from './languages/language.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import type { ToolsFolder } from './tools-folder.ts';
 
-/** Finds the tools of a project (contract §6), the broken ones included, by name. Runs nothing. */
+/** Finds all tools of a project, including broken ones, sorted by name (contract §6). Runs nothing. */
 export async function discover(
   config: LoadedConfig,
   cache: DiscoveryCache,
@@ -23,7 +23,7 @@ export async function discover(
       const { readTool } = await import('./read-tool.ts');
       return readTool({ ...candidate, languages }, files);
     });
-    // A copy, since a rival's problem is added to it.
+    // A copy, because a duplicate name adds a problem to it.
     if (tool !== null) tools.push({ ...tool, problems: [...tool.problems] });
   };
 
@@ -97,7 +97,7 @@ function toolsFolder(dir: string, cache: DiscoveryCache): Promise<ToolsFolder> {
   });
 }
 
-/** The folders of the registries, by the name of the tool that they are for. */
+/** The folders in the registries, by the tool that they belong to. */
 async function registryFolders(config: LoadedConfig, cache: DiscoveryCache): Promise<Map<string, string[]>> {
   const byName = new Map<string, string[]>();
   for (const dir of registryDirsOf(config)) {
@@ -122,7 +122,7 @@ function markRivals(tools: readonly ToolEntry[]): void {
         problemOf(
           placeOf(tool),
           'duplicate-name',
-          `${rivals.length} tools are called '${name}': ${places.join(' and ')}`,
+          `${rivals.length} tools have the name '${name}': ${places.join(' and ')}`,
           'Rename or remove one of them.',
         ),
       );

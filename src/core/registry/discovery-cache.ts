@@ -3,10 +3,13 @@ import { dirname, join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { signatureOf, WatchedFiles } from './watched-files.ts';
 
-/** To be raised when what the cache holds changes its shape or its meaning. */
+/** Raise this number when the format or the meaning of the cache changes. */
 const CACHE_VERSION = 2;
 
-/** Something concluded from files, and what these looked like; without signatures it does not outlive its round. */
+/**
+ * A value derived from files, with the signatures of these files. Without signatures it is valid only for the current
+ * round.
+ */
 interface Unit {
   signatures: Record<string, string> | null;
   value: unknown;
@@ -14,15 +17,15 @@ interface Unit {
 
 interface CacheFile {
   version: number;
-  /** What else the conclusions hang on. */
+  /** Everything else that the values depend on. */
   key: string;
   read_at_ms: number;
   units: Record<string, Unit>;
 }
 
 /**
- * What discovery found, kept between starts in `<runs_dir>/cache/discovery.json` (contract §6). A unit is used again
- * only while every file that it was concluded from looks the same. A round is one pass over all of them.
+ * Caches the results of discovery between starts in `<runs_dir>/cache/discovery.json` (contract §6). A cached unit is
+ * valid while every file that it was derived from has the same signature. A round is one pass over all units.
  */
 export class DiscoveryCache {
   readonly #file: string;
@@ -33,7 +36,7 @@ export class DiscoveryCache {
   #readAtMs = 0;
   #changed = false;
   #revision = 0;
-  /** Within a round each path is looked at once. */
+  /** Each path is checked once per round. */
   #seen = new Map<string, string>();
 
   constructor(file: string, key: string, ttlS: number) {
@@ -43,14 +46,14 @@ export class DiscoveryCache {
     this.#load();
   }
 
-  /** Rises whenever a round has read something again or forgotten something: between equal numbers nothing has changed. */
+  /** Increases when a round read a unit again or dropped one. Two equal numbers mean that nothing changed. */
   get revision(): number {
     return this.#revision;
   }
 
   /**
-   * One pass: `work` gets its values by `unit`; what it did not ask for is forgotten. Without anything found, nothing
-   * is written, so that a folder that is no project stays as it is.
+   * Runs one round. `work` gets its values through `unit`; units that it does not request are dropped. Without any
+   * units nothing is written, so a folder that is not a project stays untouched.
    */
   async round<T extends object>(work: () => Promise<T>): Promise<T> {
     this.#seen = new Map();
@@ -70,7 +73,7 @@ export class DiscoveryCache {
     return result;
   }
 
-  /** The value of a unit: the kept one while it holds, else a new one. */
+  /** The value of a unit: from the cache while it is valid, else computed. */
   async unit<T>(id: string, make: (files: WatchedFiles) => T | Promise<T>): Promise<T> {
     this.#used.add(id);
     const kept = this.#units.get(id);
@@ -112,12 +115,12 @@ export class DiscoveryCache {
       this.#units = new Map(Object.entries(kept.units));
       this.#readAtMs = kept.read_at_ms;
     } catch {
-      // No cache, or a damaged one: everything is read afresh.
+      // Without a valid cache, discovery reads everything.
       this.#units = new Map();
     }
   }
 
-  /** A cache that cannot be written is no error: the next start reads everything again. */
+  /** A cache that cannot be written is not an error: the next start reads everything again. */
   #save(): void {
     if (!this.#changed || this.#ttlMs <= 0) return;
     this.#changed = false;

@@ -8,7 +8,7 @@ import { isInside } from './real-path.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import type { WatchedFiles } from './watched-files.ts';
 
-/** The entry file; null when there is none; a problem when it may not be used. */
+/** The entry file; null when there is none; a problem when it is not usable. */
 export function entryOf(
   { path, kind, languages }: Candidate,
   dir: string,
@@ -23,8 +23,8 @@ export function entryOf(
     return problemOf(
       dir,
       'two-entries',
-      `the folder holds ${found.join(' and ')}, and any of them could be the entry`,
-      `Name one in the manifest: entry: ${found[0]}`,
+      `the folder contains ${found.join(' and ')}; each could be the entry`,
+      `Choose one in the manifest: entry: ${found[0]}`,
     );
   }
   const problemAt =
@@ -38,7 +38,7 @@ export function entryOf(
     return problemAt(
       'entry',
       'entry-outside',
-      `the entry '${found[0]}' leads to ${real.path}, outside the tool's folder`,
+      `the entry '${found[0]}' is a link to ${real.path}, outside the tool's folder`,
       `Put the file into ${dir}.`,
     );
   }
@@ -47,13 +47,13 @@ export function entryOf(
       'entry',
       'entry-missing',
       `the entry '${found[0]}' is not a file in ${dir}`,
-      'Put it there, or name another one.',
+      'Create it, or set a different entry.',
     );
   }
   return real.path;
 }
 
-/** Settles the language of a tool with an entry, or says that nothing tells it. */
+/** The language of a tool with an entry, or a problem when the language is unknown. */
 export async function setLanguage(tool: ToolEntry, candidate: Candidate, files: WatchedFiles): Promise<void> {
   const said = tool.manifest.language ?? candidate.language;
   const language = said ?? (await detectLanguage(tool.entry!, files, candidate.languages));
@@ -65,26 +65,26 @@ export async function setLanguage(tool: ToolEntry, candidate: Candidate, files: 
     problemOf(
       tool.entry!,
       'language',
-      `nothing tells the language of ${tool.entry}`,
+      `the language of ${tool.entry} is unknown`,
       `Give it a known extension or the mode bit x (chmod +x '${tool.entry}'), or set 'language' in the manifest.`,
     ),
   );
 }
 
-/** A manifest that leads to no program. */
+/** A manifest that names no program. */
 export function noEntry(manifestPath: string, dir: string): Problem {
   return problemOf(
     manifestPath,
     'no-entry',
-    `the manifest has neither 'entry' nor 'command', and ${dir} holds no cli.* or main.*`,
-    "Add 'entry' or 'command', or put the program there.",
+    `the manifest has neither 'entry' nor 'command', and ${dir} contains no cli.* or main.*`,
+    "Add 'entry' or 'command', or put the program into the folder.",
   );
 }
 
-/** The names that an entry may have, the first one winning. */
+/** Possible names of an entry, the preferred one first. */
 const STEMS = ['cli', 'main'];
 
-/** The files of a folder that its layout makes its entry (contract §6): `cli.*`, else `main.*`. More than one is one too many. */
+/** The files of a folder that could be its entry (contract §6): `cli.*`, else `main.*`. More than one is a problem. */
 function findEntries(dir: string, files: WatchedFiles, languages: readonly Language[]): string[] {
   const names = (files.list(dir) ?? []).filter((entry) => !entry.isDirectory()).map((entry) => entry.name);
   for (const stem of STEMS) {
@@ -97,7 +97,7 @@ function findEntries(dir: string, files: WatchedFiles, languages: readonly Langu
   return [];
 }
 
-/** The language of an entry, or undefined when nothing tells it. An extension says more than the first line. */
+/** The language of an entry, or undefined. The extension takes precedence over the first line. */
 async function detectLanguage(
   path: string,
   files: WatchedFiles,

@@ -8,7 +8,7 @@ import { type Problem, refuse } from '../config/problem.ts';
 import { readYamlFile, type YamlFile } from '../config/yaml-file.ts';
 import type { WatchedFiles } from './watched-files.ts';
 
-/** What an agent does about a code whose row does not say it. */
+/** The recommended action for a code whose row has none. */
 const ACTIONS: Readonly<Record<ErrorClass, { action: string; hint: string }>> = {
   user_error: {
     action: 'Ask the user to put it right; do not retry.',
@@ -16,23 +16,23 @@ const ACTIONS: Readonly<Record<ErrorClass, { action: string; hint: string }>> = 
   },
   retryable: { action: 'Retry with backoff, up to 3 times.', hint: 'Wait, then run it again.' },
   infra_error: {
-    action: 'Have the environment mended; do not retry as it is.',
-    hint: 'Mend what the message names.',
+    action: 'Fix the environment first; a retry without a fix fails again.',
+    hint: 'Fix what the message names.',
   },
   policy_error: {
     action: 'Ask for less, or have the policy changed; do not retry.',
-    hint: 'See what the policy allows.',
+    hint: 'Check what the policy allows.',
   },
   unknown: ERROR_CODES.E_UNKNOWN,
 };
 
-/** Where a project's own codes may stand; the first file that defines a code wins. */
+/** The files that may define a project's own codes. For each code, the first file wins. */
 export function errorCodeFiles(config: LoadedConfig): string[] {
   const registries = registryDirsOf(config).map((dir) => join(dir, 'error_codes.yaml'));
   return [...new Set([projectPath(config, '.acor/error_codes.yaml'), ...registries])];
 }
 
-/** Reads a project's own codes; rows that only repeat the built-in table are left out. Throws E_CONFIG_INVALID. */
+/** Reads a project's own codes, without rows that only repeat the built-in table. Throws E_CONFIG_INVALID. */
 export async function readErrorCodes(
   paths: readonly string[],
   files: WatchedFiles,
@@ -60,7 +60,7 @@ export async function readErrorCodes(
   return codes;
 }
 
-/** A built-in code means the same everywhere, or an agent that knows it would act wrongly. */
+/** A built-in code must mean the same everywhere, because agents act on it. */
 function contradictions({ codes }: ErrorCodesFile, yaml: YamlFile): Problem[] {
   return Object.entries(codes).flatMap(([code, row]) => {
     const builtIn = errorInfo(code);
@@ -70,7 +70,7 @@ function contradictions({ codes }: ErrorCodesFile, yaml: YamlFile): Problem[] {
       ...yaml.placeOfKey(['codes'], code),
       rule: 'built-in-code',
       message: `${code} is built in as {class: ${builtIn.class}, retryable: ${builtIn.retryable}}`,
-      fix: 'Leave it out, or give your own error another code.',
+      fix: 'Remove the row, or use a different code for your own error.',
     };
   });
 }

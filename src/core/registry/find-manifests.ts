@@ -3,7 +3,9 @@ import { type Problem, problemOf } from '../config/problem.ts';
 import type { Candidate } from './candidate.ts';
 import type { WatchedFiles } from './watched-files.ts';
 
-/** The manifests of a tool, the one in force first: those of the registries win over the one beside it (contract §5). */
+/**
+ * The manifests of a tool, the effective one first: a registry takes precedence over the tool's folder (contract §5).
+ */
 export function findManifests({ path, kind, registryFolders }: Candidate, files: WatchedFiles): string[] {
   const found = registryFolders
     .map((folder) => join(folder, 'tool.yaml'))
@@ -12,20 +14,20 @@ export function findManifests({ path, kind, registryFolders }: Candidate, files:
   return files.entryIn(path, 'tool.yaml') ? [join(path, 'tool.yaml')] : [];
 }
 
-/** Two registries that both hold a manifest of the tool. */
+/** Two registries contain a manifest of the same tool. */
 export function rivalManifests([first, second]: readonly string[]): Problem[] {
   if (first === undefined || second === undefined) return [];
   return [
     problemOf(
       second,
       'two-manifests',
-      `two registries hold a manifest of the tool: ${first} and ${second}`,
+      `two registries contain a manifest of the tool: ${first} and ${second}`,
       'Remove one of them.',
     ),
   ];
 }
 
-/** A file that would be taken for a manifest by everybody but ACOR. */
+/** A file that looks like a manifest but has a name that ACOR does not read. */
 export function misnamedManifest({ path, kind }: Candidate, files: WatchedFiles): Problem[] {
   const other = join(path, 'tool.yml');
   if (kind !== 'folder' || !files.entryIn(path, 'tool.yml')) return [];
@@ -33,7 +35,7 @@ export function misnamedManifest({ path, kind }: Candidate, files: WatchedFiles)
     problemOf(
       other,
       'manifest-name',
-      'a manifest is called tool.yaml, so this file is not read',
+      'the file name of a manifest is tool.yaml, so ACOR does not read this file',
       `Rename it: mv '${other}' '${join(path, 'tool.yaml')}'`,
     ),
   ];

@@ -4,7 +4,9 @@ import { AcorError } from '../../protocol/acor-error.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Finds a program on the caller's PATH. Empty and relative entries mean the working directory, and are passed over. */
+/**
+ * Finds a program on the caller's PATH. Empty and relative entries would mean the working directory, and are ignored.
+ */
 export function findProgram(name: string, env: Env): string | undefined {
   const endings =
     process.platform === 'win32' ? ['', ...(env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
@@ -18,7 +20,7 @@ export function findProgram(name: string, env: Env): string | undefined {
   return undefined;
 }
 
-/** The program that runs the tools of a language. Throws E_RUNTIME_MISSING with what to install. */
+/** The program that runs tools of a language. Throws E_RUNTIME_MISSING with the package to install. */
 export function requireRuntime(name: string, env: Env, missing: { message: string; hint: string }): string {
   const found = findProgram(name, env);
   if (found !== undefined) return found;
@@ -28,7 +30,7 @@ export function requireRuntime(name: string, env: Env, missing: { message: strin
   });
 }
 
-/** Whether a path leads to a file that may be executed. */
+/** Whether a path is an executable file. */
 export function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

@@ -3,7 +3,7 @@ import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
 import { type Grant, type GrantRules, grantPath, type StagedOutput } from './path-grants.ts';
 import type { ReadInput } from './read-inputs.ts';
 
-/** Turns the paths among the inputs into grants and staged outputs; the inputs come back with the paths that the tool is given. */
+/** Turns path inputs into grants and staged outputs. Returns the inputs with the paths that the tool gets. */
 export function grantInputs(
   inputs: readonly ReadInput[],
   rules: GrantRules,
@@ -29,8 +29,8 @@ export function grantInputs(
                 usageProblem(
                   spec.name,
                   'same-output',
-                  `'${text}' for '${spec.name}' is given as an output twice`,
-                  'Give each output a path of its own.',
+                  `'${text}' for '${spec.name}' is used as an output twice`,
+                  'Use a different path for each output.',
                 ),
               );
             }

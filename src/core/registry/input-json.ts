@@ -10,7 +10,7 @@ const MAX_INPUT_JSON_BYTES = 8 * 1024 * 1024;
 
 const FORMS = `Give a JSON object of input names and values, @file, or - for stdin.`;
 
-/** Reads the values of `--input-json` (contract §5): the JSON itself, `@file`, or `-` for stdin. */
+/** Reads the values of `--input-json` (contract §5): inline JSON, `@file`, or `-` for stdin. */
 export function readInputJson(
   specs: readonly InputSpec[],
   source: string,
@@ -34,7 +34,7 @@ export function readInputJson(
         usageProblem(
           name,
           'unknown-input',
-          `--input-json names '${name}', which is no input${nearest ? `; the nearest one is '${nearest}'` : ''}`,
+          `--input-json names '${name}', which is not an input${nearest ? `; did you mean '${nearest}'?` : ''}`,
           nearest ? `Write "${nearest}".` : `Inputs: ${specs.map((each) => each.name).join(', ') || 'none'}.`,
         ),
       );

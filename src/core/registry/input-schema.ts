@@ -2,12 +2,12 @@ import type { InputSpec, InputType, Manifest } from '../../protocol/manifest.ts'
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The inputs of a tool, declared one by one or by a JSON Schema; undefined when it declares none. */
+/** The inputs of a tool, from `inputs` or from a JSON Schema; undefined when it declares none. */
 export function inputsOf(manifest: Manifest): readonly InputSpec[] | undefined {
   return manifest.inputs ?? (manifest.input_schema && inputsFromSchema(manifest.input_schema));
 }
 
-/** Reads the properties of a JSON Schema as inputs, so that flags, checks and help are the same for both. */
+/** Converts the properties of a JSON Schema to inputs, so that flags, checks and help work the same way. */
 export function inputsFromSchema(schema: Schema): InputSpec[] {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   return Object.entries(asSchema(schema['properties'])).map(([name, value]) => {
@@ -38,7 +38,7 @@ export function inputsFromSchema(schema: Schema): InputSpec[] {
   });
 }
 
-/** `format: path` and `format: duration` are ACOR's; `uri` is JSON Schema's own. */
+/** `format: path` and `format: duration` are ACOR's own; `uri` is standard JSON Schema. */
 function typeOf(schema: Schema): InputType {
   switch (schema['type']) {
     case 'string': {

@@ -2,22 +2,22 @@ import { parseDurationS } from '../../protocol/duration.ts';
 import { isOfType } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
 
-/** A value as the caller gave it: a word of the command line, or a value of `--input-json` or of a default. */
+/** A value from the caller: a word of the command line, or a value from `--input-json` or a default. */
 export type GivenValue = { text: string } | { json: unknown };
 
-/** A value of an input: as data, and as the word that the tool is given. */
+/** A value of an input: as data, and as the word that the tool gets. */
 export interface InputValue {
   value: unknown;
   text: string;
 }
 
-/** What is wrong with a value. */
+/** Why a value is invalid. */
 export interface ValueMistake {
   rule: string;
   mistake: string;
 }
 
-/** Reads a value as its input's type and holds it against the input's limits. */
+/** Parses a value as the input's type and checks the input's limits. */
 export function readValue(spec: InputSpec, given: GivenValue): InputValue | ValueMistake {
   const read = 'text' in given ? fromText(spec, given.text) : fromJson(spec, given.json);
   if ('mistake' in read) return read;

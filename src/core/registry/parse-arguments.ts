@@ -4,7 +4,7 @@ import { nearestWords } from '../../util/nearest.ts';
 import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
 import type { GivenValue } from './input-values.ts';
 
-/** What a command line gives: values by input, the sources of `--input-json`, and what is wrong with it. */
+/** A parsed command line: values by input, the sources of `--input-json`, and the problems. */
 export interface ParsedArguments {
   given: Map<string, GivenValue[]>;
   inputJson: string[];
@@ -13,7 +13,7 @@ export interface ParsedArguments {
 
 const INPUT_JSON = '--input-json';
 
-/** Reads the words of a command line by the inputs of a tool: flags in all their spellings, positionals, `--`. */
+/** Parses the words of a command line for a tool's inputs: flags in all spellings, positionals, `--`. */
 export function parseArguments(specs: readonly InputSpec[], words: readonly string[]): ParsedArguments {
   const flags = flagTable(specs);
   const parsed: ParsedArguments = { given: new Map(), inputJson: [], problems: [] };
@@ -32,7 +32,7 @@ export function parseArguments(specs: readonly InputSpec[], words: readonly stri
   return parsed;
 }
 
-/** What a spelling means: an input, and for a bool the value that it sets. */
+/** The meaning of a spelling: an input, and for a bool the value that it sets. */
 interface Flag {
   spec: InputSpec | null;
   sets?: boolean;
@@ -72,7 +72,7 @@ function takeFlag(word: string, rest: string[], reading: Reading): void {
   const flag = flags.get(spelling);
   if (flag === undefined) {
     parsed.problems.push(unknownFlag(spelling, flags));
-    // The word behind it is most likely its value: one mistake, not two.
+    // The next word is most likely the unknown flag's value: report one problem, not two.
     if (
       attached === undefined &&
       rest[0]?.startsWith('-') === false &&
@@ -103,7 +103,7 @@ function takeFlag(word: string, rest: string[], reading: Reading): void {
   }
 }
 
-/** `--name=value`, `-n=value` and `-nvalue`, taken apart. */
+/** Splits `--name=value`, `-n=value` and `-nvalue`. */
 function splitFlag(word: string, flags: FlagTable): { spelling: string; attached?: string } {
   if (flags.has(word)) return { spelling: word };
   const equals = word.indexOf('=');
@@ -124,7 +124,7 @@ function takeValue(rest: string[], flags: FlagTable): string | undefined {
   return rest.shift();
 }
 
-/** `--no-x=false` says yes; what is neither true nor false fails the check of its value. */
+/** `--no-x=false` means true. Anything except true and false fails the check of the value. */
 function negated(attached: string | undefined): string {
   if (attached === undefined || attached === 'true') return 'false';
   return attached === 'false' ? 'true' : attached;
@@ -167,7 +167,7 @@ function unknownFlag(spelling: string, flags: FlagTable): ArgumentProblem {
   return usageProblem(
     spelling,
     'unknown-flag',
-    `unknown flag ${spelling}${nearest ? `; the nearest one is ${nearest}` : ''}`,
+    `unknown flag ${spelling}${nearest ? `; did you mean ${nearest}?` : ''}`,
     nearest
       ? `Write ${nearest}.`
       : known.length > 0

@@ -7,7 +7,7 @@ import { projectPath } from '../config/paths.ts';
 import type { ArgumentProblem } from './argument-problem.ts';
 import { isInside, type RealPath, realPathOf } from './real-path.ts';
 
-/** A path that a tool may reach because the caller named it. */
+/** A path that a tool may access because the caller named it. */
 export interface Grant {
   /** Real and absolute. */
   path: string;
@@ -15,33 +15,33 @@ export interface Grant {
   input: string;
 }
 
-/** An output that is written in the workspace, and put in place when the run completes. */
+/** An output that the tool writes in the workspace, and ACOR moves to its target when the run completes. */
 export interface StagedOutput {
   input: string;
-  /** Where it is to stand in the end; real and absolute. */
+  /** The final place of the output; real and absolute. */
   target: string;
-  /** The path that the tool is given. */
+  /** The path that the tool gets. */
   staged: string;
-  /** It stays there, and nothing is put in place. */
+  /** The output stays in the workspace and is not moved. */
   stays?: true;
 }
 
-/** Where path arguments may lie, and where outputs wait. */
+/** Where path arguments may be, and where outputs are staged. */
 export interface GrantRules {
   cwd: string;
-  /** Real paths; an argument must lie under one of them. */
+  /** Real paths. An argument must be inside one of them. */
   roots: readonly string[];
-  /** Nothing below them is ever writable. */
+  /** Paths inside these are never writable. */
   protectedRoots: readonly string[];
   stagingDir: string;
   /**
-   * Given when all outputs are to stay in the workspace: those named, as `<input>/<name>`, are staged although something
-   * stands at their targets.
+   * Set when all outputs stay in the workspace. The outputs in it, as `<input>/<name>`, are staged even if their
+   * targets exist.
    */
   stayingOutputs?: readonly string[];
 }
 
-/** What a path argument becomes: the text that the tool is given, and a grant or a staged output. */
+/** The result for one path argument: the text that the tool gets, and a grant or a staged output. */
 export interface GrantedPath {
   text: string;
   target: string;
@@ -50,8 +50,8 @@ export interface GrantedPath {
 }
 
 /**
- * Turns a path argument into a grant (contract §5). Symlinks and `..` are followed first; what they lead to must lie
- * under the roots.
+ * Turns a path argument into a grant (contract §5). Symlinks and `..` are resolved first; the result must be inside the
+ * roots.
  */
 export function grantPath(spec: InputSpec, text: string, rules: GrantRules): GrantedPath | ArgumentProblem {
   const input = spec.name;
@@ -69,7 +69,7 @@ export function grantPath(spec: InputSpec, text: string, rules: GrantRules): Gra
     return trouble(
       code,
       'path',
-      `'${text}' for '${input}' leads nowhere (${real})`,
+      `'${text}' for '${input}' cannot be resolved (${real})`,
       WHY[real] ?? 'Give another path.',
     );
   }
@@ -77,8 +77,8 @@ export function grantPath(spec: InputSpec, text: string, rules: GrantRules): Gra
     return trouble(
       'E_PERMISSION',
       'grant-roots',
-      `'${text}' for '${input}' ${real.path === text ? 'is' : `is ${real.path},`} outside the folders that may be granted`,
-      `Give a path under ${rules.roots.join(', ')}, or add its folder to security.grant_roots.`,
+      `'${text}' for '${input}' ${real.path === text ? 'is' : `is ${real.path},`} outside the folders that ACOR may grant`,
+      `Use a path inside ${rules.roots.join(', ')}, or add its folder to security.grant_roots.`,
     );
   }
   const place = join(input, basename(real.path));
@@ -90,7 +90,7 @@ export function grantPath(spec: InputSpec, text: string, rules: GrantRules): Gra
       'E_INPUT_NOT_FOUND',
       'exists',
       `'${text}' for '${input}' does not exist`,
-      `Check the path: it was looked for at ${real.path}`,
+      `Check the path; ACOR looked at ${real.path}`,
     );
   }
   const guarded = protectedBy(real.path, rules);
@@ -99,7 +99,7 @@ export function grantPath(spec: InputSpec, text: string, rules: GrantRules): Gra
       'E_PERMISSION',
       'protected',
       `'${text}' for '${input}' would let the tool write to ${guarded}, where ACOR keeps its own files`,
-      'Give a path that neither lies in that folder nor holds it.',
+      'Use a path that is neither inside that folder nor above it.',
     );
   }
   if (!isNew) return { text: real.path, target: real.path, grant: { path: real.path, access, input } };
@@ -108,7 +108,7 @@ export function grantPath(spec: InputSpec, text: string, rules: GrantRules): Gra
   return { text: staged, target: real.path, staged: { input, target: real.path, staged, ...stays } };
 }
 
-/** The path of an argument of a tool without inputs, when it names something that may be granted. */
+/** Resolves an argument of a tool without declared inputs, when it is the path of a grantable file. */
 export function grantExisting(text: string, input: string, rules: GrantRules): Grant | undefined {
   if (text === '' || text.includes('\0')) return undefined;
   const real = follow(text, rules.cwd);
@@ -140,7 +140,10 @@ function protectedBy(path: string, { protectedRoots, cwd }: GrantRules): string 
   });
 }
 
-/** The folders under which a path argument may lie: project, working directory, system temp, and those configured. */
+/**
+ * The folders that may contain path arguments: the project, the working directory, the system's temporary folder, and
+ * the configured roots.
+ */
 export function grantRoots(config: LoadedConfig, cwd: string): string[] {
   const extra = config.config.security.grant_roots.map((root) => projectPath(config, root));
   return [...new Set([config.root, cwd, tmpdir(), ...extra].map((root) => realPathOf(root, cwd).path))];

@@ -4,7 +4,7 @@ import type { WatchedFiles } from './watched-files.ts';
 
 const MAX_DEPTH = 8;
 
-/** The files below a tools folder that a pattern of the configuration names (`discovery.patterns`), with their languages. */
+/** The files below a tools folder that match a configured pattern (`discovery.patterns`), with their languages. */
 export function matchPatterns(
   root: string,
   patterns: Readonly<Record<string, readonly string[]>>,
@@ -30,7 +30,7 @@ export function matchPatterns(
   return found;
 }
 
-/** `*` and `?` within a name, `**` over folders, `{a,b}` for either. */
+/** `*` and `?` match within a name, `**` across folders, `{a,b}` matches either. */
 export function globPattern(glob: string): RegExp {
   return new RegExp(`^${sourceOf(glob)}$`, 'u');
 }

@@ -11,14 +11,14 @@ export interface ReadInput {
   values: InputValue[];
 }
 
-/** What was given for an input: a list for one that may be given several times. */
+/** The value of an input: a list for an input that accepts several. */
 export function givenValue({ spec, values }: ReadInput): unknown {
   return spec.multiple ? values.map(({ value }) => value) : values[0]?.value;
 }
 
 /**
- * Reads a command line by the inputs of a tool: flags, then `--input-json`, then defaults. Values that are `open` are known to be
- * given, and not yet what they are: they are not looked at.
+ * Reads a command line for a tool's inputs: flags, then `--input-json`, then defaults. Inputs in `open` have a value
+ * that is still unknown, so it is not checked.
  */
 export function readInputs(
   specs: readonly InputSpec[],
@@ -26,7 +26,7 @@ export function readInputs(
   options: { cwd: string; readStdin?: () => string; open?: (value: GivenValue) => boolean },
 ): { read: ReadInput[]; problems: ArgumentProblem[] } {
   const { given, inputJson, problems } = parseArguments(specs, words);
-  // Flags win over --input-json, and a later --input-json over an earlier one.
+  // Flags win over --input-json, and a later --input-json wins over an earlier one.
   const all = new Map<string, GivenValue[]>();
   for (const source of inputJson) {
     const json = readInputJson(specs, source, options);
@@ -51,7 +51,7 @@ export function readInputs(
           spec.name,
           value.rule,
           `'${spec.name}' ${value.mistake}${shownGiven(spec, each)}`,
-          'Give a value that fits.',
+          'Use a valid value.',
         ),
       );
       return [];

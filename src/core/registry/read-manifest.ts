@@ -8,7 +8,7 @@ import { LANGUAGES } from './languages/index.ts';
 import { isInside } from './real-path.ts';
 import type { WatchedFiles } from './watched-files.ts';
 
-/** A manifest file: what it says, if it holds, and all that is wrong with it. */
+/** A manifest file: its content if it is valid, and all its problems. */
 export interface ReadManifest {
   manifest?: Manifest;
   problems: Problem[];
@@ -16,7 +16,7 @@ export interface ReadManifest {
   problemAt(key: string, rule: string, message: string, fix: string): Problem;
 }
 
-/** Reads and checks a manifest. A symlink that leads out of `root` is not followed. */
+/** Reads and validates a manifest. A symlink that leads out of `root` is not followed. */
 export async function readManifest(
   path: string,
   name: string,
@@ -27,12 +27,7 @@ export async function readManifest(
   const real = files.realPath(path, dirname(path));
   if (real?.stats === undefined) {
     return unreadable(
-      problemOf(
-        path,
-        'unreadable',
-        'the manifest is a symlink that leads nowhere',
-        'Put a file in its place.',
-      ),
+      problemOf(path, 'unreadable', 'the manifest is a symlink to a missing file', 'Replace it by a file.'),
     );
   }
   if (!isInside(real.path, root)) {
@@ -41,12 +36,12 @@ export async function readManifest(
         path,
         'link-outside',
         `the manifest is a symlink to ${real.path}, outside ${root}`,
-        'Put a copy of the file in its place.',
+        'Replace it by a copy of the file.',
       ),
     );
   }
   const yaml = { ...(await readYamlFile(real.path, { aliases: false })), file: path };
-  // Loaded late: a warm start reads no manifest.
+  // Loaded late: a start with a valid cache reads no manifest.
   const { manifestFile, completeManifest } = await import('../../protocol/manifest.ts');
   const { data, problems } = checkFile(manifestFile, {
     ...yaml,

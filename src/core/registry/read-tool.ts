@@ -11,18 +11,18 @@ import { isInside } from './real-path.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import type { WatchedFiles } from './watched-files.ts';
 
-/** Reads a candidate. Null when it is no tool; what is wrong with a tool stands in its problems. */
+/** Reads a candidate. Null when it is not a tool; the problems of a tool are in `problems`. */
 export async function readTool(candidate: Candidate, files: WatchedFiles): Promise<ToolEntry | null> {
   try {
     return await (candidate.kind === 'link' ? readLinked(candidate, files) : readPlain(candidate, files));
   } catch (error) {
     const code = errorCode(error);
-    // A mistake of our own is not to be taken for one of the tool.
+    // Do not report a fault of ACOR as a problem of the tool.
     if (code === undefined) throw error;
     const { path } = candidate;
     return broken(
       candidate,
-      problemOf(path, 'unreadable', `${path} cannot be read (${code})`, 'Mend its permissions.'),
+      problemOf(path, 'unreadable', `${path} cannot be read (${code})`, 'Fix its permissions.'),
     );
   }
 }
@@ -36,8 +36,8 @@ async function readLinked(candidate: Candidate, files: WatchedFiles): Promise<To
       problemOf(
         path,
         'dangling-link',
-        `${path} is a symlink that leads nowhere`,
-        'Remove it, or mend its target.',
+        `${path} is a symlink to a missing file`,
+        'Remove it, or fix its target.',
       ),
     );
   }
@@ -98,7 +98,7 @@ async function readPlain(candidate: Candidate, files: WatchedFiles): Promise<Too
         path,
         'tool-name',
         `the name '${tool.name}' ${TOOL_NAME_RULE}`,
-        "Rename it, or give it a 'name' in its manifest.",
+        "Rename it, or set 'name' in its manifest.",
       ),
     );
   }

@@ -1,18 +1,18 @@
 import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join, parse, sep } from 'node:path';
 
-/** What the kernel itself allows in one path. */
+/** The kernel's own limit (ELOOP). */
 const MAX_LINKS = 40;
 
-/** Where a path leads once every symlink and `..` is followed, and what is there. */
+/** A path with every symlink and `..` resolved, and what exists there. */
 export interface RealPath {
   path: string;
   stats: Stats | undefined;
 }
 
 /**
- * Follows a path as the kernel does, so that `..` behind a symlink leaves the link's target. What does not exist yet
- * is taken as written. Throws the system's errors (ENOTDIR, EACCES, ELOOP …).
+ * Resolves a path as the kernel does: `..` after a symlink leaves the link's target. Parts that do not exist yet stay
+ * as written. Throws the system's errors (ENOTDIR, EACCES, ELOOP …).
  */
 export function realPathOf(path: string, cwd: string): RealPath {
   const absolute = isAbsolute(path) ? path : `${cwd}${sep}${path}`;
@@ -43,12 +43,12 @@ export function realPathOf(path: string, cwd: string): RealPath {
   return { path: current, stats };
 }
 
-/** Whether a path is a folder or lies below it. Both must be real. */
+/** Whether a path is a folder or inside it. Both must be real paths. */
 export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** The parts of a path that lead somewhere, last first. */
+/** The parts of a path without empty ones and `.`, last first. */
 function segmentsOf(path: string): string[] {
   const parts = sep === '\\' ? path.split(/[\\/]/) : path.split('/');
   return parts.filter((part) => part !== '' && part !== '.').reverse();

@@ -172,10 +172,7 @@ describe('a broken tool', () => {
     project.write('tools/bad/tool.yaml', 'naem: bad\nrole: leef\n');
     const error = await failureOf(find('bad'));
     assert.equal(error.code, 'E_MANIFEST_INVALID');
-    assert.match(
-      error.message,
-      /tool\.yaml:1:1: unknown key 'naem'; the nearest known one is 'name' \(and 1 more\)$/,
-    );
+    assert.match(error.message, /tool\.yaml:1:1: unknown key 'naem'; did you mean 'name'\? \(and 1 more\)$/);
     assert.equal((error.details!['problems'] as unknown[]).length, 2);
   });
 
@@ -195,7 +192,12 @@ describe('a broken tool', () => {
       /'name'/,
     ],
     ['is a folder', () => project.folder('tools/x/tool.yaml'), 'unreadable', /not a file/],
-    ['is a symlink to nowhere', () => project.link('tools/x/tool.yaml', 'none'), 'unreadable', /nowhere/],
+    [
+      'is a symlink to nowhere',
+      () => project.link('tools/x/tool.yaml', 'none'),
+      'unreadable',
+      /missing file/,
+    ],
     [
       'is a symlink out of the tools folder',
       () => project.link('tools/x/tool.yaml', project.write('elsewhere.yaml', 'name: x\n')),
@@ -313,7 +315,7 @@ describe('a broken tool', () => {
     const [tool] = await list();
     assert.deepEqual(
       [tool?.problems[0]?.rule, tool?.problems[0]?.fix],
-      ['two-entries', 'Name one in the manifest: entry: cli.py'],
+      ['two-entries', 'Choose one in the manifest: entry: cli.py'],
     );
     project.write('tools/x/tool.yaml', 'entry: cli.sh\n');
     assert.deepEqual((await find('x')).language, 'bash');
@@ -571,7 +573,7 @@ describe('the cache of discovery', () => {
     assert.equal(tool.name, 'a');
   });
 
-  /** Asks until nothing is written any more: what changed a moment ago is read once more. Gives the time of the last writing. */
+  /** Lists until the cache is no longer rewritten: a file that changed a moment ago is read again. Returns the time of the last write. */
   async function settled(): Promise<number> {
     for (let last = 0; ; ) {
       await list();
@@ -640,7 +642,7 @@ const BOMB = [
 ].join('\n');
 
 async function open(): Promise<Registry> {
-  return Registry.open(await loadConfig({ cwd: project.root, env: { HOME: project.at('nobody') } }));
+  return Registry.open(await loadConfig({ cwd: project.root, env: { HOME: project.at('no-home') } }));
 }
 
 async function list(): Promise<ToolEntry[]> {

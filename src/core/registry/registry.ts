@@ -18,25 +18,25 @@ import type { ToolEntry } from './tool-entry.ts';
 export type { Problem } from '../config/problem.ts';
 export type { ToolEntry } from './tool-entry.ts';
 
-/** What the plugins of a project add to its registry. */
+/** What the plugins of a project contribute to its registry. */
 export interface RegistryPlugins {
-  /** Other languages under the same key are impossible. */
+  /** Plugins cannot replace a language of the same key. */
   readonly key: string;
   languages(): Promise<readonly Language[]>;
-  /** The tools that are offered, and those that are hidden, with the plugin that hides each. */
+  /** Splits the tools into offered ones and hidden ones, with the plugin that hides each. */
   adjust(tools: readonly ToolEntry[]): Promise<{ tools: ToolEntry[]; hidden: ReadonlyMap<string, string> }>;
-  /** What a person would do to have plugins run that do not yet. */
+  /** The steps that enable plugins which are not active yet. */
   readonly next: readonly NextStep[];
 }
 
-/** The tools of a project. Each question looks at the files anew, so that a change is seen at once. */
+/** The tools of a project. Each call checks the files again, so a change is visible at once. */
 export class Registry {
   readonly #config: LoadedConfig;
   readonly #tools: DiscoveryCache;
   readonly #codes: DiscoveryCache;
   readonly #plugins: RegistryPlugins | undefined;
   #hidden: ReadonlyMap<string, string> = new Map();
-  /** Rounds of the caches do not overlap. */
+  /** Runs the rounds of the caches one at a time. */
   #last: Promise<unknown> = Promise.resolve();
 
   private constructor(config: LoadedConfig, plugins: RegistryPlugins | undefined) {
@@ -60,17 +60,17 @@ export class Registry {
     return new Registry(config, plugins);
   }
 
-  /** The languages that tools may be written in here. */
+  /** The languages that tools here may use. */
   async languages(): Promise<readonly Language[]> {
     return this.#plugins === undefined ? LANGUAGES : languagesWith(await this.#plugins.languages());
   }
 
-  /** Rises whenever `list` has read something again; undefined where plugins may change a list at any time. */
+  /** Increases when `list` read something again; undefined when plugins may change a list at any time. */
   get revision(): number | undefined {
     return this.#plugins === undefined ? this.#tools.revision : undefined;
   }
 
-  /** Every tool by name, the broken ones included. */
+  /** All tools by name, including broken ones. */
   list(): Promise<ToolEntry[]> {
     return this.#inTurn(async () => {
       const languages = await this.languages();
@@ -82,7 +82,7 @@ export class Registry {
     });
   }
 
-  /** A tool that can be used. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
+  /** A usable tool. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
   async find(name: string): Promise<ToolEntry> {
     const tools = await this.list();
     const tool = tools.find((each) => each.name === name);
@@ -97,7 +97,7 @@ export class Registry {
     });
   }
 
-  /** The project's own error codes, beside the built-in ones. */
+  /** The project's own error codes, without the built-in ones. */
   async errorCodes(): Promise<Record<string, ErrorInfo>> {
     const { errorCodeFiles, readErrorCodes } = await import('./error-codes.ts');
     const paths = errorCodeFiles(this.#config);
@@ -127,7 +127,7 @@ export class Registry {
           : tools.length > 0
             ? 'List the tools of the project.'
             : `No tools were found in ${folders.join(', ')}. A tool is a folder with a cli.* or main.*, or an executable file.`;
-    return new AcorError('E_TOOL_NOT_FOUND', `there is no tool called '${name}'`, {
+    return new AcorError('E_TOOL_NOT_FOUND', `there is no tool '${name}'`, {
       hint,
       details: { tool: name, nearest, tools_dirs: folders },
       next: [...nearest.map(describeTool), ...(this.#plugins?.next ?? []), LIST_TOOLS],
@@ -135,7 +135,7 @@ export class Registry {
   }
 }
 
-/** A cache that came along with a copy of the project is nothing to believe: this differs from disk to disk. */
+/** Ties the cache to this disk: a cache that was copied with the project must not be trusted. */
 function identityOf(folder: string): string {
   const stats = statSync(folder, { bigint: true, throwIfNoEntry: false });
   return stats === undefined ? '' : `${stats.dev} ${stats.ino} ${stats.birthtimeNs}`;

@@ -2,7 +2,7 @@ import type { Ajv2020 } from 'ajv/dist/2020.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Why a value does not fit a schema of a manifest; undefined when it does. */
+/** Why a value does not match a manifest's schema; undefined when it does. */
 export async function problemBySchema(schema: Schema, value: unknown): Promise<string | undefined> {
   const ajv = await newAjv();
   try {
@@ -13,11 +13,11 @@ export async function problemBySchema(schema: Schema, value: unknown): Promise<s
   }
 }
 
-/** What was found out about schemas, by their text: to compile one takes milliseconds, and a server is asked again and again. */
+/** Results by schema text: compiling a schema takes milliseconds, and a server asks repeatedly. */
 const known = new Map<string, boolean>();
 const MAX_KNOWN = 1000;
 
-/** Whether a schema of a manifest can be used by itself: whoever is given one that cannot may fail over it. */
+/** Whether a manifest's schema is usable on its own; a client that gets an unusable one may fail. */
 export async function isUsableSchema(schema: Schema): Promise<boolean> {
   const text = JSON.stringify(schema);
   const answer = known.get(text) ?? (await compiles(schema));
@@ -34,7 +34,10 @@ async function compiles(schema: Schema): Promise<boolean> {
   }
 }
 
-/** What compiles schemas of manifests and answers. Loaded late: few tools have one. It never fetches a reference to elsewhere. */
+/**
+ * Compiles schemas of manifests and answers. Loaded late, because few tools have a schema. It never fetches a remote
+ * reference.
+ */
 export async function newAjv(): Promise<Ajv2020> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
   return new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false });

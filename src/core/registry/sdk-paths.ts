@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Where the SDKs that come with ACOR lie. */
+/** The folders of the SDKs that ACOR ships. */
 export interface SdkPaths {
   packageRoot: string;
   sdkPython: string;
   sdkBash: string;
-  /** The folder in which `acor/tool` lies, for TypeScript and JavaScript. */
+  /** The folder that contains `acor/tool`, for TypeScript and JavaScript. */
   sdkNode: string;
-  /** The Bun that is installed with ACOR, if it is. */
+  /** The Bun that is installed with ACOR, if any. */
   bundledBun: string | null;
 }
 
@@ -16,7 +16,7 @@ const MARK = join('sdk', 'python', 'acor', '__init__.py');
 
 let found: SdkPaths | undefined;
 
-/** Finds the package from the sources, or from the compiled binary, whose own modules lie in no real folder. */
+/** Finds the package folder from the sources, or from the compiled binary, whose modules are in no real folder. */
 export function sdkPaths(): SdkPaths {
   found ??= locate([import.meta.dirname, dirname(process.execPath)]);
   return found;

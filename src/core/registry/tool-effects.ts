@@ -1,21 +1,21 @@
 import type { Manifest } from '../../protocol/manifest.ts';
 import { inputsOf } from './input-schema.ts';
 
-/** What calling a tool may do to the world outside of its workspace. */
+/** What a call of a tool may change outside of its workspace. */
 export interface ToolEffects {
   /** It changes nothing. */
   readsOnly: boolean;
-  /** What was there may be lost. */
+  /** It may delete or overwrite existing data. */
   mayDestroy: boolean;
-  /** Called again with the same inputs, it changes nothing more. */
+  /** A repeated call with the same inputs changes nothing further. */
   idempotent: boolean;
-  /** It may reach beyond this machine. */
+  /** It may access the network. */
   reachesOut: boolean;
 }
 
 /**
- * Tells the effects of a tool by what it is held to, its permissions and inputs, and by its own word (`effects`) where the two
- * do not contradict each other. Without a sandbox nothing holds a tool, so that only its own word counts.
+ * Derives the effects of a tool from its permissions and inputs, and from its declared `effects` when the two agree.
+ * Without a sandbox nothing enforces the permissions, so only the declaration counts.
  */
 export function effectsOf(manifest: Manifest, { isConfined }: { isConfined: boolean }): ToolEffects {
   const { permissions, effects, idempotent } = manifest;
@@ -23,7 +23,7 @@ export function effectsOf(manifest: Manifest, { isConfined }: { isConfined: bool
   const isFree = !isConfined || permissions.level === 'privileged';
   const asksToWrite =
     permissions.filesystem.write.some(isOutsideWorkspace) || paths.some(({ access }) => access === 'write');
-  // A path of neither kind that does not exist yet is written (contract §5).
+  // A path without `access` that does not exist yet is an output (contract §5).
   const mayCreate = paths.some(({ access }) => access === undefined);
   const reachesOut = isFree || permissions.network.egress_allow.length > 0;
   const mayChange = isFree || asksToWrite || reachesOut;

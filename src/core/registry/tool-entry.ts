@@ -1,12 +1,12 @@
 import type { Manifest } from '../../protocol/manifest.ts';
 import type { Problem } from '../config/problem.ts';
 
-/** A tool that discovery found. With problems it is listed, and cannot be run. */
+/** A discovered tool. A tool with problems is listed but cannot run. */
 export interface ToolEntry {
   name: string;
-  /** The folder of the tool, or the folder in which its single file lies. */
+  /** The folder of the tool, or the folder that contains its single file. */
   dir: string;
-  /** The entry file, absolute; null for a tool that is a command. */
+  /** The entry file, absolute; null for a tool with a `command`. */
   entry: string | null;
   command: string[] | null;
   language: string;
@@ -14,10 +14,10 @@ export interface ToolEntry {
   manifest: Manifest;
   manifestPath: string | null;
   problems: Problem[];
-  /** The folder in which it works, when that is not its workspace: the files that it tells of are meant from there. */
+  /** The working directory, when it is not the workspace. Relative paths in the tool's events start there. */
   worksIn?: string;
-  /** A folder that it keeps from run to run for itself alone: nobody else obeys what lies there. */
+  /** A persistent folder for this tool alone. No other program executes or reads its content. */
   home?: string;
-  /** What plugins say of it. */
+  /** What plugins add to it. */
   notes?: string[];
 }

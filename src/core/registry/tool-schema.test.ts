@@ -48,7 +48,7 @@ describe('the inputs of a manifest as a JSON Schema', () => {
 });
 
 describe('the effects of a tool', () => {
-  it('are told by what it is given', () => {
+  it('depend on its permissions and inputs', () => {
     assert.deepEqual(effects({}), [true, false, false]);
     assert.deepEqual(effects({ inputs: [{ name: 'in', type: 'path', access: 'read' }] }), [
       true,

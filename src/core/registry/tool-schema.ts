@@ -23,7 +23,10 @@ export function inputSchemaOf(manifest: Manifest): ObjectSchema {
   };
 }
 
-/** The command line for inputs that were given as an object: as `acor run <tool>` takes it. Throws E_USAGE where there can be none. */
+/**
+ * Converts inputs from an object to the command line of `acor run <tool>`. Throws E_USAGE when they cannot be
+ * expressed.
+ */
 export function wordsFor(manifest: Manifest, given: Readonly<Record<string, unknown>>): string[] {
   if (manifest.inputs !== undefined || manifest.input_schema !== undefined)
     return ['--input-json', JSON.stringify(given)];
@@ -32,9 +35,9 @@ export function wordsFor(manifest: Manifest, given: Readonly<Record<string, unkn
   if (areWords && Object.keys(unknown).length === 0) return ['--', ...args];
   throw new AcorError(
     'E_USAGE',
-    `${manifest.name} declares no inputs: it takes args, a list of texts, and nothing else`,
+    `${manifest.name} declares no inputs, so it only accepts args, a list of texts`,
     {
-      hint: 'Give {"args":["…"]}: the words of its command line.',
+      hint: 'Pass {"args":["…"]}: the words of its command line.',
       next: [describeTool(manifest.name)],
     },
   );
@@ -47,7 +50,7 @@ const ANY_ARGUMENTS: ObjectSchema = {
       type: 'array',
       items: { type: 'string' },
       description:
-        'The arguments of the command line. The tool declares no inputs, so that they pass as they are.',
+        'The arguments of the command line. The tool declares no inputs, so ACOR passes them unchanged.',
     },
   },
   additionalProperties: false,

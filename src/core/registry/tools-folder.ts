@@ -2,16 +2,16 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode } from '../../util/error-code.ts';
 import type { WatchedFiles } from './watched-files.ts';
 
-/** Folders among the tools that hold something else. */
+/** Folders among the tools that contain no tool. */
 const NO_TOOLS = new Set(['registry', 'shared_venv', 'venv', 'node_modules', 'lib']);
 
-/** A tools folder: where it really is, and the names in it that may be tools. */
+/** A tools folder: its real path, and the names in it that may be tools. */
 export interface ToolsFolder {
   real: string;
   children: { name: string; kind: 'folder' | 'file' | 'link' }[];
 }
 
-/** Looks into a tools folder. One that does not exist holds no tools. */
+/** Lists a tools folder. A missing folder contains no tools. */
 export function readToolsFolder(path: string, files: WatchedFiles): ToolsFolder {
   const real = files.realPath(path, path);
   if (real?.stats === undefined) return { real: path, children: [] };
@@ -29,13 +29,13 @@ export function readToolsFolder(path: string, files: WatchedFiles): ToolsFolder 
     return { real: real.path, children };
   } catch (error) {
     throw new AcorError('E_CONFIG_INVALID', `the tools folder ${path} cannot be read (${errorCode(error)})`, {
-      hint: 'Mend its permissions, or name another folder in project.tools_dirs.',
+      hint: 'Fix its permissions, or set a different folder in project.tools_dirs.',
       cause: error,
     });
   }
 }
 
-/** Whether a name below a tools folder stands for something other than a tool. */
+/** Whether a name in a tools folder is not a tool. */
 export function isNoTool(name: string): boolean {
   return name.startsWith('.') || name.startsWith('_') || NO_TOOLS.has(name);
 }

@@ -1,7 +1,7 @@
 import { flagOf } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
 
-/** How a tool is called, in one line: its name and its arguments. */
+/** The usage of a tool in one line: its name and its arguments. */
 export function usageLine(tool: string, specs: readonly InputSpec[] | undefined): string {
   if (specs === undefined) return `${tool} [args…]`;
   const flags = specs

@@ -3,12 +3,12 @@ import { errorCode } from '../../util/error-code.ts';
 import { readShebang } from './languages/executable.ts';
 import { type RealPath, realPathOf } from './real-path.ts';
 
-/** A change within one tick of the file system's clock (10 ms at most) leaves no trace in its times. */
+/** A second change within one tick of the file system's clock (at most 10 ms) does not change the timestamps. */
 const CLOCK_TICK_MS = 20;
 
 /**
- * Looks at files, and remembers what they looked like, so that a later start can tell by a few stats whether what was
- * concluded from them still holds.
+ * Reads files and records their signatures, so that a later start needs only a few stats to see whether derived values
+ * are still valid.
  */
 export class WatchedFiles {
   readonly #signatures: Record<string, string> = {};
@@ -16,13 +16,13 @@ export class WatchedFiles {
   readonly #startedAtMs = Date.now();
   #newestMs = 0;
 
-  /** What a path is, a symlink being itself. */
+  /** The type of a path, without following a symlink. */
   lstat(path: string): Stats | undefined {
     this.#remember(path);
     return lstatOf(path);
   }
 
-  /** Where a path leads; undefined when it leads nowhere. */
+  /** The target of a path; undefined when it does not exist. */
   realPath(path: string, cwd: string): RealPath | undefined {
     this.#remember(path);
     try {
@@ -34,7 +34,7 @@ export class WatchedFiles {
     }
   }
 
-  /** The entries of a folder by name; undefined when there is no such folder. */
+  /** The entries of a folder by name; undefined when the folder does not exist. */
   list(path: string): Dirent[] | undefined {
     const known = this.#lists.get(path);
     if (known !== undefined) return known;
@@ -49,7 +49,7 @@ export class WatchedFiles {
     }
   }
 
-  /** The kind of a name in a folder, as the folder's own list tells it: the file itself need not be watched for it. */
+  /** The type of a name according to its folder's list, so the file itself need not be watched. */
   entryIn(dir: string, name: string): Dirent | undefined {
     return this.list(dir)?.find((entry) => entry.name === name);
   }
@@ -63,7 +63,7 @@ export class WatchedFiles {
     }
   }
 
-  /** Whether a file has the mode bit that lets it be started. */
+  /** Whether a file has the mode bit x. */
   isExecutable(path: string): boolean {
     this.#remember(path);
     try {
@@ -74,7 +74,7 @@ export class WatchedFiles {
     }
   }
 
-  /** What was looked at, or null when something changed so lately that its times may hide a further change. */
+  /** The recorded signatures, or null when a change is so recent that its timestamp may hide another change. */
   signatures(): Record<string, string> | null {
     return this.#newestMs >= this.#startedAtMs - CLOCK_TICK_MS ? null : this.#signatures;
   }
@@ -86,7 +86,7 @@ export class WatchedFiles {
   }
 }
 
-/** What a path looks like: different after any change of the file or of the folder's names. */
+/** The signature of a path. It differs after any change of the file or of the folder's names. */
 export function signatureOf(path: string): string {
   try {
     const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });

@@ -105,9 +105,9 @@ function checkState({ run_id, state }: RunRecord, { from }: Rerun): void {
 function outcomeUnknown({ run_id, tool, code, signal }: RunRecord): AcorError {
   return new AcorError(
     'E_OUTCOME_UNKNOWN',
-    `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent: nobody can say what it had done by then`,
+    `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent, so its effects are unknown`,
     {
-      hint: 'Look at what the tool changed. If doing it again is harmless, add --force, or set idempotent: true in its manifest.',
+      hint: 'Inspect what the tool changed. If a repeat is harmless, add --force, or set idempotent: true in its manifest.',
       next: [readLogs(run_id)],
     },
   );

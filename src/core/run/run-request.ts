@@ -41,7 +41,7 @@ export interface RunRequest {
   /** The caller's environment; only what is listed reaches the tool. */
   env: Readonly<Record<string, string | undefined>>;
   timeoutS?: number;
-  /** How many more times a retryable failure is tried. */
+  /** How often a retryable failure is retried. */
   retries?: number;
   readStdin?: () => string;
   /** Answers to questions that the tool is expected to ask. */

@@ -4,25 +4,25 @@ import type { ContainerSettings } from './backends/engine.ts';
 import { ProbeCache } from './probe-cache.ts';
 import type { Confinement, SandboxBackend, SandboxProbe } from './sandbox.ts';
 
-/** `required` asks for the strongest kind, `preferred` takes the strongest that there is, `off` asks for none. */
+/** `required` demands the strongest kind, `preferred` takes the strongest available, `off` uses none. */
 export type IsolationMode = 'required' | 'preferred' | 'off';
 
-/** What the configuration says of the sandbox: `security`, as far as it matters here. */
+/** The part of the configuration section `security` that selects the sandbox. */
 export interface SandboxPolicy {
   isolation: IsolationMode;
   container?: ContainerSettings | undefined;
 }
 
-/** A backend as it is found: loaded when it is asked. */
+/** A backend that is loaded on demand. */
 interface Candidate {
   name: string;
   tier: number;
-  /** The only system that it is for. */
+  /** The only operating system that it supports. */
   platform?: NodeJS.Platform;
   load(): Promise<SandboxBackend>;
 }
 
-/** All backends that are chosen by themselves, the strongest first. */
+/** All backends for automatic selection, the strongest first. */
 export const BACKENDS: readonly Candidate[] = [
   {
     ...{ name: 'bubblewrap', tier: 1, platform: 'linux' },
@@ -39,19 +39,19 @@ export const BACKENDS: readonly Candidate[] = [
   { name: 'none', tier: 3, load: async () => (await import('./backends/none.ts')).none },
 ];
 
-/** A backend, and what is known of it on this machine. */
+/** A backend with its probe result on this machine. */
 export interface ChosenBackend {
   backend: SandboxBackend;
   probe: SandboxProbe;
-  /** The stronger ones that could not be had, and why. */
+  /** The stronger backends that are unavailable, and why. */
   skippedBackends: readonly { backend: SandboxBackend; probe: SandboxProbe }[];
-  /** The cached probe is no longer valid: the next run probes again. */
+  /** Invalidates the cached probe: the next run probes again. */
   forget(): void;
 }
 
 /**
- * The backend for a run, chosen by trying them out once; `cacheFolder` keeps what was found. Fails rather than giving less
- * than was asked for: no boundary is only ever given to those who ask for none, and nothing stands in for a container.
+ * Selects the backend for a run and probes it once; `cacheFolder` keeps the result. It fails rather than choosing less
+ * than requested: only `off` selects no sandbox, and nothing replaces a requested container.
  */
 export async function chooseBackend(wish: SandboxPolicy, cacheFolder: string | null): Promise<ChosenBackend> {
   const cache = new ProbeCache(cacheFolder);
@@ -68,7 +68,7 @@ export async function chooseBackend(wish: SandboxPolicy, cacheFolder: string | n
   throw unavailable(wish, skippedBackends);
 }
 
-/** A confinement that calls `forget` when it turns out that the sandbox cannot be set up any more. */
+/** Wraps a confinement so that it calls `forget` when the sandbox cannot be created. */
 export function forgettingWhenBroken(confinement: Confinement, forget: () => void): Confinement {
   const watched = <T>(work: () => T): T => {
     try {
@@ -111,7 +111,7 @@ function unavailable({ isolation }: SandboxPolicy, found: ChosenBackend['skipped
   const fix = first?.probe.fix ?? 'See what this machine offers';
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
-    `security.isolation is '${isolation}', and there is no such sandbox here (${why})`,
+    `security.isolation is '${isolation}', but this machine has no such sandbox (${why})`,
     {
       hint: `${fix}. To run tools that you trust without a sandbox, set security.isolation: 'off' in .acor/config.yaml.`,
       details: { tried: found.map(({ backend, probe }) => ({ backend: backend.name, ...probe })) },

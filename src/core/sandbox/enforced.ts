@@ -1,19 +1,19 @@
 import type { SandboxRequest } from './sandbox.ts';
 
-/** What the runner itself sees to, with or without a sandbox. `resources` is what all processes of a tool use together. */
+/** What the runner enforces with or without a sandbox. `resources` are the totals of all processes of a tool. */
 export const BY_THE_RUNNER = ['environment', 'deadline', 'output', 'process_tree', 'resources'] as const;
 
-/** What a real sandbox of this system can do beyond what every one does. */
+/** The optional features of a real sandbox on this system. */
 export interface Means {
-  /** The kernel can restrict which files may be executed. */
+  /** The kernel can restrict which files are executable. */
   commands: boolean;
-  /** Processes are counted for this run alone. */
+  /** Processes are counted for each run separately. */
   processes: boolean;
-  /** A PID namespace hides every process of the machine. */
+  /** A PID namespace hides every other process of the machine. */
   hidesProcesses: boolean;
 }
 
-/** What holds for a run, and what does not, in the words of `runner_start.isolation`. */
+/** What is enforced for a run and what is not, in the terms of `runner_start.isolation`. */
 export function enforcedBy(
   { level, network }: SandboxRequest,
   means: Means,

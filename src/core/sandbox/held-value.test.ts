@@ -12,7 +12,7 @@ const VALUE = 'a value that is nowhere else';
 const probe = await bubblewrap.probe();
 const skip = probe.available ? false : probe.detail;
 
-describe('a secret that is handed over by descriptor', () => {
+describe('a secret that is passed by descriptor', () => {
   let rig: SandboxRig;
   before(async () => {
     rig = await SandboxRig.make();
@@ -79,7 +79,7 @@ function filesWith(text: string, folder: string): string[] {
       try {
         return readFileSync(path).includes(text);
       } catch {
-        // Somebody else's, or gone by now.
+        // Another process's, or closed by now.
         return false;
       }
     });

@@ -5,8 +5,8 @@ import type { Runtime } from '../process/runtime.ts';
 import { scratchFile } from './scratch-file.ts';
 
 /**
- * A descriptor from which a value can be read once, up to what a pipe takes (64 KiB). It lies in the memory of the kernel; only where no
- * pipe can be had, or none that is large enough, in a file without a name. `folder` is one that no tool sees.
+ * A descriptor from which a value of up to 64 KiB can be read once. The value is in a pipe, in kernel memory. Only when
+ * no pipe of sufficient size is available, it is in an unlinked file in `folder`, which no tool sees.
  */
 export function heldValue(runtime: Runtime, folder: string, bytes: Uint8Array): number {
   return inPipe(runtime, folder, bytes) ?? scratchFile(folder, bytes);
@@ -15,7 +15,7 @@ export function heldValue(runtime: Runtime, folder: string, bytes: Uint8Array): 
 function inPipe(runtime: Runtime, folder: string, bytes: Uint8Array): number | undefined {
   const { O_RDONLY, O_WRONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
   const path = join(folder, `pipe-${newSpanId()}`);
-  // In this order neither opening waits for the other end.
+  // In this order, neither open blocks.
   const open = (mode: number) => openSync(path, mode | O_NONBLOCK | O_NOFOLLOW);
   let reader: number | undefined;
   let writer: number | undefined;
@@ -27,7 +27,7 @@ function inPipe(runtime: Runtime, folder: string, bytes: Uint8Array): number | u
     isHeld = writeSync(writer, bytes) === bytes.length;
     return isHeld ? reader : undefined;
   } catch {
-    // A file system without pipes, or a user who has too many of them.
+    // A file system without FIFOs, or a user with too many pipes.
     return undefined;
   } finally {
     if (writer !== undefined) closeSync(writer);

@@ -10,7 +10,7 @@ import type { SeccompRules } from './seccomp/filter.ts';
 import { digestOf } from './seccomp/filter-digests.ts';
 import { trustedProgram } from './trusted-program.ts';
 
-/** Settings of the kernel that take namespaces away, or give them. */
+/** Kernel settings that enable or disable namespaces. */
 const SETTINGS = [
   '/proc/sys/kernel/random/boot_id',
   '/proc/sys/kernel/unprivileged_userns_clone',
@@ -18,7 +18,7 @@ const SETTINGS = [
   '/proc/sys/user/max_user_namespaces',
 ];
 
-/** Probes by what they depend on, and filters of system calls, in hexadecimal, by their digest. */
+/** Probe results by what they depend on, and seccomp filters, in hexadecimal, by their digest. */
 interface CacheFile {
   probes: Readonly<Record<string, SandboxProbe>>;
   filters: Readonly<Record<string, string>>;
@@ -28,8 +28,8 @@ const probesOfThisProcess = new Map<string, SandboxProbe>();
 const filtersOfThisProcess = new Map<string, Uint8Array>();
 
 /**
- * What takes milliseconds that every run would pay, and stays the same: what the trial of a backend has shown, for as long as nothing it
- * depends on has changed, and the filters of system calls. Only a backend that works is kept; a sandbox that fails later fails its run.
+ * Caches results that would cost every run milliseconds: the probe of a backend, until something it depends on changes,
+ * and the seccomp filters. Only a working backend is cached; a sandbox that fails later fails its run.
  */
 export class ProbeCache {
   readonly #path: string | null;
@@ -51,7 +51,7 @@ export class ProbeCache {
     return probe;
   }
 
-  /** The filter of system calls for these rules; assembled again unless the cached one has the digest of the rules. */
+  /** The seccomp filter for these rules; assembled again unless the cached one has the expected digest. */
   async filterOf(rules: SeccompRules): Promise<Uint8Array> {
     const digest = digestOf(rules);
     const known =
@@ -65,7 +65,7 @@ export class ProbeCache {
     return filter;
   }
 
-  /** A backend that worked has failed: the next run probes again. */
+  /** A cached backend has failed, so the next run probes again. */
   forget(backend: SandboxBackend): void {
     probesOfThisProcess.delete(keyOf(backend));
     this.#kept = undefined;
@@ -84,7 +84,7 @@ export class ProbeCache {
       mkdirSync(this.#folder!, { recursive: true });
       writeAtomic(this.#path, JSON.stringify(cache), { mode: 0o600 });
     } catch {
-      // Without a cache every run tries it out.
+      // Without a cache, every run probes.
     }
   }
 }
@@ -103,7 +103,7 @@ function keyOf({ name, identity: own }: SandboxBackend): string {
 
 const EMPTY: CacheFile = { probes: {}, filters: {} };
 
-/** A damaged cache is an empty one. */
+/** A damaged cache counts as empty. */
 function readCache(path: string): CacheFile {
   try {
     const { probes, filters } = JSON.parse(readOwn(path));

@@ -13,7 +13,10 @@ export interface WeakerNews {
   next: readonly NextStep[];
 }
 
-/** The warning for a run whose sandbox is not the strongest; undefined when an earlier run of this project on this machine has given it. */
+/**
+ * The warning for a run without the strongest sandbox; undefined when an earlier run of this project on this machine
+ * has emitted it.
+ */
 export function reportFallback(
   { backend, skippedBackends }: ChosenBackend,
   cacheFolder: string,
@@ -28,10 +31,10 @@ export function reportFallback(
   try {
     writeAtomic(path, warning, { mode: 0o600 });
   } catch {
-    // Then the next run warns again.
+    // If the mark cannot be written, the next run warns again.
   }
   const { fix } = first.probe;
-  return { msg, hint: fix ?? 'See what this machine offers.', next: fix === undefined ? [SEE_HEALTH] : [] };
+  return { msg, hint: fix ?? 'Check what this machine offers.', next: fix === undefined ? [SEE_HEALTH] : [] };
 }
 
 function readText(path: string): string | undefined {

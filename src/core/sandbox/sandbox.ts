@@ -6,132 +6,141 @@ import type { EgressNote } from './egress/connection-log.ts';
 import type { EgressPlan } from './egress/egress-plan.ts';
 import type { SeccompRules } from './seccomp/filter.ts';
 
-/** A path that a tool may reach. It is absolute and real. */
+/** A path that a tool may access, absolute and real. */
 export interface PathGrant {
   path: string;
   access: 'read' | 'write';
 }
 
-/** The folders of a run, by what its tool may do with them. */
+/** The folders of a run, by the access of its tool. */
 export interface RunFolders {
-  /** WORKSPACE and ARTIFACTS_DIR and LOG_DIR: the tool writes here. */
+  /** WORKSPACE, ARTIFACTS_DIR and LOG_DIR: writable. */
   writable: readonly string[];
-  /** The cancel file, the answers and the secrets: the tool reads them. */
+  /** The cancel file, the answers and the secrets: readable. */
   readable: readonly string[];
   work: string;
 }
 
-/** What a run needs of its sandbox. All paths are absolute. */
+/** What a run needs from its sandbox. All paths are absolute. */
 export interface SandboxRequest {
   runId: string;
   argv: readonly [string, ...string[]];
   level: PermissionLevel;
-  /** The program that runs the tool, as it is called, and the language it runs: they decide which programs a tool has to have. */
+  /** The program that runs the tool, as it is called, and its language: they decide which programs the tool needs. */
   runtime: string;
   language: string;
   toolDir: string;
   folders: RunFolders;
-  /** What else a tool reads, such as the SDKs. */
+  /** Other readable paths, such as the SDKs. */
   libraries: readonly string[];
-  /** Paths among the arguments, and those that the manifest names. */
+  /** Paths from the arguments and from the manifest. */
   grants: readonly PathGrant[];
-  /** Folders of ACOR's own, which no grant opens. */
+  /** ACOR's own folders, which no grant opens. */
   hidden: readonly string[];
-  /** Programs beyond the runtime, by name; null when the manifest names none. */
+  /** Further executable programs by name; null when the manifest names none. */
   commands: readonly string[] | null;
-  /** On which the names of programs are looked up. */
+  /** The PATH for finding programs. */
   path: string;
-  /** `none` is no network at all, `listed` the hosts of `egress` and nothing else, `host` that of the machine. */
+  /** `none`: no network. `listed`: only the hosts of `egress`. `host`: the machine's network. */
   network: 'none' | 'listed' | 'host';
   egress?: EgressPlan;
   limits: ResourceLimits;
 }
 
-/** Who the tool is to be, for a supervisor that is root. */
+/** The user of the tool, when the supervisor is root. */
 export interface RunUser {
   uid: number;
   gid: number;
 }
 
-/** The secrets of a tool, for a sandbox that makes a folder of its own for them. `open` gives a descriptor that holds the value, to be read once. */
+/**
+ * The secrets of a tool, for a sandbox that mounts a separate folder for them. `open` returns a descriptor from which
+ * the value can be read once.
+ */
 export interface SecretFiles {
   folder: string;
   files: readonly { name: string; open(): number }[];
 }
 
-/** What is only there when the tool starts. */
+/** What is only known when the tool starts. */
 export interface LaunchOptions {
   env: Readonly<Record<string, string>>;
   stdin?: number;
   stdout: number | 'pipe';
   stderr: number | 'pipe';
-  /** Null leaves the tool the user that the supervisor is. */
+  /** Null: the tool runs as the supervisor's user. */
   user: RunUser | null;
-  /** A folder that no tool sees, for files that live for a moment. */
+  /** A folder that no tool sees, for temporary files. */
   scratch: string;
-  /** Descriptors by which the tool joins groups of processes before it starts; they stay the caller's to close. */
+  /** Descriptors through which the tool joins cgroups before it starts; the caller closes them. */
   groups?: readonly number[];
-  /** Only for a confinement that takes secrets. */
+  /** Only for a confinement that accepts secrets. */
   secrets?: SecretFiles;
-  /** Hears of the tool's connections, where the network is `listed`. */
+  /** Receives the tool's connections when the network is `listed`. */
   onEgress?(note: EgressNote): void;
 }
 
-/** A tool that is ready to be started. */
+/** A tool that is ready to start. */
 export interface SandboxLaunch {
   spawn: SpawnRequest;
-  /** How many generations at the root of the process tree are the sandbox's own, and no part of the tool. */
+  /** The number of generations at the root of the process tree that belong to the sandbox, not to the tool. */
   sandboxProcessDepth: number;
-  /** The started process stands for a tool that is not below it: it hands signals on, and is asked alone. */
+  /**
+   * The started process is a proxy for a tool outside of its process tree: it forwards signals, and only it is
+   * signalled.
+   */
   isProxyProcess?: true;
-  /** A command that ends the tool wherever it runs; the watchdog uses it when the supervisor is gone. */
+  /** A command that ends the tool wherever it runs. The watchdog uses it when the supervisor has died. */
   forceKillCommand?: readonly string[];
-  /** Whether the tool itself has ended, while its sandbox still ends what it left behind. */
+  /** Whether the tool has exited while the sandbox still ends the remaining processes. */
   hasEnded(): boolean;
-  /** Call it with the exit of the started process: returns that of the tool, and how many processes the sandbox ended that it left. Throws when the sandbox failed. */
+  /**
+   * Call it with the exit of the started process. Returns the exit of the tool, and how many remaining processes the
+   * sandbox killed. Throws when the sandbox failed.
+   */
   settle(exit: Exit): { exit: Exit; left: number };
-  /** Lets go of the descriptors, once the process has been started or could not be. */
+  /** Closes the descriptors after the process was started or failed to start. */
   release(): void;
-  /** Call it when all is over. */
+  /** Call it after the tool has ended. */
   close(): void;
 }
 
-/** How a tool will be confined. Nothing has been started or written yet. */
+/** A prepared confinement. Nothing has been started or written yet. */
 export interface Confinement {
   isolation: Isolation;
-  /** Whether the tool is given a user of its own. */
+  /** Whether the tool gets a separate Unix user. */
   changesUser: boolean;
   /** Whether secrets are passed by descriptor; otherwise they are files in the run's folder. */
   takesSecrets?: boolean;
-  /** What the tool's environment needs on top, to find its way out. */
+  /** Additional environment variables for the tool's network access. */
   env?: Readonly<Record<string, string>>;
   launch(options: LaunchOptions): SandboxLaunch;
 }
 
-/** One check of a backend, in the shape that `acor health` shows. */
+/** One check of a backend, in the format of `acor health`. */
 export interface SandboxProbe {
   available: boolean;
   detail: string;
   /** A command or an edit that makes it available. */
   fix?: string;
-  /** What was found out about the system, for the backend itself. */
+  /** Probe results about the system, for the backend itself. */
   features?: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** One way to confine a tool. Each is a file in `backends/` and passes the contract suite. */
+/** One way to confine a tool. Each is a file in `backends/` and passes the contract test suite. */
 export interface SandboxBackend {
   readonly name: string;
   /** 1 is the strongest; 3 is no boundary. */
   readonly tier: number;
-  /** Whether it can open the network host by host; one that cannot is never asked to. */
+  /** Whether it can restrict the network to single hosts. Otherwise it is never asked to. */
   readonly opensHosts?: boolean;
-  /** What else than the system its trial depends on. */
+  /** What its probe depends on besides the system. */
   readonly identity?: string;
-  /** Tries it out on this machine. May take some milliseconds; what it finds is kept by `choose.ts`. */
+  /** Tests the backend on this machine, which may take some milliseconds. `choose.ts` caches the result. */
   probe(): Promise<SandboxProbe>;
-  /** Throws E_SANDBOX_UNAVAILABLE for what it cannot give. Without `filterOf` filters of system calls are assembled. */
+  /** Throws E_SANDBOX_UNAVAILABLE for what it cannot enforce. Without `filterOf` it assembles its seccomp filters. */
   confine(request: SandboxRequest, probe: SandboxProbe, filterOf?: FilterSource): Promise<Confinement>;
 }
 
-/** Gives the filter of system calls for its rules, as bytes for the kernel. */
+/** Returns the seccomp filter for its rules, as bytes for the kernel. */
 export type FilterSource = (rules: SeccompRules) => Promise<Uint8Array>;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { writeFully } from '../../util/atomic-write.ts';
 import { newSpanId } from '../../util/ids.ts';
 
-/** Opens a file without a name that holds `data`, to be read from its beginning by the process that gets the descriptor. */
+/** Opens an unlinked file with `data`, which the process that gets the descriptor reads from its beginning. */
 export function scratchFile(folder: string, data: string | Uint8Array = ''): number {
   const path = join(folder, `scratch-${newSpanId()}`);
   const { O_RDWR, O_CREAT, O_EXCL, O_APPEND, O_NOFOLLOW } = constants;

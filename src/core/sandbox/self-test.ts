@@ -1,21 +1,21 @@
 import { tryOut } from './backends/try-out.ts';
 import type { SandboxBackend, SandboxProbe } from './sandbox.ts';
 
-/** What must fail in every sandbox, each as a shell command that succeeds where it is not held. */
+/** Attacks that must fail in every sandbox, each a shell command that succeeds without one. */
 const ATTACKS: Readonly<Record<string, string>> = {
   'writes to /usr': ': > /usr/.acor-self-test',
   'writes to /etc': ': > /etc/.acor-self-test',
   'lists the home of root': 'ls /root',
-  'reads the passwords': 'cat /etc/shadow',
+  'reads the password file': 'cat /etc/shadow',
   'reads the environment of the first process': 'cat /proc/1/environ',
   'changes the kernel': 'cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern',
   'has capabilities': 'grep -q "^CapEff:.*[1-9a-f]" /proc/self/status',
-  'runs without a filter of system calls': 'grep -q "^Seccomp:.0" /proc/self/status',
+  'runs without a seccomp filter': 'grep -q "^Seccomp:.0" /proc/self/status',
   'is root': '[ "$(id -u)" = 0 ]',
-  'holds descriptors of others': '[ -e /proc/self/fd/4 ] || [ -e /proc/self/fd/9 ]',
+  'has foreign descriptors': '[ -e /proc/self/fd/4 ] || [ -e /proc/self/fd/9 ]',
 };
 
-/** Runs the attacks in a real sandbox of this machine. Returns those that came through, or what kept them from being tried. */
+/** Runs the attacks in a real sandbox of this machine. Returns those that succeeded, or why they could not run. */
 export async function selfTest(
   backend: SandboxBackend,
   probe: SandboxProbe,

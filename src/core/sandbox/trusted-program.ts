@@ -7,19 +7,19 @@ const FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/b
 const SETUID = 0o4000;
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** A program that the sandbox itself relies on. */
+/** A program that the sandbox relies on. */
 export interface TrustedProgram {
   path: string;
-  /** Changes when the program does. */
+  /** Changes when the program changes. */
   identity: string;
 }
 
-/** The path of a program that has been found before. */
+/** The path of a program that was found before. */
 export function trustedPath(name: string): string {
   const found = trustedProgram(name);
   if (typeof found === 'string') {
-    throw new AcorError('E_SANDBOX_UNAVAILABLE', `${name} cannot be relied on any more: ${found}`, {
-      hint: 'See what this machine offers.',
+    throw new AcorError('E_SANDBOX_UNAVAILABLE', `${name} is no longer trusted: ${found}`, {
+      hint: 'Check what this machine offers.',
       next: [SEE_HEALTH],
     });
   }
@@ -29,7 +29,7 @@ export function trustedPath(name: string): string {
 /** Why a program is not trusted: it is missing, or a user other than root could have changed it. */
 export type UntrustedReason = 'missing' | 'setuid' | 'writable';
 
-/** Finds a program where only root can have put it, whatever the PATH says. */
+/** Finds a program in a folder that only root can write, whatever the PATH is. */
 export function trustedProgram(name: string): TrustedProgram | UntrustedReason {
   for (const folder of FOLDERS) {
     const path = `${folder}/${name}`;

@@ -1,18 +1,18 @@
 import type { Needle } from './needles.ts';
 
-/** Told of a needle that ends before `end`; of several that end there, the longest. */
+/** Called for a needle that ends before `end`; of several with the same end, the longest. */
 export type OnNeedle = (end: number, length: number, name: string) => void;
 
-/** The number of the node in which nothing has been read yet. */
+/** The start state. */
 export const ROOT = 0;
 
-/** More of a needle's beginning than this need not differ to pass it by quickly. */
+/** Compare at most this many first bytes for a fast skip. */
 const MAX_WINDOW = 16;
 
 /**
- * Finds many needles at once (Aho–Corasick): the time is linear in the bytes whatever they hold, and the node in which a chunk
- * ends is all that the next one needs. Where nothing has begun, most bytes are not even looked at (Wu–Manber): the two last
- * ones of a window say how far the next needle is at least.
+ * Finds many needles at once (Aho–Corasick) in linear time; the state at the end of a chunk is all that the next chunk
+ * needs. In the start state, most bytes are skipped (Wu–Manber): the last two bytes of a window determine the minimum
+ * distance to the next needle.
  */
 export class NeedleAutomaton {
   readonly #names: string[];
@@ -22,10 +22,10 @@ export class NeedleAutomaton {
   readonly #sibling: Int32Array;
   readonly #fail: Int32Array;
   readonly #depth: Int32Array;
-  /** The length of the longest needle that ends in a node, and whose it is. */
+  /** The longest needle that ends in a state, and its secret. */
   readonly #match: Int32Array;
   readonly #matchName: Uint16Array;
-  /** Whose needle goes through a node. */
+  /** The secret whose needle passes through a state. */
   readonly #throughName: Uint16Array;
   readonly #window: number;
   readonly #shift: Uint8Array;
@@ -49,7 +49,7 @@ export class NeedleAutomaton {
     this.#shift = shiftsOf(needles, this.#window);
   }
 
-  /** Reads `data[from..]`, beginning in a node, and returns the node in which it ends. */
+  /** Reads `data[from..]` from a state and returns the final state. */
   scan(node: number, data: Uint8Array, from: number, onNeedle: OnNeedle): number {
     const shift = this.#shift;
     const toLast = this.#window - 1;
@@ -71,12 +71,12 @@ export class NeedleAutomaton {
     return node;
   }
 
-  /** How many of the bytes read last may be the beginning of a needle. */
+  /** The number of last bytes that may be the beginning of a needle. */
   depthOf(node: number): number {
     return this.#depth[node]!;
   }
 
-  /** Whose needle it would be. */
+  /** The secret of that needle. */
   nameOf(node: number): string {
     return this.#names[this.#throughName[node]!]!;
   }
@@ -116,7 +116,7 @@ export class NeedleAutomaton {
     return node;
   }
 
-  /** Gives each node the one to go on from when it goes no further: the longest end of what was read that is a beginning, too. */
+  /** Computes the fail links: for each state, the longest suffix that is also a prefix of a needle. */
   #link(): void {
     const queue = new Int32Array(this.#nodes);
     let filled = 0;
@@ -135,7 +135,7 @@ export class NeedleAutomaton {
   }
 }
 
-/** For each pair of bytes at the end of a window: how many bytes further the next needle may begin. */
+/** For each pair of bytes at the end of a window: the minimum distance to the next needle. */
 function shiftsOf(needles: readonly Needle[], window: number): Uint8Array {
   const shifts = new Uint8Array(65_536).fill(window - 1);
   for (const { bytes } of needles) {

@@ -1,12 +1,15 @@
-/** Forms that write every character with several bytes are only looked for up to this length: whole files are not written that way. */
+/**
+ * Encodings with several bytes per character are only searched up to this length, because programs do not encode whole
+ * files this way.
+ */
 const MAX_SPELLED_OUT_BYTES = 1024;
 
-/** Text as JSON strings and shells write it; the plain form is among them. */
+/** Text as JSON strings and shells write it, including the plain form. */
 export function textForms(text: string): string[] {
   return [...new Set([...jsonForms(text), ...shellForms(text)])];
 }
 
-/** Which characters programs percent-encode differs, and so do the digits and the space. */
+/** Programs differ in which characters they percent-encode, in the case of the digits, and in the space. */
 export function urlForms(bytes: Buffer): Buffer[] {
   const forms = new Set<string>();
   for (const kept of KEPT_IN_URLS) {
@@ -18,7 +21,7 @@ export function urlForms(bytes: Buffer): Buffer[] {
   return [...forms].map((form) => Buffer.from(form, 'latin1'));
 }
 
-/** Forms that do not care what the bytes mean: hexadecimal, and base64, the latter also as a part of something longer. */
+/** Encodings of arbitrary bytes: hexadecimal, and base64, also inside of a longer base64 text. */
 export function byteForms(bytes: Buffer): Buffer[] {
   const hex = bytes.toString('hex');
   const forms = new Set([hex, hex.toUpperCase()]);
@@ -36,11 +39,11 @@ export function byteForms(bytes: Buffer): Buffer[] {
   return [...forms].map((form) => Buffer.from(form, 'latin1'));
 }
 
-/** Where programs break base64 into lines, and how the break looks there and in a JSON string. */
+/** The line lengths of base64 encoders, and the line break in plain text and in a JSON string. */
 const BASE64_LINE_CHARS = [64, 76];
 const LINE_ENDS = ['\n', '\r\n', '\\n', '\\r\\n'];
 
-/** The characters that depend on nothing but the secret when it begins `offset` bytes after a multiple of three. */
+/** The base64 characters that depend only on the secret when it starts `offset` bytes after a multiple of three. */
 function withinBase64(bytes: Buffer, alphabet: 'base64' | 'base64url', offset: number): string {
   const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
     .toString(alphabet)
@@ -49,7 +52,10 @@ function withinBase64(bytes: Buffer, alphabet: 'base64' | 'base64url', offset: n
   return encoded.slice(offset === 0 ? 0 : offset + 1, encoded.length - shared);
 }
 
-/** Beside letters and digits: RFC 3986, Python, forms, JavaScript's two functions. In the last one, not even those. */
+/**
+ * Unescaped characters besides letters and digits: RFC 3986, Python, forms, JavaScript's two functions. The last set is
+ * empty.
+ */
 const KEPT_IN_URLS = ['-._~', '-._~/', '-._*', "-._~!'()*", "-._~!'()*;,/?:@&=+$#", ''];
 
 function percentEncoded(bytes: Buffer, kept: string): string {
@@ -63,14 +69,17 @@ function percentEncoded(bytes: Buffer, kept: string): string {
   return text;
 }
 
-/** What programs write as `\u…` in JSON although they need not: what would matter in HTML or in a script, and what is not ASCII. */
+/**
+ * Characters that JSON encoders escape as `\u…` without need: those with a meaning in HTML or scripts, and non-ASCII
+ * characters.
+ */
 const ESCAPED_FOR_HTML = ['', '<>&', "<>&'", "<>&'=", `<>&'"+\``];
 const ESCAPED_FOR_ASCII = ['', '\\u2028\\u2029', '\\u007f-\\uffff'];
 const PLAIN = /^[\w.-]*$/;
 const EVERY_CHARACTER = '\\s\\S';
 
 function* jsonForms(text: string): Generator<string> {
-  // Most secrets are plain, and every program writes them alike.
+  // Most secrets contain only plain characters, which every program writes alike.
   const sets = PLAIN.test(text)
     ? ['']
     : ESCAPED_FOR_HTML.flatMap((html) => ESCAPED_FOR_ASCII.map((other) => html + other));
@@ -80,7 +89,7 @@ function* jsonForms(text: string): Generator<string> {
       const form = jsonEscaped(text, set, digits);
       yield form;
       yield form.replaceAll('/', '\\/');
-      // JSON in a string of JSON.
+      // JSON inside a JSON string.
       yield JSON.stringify(form).slice(1, -1);
     }
   }
@@ -93,7 +102,7 @@ function jsonEscaped(text: string, set: string, digits: 'lower' | 'upper'): stri
   );
 }
 
-/** As JSON must write it; for most control characters there is no other way. */
+/** The required JSON escapes; most control characters have no other. */
 function short(char: string, digits: 'lower' | 'upper'): string {
   const form = JSON.stringify(char).slice(1, -1);
   return form.startsWith('\\u') ? escaped(char, digits) : form;

@@ -1,7 +1,7 @@
 import { redactionMark } from '../../protocol/redaction-mark.ts';
 import { type Span, spansWithin, spliced } from './spans.ts';
 
-/** What hides secrets in a value, and finds them in bytes. */
+/** Redacts secrets in a value, and finds them in bytes. */
 interface Redaction {
   data<T>(value: T): T;
   spansIn(bytes: Buffer): Span[];
@@ -12,8 +12,8 @@ const BACKSLASH = 92;
 const OPEN_BRACE = 123;
 
 /**
- * Takes the secrets out of whole lines; `spans` is where their plain forms are. A line that is JSON stays JSON, and in one
- * that holds a backslash the secrets are found of which single characters are escaped.
+ * Redacts whole lines; `spans` are the plain forms that were found. A JSON line stays valid JSON. In a line with a
+ * backslash, this also finds secrets with single escaped characters.
  */
 export function redactJsonLines(redaction: Redaction, lines: Buffer, spans: readonly Span[]): Buffer {
   const pieces: Buffer[] = [];
@@ -25,7 +25,7 @@ export function redactJsonLines(redaction: Redaction, lines: Buffer, spans: read
     const place = Math.min(spans[next]?.from ?? lines.length, firstEscape);
     const first = next;
     let end = lineEndAt(lines, place);
-    // A secret that goes over several lines makes one of them.
+    // A secret that spans several lines turns them into one.
     for (; next < spans.length && spans[next]!.from < end; next++) {
       end = Math.max(end, lineEndAt(lines, spans[next]!.to - 1));
     }
@@ -50,7 +50,10 @@ function redactJsonLine(redaction: Redaction, line: Buffer, spans: readonly Span
   return Buffer.concat([jsonOf(free), line.at(-1) === LF ? Buffer.from('\n') : Buffer.alloc(0)]);
 }
 
-/** For a secret that is more than a text: the fields that hold it go as a whole; if it lies across fields, the whole object. */
+/**
+ * For a secret that is more than a text: fields that contain it are redacted as a whole; if it spans fields, the whole
+ * object is.
+ */
 function withoutFields(redaction: Redaction, message: object): unknown {
   const fields = Object.entries(message).map(([key, value]) => [key, markIfHidden(redaction, value)]);
   return markIfHidden(redaction, Object.fromEntries(fields));
@@ -70,7 +73,7 @@ function lineEndAt(lines: Buffer, place: number): number {
   return newline === -1 ? lines.length : newline + 1;
 }
 
-/** The object that a line holds; undefined for anything else, or for an object nested too deep. */
+/** The object of a JSON line; undefined for anything else, or for an object nested too deeply. */
 function parse(line: Buffer): object | undefined {
   try {
     return JSON.parse(line.toString('utf8'));

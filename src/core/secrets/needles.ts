@@ -2,18 +2,21 @@ import { isUtf8 } from 'node:buffer';
 import { byteForms, textForms, urlForms } from './forms.ts';
 import { coreOf, MIN_SECRET_BYTES, type Secret } from './secret.ts';
 
-/** Bytes to look for, and the secret to which they belong. */
+/** Bytes to search for, and the secret that they belong to. */
 export interface Needle {
   name: string;
   bytes: Buffer;
 }
 
-/** A line of a longer secret that is at least this long is a secret by itself. */
+/** A line of a longer secret with at least this length is searched for separately. */
 const MIN_LINE_CHARS = 16;
-/** The first and last line of a key are the same for all keys. */
+/** The first and last line of a PEM key are equal for all keys. */
 const ARMOR = /^-----(BEGIN|END) [A-Z0-9 ]+-----$/;
 
-/** Everything that would give a secret away (contract §9): each in its forms, and the long lines of those that have several. */
+/**
+ * Everything that would reveal a secret (contract §9): each secret in its encoded forms, and the long lines of
+ * multi-line secrets.
+ */
 export function needlesOf(secrets: readonly Secret[]): Needle[] {
   const found = new Map<string, Needle>();
   const add = (name: string, bytes: Buffer) => {

@@ -1,15 +1,15 @@
 import type { Redactor } from './redactor.ts';
 
-/** A whole line that may be the beginning of a secret is held back no longer than this. */
+/** The maximum delay of a line that may be the beginning of a secret. */
 const MAX_HOLD_MS = 50;
 
-/** Where a stream goes on to; `later` does work outside the stream's own turn. */
+/** The next consumer of the stream; `later` schedules work outside of the stream's own turn. */
 export interface StreamSink {
   pass(bytes: Buffer): void;
   later(work: () => void): void;
 }
 
-/** A redactor in the way of a live stream. */
+/** Redacts a live stream. */
 export class RedactedStream {
   readonly #redactor: Redactor;
   readonly #sink: StreamSink;
@@ -26,7 +26,7 @@ export class RedactedStream {
     else this.#timer ??= setTimeout(() => this.#sink.later(() => this.#release()), MAX_HOLD_MS);
   }
 
-  /** The stream has ended: what is held back goes on. */
+  /** The stream has ended: passes on the held data. */
   end(): void {
     this.close();
     this.#pass(this.#redactor.end());

@@ -7,8 +7,8 @@ import type { Secret } from './secret.ts';
 import { addSpan, type Span, spliced } from './spans.ts';
 
 /**
- * Keeps the values of some secrets out of whatever passes through it, in all the forms of contract §9. It is a seat belt
- * against accidents: a malicious tool can encode a secret in a form that the redaction does not know.
+ * Removes the values of some secrets, in all the encodings of contract §9, from data that passes through it. It
+ * protects against accidents: a malicious tool can use an encoding that the redaction does not know.
  */
 export class Redaction {
   readonly #automaton: NeedleAutomaton;
@@ -17,7 +17,7 @@ export class Redaction {
     this.#automaton = new NeedleAutomaton(needlesOf(secrets));
   }
 
-  /** In the way of a live stream; `json` when its lines are JSON objects and are to stay so. */
+  /** Redacts a live stream; with `json`, its lines are JSON objects and stay valid. */
   pipe(options: { json: boolean }, sink: StreamSink): RedactedStream {
     return new RedactedStream(this.stream(options), sink);
   }
@@ -28,7 +28,7 @@ export class Redaction {
     return new Redactor(this.#automaton, (lines, spans) => redactJsonLines(this, lines, spans));
   }
 
-  /** Where the secrets are in bytes that are all there is. */
+  /** The spans of secrets in complete bytes. */
   spansIn(bytes: Buffer): Span[] {
     const spans: Span[] = [];
     this.#automaton.scan(ROOT, bytes, 0, (to, length, name) =>
@@ -37,7 +37,7 @@ export class Redaction {
     return spans;
   }
 
-  /** Lines that hold JSON objects. The same bytes come back when no secret is in them. */
+  /** Redacts lines of JSON objects. Returns the same bytes when they contain no secret. */
   line(bytes: Buffer): Buffer {
     return redactJsonLines(this, bytes, this.spansIn(bytes));
   }
@@ -48,12 +48,15 @@ export class Redaction {
     return spans.length === 0 ? text : spliced(bytes, spans).toString('utf8');
   }
 
-  /** All texts of a JSON value, keys included; a number that is a secret becomes a text. The same value comes back when no secret is in it. */
+  /**
+   * Redacts all texts of a JSON value, including keys; a number that is a secret becomes a text. Returns the same value
+   * when it contains no secret.
+   */
   data<T>(value: T): T {
     return this.#hidden(value) as T;
   }
 
-  /** Reads on in something that comes in chunks, and reports which secrets it holds. */
+  /** Searches data that arrives in chunks, and reports the secrets in it. */
   search(): (chunk: Buffer) => ReadonlySet<string> {
     const found = new Set<string>();
     let node = ROOT;
@@ -77,7 +80,7 @@ export class Redaction {
     const entries = Object.entries(value);
     const hidden = entries.map(([key, field]) => [this.text(key), this.#hidden(field)] as const);
     const isSame = hidden.every(([key, field], at) => key === entries[at]![0] && field === entries[at]![1]);
-    // Not assigned key by key: a field called `__proto__` is a field like any other.
+    // Do not assign key by key: a field `__proto__` must stay an ordinary field.
     return isSame ? value : Object.fromEntries(hidden);
   }
 }

@@ -58,7 +58,7 @@ describe('a stream', () => {
     assert.equal(String(redactor.push(Buffer.from(':2}\n'))), '{"b":2}\n');
   });
 
-  it('lets a whole line go when it is told to, marks what is half a secret, and still finds the other half', () => {
+  it('passes on a whole line on request, marks half a secret, and still finds the other half', () => {
     const redactor = redactionOf('begin-of-it\nshort end').stream({ json: false });
     assert.equal(String(redactor.push(Buffer.from('say: begin-of-it\n'))), 'say: ');
     assert.equal(redactor.holdsLine, true);
@@ -124,7 +124,7 @@ describe('a JSON line', () => {
       '{"a":"say \\"please\\" to C:\\\\"}',
       '{"a":"[redacted:S]"}',
     ],
-    ['that was none', 'correct horse', '{"a":correct horse}', '{"a":[redacted:S]}'],
+    ['that was not a secret', 'correct horse', '{"a":correct horse}', '{"a":[redacted:S]}'],
   ];
   for (const [why, secret, line, redacted] of lines) {
     it(`${why} becomes ${redacted}`, () => {
@@ -216,7 +216,7 @@ function plainSearch(needles: readonly Needle[], text: Buffer): Buffer {
   return spliced(text, merged);
 }
 
-/** The longest end of the text that is the beginning of a needle, if it is long enough to be told from chance. */
+/** The longest end of the text that is the beginning of a needle, if it is long enough not to match by chance. */
 function halfAtEnd(needles: readonly Needle[], text: Buffer): Span | undefined {
   for (let from = 0; from <= text.length - 8; from++) {
     const end = text.subarray(from);

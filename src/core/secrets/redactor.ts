@@ -3,24 +3,24 @@ import { type NeedleAutomaton, ROOT } from './automaton.ts';
 import { MIN_SECRET_BYTES } from './secret.ts';
 import { addSpan, type Span, spansWithin, spliced } from './spans.ts';
 
-/** Takes the secrets out of whole lines; `spans` is where their plain forms are. */
+/** Redacts whole lines; `spans` are the plain forms that were found. */
 export type RedactLines = (lines: Buffer, spans: readonly Span[]) => Buffer;
 
 const LF = 10;
 
 /**
- * Takes the secrets out of one stream, however it is cut into chunks. Held back is what may still turn out to be the
- * beginning of a secret and, where whole lines are looked at, a last line that has no end yet.
+ * Redacts one stream, however it is cut into chunks. It holds back bytes that may be the beginning of a secret and, for
+ * streams of whole lines, an incomplete last line.
  */
 export class Redactor {
   readonly #automaton: NeedleAutomaton;
   readonly #redactLines: RedactLines | undefined;
   #node = ROOT;
-  /** What has come and not gone on: the first bytes of a larger buffer. */
+  /** The held bytes, at the start of a larger buffer. */
   #buffer = Buffer.alloc(0);
   #heldBytes = 0;
   #spans: Span[] = [];
-  /** The beginning of this line has gone on: it was too long to be held. */
+  /** The beginning of this line was already passed on, because the line is too long. */
   #isMidLine = false;
 
   constructor(automaton: NeedleAutomaton, redactLines?: RedactLines) {
@@ -33,7 +33,7 @@ export class Redactor {
     return this.#heldBytes > 0 && this.#held().includes(LF);
   }
 
-  /** Takes the next bytes, and returns those that can go on; they are valid until the next call. */
+  /** Takes the next bytes and returns the bytes to pass on; these are valid until the next call. */
   push(chunk: Uint8Array): Buffer {
     const isFresh = this.#heldBytes === 0;
     const data = isFresh ? bufferOf(chunk) : this.#append(chunk);
@@ -44,8 +44,8 @@ export class Redactor {
   }
 
   /**
-   * Lets whole lines go that are held back, so that no reader waits for them for ever. What could be half a secret is marked as
-   * one, and the rest of it is still found if it follows.
+   * Passes on held whole lines, so that no reader waits for ever. Half a secret is redacted, and its rest is still
+   * found if it follows.
    */
   release(): Buffer {
     const data = this.#held();
@@ -53,7 +53,7 @@ export class Redactor {
     return this.#passOn(data, lineStartAt(data, data.length), false);
   }
 
-  /** The stream has ended: returns what is left. */
+  /** The stream has ended: returns the held bytes. */
   end(): Buffer {
     const data = this.#held();
     this.#markBeginning(data);
@@ -79,7 +79,7 @@ export class Redactor {
     this.#buffer = grown;
   }
 
-  /** Half a secret at the end counts as one, if it is long enough to recognise. */
+  /** Half a secret at the end is redacted if it is long enough to recognise. */
   #markBeginning(data: Buffer): void {
     const depth = this.#automaton.depthOf(this.#node);
     if (depth < MIN_SECRET_BYTES || data.length === 0) return;
@@ -87,7 +87,7 @@ export class Redactor {
     addSpan(this.#spans, { from: Math.max(0, data.length - depth), to: data.length, name });
   }
 
-  /** Up to where no byte to come can change what goes on. */
+  /** The end of the bytes that no later byte can change. */
   #sureEnd(data: Buffer): number {
     const sure = this.#outsideSpans(Math.max(0, data.length - this.#automaton.depthOf(this.#node)));
     if (this.#redactLines === undefined) return sure;
@@ -101,7 +101,7 @@ export class Redactor {
     return sure;
   }
 
-  /** The place itself, or the start of the span that it would cut. */
+  /** The position, or the start of the span that contains it. */
   #outsideSpans(place: number): number {
     let outside = place;
     for (let i = this.#spans.length - 1; i >= 0 && this.#spans[i]!.to > outside; i--) {
@@ -110,11 +110,14 @@ export class Redactor {
     return outside;
   }
 
-  /** Hands on the data up to `end` without its secrets, and keeps the rest; `isFresh` when the data is not in the own buffer. */
+  /**
+   * Returns the data up to `end` without secrets, and keeps the rest; `isFresh` means that the data is not in the own
+   * buffer.
+   */
   #passOn(data: Buffer, end: number, isFresh: boolean): Buffer {
     const out = this.#redacted(data, end);
     const rest = data.subarray(end);
-    // The own buffer is moved up at once.
+    // The rest is moved to the start of the own buffer.
     const kept = isFresh || rest.length === 0 ? out : Buffer.from(out);
     if (isFresh) this.#reserve(rest.length);
     rest.copy(this.#buffer);
@@ -137,7 +140,7 @@ export class Redactor {
   }
 }
 
-/** Where the line begins in which a place lies. */
+/** The start of the line that contains a position. */
 function lineStartAt(data: Buffer, place: number): number {
   return place === 0 ? 0 : data.lastIndexOf(LF, place - 1) + 1;
 }

@@ -26,7 +26,7 @@ import { shellCommand } from '../../util/shell-quote.ts';
 import { checkOwnOnly, modeOf } from './own-only.ts';
 import { MAX_SECRET_BYTES, problemOfSecret } from './secret.ts';
 
-/** What can be said of a stored secret. `size` in bytes, `mode` as `chmod` takes it. */
+/** The public facts about a stored secret. `size` in bytes, `mode` in the notation of `chmod`. */
 export interface StoredSecret {
   name: string;
   size: number;
@@ -34,33 +34,33 @@ export interface StoredSecret {
   changed_at: string;
 }
 
-/** The secrets of one project: files of the user's own, outside the project, which no other user can read. */
+/** The secrets of one project: files in the user's own folders, outside the project, which no other user can read. */
 export class SecretStore {
   readonly #root: string;
   readonly #folder: string;
 
-  /** `projectRoot` is the project's folder; a copy of it elsewhere has secrets of its own. */
+  /** `projectRoot` is the project's folder. A copy of the project in another folder has separate secrets. */
   constructor(projectRoot: string, env: Readonly<Record<string, string | undefined>>) {
     const xdg = env['XDG_DATA_HOME'];
-    // The XDG specification has relative values ignored.
+    // The XDG specification requires relative values to be ignored.
     const base = xdg && isAbsolute(xdg) ? xdg : join(env['HOME'] || homedir(), '.local', 'share');
     this.#root = join(base, 'acor', 'secrets');
     const project = createHash('sha256').update(realpathSync(projectRoot)).digest('hex').slice(0, 32);
     this.#folder = join(this.#root, project);
   }
 
-  /** Throws E_USAGE for a name or a value that cannot be kept. */
+  /** Throws E_USAGE for an invalid name or value. */
   check(name: string, bytes: Buffer): void {
     this.#pathOf(name);
     const problem = problemOfSecret(bytes);
     if (problem !== undefined) throw refusedValue(name, problem);
   }
 
-  /** Keeps a value, atomically, in the place of the one before it. */
+  /** Stores a value atomically and replaces the previous one. */
   set(name: string, bytes: Buffer): void {
     this.check(name, bytes);
     const path = this.#pathOf(name);
-    // No name of a secret begins so.
+    // No valid secret name begins with this.
     const temporary = join(this.#folder, `.${newSpanId()}`);
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
@@ -93,7 +93,7 @@ export class SecretStore {
     }
   }
 
-  /** All of them by name. */
+  /** All secrets, sorted by name. */
   list(): StoredSecret[] {
     let names: string[];
     try {
@@ -111,7 +111,10 @@ export class SecretStore {
       });
   }
 
-  /** What would have a run refused that reads them: each file or folder to which another user has access, with the fix. */
+  /**
+   * The problems that would reject a run which reads these secrets: each file or folder that another user can access,
+   * with the fix.
+   */
   problems(): AcorError[] {
     const files = this.list().map(({ name }) => [join(this.#folder, name), '600'] as const);
     return [[this.#root, '700'] as const, [this.#folder, '700'] as const, ...files].flatMap(
@@ -134,7 +137,7 @@ export class SecretStore {
     return statOf(this.#pathOf(name)) !== undefined;
   }
 
-  /** Removes one; false when there is none. */
+  /** Removes a secret; false when there is none. */
   delete(name: string): boolean {
     const path = this.#pathOf(name);
     if (!this.has(name)) return false;
@@ -149,12 +152,12 @@ export class SecretStore {
 
   #pathOf(name: string): string {
     if (SECRET_NAME.test(name)) return join(this.#folder, name);
-    throw new AcorError('E_USAGE', `'${name}' cannot be the name of a secret: it ${SECRET_NAME_RULE}`, {
+    throw new AcorError('E_USAGE', `'${name}' is not a valid secret name: it ${SECRET_NAME_RULE}`, {
       hint: 'Use a name such as API_TOKEN.',
     });
   }
 
-  /** A user who can write a folder can replace a file that they cannot read. */
+  /** A user who can write a folder can replace a file in it without being able to read it. */
   #checkFolders(): void {
     for (const folder of [this.#root, this.#folder]) checkOwnOnly(folder, lstatSync(folder), '700');
   }
@@ -179,14 +182,14 @@ function statOf(path: string): Stats | undefined {
 }
 
 function refusedValue(name: string, problem: string): AcorError {
-  return new AcorError('E_USAGE', `the value of '${name}' cannot be kept as a secret: ${problem}`, {
-    hint: 'Give it on standard input or in a file.',
+  return new AcorError('E_USAGE', `the value of '${name}' cannot be stored as a secret: ${problem}`, {
+    hint: 'Pass it on standard input or in a file.',
     next: [storeSecret(name)],
   });
 }
 
 function notASecret(path: string): AcorError {
-  return new AcorError('E_STORAGE', `${path} is no secret that ACOR has stored`, {
+  return new AcorError('E_STORAGE', `${path} is not a secret that ACOR stored`, {
     hint: 'Remove it, and store the secret again.',
     next: [{ command: shellCommand(['rm', '-r', path]), why: 'Remove it.' }],
   });
@@ -195,7 +198,7 @@ function notASecret(path: string): AcorError {
 function asStorageError(error: unknown, what: string, path: string): AcorError {
   if (error instanceof AcorError) return error;
   return new AcorError('E_STORAGE', `cannot ${what}: ${errorMessage(error)}`, {
-    hint: `Check the folder and its rights: ${path}`,
+    hint: `Check the folder and its permissions: ${path}`,
     cause: error,
   });
 }

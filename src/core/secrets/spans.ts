@@ -1,13 +1,15 @@
 import { redactionMark } from '../../protocol/redaction-mark.ts';
 
-/** A part of some bytes that is a secret's; `to` is not part of it. */
+/** A range of bytes that belongs to a secret; `to` is exclusive. */
 export interface Span {
   from: number;
   to: number;
   name: string;
 }
 
-/** Adds a span that ends no earlier than those before it; spans that overlap become one, under the name of the first of them. */
+/**
+ * Adds a span that ends no earlier than the existing ones. Overlapping spans are merged under the name of the first.
+ */
 export function addSpan(spans: Span[], added: Span): void {
   const span = { ...added };
   for (let last = spans.at(-1); last !== undefined && last.to > span.from; last = spans.at(-1)) {
@@ -19,7 +21,7 @@ export function addSpan(spans: Span[], added: Span): void {
   spans.push(span);
 }
 
-/** The spans of a part, counted from its start; those that reach beyond it are cut. */
+/** The spans inside a range, relative to its start and cut at its ends. */
 export function spansWithin(spans: readonly Span[], from: number, to: number): Span[] {
   return spans
     .filter((span) => span.to > from && span.from < to)
@@ -30,7 +32,7 @@ export function spansWithin(spans: readonly Span[], from: number, to: number): S
     }));
 }
 
-/** The bytes with a mark in the place of each span. */
+/** The bytes with each span replaced by a mark. */
 export function spliced(bytes: Buffer, spans: readonly Span[]): Buffer {
   const pieces: Buffer[] = [];
   let at = 0;

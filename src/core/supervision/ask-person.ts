@@ -8,19 +8,19 @@ import { isLive } from '../run/liveness.ts';
 import { readEvents } from '../run/read-events.ts';
 import { blockingQuestionsOf, type DialogEnd } from './follow-run.ts';
 
-/** How a surface reaches the person who is asked. */
+/** How a surface asks the user. */
 export interface Asker {
-  /** Undefined when the person leaves the question open, or the signal ends it. */
+  /** Undefined when the user leaves the question open, or the signal ended it. */
   ask(question: Question, check: AnswerCheck, signal: AbortSignal): Promise<{ value: unknown } | undefined>;
   say(line: string): void;
 }
 
-/** How a question was closed while a person looked at it. */
+/** How a question was closed while the user looked at it. */
 type Closed = 'answered' | 'gone';
 
 /**
- * Puts the questions for which a run waits to a person, one after the other, and submits the answers. Ends when no question is left,
- * when the person leaves one open, or when `signal` ends it.
+ * Asks the user the questions that block a run, in sequence, and submits the answers. Ends when no question is left,
+ * when the user leaves one open, or when `signal` ends it.
  */
 export async function askPerson(
   store: RunStore,
@@ -60,7 +60,7 @@ async function askOne(
   if (closed === undefined) return 'left';
   asker.say(
     closed === 'answered'
-      ? 'Somebody else has answered it meanwhile.'
+      ? 'Another process has answered it meanwhile.'
       : 'The run no longer waits for an answer to it.',
   );
   return 'settled';
@@ -84,7 +84,10 @@ async function submit(
   return 'settled';
 }
 
-/** Resolves when an answer to a question would no longer be accepted, and with `undefined` when the signal ends the watch. */
+/**
+ * Resolves when an answer to the question would no longer be accepted, and with `undefined` when the signal ends the
+ * watch.
+ */
 async function untilClosed(
   store: RunStore,
   runId: string,

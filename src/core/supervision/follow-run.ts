@@ -6,17 +6,17 @@ import { followToEnd } from '../run/follow-to-end.ts';
 import type { Workspaces } from '../run/workspace.ts';
 import { countLines } from '../store-files/follow.ts';
 
-/** Why the following of a run stopped: the run is over, it waits for an answer, or the reader or the signal stopped it. */
+/** Why following stopped: the run ended, it waits for an answer, or the reader or the signal stopped it. */
 export type FollowEnd = 'ended' | 'question' | 'stopped';
 
-/** How questions were put to a person: the run waits for none of them any more, or the person left one open. */
+/** The outcome of asking the user: no question blocks the run any more, or the user left one open. */
 export type DialogEnd = 'settled' | 'left';
 
 const STATE_MARK = Buffer.from('"type":"runner_state"');
 
 /**
- * Yields the events of a run of any supervisor as whole lines, from any `seq` on, until the run ends or waits for an answer. `ask`
- * puts the questions for which it waits to a person; when they are answered, the following goes on.
+ * Yields the events of any run as whole lines, from any `seq`, until the run ends or waits for an answer. `ask` asks
+ * the user the blocking questions; after the answers, following continues.
  */
 export async function* followRun(
   store: RunStore,
@@ -59,19 +59,19 @@ async function stateAt(store: RunStore, runId: string, seq: number): Promise<str
   return change === undefined ? undefined : String(change.to);
 }
 
-/** The questions for which a run waits, in the order in which they were asked. */
+/** The blocking questions, in the order in which they were asked. */
 export async function blockingQuestionsOf(store: RunStore, runId: string): Promise<AskedQuestion[]> {
   const questions = await questionsOf(store, runId);
   return questions.filter(({ asked, isOpen }) => isOpen && asked.blocking === true);
 }
 
-/** The steps that answer the questions for which a run waits. */
+/** The next steps that answer the blocking questions. */
 export async function stepsForOpenQuestions(store: RunStore, runId: string): Promise<NextStep[]> {
   const questions = await blockingQuestionsOf(store, runId);
   return questions.flatMap(({ asked }) => answerSteps(runId, readQuestion(asked)));
 }
 
-/** The state that a batch of lines leaves the run in, if it changes it. */
+/** The state of the run after a batch of lines, if they change it. */
 export function stateAfter(lines: Uint8Array): string | undefined {
   const buffer = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
   for (
@@ -81,7 +81,7 @@ export function stateAfter(lines: Uint8Array): string | undefined {
   ) {
     const start = buffer.lastIndexOf(10, at) + 1;
     const event = JSON.parse(buffer.toString('utf8', start, buffer.indexOf(10, at)));
-    // The words may also stand in an event that wraps another one.
+    // These words may also appear inside a wrapped event.
     if (event.type === 'runner_state') return String(event.to);
   }
   return undefined;

@@ -2,12 +2,12 @@ import type { RunStore } from '../ports/run-store.ts';
 import { questionsOf } from '../run/answers/open-questions.ts';
 import { readQuestion } from '../run/answers/question.ts';
 
-/** A question to which an answer would be accepted now, in the shape of the wire. */
+/** A question that is open for an answer, in wire format. */
 export interface OpenQuestion {
   action_id: string;
   action: string;
   audience: 'ai' | 'user';
-  /** Whether the run waits for the answer. */
+  /** Whether it blocks the run. */
   blocking: boolean;
   msg: string | null;
   context: Record<string, unknown>;

@@ -9,8 +9,9 @@ import { questionsOf } from '../run/answers/open-questions.ts';
 import type { RunRequest } from '../run/run-request.ts';
 
 /**
- * The request that runs a recorded run's tool once more, as a new run: same arguments, folder, time limit and answers. Its
- * outputs stay in its own folder. Throws E_USAGE for a run that was given a secret, which is not kept.
+ * A request that repeats a recorded run as a new run, with the same arguments, working directory, time limit and
+ * answers. Its outputs stay in its own folder. Throws E_USAGE for a run with a secret argument, which ACOR does not
+ * store.
  */
 export async function recordedRequest(
   store: RunStore,
@@ -21,7 +22,7 @@ export async function recordedRequest(
     const [file = ''] = record.given_args ?? [];
     throw new AcorError(
       'E_USAGE',
-      `run ${record.run_id} is a workflow's: its steps are runs, and each of them can be executed again`,
+      `run ${record.run_id} is a workflow: replay one of its steps, which are runs, instead`,
       {
         hint: 'Start the workflow again.',
         next: [
@@ -38,7 +39,7 @@ export async function recordedRequest(
   if (record.given_args === null) {
     throw new AcorError(
       'E_USAGE',
-      `run ${record.run_id} was given a secret, which is not kept: it cannot be executed again by itself`,
+      `run ${record.run_id} had a secret argument, which ACOR does not store, so it cannot be replayed`,
       { hint: `Start '${record.tool}' again with its arguments.` },
     );
   }
@@ -55,7 +56,10 @@ export async function recordedRequest(
   };
 }
 
-/** By the id of the question; and by its action, for ids that are made anew, where every such question got the same answer. One that held a secret is not known. */
+/**
+ * Answers by question id; also by action, for ids that differ between runs, if every question of the action got the
+ * same answer. Answers that contained a secret are not stored.
+ */
 async function recordedAnswers(store: RunStore, runId: string): Promise<PreparedAnswer[]> {
   const byId: PreparedAnswer[] = [];
   const byAction = new Map<string, PreparedAnswer | 'various'>();

@@ -11,13 +11,13 @@ export interface RunStatus {
   tool: string;
   state: RunState;
   createdAt: string;
-  /** When its last event was written. */
+  /** The time of its last event. */
   updatedAt: string;
   /** The last progress event. */
   progress: Readonly<Record<string, unknown>> | undefined;
   /** How it ended; null until then. */
   summary: RunSummary | null;
-  /** The row of the error table for the code with which it ended. */
+  /** The error table's row for its final code. */
   codeInfo: ErrorInfo | undefined;
 }
 

@@ -8,10 +8,13 @@ import { readLines } from '../../util/read-lines.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
 import type { RunRequest } from '../run/run-request.ts';
 
-/** What a supervisor of its own is told on its standard input; `stdin` is what the caller had on its own. */
+/** The input of a supervisor process on its standard input; `stdin` is the caller's standard input. */
 export type SupervisorRequest = Omit<RunRequest, 'readStdin' | 'found'> & { stdin?: string };
 
-/** What it says, a line each: the run that has begun, or what kept it from beginning; and, once a run is over, that it can take the next one. */
+/**
+ * Its output, one JSON line each: the started run, or why the run did not start; after the end of a run, that it is
+ * idle again.
+ */
 export type SupervisorReply =
   | { run_id: string }
   | { free: true }
@@ -25,12 +28,12 @@ export type SupervisorReply =
       };
     };
 
-/** Variables that a supervisor itself needs; what the tool may see of the caller's environment travels in the request. */
+/** Variables that a supervisor itself needs. The variables that the tool may see are part of the request. */
 const OWN_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME'];
 
 /**
- * Starts a run under a supervisor of its own, in a session of its own, so that it lives on whatever becomes of this
- * process, its terminal and its process group. Returns the id of the run once it has begun; throws what kept it from it.
+ * Starts a run under a supervisor in a separate session, so that it survives this process, its terminal and its process
+ * group. Returns the run's id after the start; throws when it did not start.
  */
 export async function startSupervisor(request: SupervisorRequest): Promise<string> {
   const supervisor = new Supervisor(request.env);
@@ -41,13 +44,13 @@ export async function startSupervisor(request: SupervisorRequest): Promise<strin
   }
 }
 
-/** A process that supervises runs, one after the other, in a session of its own. */
+/** A process in a separate session that supervises runs, one at a time. */
 export class Supervisor {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #replies: AsyncIterator<string>;
   readonly #failed: Promise<never>;
 
-  /** Starts it with what it needs of an environment. */
+  /** Starts the process with the variables that it needs. */
   constructor(callerEnv: RunRequest['env']) {
     const [program, ...args] = ownCommand();
     const env = Object.fromEntries(
@@ -67,7 +70,7 @@ export class Supervisor {
     this.#replies = readLines(this.#child.stdout);
   }
 
-  /** Has it supervise a run; returns the id of the run once it has begun, and throws what kept it from it. */
+  /** Makes it supervise a run. Returns the run's id after the start; throws when it did not start. */
   async start(request: SupervisorRequest): Promise<string> {
     this.#child.stdin.write(`${JSON.stringify(request)}\n`);
     const reply = await this.#reply();
@@ -81,12 +84,12 @@ export class Supervisor {
     });
   }
 
-  /** Settles when the run is over and it can take the next one; throws when it is lost. */
+  /** Resolves when the run has ended and the supervisor is idle; throws when the process died. */
   async untilFree(): Promise<void> {
     await this.#reply();
   }
 
-  /** It goes on without whoever started it, to the end of its run. */
+  /** Lets the supervisor continue without this process, to the end of its run. */
   leaveAlone(): void {
     this.#child.stdin.end();
     this.#child.stdout.destroy();
@@ -101,8 +104,8 @@ export class Supervisor {
 }
 
 /**
- * How the program `acor` is started: the compiled one by itself, the sources by the Bun that runs them. Code of the library that runs in
- * Node, or from its bundle, starts the launcher of its package: only the program can supervise.
+ * The command of the program `acor`: the compiled program, or Bun with the sources. In Node or in the bundle of the
+ * library it is the launcher of the package, because only the program can supervise runs.
  */
 function ownCommand(): string[] {
   if (import.meta.dirname.startsWith('/$bunfs')) return [process.execPath];
@@ -114,7 +117,7 @@ function ownCommand(): string[] {
     process.execPath,
     '--no-env-file',
     `--config=${join(root, 'bunfig.toml')}`,
-    // Bun takes the paths of a tsconfig.json in the working directory for its own.
+    // Bun would otherwise apply the `paths` of a tsconfig.json in the working directory.
     `--tsconfig-override=${join(root, 'tsconfig.json')}`,
     main,
   ];
@@ -122,7 +125,7 @@ function ownCommand(): string[] {
 
 function lost(why: string): AcorError {
   return new AcorError('E_SPAWN_FAILED', `the supervisor of the run could not be started: ${why}`, {
-    hint: 'See what this machine offers.',
+    hint: 'Check what this machine offers.',
     next: [SEE_HEALTH],
   });
 }

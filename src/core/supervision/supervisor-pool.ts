@@ -4,7 +4,7 @@ import type { ChildHosts } from '../run/child-supervisors.ts';
 import type { RunRequest } from '../run/run-request.ts';
 import { Supervisor, startSupervisor } from './start-supervisor.ts';
 
-/** Supervisors for many runs: as many as there are runs at once, each used again once its run is over. */
+/** Supervisors for many runs: one per concurrent run, reused after its run has ended. */
 export class SupervisorPool implements ChildHosts {
   readonly #callerEnv: RunRequest['env'];
   readonly #all = new Set<Supervisor>();
@@ -15,7 +15,8 @@ export class SupervisorPool implements ChildHosts {
   }
 
   async start({ readStdin, ...request }: RunRequest): Promise<string> {
-    // A workflow or a pipe has children of its own, among which a tool's orphans could not be told apart afterwards.
+    // A workflow's or pipe's supervisor is not reused: it has child processes, which it could not distinguish from
+    // orphans of a later tool.
     if (isOrchestration(request.kind)) return startSupervisor(request);
     const supervisor = this.#free.pop() ?? this.#another();
     try {
@@ -26,7 +27,7 @@ export class SupervisorPool implements ChildHosts {
       );
       return runId;
     } catch (error) {
-      // Of a run that could not begin it has told, and it is free at once; of anything else nobody knows how it fares.
+      // When a run did not start, the supervisor reported it and is idle. After any other error its state is unknown.
       if (error instanceof AcorError && error.code !== 'E_SPAWN_FAILED') this.#free.push(supervisor);
       else this.#drop(supervisor);
       throw error;

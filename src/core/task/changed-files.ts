@@ -2,20 +2,20 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileChange } from '../../protocol/markers/marker.ts';
 
-/** A file that is not as it was. The path is from the project's folder. */
+/** A changed file. The path is relative to the project's folder. */
 export interface ChangedFile {
   path: string;
   change: FileChange;
 }
 
-/** What was there, by path: enough to see whether a file is still the same. */
+/** Signatures of files by path, enough to detect a change. */
 export type Snapshot = ReadonlyMap<string, string>;
 
-/** Beyond so many, files are only looked at when an executor names them. */
+/** In a larger tree, ACOR only checks the files that an executor names. */
 const MAX_FILES = 50_000;
 const UNWALKED = ['node_modules', '.git'];
 
-/** Notes the files in the places that a task may write; undefined when there are too many to look at. No version control is asked. */
+/** Records the files in a task's writable places; undefined when there are too many. No version control is involved. */
 export function snapshotOf(root: string, writes: readonly string[]): Snapshot | undefined {
   const found = new Map<string, string>();
   const walk = (path: string): void => {
@@ -34,7 +34,7 @@ export function snapshotOf(root: string, writes: readonly string[]): Snapshot | 
   return found.size > MAX_FILES ? undefined : found;
 }
 
-/** What has changed between two looks, in the order of the paths. */
+/** The differences between two snapshots, sorted by path. */
 export function changesBetween(before: Snapshot, after: Snapshot): ChangedFile[] {
   const changes: ChangedFile[] = [];
   for (const [path, mark] of after) {

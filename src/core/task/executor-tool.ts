@@ -19,22 +19,22 @@ import { TURN_COMMAND } from './turn-script.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** An agent thinks for minutes, and works for hours. */
+/** An agent may think for minutes and work for hours. */
 const TIMEOUT_S = 14_400;
 const SILENCE_S = 900;
-/** The shells that agents look for, and what most projects are built and tested with; those that are not there are no harm. */
+/** The shells that agents expect, and the usual build and test programs. Missing ones are ignored. */
 const USUAL_COMMANDS = ['zsh', 'which', 'ps', 'git', 'node', 'npm', 'npx', 'bun', 'python3', 'make', 'rg'];
-/** Dependencies are installed by people: what lies there is run by others. */
+/** Users install dependencies, and other programs execute them, so they stay read-only. */
 const NEVER_WRITTEN = ['node_modules', '.git'];
 
-/** An executor of tasks as the tool that it is for the runner: a manifest made of the configuration, and how it is confined. */
+/** Presents a task executor as a tool to the runner: a manifest derived from the configuration, and its sandbox. */
 export async function executorTool(name: string, config: LoadedConfig, env: Env): Promise<ToolEntry> {
   const settings = config.config.task;
   const executor = executorOf(name, settings);
   const { words, dir, reads } = await programOf(executor, config, env);
   const [program] = words;
   const home = homeOf(config, executor.name, env);
-  // It is named among the grants, which have to be there.
+  // Granted paths must exist.
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const asked = { runtime: program!, language: 'executable', toolDir: dir, path: env['PATH'] ?? '' };
   const programs = executablePaths({
@@ -68,7 +68,7 @@ export async function executorTool(name: string, config: LoadedConfig, env: Env)
         write: [home, ...writesOf(config, env).map((path) => join(config.root, path))],
       },
       network: { egress_allow: hostsOf(executor, settings.hosts, env) },
-      // What a project brings along is run when it is built and tested.
+      // A build or test runs programs of the project.
       commands: [...new Set([...programs, ...BASE_UTILITIES, ...packages, config.root])],
     },
     env: { allow: ['TERM', ...(executor.baseUrl === null ? [] : [executor.baseUrl])] },
@@ -93,7 +93,7 @@ export async function executorTool(name: string, config: LoadedConfig, env: Env)
   };
 }
 
-/** The words with which an executor's program begins, and what it needs to read. Throws E_RUNTIME_MISSING. */
+/** The first words of an executor's command, and the paths that it must read. Throws E_RUNTIME_MISSING. */
 export async function programOf(
   executor: Executor,
   config: LoadedConfig,
@@ -109,7 +109,7 @@ export async function programOf(
   if (found === undefined || !isProgram(found)) {
     throw new AcorError(
       'E_RUNTIME_MISSING',
-      `the executor '${executor.name}' runs '${first}', which is not there`,
+      `the executor '${executor.name}' runs '${first}', which does not exist`,
       {
         hint: isPath
           ? `Put it there, and make it executable: chmod +x '${found}'`
@@ -121,20 +121,23 @@ export async function programOf(
   return { words: [calledAs(found), ...rest], dir: folder, reads: [] };
 }
 
-/** A link is not there inside of the sandbox, only what it leads to; but a virtual environment is told by its link, and is there as a whole. */
+/**
+ * The sandbox mounts the target of a link, not the link. A virtual environment is identified by its link, so it is
+ * mounted as a whole.
+ */
 function calledAs(program: string): string {
   return existsSync(join(dirname(dirname(program)), 'pyvenv.cfg')) ? program : realpathSync(program);
 }
 
-/** A program that npm has installed finds the rest of itself among the packages beside its own. */
+/** A program that npm installed loads other parts from the packages beside its own. */
 function packagesOf(program: string): string[] {
   const at = program.lastIndexOf('/node_modules/');
   return at === -1 ? [] : [program.slice(0, at + '/node_modules'.length)];
 }
 
 /**
- * Where a task may write: what the configuration names, else everything at the top of the project but ACOR's own, dependencies, and what
- * others obey without being asked.
+ * The writable paths of a task: the configured ones. By default, everything at the top of the project except ACOR's
+ * folders, dependencies, and files that other programs execute without being asked.
  */
 export function writesOf(config: LoadedConfig, env: Env): string[] {
   const { writes } = config.config.task;
@@ -167,8 +170,8 @@ function hostsOf({ baseUrl, hosts }: Executor, more: readonly string[], env: Env
   const given = baseUrl === null ? undefined : env[baseUrl];
   if (!given) return [...hosts, ...more];
   if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol)) {
-    throw new AcorError('E_USAGE', `${baseUrl} is no address of a service: ${given}`, {
-      hint: `Give it as https://host[:port]/path, or take it out of the environment: unset ${baseUrl}`,
+    throw new AcorError('E_USAGE', `${baseUrl} is not the address of a service: ${given}`, {
+      hint: `Set it to https://host[:port]/path, or remove it from the environment: unset ${baseUrl}`,
     });
   }
   const { hostname, port, protocol } = new URL(given);
@@ -176,8 +179,8 @@ function hostsOf({ baseUrl, hosts }: Executor, more: readonly string[], env: Env
 }
 
 /**
- * The home folder of an executor in a project: what it writes of its own (sessions, above all) stays there from one run to the next, and the
- * user's own settings of it are out of its reach. It is state by the XDG specification, and no folder of ACOR's that is closed to tools.
+ * The home folder of an executor in a project. It keeps the executor's own files (mainly sessions) between runs and
+ * hides the user's settings. By the XDG specification it is state; unlike ACOR's own folders, tools may access it.
  */
 export function homeOf(
   { root }: LoadedConfig,

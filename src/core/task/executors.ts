@@ -3,47 +3,47 @@ import type { Config } from '../../protocol/config-file.ts';
 import { SEE_CONFIG } from '../../protocol/next-steps.ts';
 import { runName, withoutKind } from '../../protocol/run-kind.ts';
 
-/** What an executor is asked to do in one turn. */
+/** The request for one turn of an executor. */
 export interface RunSlot {
-  /** The command line of the executor's program, as the configuration or the PATH has it. */
+  /** The executor's command, from the configuration or the PATH. */
   program: readonly string[];
   taskId: string;
   prompt: string;
-  /** The rules of the conversation: how to report, and where it may write. */
+  /** The rules of the conversation: how to report, and where the executor may write. */
   instructions: string;
-  /** The conversation to go on with; null begins a new one. */
+  /** The conversation to continue; null starts a new one. */
   session: string | null;
   plan: string | null;
-  /** Whether ACOR's sandbox holds it: its own would only be in the way then. */
+  /** Whether ACOR's sandbox confines the executor, which then disables its own. */
   isConfined: boolean;
   settings: TaskSettings;
-  /** The address of another service than the usual one, where the caller's environment gives one. */
+  /** The service address from the caller's environment, if it is not the default. */
   baseUrl: string | null;
 }
 
 /** The section `task` of the configuration. */
 export type TaskSettings = Config['task'];
 
-/** A program that carries out tasks. */
+/** A program that executes tasks. */
 export interface Executor {
   name: string;
-  /** Looked up on the PATH; null when the configuration gives the command. */
+  /** Looked up on the PATH; null when the configuration contains the command. */
   program: string | null;
   adapter: string;
-  /** Whom it must reach, unless `baseUrl` names another. */
+  /** The hosts that it must reach, unless `baseUrl` replaces them. */
   hosts: readonly string[];
-  /** The variable in which its users give the address of another service. */
+  /** The variable with the address of an alternative service. */
   baseUrl: string | null;
   /** The secret with its key, and the variables in which the program looks for it. */
   key: { secret: string; variables: readonly string[] } | null;
-  /** Where its own login lies below the home folder: used when there is no key. */
+  /** Its own login file, relative to the home folder. Used when there is no key. */
   login: string | null;
-  /** The folder below its home in which it keeps its settings and sessions, and the variable that names it, if one does. */
+  /** The folder of its settings and sessions, relative to its home, and the variable that names it, if any. */
   keeps: { folder: string; variable: string | null } | null;
-  /** A file below its home without which it would ask a person how to log in. */
+  /** A file relative to its home. Without it, the program would ask the user how to log in. */
   settingsFile?: (hasKey: boolean) => { path: string; text: string };
-  /** Its figures are those of the whole conversation so far, not those of a turn. */
-  tellsTotals?: true;
+  /** Its metrics are totals of the whole conversation, not of one turn. */
+  reportsTotals?: true;
   argv(turn: RunSlot): string[];
 }
 
@@ -56,12 +56,12 @@ const CODEX: Executor = {
   key: { secret: 'OPENAI_API_KEY', variables: ['CODEX_API_KEY', 'OPENAI_API_KEY'] },
   login: '.codex/auth.json',
   keeps: { folder: '.codex', variable: 'CODEX_HOME' },
-  tellsTotals: true,
+  reportsTotals: true,
   argv({ program, prompt, instructions, session, isConfined, settings: { model }, baseUrl }) {
     const mode = isConfined ? 'danger-full-access' : 'workspace-write';
     const options = ['--json', '--skip-git-repo-check', '-c', `sandbox_mode="${mode}"`];
     const chosen = model === undefined ? [] : ['-m', model];
-    // It takes the address from its settings alone. A JSON text is one of TOML, too.
+    // It reads the address only from its settings. A JSON string is a valid TOML string.
     const service =
       baseUrl === null
         ? []
@@ -70,7 +70,7 @@ const CODEX: Executor = {
             `model_providers.acor={name="acor",base_url=${JSON.stringify(baseUrl)},env_key="OPENAI_API_KEY",wire_api="responses"}`,
           ];
     const to = session === null ? [] : ['resume', session];
-    // It has no flag for the system's own words, and keeps those of a conversation.
+    // It has no flag for system instructions, and keeps those of a conversation.
     const words = session === null ? `${instructions}\n\n${prompt}` : prompt;
     return [...program, 'exec', ...to, ...options, ...chosen, ...service, '--', words];
   },
@@ -130,7 +130,7 @@ const GEMINI: Executor = {
   },
 };
 
-/** Its program is ACOR's own (`src/core/task/responses`), and is told the turn in a file. */
+/** Its program is part of ACOR (`src/core/task/responses`) and reads the turn from a file. */
 const RESPONSES: Executor = {
   name: 'responses',
   program: null,
@@ -150,7 +150,7 @@ const NAMED: Readonly<Record<string, Executor>> = {
   responses: RESPONSES,
 };
 
-/** Any program, called as seed 003 calls its own: `<command> <task id> <description> [<plan>]`. */
+/** Any program with the call convention of seed 003: `<command> <task id> <description> [<plan>]`. */
 function ownExecutor({ adapter = 'markers' }: { adapter?: string | undefined }): Executor {
   return {
     name: 'command',
@@ -170,26 +170,26 @@ function ownExecutor({ adapter = 'markers' }: { adapter?: string | undefined }):
   };
 }
 
-/** The executors that can be named, beside the `command` of the configuration. */
+/** The named executors, besides the configured `command`. */
 export const EXECUTOR_NAMES = ['codex', 'claude', 'gemini', 'responses', 'command'] as const;
 
-/** The tool that an executor is run as. */
+/** The name of the tool that runs an executor. */
 export function toolNameOf(executor: string): string {
   return runName('task', executor);
 }
 
-/** The executor behind the name of a tool. Throws E_TOOL_NOT_FOUND, and E_CONFIG_INVALID for a command that nobody has configured. */
+/** The executor of a tool name. Throws E_TOOL_NOT_FOUND, and E_CONFIG_INVALID when no command is configured. */
 export function executorOf(tool: string, { executor }: TaskSettings): Executor {
   const name = withoutKind(tool);
   if (name === 'command') {
     if (typeof executor === 'object') return ownExecutor(executor);
-    throw new AcorError('E_CONFIG_INVALID', 'no command is configured as the executor of tasks', {
+    throw new AcorError('E_CONFIG_INVALID', 'no command is configured as the task executor', {
       hint: "Write in .acor/config.yaml: task: { executor: { command: ['./agent'], adapter: markers } }",
       next: [SEE_CONFIG],
     });
   }
   if (Object.hasOwn(NAMED, name)) return NAMED[name]!;
-  throw new AcorError('E_TOOL_NOT_FOUND', `there is no executor of tasks called '${name}'`, {
+  throw new AcorError('E_TOOL_NOT_FOUND', `there is no task executor '${name}'`, {
     hint: `Use one of: ${EXECUTOR_NAMES.join(', ')}`,
   });
 }

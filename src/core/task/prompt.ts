@@ -4,10 +4,10 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
 import type { GivenAnswer } from './turn-questions.ts';
 
-/** A prompt goes to programs as one word, and the system takes no longer ones (128 KiB on Linux). */
+/** A prompt is passed as one argument, and the kernel limits its length (128 KiB on Linux). */
 const MAX_PROMPT_BYTES = 100_000;
 
-/** What teaches an executor to report (contract §8). */
+/** The instructions that teach an executor to report (contract §8). */
 export function instructionsFor(words: {
   taskId: string;
   project: string;
@@ -23,7 +23,7 @@ export function instructionsFor(words: {
   return text.replaceAll(/\b(TASK_ID|PROJECT|WRITES)\b/g, (word) => filled[word]!).trim();
 }
 
-/** The first words of a run. Throws E_USAGE when they are too long to be handed over. */
+/** The first prompt of a run. Throws E_USAGE when it is too long for one argument. */
 export function taskPrompt(taskId: string, description: string, plan: string | null): string {
   const planned =
     plan === null ? '' : `\n\nThe plan (${basename(plan)}):\n\n${readFileSync(plan, 'utf8').trim()}`;
@@ -32,20 +32,20 @@ export function taskPrompt(taskId: string, description: string, plan: string | n
   if (bytes <= MAX_PROMPT_BYTES) return prompt;
   throw new AcorError(
     'E_USAGE',
-    `description and plan of task '${taskId}' have ${bytes} bytes; at most ${MAX_PROMPT_BYTES} can be handed over`,
+    `description and plan of task '${taskId}' have ${bytes} bytes; at most ${MAX_PROMPT_BYTES} fit into one argument`,
     {
-      hint: 'Shorten them: put what is long into a file of the project, and name it in the description.',
+      hint: 'Shorten them: move long text to a file in the project, and name the file in the description.',
     },
   );
 }
 
-/** The words of a turn that goes on with answers. */
+/** The prompt of a turn that continues with answers. */
 export function answersPrompt(answers: readonly GivenAnswer[]): string {
-  const told = answers.map(({ question, answer }) => `${question}\nAnswer: ${answer}`);
-  return `${told.join('\n\n')}\n\nGo on with the task.`;
+  const texts = answers.map(({ question, answer }) => `${question}\nAnswer: ${answer}`);
+  return `${texts.join('\n\n')}\n\nContinue the task.`;
 }
 
-/** The words of an attempt that goes on where another one was cut off. */
+/** The prompt of an attempt that resumes an interrupted one. */
 export function resumePrompt(prompt: string, answers: readonly GivenAnswer[]): string {
   const given = answers.length === 0 ? '' : `\n\n${answersPrompt(answers)}`;
   return `You were interrupted. Look at what is there, and go on.\n\n${prompt}${given}`;

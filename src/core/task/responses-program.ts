@@ -7,7 +7,10 @@ import type { LoadedConfig } from '../config/load.ts';
 import { typescript } from '../registry/languages/typescript.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
 
-/** How the executor `responses` is started: ACOR's own program (`src/core/task/responses`), and the package `openai` of the project. */
+/**
+ * The command of the executor `responses`: ACOR's own program (`src/core/task/responses`) and the project's `openai`
+ * package.
+ */
 export async function responsesProgram(
   config: LoadedConfig,
   env: Readonly<Record<string, string | undefined>>,
@@ -19,11 +22,11 @@ export async function responsesProgram(
   const runtime = await typescript.runtime(context);
   const [program, ...words] = (await typescript.command(runtime, context)).argv;
   const openai = openaiOf(config.root, sdk.packageRoot);
-  // A link is not there inside of the sandbox, only what it leads to.
+  // The sandbox mounts the target of a link, not the link.
   return { words: [realpathSync(program!), ...words, openai.entry], dir, reads: [openai.folder] };
 }
 
-/** The package, as the project has it, or else as it stands beside ACOR. */
+/** The package from the project, else the one installed beside ACOR. */
 function openaiOf(...places: string[]): { entry: string; folder: string } {
   for (const place of places) {
     const entry = resolved(place);
@@ -34,7 +37,7 @@ function openaiOf(...places: string[]): { entry: string; folder: string } {
   }
   throw new AcorError(
     'E_RUNTIME_MISSING',
-    "the executor 'responses' needs the package openai, which is not there",
+    "the executor 'responses' needs the package openai, which is not installed",
     {
       hint: 'Install it in the project: npm install openai@7',
       next: [{ command: 'npm install openai@7', why: 'Install the package.' }],

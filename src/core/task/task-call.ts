@@ -4,18 +4,18 @@ import { SEE_CONFIG } from '../../protocol/next-steps.ts';
 import type { RunRequest } from '../run/run-request.ts';
 import { EXECUTOR_NAMES, type TaskSettings, toolNameOf } from './executors.ts';
 
-/** A task to be given to an agent. */
+/** A task for an agent. */
 export interface GivenTask {
   /** Names the conversation: the same id continues it. */
   taskId: string;
   description: string;
   /** A file with the plan. */
   plan?: string | undefined;
-  /** Who carries it out, instead of the configured executor. */
+  /** The executor, instead of the configured one. */
   executor?: string | undefined;
 }
 
-/** What to request to have a task carried out. Throws E_CONFIG_INVALID when no executor is named or configured. */
+/** The request that runs a task. Throws E_CONFIG_INVALID when no executor is named or configured. */
 export function taskCall(
   { taskId, description, plan, executor }: GivenTask,
   { settings, cwd }: { settings: TaskSettings; cwd: string },
@@ -34,8 +34,8 @@ export function taskCall(
 function configuredExecutor({ executor }: TaskSettings): string {
   if (typeof executor === 'string') return executor;
   if (executor !== undefined) return 'command';
-  throw new AcorError('E_CONFIG_INVALID', 'no executor of tasks is configured', {
-    hint: `Write task: { executor: codex } in .acor/config.yaml, or name one in the call: --executor ${EXECUTOR_NAMES.join('|')}`,
+  throw new AcorError('E_CONFIG_INVALID', 'no task executor is configured', {
+    hint: `Write task: { executor: codex } in .acor/config.yaml, or pass --executor ${EXECUTOR_NAMES.join('|')}`,
     next: [SEE_CONFIG],
   });
 }

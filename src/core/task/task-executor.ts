@@ -20,11 +20,11 @@ import { changeTask, readTask, refuseWhileLive, sessionLeftIn } from './task-rec
 import { answersGiven, type GivenAnswer, TurnQuestions } from './turn-questions.ts';
 import { writeTurn } from './turn-script.ts';
 
-/** What a task's run works with; `work` starts the executor once. */
+/** What a task's run needs; `work` starts the executor once. */
 interface TaskGround {
   config: LoadedConfig;
   store: RunStore;
-  /** Where the runs of the project are, and what is kept of its tasks. */
+  /** The project's runs folder, which contains the task records. */
   runsDir: string;
   plan: ToolPlan;
   work: RunExecutor;
@@ -32,8 +32,8 @@ interface TaskGround {
 }
 
 /**
- * The work of a task's run: its executor, turn by turn. A turn that ends with open questions waits for the answers, and they are the first
- * words of the next turn, in the same conversation.
+ * Executes a task's run turn by turn. When a turn ends with open questions, it waits for the answers and starts the
+ * next turn of the same conversation with them.
  */
 export class TaskExecutor implements RunExecutor {
   readonly #ground: TaskGround;
@@ -83,7 +83,7 @@ export class TaskExecutor implements RunExecutor {
         ...options,
         number: turns,
         isResumed: session !== null,
-        // A program that hears its answers while it is at work has heard them by its end.
+        // A program that can read answers while it runs has read them by its end.
         ...(!hearsAnswers && { turn: questions }),
       });
       await this.#keepSession(taskId);
@@ -101,7 +101,7 @@ export class TaskExecutor implements RunExecutor {
     }
   }
 
-  /** What the next turn is to know; an end of the run; or nothing, when this turn was the last. */
+  /** The input of the next turn; or the end of the run; or undefined when this turn was the last. */
   async #answersTo(
     tried: AttemptOutcome,
     questions: TurnQuestions,
@@ -150,7 +150,7 @@ export class TaskExecutor implements RunExecutor {
     return session;
   }
 
-  /** Also a turn that failed may have begun a conversation. */
+  /** Even a failed turn may have started a conversation. */
   async #keepSession(taskId: string): Promise<void> {
     const { runsDir, plan, config } = this.#ground;
     const session = sessionLeftIn(plan.workspace);
@@ -162,7 +162,7 @@ export class TaskExecutor implements RunExecutor {
     }));
   }
 
-  /** Tells what the turns came to together, and what has changed on the disk, whatever the executor says. */
+  /** Reports the results of all turns, and the files that changed on disk, whatever the executor reports. */
   async #concluded(
     tried: AttemptOutcome,
     sums: TurnSums,
@@ -199,7 +199,7 @@ function argumentsOf({ args }: ToolPlan): { taskId: string; description: string;
   const given = (flag: string) =>
     args.find((arg) => arg.startsWith(`--${flag}=`))?.slice(flag.length + 3) ?? null;
   const [taskId, description, planFile] = ['task-id', 'description', 'plan'].map(given);
-  if (!taskId || !description) throw new AcorError('E_USAGE', 'a task has an id and a description');
+  if (!taskId || !description) throw new AcorError('E_USAGE', 'a task needs an id and a description');
   return { taskId, description, planFile: planFile ?? null };
 }
 
@@ -216,17 +216,17 @@ function overspent(
     : undefined;
 }
 
-/** What the turns of a run come to together. */
+/** The results of all turns of a run. */
 class TurnSums {
   turns = 0;
   readonly metrics: Record<string, number> = {};
-  /** Files that the executor says it changed, where nothing else has held them against the disk. */
+  /** Files that the executor reports as changed, when no adapter has compared them with the disk. */
   readonly claims: string[] = [];
-  readonly #tellsTotals: boolean;
+  readonly #reportsTotals: boolean;
   readonly #artifacts = new Map<string, MeasuredArtifact>();
 
-  constructor({ tellsTotals = false }: { tellsTotals?: boolean }) {
-    this.#tellsTotals = tellsTotals;
+  constructor({ reportsTotals = false }: { reportsTotals?: boolean }) {
+    this.#reportsTotals = reportsTotals;
   }
 
   get artifacts(): MeasuredArtifact[] {
@@ -238,8 +238,8 @@ class TurnSums {
     for (const artifact of artifacts) this.#artifacts.set(artifact.path, artifact);
     for (const [name, value] of Object.entries(result?.['metrics'] ?? {}))
       if (typeof value === 'number')
-        this.metrics[name] = this.#tellsTotals ? value : (this.metrics[name] ?? 0) + value;
-    const told = (result?.['data'] as { files_modified?: unknown } | undefined)?.files_modified;
-    if (Array.isArray(told)) this.claims.push(...told.filter((path) => typeof path === 'string'));
+        this.metrics[name] = this.#reportsTotals ? value : (this.metrics[name] ?? 0) + value;
+    const files = (result?.['data'] as { files_modified?: unknown } | undefined)?.files_modified;
+    if (Array.isArray(files)) this.claims.push(...files.filter((path) => typeof path === 'string'));
   }
 }

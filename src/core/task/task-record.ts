@@ -9,18 +9,18 @@ import type { RunStore } from '../ports/run-store.ts';
 import { livenessOf } from '../run/liveness.ts';
 import type { RunWorkspace } from '../run/workspace.ts';
 
-/** What is kept of a task from one run to the next, in `.runs/tasks/<id>.json`. */
+/** The persistent state of a task, in `.runs/tasks/<id>.json`. */
 export interface TaskRecord {
   task_id: string;
-  /** The id of the conversation with each executor: a text of theirs that means nothing to ACOR. */
+  /** The conversation id of each executor, opaque to ACOR. */
   sessions: Record<string, string>;
-  /** Its latest run. */
+  /** The task's latest run. */
   run_id: string | null;
-  /** How many turns that run has had. */
+  /** The number of turns of that run. */
   turns: number;
 }
 
-/** Reads what is kept of a task; one that nobody has begun has nothing. */
+/** Reads the state of a task; empty for a new task. */
 export function readTask(runsDir: string, taskId: string): TaskRecord {
   const none: TaskRecord = { task_id: taskId, sessions: {}, run_id: null, turns: 0 };
   let text: string;
@@ -33,25 +33,25 @@ export function readTask(runsDir: string, taskId: string): TaskRecord {
   try {
     return { ...none, ...(JSON.parse(text) as TaskRecord) };
   } catch {
-    throw new AcorError('E_STORAGE', `what is kept of the task '${taskId}' cannot be read`, {
-      hint: `Remove it; the next run begins a new conversation: rm '${fileOf(runsDir, taskId)}'`,
+    throw new AcorError('E_STORAGE', `the record of the task '${taskId}' cannot be read`, {
+      hint: `Remove it; the next run starts a new conversation: rm '${fileOf(runsDir, taskId)}'`,
     });
   }
 }
 
-/** Refuses a second run of a task while one is going on: a conversation has one turn at a time. */
+/** Rejects a second run of a task while one is live: a conversation has one turn at a time. */
 export async function refuseWhileLive(
   store: RunStore,
   { task_id, run_id }: TaskRecord,
   own?: string,
 ): Promise<void> {
   if (run_id === null || run_id === own) return;
-  // A run that was cleaned away is over.
+  // A removed run has ended.
   const other = await livenessOf(store, run_id).catch(() => undefined);
   if (other?.liveness !== 'live') return;
   throw new AcorError(
     'E_USAGE',
-    `task '${task_id}' is going on already, as run ${run_id} (${other.record.state})`,
+    `task '${task_id}' already has a live run ${run_id} (${other.record.state})`,
     {
       hint: 'Follow that run, or cancel it.',
       next: [attachTo(run_id), cancelRun(run_id)],
@@ -60,7 +60,7 @@ export async function refuseWhileLive(
   );
 }
 
-/** Changes what is kept of a task; one process at a time. */
+/** Changes the state of a task, under a lock. */
 export function changeTask(
   runsDir: string,
   taskId: string,
@@ -83,8 +83,8 @@ const MAX_BYTES = 65_536;
 const MAX_ID_CHARS = 256;
 
 /**
- * The id of the conversation that an executor has left as the checkpoint `session`; undefined when there is none. The file lies where the
- * executor could write: no link is followed, and what comes of it is a text of one line.
+ * The conversation id that an executor left as the checkpoint `session`; undefined without one. The executor can write
+ * this folder, so no link is followed and only one line of text is accepted.
  */
 export function sessionLeftIn({ checkpoints }: RunWorkspace): string | undefined {
   let fd: number | undefined;
@@ -96,7 +96,7 @@ export function sessionLeftIn({ checkpoints }: RunWorkspace): string | undefined
     const stats = fstatSync(fd);
     if (!stats.isFile() || stats.size > MAX_BYTES) return undefined;
     const id: unknown = JSON.parse(readFileSync(fd, 'utf8'))?.data?.session_id;
-    // It becomes a word of a command line: what looks like a flag would be taken for one.
+    // The id becomes an argument, so it must not look like a flag.
     const isId = typeof id === 'string' && id.length <= MAX_ID_CHARS && /^[A-Za-z0-9][\w.:-]*$/.test(id);
     return isId ? id : undefined;
   } catch {

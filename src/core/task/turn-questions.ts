@@ -6,7 +6,7 @@ import { type Outcome, stopped } from '../run/outcome.ts';
 import type { RunLimits } from '../run/plan/run-plan.ts';
 import type { AttemptOptions, TurnHooks } from '../run/run-executor.ts';
 
-/** An answer in the words in which an agent is told it. */
+/** Formats an answer for the agent. */
 export interface GivenAnswer {
   question: string;
   answer: string;
@@ -14,7 +14,7 @@ export interface GivenAnswer {
 
 type Asked = { event: Readonly<Record<string, unknown>>; question: Question };
 
-/** The questions of one turn: asked by a program that has gone, they wait until they are answered, and go into the next turn. */
+/** The questions of one turn. The asking program has exited, so they wait for answers, which go into the next turn. */
 export class TurnQuestions implements TurnHooks {
   readonly #asked = new Map<string, Asked>();
   readonly #given: GivenAnswer[] = [];
@@ -35,8 +35,8 @@ export class TurnQuestions implements TurnHooks {
   }
 
   /**
-   * Waits until all questions are answered; nothing is left to do meanwhile, so that each blocks the run now. The answers, which are none when
-   * nobody answered what the agent could do without; or how the run ends instead.
+   * Waits until all questions are answered. No work is left meanwhile, so each question now blocks the run. Returns the
+   * answers, which may be empty when only optional questions stayed open; or the end of the run.
    */
   async answers(
     options: AttemptOptions,
@@ -47,7 +47,7 @@ export class TurnQuestions implements TurnHooks {
       await options.questions.end();
       return this.#given;
     }
-    // What the agent could put off until now blocks the run from here on: whoever follows it is to see that.
+    // An optional question blocks the run from now on, and its followers must see that.
     for (const asked of this.#asked.values()) {
       if (asked.event['blocking'] === true) continue;
       const { seq: _seq, ts: _ts, ...event } = asked.event;
@@ -73,7 +73,7 @@ export class TurnQuestions implements TurnHooks {
           resolve(
             stopped(
               'E_DEADLINE',
-              `the task still waited for an answer when its ${limits.timeoutS} s were up`,
+              `the task timed out after ${limits.timeoutS} s while it waited for an answer`,
             ),
           );
       };
@@ -88,7 +88,7 @@ export class TurnQuestions implements TurnHooks {
           const wasNeeded = this.#asked.get(actionId)?.event['blocking'] === true;
           this.#asked.delete(actionId);
           if (wasNeeded)
-            resolve(stopped('E_ACTION_TIMEOUT', `nobody answered '${actionId}' within ${timeoutS} s`));
+            resolve(stopped('E_ACTION_TIMEOUT', `'${actionId}' was not answered within ${timeoutS} s`));
           else this.#onNews();
         },
         onFailed: reject,
@@ -109,7 +109,7 @@ function cancellation(message: string): Outcome {
   return { state: 'cancelled', code: null, message, hint: null, retryable: false, byRunner: false };
 }
 
-/** An option is told by its number and its label, as the agent wrote it. */
+/** Names an option by its number and its label, as the agent wrote it. */
 export function inWords({ msg, action, options }: Question, answer: unknown): GivenAnswer {
   const chosen = options?.find(({ id }) => id === answer);
   const label = chosen?.label === undefined ? '' : ` (${chosen.label})`;
@@ -117,7 +117,7 @@ export function inWords({ msg, action, options }: Question, answer: unknown): Gi
   return { question: msg ?? action, answer: chosen === undefined ? text : `option ${chosen.id}${label}` };
 }
 
-/** All answers that a run has had so far, in the order of the questions. */
+/** All answers of a run so far, in the order of the questions. */
 export async function answersGiven(store: RunStore, runId: string): Promise<GivenAnswer[]> {
   const questions = await questionsOf(store, runId);
   return questions.flatMap(({ asked, answered }) =>

@@ -5,12 +5,12 @@ import type { RunWorkspace } from '../run/workspace.ts';
 import type { Executor, RunSlot } from './executors.ts';
 import type { TurnFile } from './responses/turn-file.ts';
 
-/** How an executor is started: the same words for each turn, so that what is confined stays the same. */
+/** The executor's start command: equal for each turn, so that its sandbox stays the same. */
 export const TURN_COMMAND: readonly string[] = ['sh', '-c', '. "${CANCEL_FILE%/*}/turn.sh"', 'task'];
 
 /**
- * Writes what is to be started in the next turn, where the executor can read it and not write: its folder, its home, its key, its words.
- * The key is read from its file inside of the sandbox; outside, it is in no environment.
+ * Writes the script for the next turn, which the executor can read but not write: its folder, home, key and arguments.
+ * The script reads the key from a file inside the sandbox, so the key is in no environment outside.
  */
 export function writeTurn(
   { toolControl }: RunWorkspace,
@@ -45,7 +45,7 @@ export function writeTurn(
     ...keyLines(executor, settings.secrets),
     ...(turn.isConfined ? ['IS_SANDBOX=1; export IS_SANDBOX'] : []),
     `cd ${quoted(root)} || exit 1`,
-    // What stands on the standard input would be taken for a part of the prompt.
+    // The program would read standard input as part of the prompt.
     `exec ${shellCommand(executor.argv(turn))}${hearsAnswers ? '' : ' </dev/null'}`,
   ];
   writeAtomic(join(toolControl, 'turn.sh'), `${lines.join('\n')}\n`, { mode: 0o644 });

@@ -10,15 +10,15 @@ import { findWorkflow, workflowFolders } from './file/find-workflow.ts';
 import { readWorkflow } from './file/read-workflow.ts';
 import type { Workflow } from './model.ts';
 
-/** What workflows are looked at with. */
+/** What checking workflows needs. */
 export interface WorkflowProject {
   config: LoadedConfig;
   registry: Pick<Registry, 'list' | 'errorCodes'>;
-  /** Names and paths that a caller gives begin here, and the paths that steps are given. */
+  /** The caller's working directory: relative names and paths of the caller and of steps start here. */
   cwd: string;
 }
 
-/** Everything that can be known of workflows before they run. The tools are looked up once for all of them. */
+/** Collects what workflows are checked against. The tools are looked up once for all workflows. */
 export async function surroundingsOf({ config, registry, cwd }: WorkflowProject): Promise<Surroundings> {
   const tools = await registry.list();
   const codes = await registry.errorCodes();
@@ -31,7 +31,7 @@ export async function surroundingsOf({ config, registry, cwd }: WorkflowProject)
   };
 }
 
-/** Reads a workflow file and holds it, and all that it contains, against what there is around it. */
+/** Reads a workflow file and checks it, and all that it contains, against the project. */
 export async function inspectWorkflow(
   file: string,
   surroundings: Surroundings,
@@ -44,8 +44,8 @@ export async function inspectWorkflow(
 }
 
 /**
- * The workflow that a caller names, by name or path, when it can be run. Throws E_WORKFLOW_INVALID with all that is wrong, and as
- * `findWorkflow` does.
+ * Finds a valid workflow by name or path. Throws E_WORKFLOW_INVALID with all problems, and the errors of
+ * `findWorkflow`.
  */
 export async function loadWorkflow(
   wanted: string,
@@ -58,7 +58,7 @@ export async function loadWorkflow(
   return { workflow, warnings };
 }
 
-/** All mistakes of a workflow as one error, in the words of the first. */
+/** All problems of a workflow as one error, with the message of the first. */
 export function invalidWorkflow(errors: readonly Problem[], wanted: string): AcorError {
   const [first, ...others] = errors;
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
@@ -70,7 +70,7 @@ export function invalidWorkflow(errors: readonly Problem[], wanted: string): Aco
       {
         operation: 'workflow.validate',
         input: { workflows: [wanted] },
-        why: 'List all mistakes of the workflow.',
+        why: 'List all problems of the workflow.',
       },
     ],
   });

@@ -3,16 +3,16 @@ import type { OnError } from '../../protocol/workflow-file.ts';
 import type { KeyPath } from '../config/yaml-file.ts';
 import type { Template } from './expression/template.ts';
 
-/** A workflow as the engine sees it: everything settled that the file left open. */
+/** A workflow as the engine reads it, with all defaults applied. */
 export interface Workflow {
   name: string;
   description: string | undefined;
-  /** The real path of the file, and the SHA-256 of its text: a resumed workflow must be the one that was begun. */
+  /** The real path of the file, and the SHA-256 of its text: a resume requires the same text. */
   file: string;
   digest: string;
   inputs: readonly WorkflowInput[];
   steps: readonly Step[];
-  /** Run one after the other when the others are over, however that came. */
+  /** Steps that run in sequence after the others have ended, whatever their outcome. */
   finally: readonly Step[];
   outputs: Readonly<Record<string, Template>>;
   timeoutS: number | undefined;
@@ -24,7 +24,7 @@ export type WorkflowInput = Pick<
   'name' | 'type' | 'required' | 'default' | 'description' | 'enum' | 'min' | 'max' | 'pattern' | 'secret'
 >;
 
-/** Where something stands in the file; both count from 1. */
+/** A place in the file, counted from 1. */
 export interface StepPlace {
   line: number;
   column: number;
@@ -33,12 +33,12 @@ export interface StepPlace {
 export interface StepCommon {
   /** The task id of the step. */
   name: string;
-  /** The keys that lead to it in the file. */
+  /** The keys that lead to the step in the file. */
   path: KeyPath;
   description: string | undefined;
-  /** The steps that must be over first; for one that names none, the step above it. */
+  /** The steps that must end first. A step without `needs` needs the step above it. */
   needs: readonly string[];
-  /** Asked once, before the items of a `foreach`. */
+  /** Evaluated once, before the items of a `foreach`. */
   when: Template | undefined;
   foreach: Foreach | undefined;
   retry: StepRetry;
@@ -48,21 +48,21 @@ export interface StepCommon {
 }
 
 export interface Foreach {
-  /** Gives a list. */
+  /** Evaluates to a list. */
   over: Template;
   maxItems: number;
-  /** Items at once; undefined is as many as the workflow allows. */
+  /** Concurrent items; undefined means the limit of the workflow. */
   maxConcurrency: number | undefined;
 }
 
-/** Tries after the first one, for errors of these classes or codes. */
+/** Retries after the first try, for errors of these classes or codes. */
 export interface StepRetry {
   max: number;
   on: readonly string[];
   backoffS: number;
 }
 
-/** What a step does, without when and how often. */
+/** The work of a step, without its order and retries. */
 export type StepWork =
   | { kind: 'tool'; tool: string; args: StepArguments }
   | {
@@ -72,26 +72,26 @@ export type StepWork =
       context: Template | undefined;
       options: readonly { id: string; label?: string | undefined; description?: string | undefined }[];
       schema: Record<string, unknown> | undefined;
-      /** Undefined when there is none: `null` is an answer. */
+      /** Undefined for no default: `null` is a valid answer. */
       default: unknown;
     }
   | { kind: 'parallel'; tasks: readonly Task[]; maxConcurrency: number | undefined }
-  /** `file` is absolute; for a name that no file has, where one would be. */
+  /** `file` is absolute. For a name that no file has, it is where the file would be. */
   | { kind: 'workflow'; file: string; inputs: Readonly<Record<string, Template>> }
   | { kind: 'pipe'; stages: readonly { tool: string; args: StepArguments }[] };
 
 export type Step = StepCommon & StepWork;
 
-/** One task of a parallel step; its task id is `<step>.<number or name>`. */
+/** One task of a parallel step. Its task id is `<step>.<number or name>`. */
 export type Task = Pick<StepCommon, 'name' | 'path' | 'retry' | 'onError' | 'timeoutS' | 'at'> &
   Exclude<StepWork, { kind: 'parallel' }>;
 
-/** Arguments word by word, as the tool takes them, or by the names of its inputs. */
+/** Arguments as words for the tool, or as values by input name. */
 export type StepArguments =
   | { form: 'words'; words: readonly Template[] }
   | { form: 'named'; values: Readonly<Record<string, Template>> };
 
-/** The inputs of a workflow as those of a tool, so that flags, checks and help are the same for both. */
+/** The workflow's inputs as input specs of a tool, so flags, checks and help work the same way. */
 export function inputSpecsOf({ inputs }: Pick<Workflow, 'inputs'>): InputSpec[] {
   return inputs.map((input) => ({ ...input, positional: false, multiple: false }));
 }

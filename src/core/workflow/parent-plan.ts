@@ -4,17 +4,23 @@ import type { RunPlan } from '../run/plan/run-plan.ts';
 import type { RunRequest } from '../run/run-request.ts';
 import type { RunnerServices } from '../run/services.ts';
 
-/** The plan of a run that consists of other runs, a workflow or a pipe: its children are confined, retried and counted, it is not. */
+/**
+ * The plan of a run that consists of child runs: a workflow or a pipe. Sandbox, retries and queue slots apply to its
+ * children, not to itself.
+ */
 export interface ParentPlan extends RunPlan {
   callerEnv: RunRequest['env'];
-  /** Also run children again of which it is unknown what they had already done. */
+  /** Whether to rerun children whose outcome is unknown. */
   isForced: boolean;
 }
 
-/** It starts no process of its own. */
+/** It starts no process itself. */
 const NOT_CONFINED = { backend: 'none', tier: 0, enforced: [], not_enforced: [] };
 
-/** Plans what workflows and pipes have in common. They are never retried as a whole: other runs may already use what their children made. */
+/**
+ * Plans what workflows and pipes have in common. A parent is never retried as a whole, because other runs may already
+ * use its children's output.
+ */
 export function planParent(
   services: RunnerServices,
   request: RunRequest,

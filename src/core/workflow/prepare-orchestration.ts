@@ -3,7 +3,7 @@ import type { RunRequest } from '../run/run-request.ts';
 import type { RunnerServices } from '../run/services.ts';
 import { SupervisorPool } from '../supervision/supervisor-pool.ts';
 
-/** Prepares the run of a workflow or a pipe. Its children are supervised by processes of this same program. */
+/** Prepares the run of a workflow or a pipe. Processes of this same program supervise its children. */
 export async function prepareOrchestration(
   services: RunnerServices,
   request: RunRequest,

@@ -10,8 +10,11 @@ import { fixText } from '../fix-text.ts';
 
 const output = z.object({
   root: z.string(),
-  agents: z.array(z.enum(AGENTS)).describe('Whose files the project has.'),
-  program: z.string().nullable().describe('What agents start as `acor`; null when it is not on the PATH.'),
+  agents: z.array(z.enum(AGENTS)).describe('The agents whose files the project has.'),
+  program: z
+    .string()
+    .nullable()
+    .describe('The program that agents start as `acor`; null when it is not on the PATH.'),
   files: z.array(
     z.object({
       path: z.string(),
@@ -25,7 +28,8 @@ const output = z.object({
 
 export const agentsCheck = acorOperation({
   name: 'agents.check',
-  summary: 'Hold the files that agents read against what this ACOR would write; each with its fix.',
+  summary:
+    'Compare the files that agents read with what this version of ACOR would write; each with its fix.',
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
@@ -39,7 +43,7 @@ export const agentsCheck = acorOperation({
       import('./agents/agent-texts.ts'),
     ]);
     const { root } = findProject(ctx.cwd);
-    const { agents, files } = checkAgents(root, await agentTexts());
+    const { agents, files } = checkAgents(root, await agentTexts(ctx.app.routes));
     const program = findProgram('acor', ctx.env) ?? null;
     const shown = files.map(({ path, agents: whose, state, detail, fix, next }) => ({
       path: relative(root, path),
@@ -50,7 +54,7 @@ export const agentsCheck = acorOperation({
     }));
     const data = { root, agents, program, files: shown };
     if (agents.length === 0) return { kind: 'data', data, next: [initAgents(AGENTS)] };
-    // What a person has changed on purpose is told of, and is no fault.
+    // A file that a person changed on purpose is listed, but is not a failure.
     const faulty = shown.filter(({ state }) => state !== 'current' && state !== 'changed');
     const [first] = faulty;
     if (first === undefined) return { kind: 'data', data };

@@ -5,7 +5,7 @@ import { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import type { HookAnswer, HookInput } from './agents/hook-input.ts';
 
-/** What each event is answered by. */
+/** The handler of each event. */
 const EVENTS: Readonly<
   Record<string, () => Promise<(input: HookInput, app: AcorApp) => Promise<HookAnswer>>>
 > = {
@@ -15,8 +15,8 @@ const EVENTS: Readonly<
 };
 
 /**
- * What the hooks of Claude Code, Codex and Gemini CLI start: JSON on standard input, JSON in the agent's own shape on stdout. Whatever
- * goes wrong is no opinion, since a hook that fails would stand in the agent's way.
+ * The command that the hooks of Claude Code, Codex and Gemini CLI start: JSON on standard input, JSON in the agent's own shape on stdout.
+ * An error becomes an empty answer (no opinion), because a hook that fails would block the agent.
  */
 export const agentsHook = acorOperation({
   name: 'agents.hook',
@@ -45,10 +45,11 @@ async function answerOf(
   text: string,
   { app, cwd }: { app: AcorApp; cwd: string },
 ): Promise<HookAnswer> {
-  if (!Object.hasOwn(EVENTS, event)) throw new Error('there is no such event');
+  if (!Object.hasOwn(EVENTS, event))
+    throw new Error('there is no such event; expected session-start, pre-tool or elicit');
   const { hookInput } = await import('./agents/hook-input.ts');
   const input = hookInput.parse(JSON.parse(text));
-  // The agent's own folder is that of its session; where the hook is started may be another.
-  const there = new AcorApp({ cwd: resolve(cwd, input.cwd ?? '.'), env: app.env });
+  // The agent may start the hook in another folder than that of its session.
+  const there = new AcorApp({ routes: app.routes, cwd: resolve(cwd, input.cwd ?? '.'), env: app.env });
   return (await EVENTS[event]!())(input, there);
 }

@@ -10,7 +10,7 @@ export const agentsPlugin = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    output: z.string().describe('The folder of the plugin; it must be empty, or hold this plugin.'),
+    output: z.string().describe('The folder of the plugin; it must be empty, or contain this plugin.'),
     dry_run: z.boolean().default(false).describe('List what would be written, and write nothing.'),
   }),
   output: z.object({ folder: z.string(), dry_run: z.boolean(), files: z.array(plannedFile) }),
@@ -23,7 +23,7 @@ export const agentsPlugin = acorOperation({
       import('../../core/authoring/scaffold/write-files.ts'),
     ]);
     const folder = resolve(ctx.cwd, output);
-    const files = planPlugin(folder, await agentTexts());
+    const files = planPlugin(folder, await agentTexts(ctx.app.routes));
     if (!dry_run) writeFiles(files, folder);
     return { kind: 'data', data: { folder, dry_run, files: files.map((file) => shownFile(file, folder)) } };
   },

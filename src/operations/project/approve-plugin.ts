@@ -8,14 +8,12 @@ import type { Plugins } from '../../core/plugins/plugins.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { approve } from '../../protocol/next-steps.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
-import { commandOf } from '../command-forms.ts';
-import type { ApprovalLine } from '../tool/approval-line.ts';
-import { giveApproval, validLine } from '../tool/give-approval.ts';
+import { type ApprovalLine, giveApproval, validLine } from '../tool/give-approval.ts';
 
 const WORDS = [
-  'It is a module that runs with all your rights, outside of any sandbox, whenever tools are listed or run in this project.',
-  'It may hide tools, refuse runs, lower their limits, read their events, and say how tools of its languages are started.',
-  'Read it first, and what it names by relative paths.',
+  'It is a module that runs with all your rights, outside of any sandbox, each time tools are listed or run in this project.',
+  'It can hide tools, reject runs, lower their limits, read their events, and define how tools of its languages start.',
+  'Read it first, and the files that it imports by relative paths.',
 ];
 
 /** Has a person approve a plugin, by `plugin:<name>`. Throws E_APPROVAL_REQUIRED where no person sits at a terminal. */
@@ -34,22 +32,21 @@ export async function approvePlugin(
         {
           operation: 'config.show',
           input: { key: 'plugins' },
-          why: 'See which plugins the configuration names.',
+          why: 'List the configured plugins.',
         },
       ],
     });
   }
   if (approval.state === 'valid') return validLine(approvalName, approval.approval);
   if (ctx.person === null) {
-    const step = approve(approvalName);
     const { read: _, ...state } = approval;
     throw new AcorError(
       'E_APPROVAL_REQUIRED',
       `'${approvalName}' does not run: ${whyNotApproved(approval)}`,
       {
-        hint: `A person must read it and run this at a terminal: ${commandOf(step)}`,
+        hint: 'A person must read the plugin and approve it at a terminal.',
         details: { ...state, plugin: nameIn(approvalName) },
-        next: [step],
+        next: [approve(approvalName)],
       },
     );
   }
@@ -58,7 +55,7 @@ export async function approvePlugin(
   return giveApproval(store, root, subject, approval, digestNow, ctx.person);
 }
 
-/** How the approval of a plugin stands that was given before. */
+/** The state of a stored approval of a plugin. */
 export function listedPlugin(
   plugins: Plugins | undefined,
   { tool, digest, by, at, files }: StoredApproval,

@@ -3,7 +3,7 @@ import type { Finding } from '../../core/authoring/validation/finding.ts';
 import { withoutNext } from '../../core/config/problem.ts';
 import { fixText } from '../fix-text.ts';
 
-/** What is wrong with a file. */
+/** One problem of a file, as data shows it. */
 export const findingShape = z.object({
   file: z.string(),
   line: z.int().describe('From 1; 0 is the whole file.'),

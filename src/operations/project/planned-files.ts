@@ -3,18 +3,18 @@ import * as z from 'zod';
 import type { PlannedFile } from '../../core/authoring/scaffold/planned-file.ts';
 import { fixText } from '../fix-text.ts';
 
-/** One file in the answer of what writes a project's files. */
+/** One file in the answer of a command that writes files of a project. */
 export const plannedFile = z.object({
-  path: z.string().describe('From the project’s folder on; absolute when it lies outside.'),
+  path: z.string().describe('Relative to the project’s folder; absolute when it is outside.'),
   action: z.enum(['create', 'merge', 'replace', 'change', 'move', 'keep', 'unchanged', 'could_not']),
   why: z.string().optional(),
-  by_hand: z.string().optional().describe('What a person does about it.'),
+  by_hand: z.string().optional().describe('What a person must do by hand.'),
   lines: z.array(z.object({ line: z.int(), before: z.string(), after: z.string() })).optional(),
 });
 
 export type ShownFile = z.output<typeof plannedFile>;
 
-/** A planned file as it is told: without its text. */
+/** A planned file as data shows it: without its content. */
 export function shownFile({ path, action, why, by_hand, next, lines }: PlannedFile, root: string): ShownFile {
   const fromRoot = relative(root, path);
   return {

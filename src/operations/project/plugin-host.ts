@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { acorOperation } from '../define.ts';
 
-/** The process of a plugin, in the compiled program. Nobody calls it by hand: it reads questions from standard input. */
+/** The process of a plugin, in the compiled program. Internal: ACOR starts it and writes requests to its standard input. */
 export const pluginHost = acorOperation({
   name: 'plugin.host',
-  summary: 'Run a plugin apart from what it takes part in (used by ACOR itself).',
+  summary: 'Run a plugin in a process of its own (used by ACOR itself).',
   effect: 'writes',
   idempotent: false,
   rateLimit: null,

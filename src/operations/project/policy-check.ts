@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { approve } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
-import { standingOf, standingShape } from '../tool/policy-status.ts';
+import { policyStatusOf, policyStatusShape } from '../tool/policy-status.ts';
 
-const output = standingShape.extend({
+const output = policyStatusShape.extend({
   tool: z.string(),
   level: z.enum(['minimal', 'standard', 'privileged']),
 });
@@ -11,7 +11,7 @@ const output = standingShape.extend({
 export const policyCheck = acorOperation({
   name: 'policy.check',
   summary:
-    'Say what the policy thinks of a tool, or of a call of it: every violation, and every file that took part.',
+    'Check a tool, or a call of it, against the policy: every violation, and every policy file that applied.',
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
@@ -20,7 +20,7 @@ export const policyCheck = acorOperation({
     args: z
       .array(z.string())
       .default([])
-      .describe("The tool's arguments, when a call of it is to be checked: they may grant paths."),
+      .describe('Arguments of the tool, to check this call of it: they may grant paths.'),
   }),
   output,
   positionals: ['tool'],
@@ -31,18 +31,18 @@ export const policyCheck = acorOperation({
   async run(input, ctx) {
     const project = await ctx.app.project();
     const tool = await project.registry.find(input.tool);
-    const standing = await standingOf(project, tool, {
+    const status = await policyStatusOf(project, tool, {
       cwd: ctx.cwd,
       env: ctx.env,
       caller: ctx.app.caller,
       ...(input.args.length > 0 && { args: input.args }),
     });
-    const isApproved = standing.approval.state === 'not_needed' || standing.approval.state === 'valid';
+    const isApproved = status.approval.state === 'not_needed' || status.approval.state === 'valid';
     return {
       kind: 'data',
-      data: { tool: tool.name, level: tool.manifest.permissions.level, ...standing },
-      exit: standing.allowed && isApproved ? 0 : 2,
-      ...(standing.allowed && !isApproved && { next: [approve(tool.name)] }),
+      data: { tool: tool.name, level: tool.manifest.permissions.level, ...status },
+      exit: status.allowed && isApproved ? 0 : 2,
+      ...(status.allowed && !isApproved && { next: [approve(tool.name)] }),
     };
   },
 });

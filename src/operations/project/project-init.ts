@@ -13,6 +13,7 @@ import {
   runTool,
   validateStrictly,
 } from '../../protocol/next-steps.ts';
+import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { plannedFile, shownFile } from './planned-files.ts';
 
@@ -27,22 +28,22 @@ export const projectInit = acorOperation({
     template: z
       .enum(TEMPLATES)
       .optional()
-      .describe('The language of the first tool; python where there is one, else bash.'),
+      .describe('The language of the first tool; by default python if it is installed, else bash.'),
     from_existing: z
       .boolean()
       .default(false)
-      .describe('Move a project with tools/run.py and tools/<name>/cli.py over, so that its tools run.'),
+      .describe('Convert a project with tools/run.py and tools/<name>/cli.py, so that ACOR runs its tools.'),
     agents: z
       .string()
       .optional()
       .describe(
-        'Also the files by which these agents find ACOR: claude, codex, gemini, separated by commas.',
+        'Also write the files by which these agents find ACOR: claude, codex, gemini, separated by commas.',
       ),
     force: z
       .boolean()
       .default(false)
-      .describe('Replace files that ACOR wrote and that differ; what they held is kept in .acor/replaced/.'),
-    dry_run: z.boolean().default(false).describe('Say what would happen to each file, and write nothing.'),
+      .describe('Replace files that ACOR wrote and that were changed; .acor/replaced/ keeps the old ones.'),
+    dry_run: z.boolean().default(false).describe('Show what would happen to each file, and write nothing.'),
   }),
   output: z.object({
     root: z.string(),
@@ -61,7 +62,7 @@ export const projectInit = acorOperation({
   ],
   async run(input, ctx) {
     const { initProject } = await import('../../core/authoring/scaffold/init-project.ts');
-    // Mistakes in the flag are told before anything is written.
+    // Report a mistake in the flag before writing anything.
     const forAgents = input.agents === undefined ? undefined : await planForAgents(input.agents, input, ctx);
     const done = await initProject({
       root: ctx.cwd,
@@ -89,10 +90,10 @@ function notesOf({ above, build }: Initialised, root: string): string[] {
   const notes: string[] = [];
   if (above !== null)
     notes.push(
-      `${root} lies in the project ${above}. In here it is the new project that counts: its tools, its runs.`,
+      `${root} is inside the project ${above}. Commands in ${root} use the new project: its tools, its runs.`,
     );
   if (build?.built === false)
-    notes.push(`The first tool is still to be built, with ${build.command}: ${build.why}`);
+    notes.push(`The first tool is not built yet (${build.why}). Build it with: ${build.command}`);
   return notes;
 }
 
@@ -114,7 +115,7 @@ function nextOf(
 async function planForAgents(
   agents: string,
   { force }: { force: boolean },
-  { cwd, env }: { cwd: string; env: Readonly<Record<string, string | undefined>> },
+  { app, cwd, env }: { app: AcorApp; cwd: string; env: Readonly<Record<string, string | undefined>> },
 ): Promise<{ files: PlannedFile[]; notes: string[] }> {
   const [{ readAgents }, { planAgents }, { agentTexts }] = await Promise.all([
     import('../../core/authoring/agents/agents.ts'),
@@ -122,11 +123,13 @@ async function planForAgents(
     import('./agents/agent-texts.ts'),
   ]);
   const names = readAgents(agents);
-  const files = planAgents(cwd, names, await agentTexts(), { force });
-  const notes = ['Agents use project settings only once a person trusts the folder; each of them asks.'];
+  const files = planAgents(cwd, names, await agentTexts(app.routes), { force });
+  const notes = [
+    'Agents use project settings only after a person trusts the folder; each agent asks for that.',
+  ];
   if (findProgram('acor', env) === undefined)
     notes.push(
-      'acor is not on the PATH, where agents look for it: link it there, for example in ~/.local/bin.',
+      'acor is not on the PATH, where agents look for it. Link it into a folder of the PATH, such as ~/.local/bin.',
     );
   return { files, notes };
 }

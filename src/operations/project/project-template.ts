@@ -13,12 +13,12 @@ export const projectTemplate = acorOperation({
   idempotent: false,
   rateLimit: null,
   input: z.object({
-    language: z.enum(TEMPLATES).describe('What it is written in.'),
+    language: z.enum(TEMPLATES).describe('The language of the tool.'),
     name: z.string().default('hello').describe('The name of the tool.'),
     output: z
       .string()
       .optional()
-      .describe('The folder that the tool’s own folder is put into; tools/ of the project without it.'),
+      .describe('The parent of the tool’s folder; by default tools/ of the project.'),
     dry_run: z.boolean().default(false).describe('List what would be written, and write nothing.'),
   }),
   output: z.object({
@@ -47,9 +47,10 @@ export const projectTemplate = acorOperation({
     const notes: string[] = [];
     if (!isFound)
       notes.push(
-        'The project does not look for tools there: add the folder to project.tools_dirs in .acor/config.yaml.',
+        'The project does not look for tools there. Add the folder to project.tools_dirs in .acor/config.yaml.',
       );
-    if (build?.built === false) notes.push(`It is still to be built, with ${build.command}: ${build.why}`);
+    if (build?.built === false)
+      notes.push(`The tool is not built yet (${build.why}). Build it with: ${build.command}`);
     const shown = files.map((file) => shownFile(file, config.root));
     return {
       kind: 'data',

@@ -11,7 +11,7 @@ import { shellCommand } from '../../util/shell-quote.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import { acorOperation } from '../define.ts';
 
-/** What brings ACOR itself up to date, from where it came: a package of its name may be anybody's. */
+/** The command that updates ACOR itself from where it was installed: a package named acor in a registry may be another author's. */
 function selfUpdate(): string {
   const { packageRoot } = sdkPaths();
   const folder = dirname(packageRoot);
@@ -22,9 +22,9 @@ function selfUpdate(): string {
 
 const change = z.object({
   file: z.string(),
-  steps: z.array(z.string()).describe('What was done, or would be.'),
+  steps: z.array(z.string()).describe('The changes, made or (with --dry-run) planned.'),
   diff: z.string().describe('Unified.'),
-  backup: z.string().nullable().describe('Where the file as it was is kept.'),
+  backup: z.string().nullable().describe('The copy of the file from before the change.'),
 });
 
 const output = z.object({
@@ -66,12 +66,12 @@ export const projectUpgrade = acorOperation({
     const subject = await openSubject([], { cwd: ctx.cwd, env: ctx.env });
     const wanted = input.config ? { ...subject, tools: [] } : subject;
     for (const { file: renewed, diff } of await renewFiles(wanted, { dryRun })) {
-      const steps = ['Outdated keys are written as they are today.'];
+      const steps = ['Outdated keys are renamed to the current ones.'];
       changes.push({ file: renewed, steps, diff, backup: null });
     }
     const version = input.config ? null : await updateVersionFile(root, { dryRun });
     if (version !== null && version.diff !== '') {
-      const steps = ['The versions of the shapes are those of this ACOR.'];
+      const steps = ['The versions of the schemas are set to those of this ACOR.'];
       changes.push({ ...version, steps, backup: null });
     }
     return {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { Finding } from '../../core/authoring/validation/finding.ts';
-import { mendFiles } from '../../core/authoring/validation/fixes/fix-files.ts';
+import { fixFiles } from '../../core/authoring/validation/fixes/fix-files.ts';
 import { RULES } from '../../core/authoring/validation/rules.ts';
 import { openSubject } from '../../core/authoring/validation/subject.ts';
 import { validate } from '../../core/authoring/validation/validate.ts';
@@ -13,17 +13,17 @@ const output = z.object({
   findings: z.array(findingShape),
   errors: z.int(),
   warnings: z.int(),
-  tools: z.int().describe('How many tools were looked at.'),
+  tools: z.int().describe('How many tools were checked.'),
   fixed: z
     .array(z.object({ file: z.string(), rules: z.array(z.string()), diff: z.string() }))
-    .describe('With --fix: the files that were changed, or would be.'),
+    .describe('With --fix: the files that were changed, or with --dry-run would be.'),
   dry_run: z.boolean(),
 });
 
 export const projectValidate = acorOperation({
   name: 'project.validate',
   summary:
-    'Check configuration, manifests, error codes, policies and workflows; every finding with its place and its fix.',
+    'Check configuration, manifests, error codes, policies and workflows; every finding has its place and its fix.',
   effect: 'writes',
   idempotent: true,
   rateLimit: null,
@@ -31,9 +31,9 @@ export const projectValidate = acorOperation({
     targets: z
       .array(z.string())
       .default([])
-      .describe('Tools by name, files or folders; left out, the whole project.'),
-    strict: z.boolean().default(false).describe('Take warnings for errors.'),
-    fix: z.boolean().default(false).describe('Mend what is safe; comments and order stay as they are.'),
+      .describe('Tools by name, files or folders; by default the whole project.'),
+    strict: z.boolean().default(false).describe('Treat warnings as errors.'),
+    fix: z.boolean().default(false).describe('Fix what is safe to fix; comments and order stay as they are.'),
     check_versions: z
       .boolean()
       .default(false)
@@ -50,7 +50,7 @@ export const projectValidate = acorOperation({
     const { pluginsOf } = await import('../../core/project/open-project.ts');
     const surroundings = { cwd: ctx.cwd, env: ctx.env, pluginsOf };
     let subject = await openSubject(input.targets, surroundings);
-    const fixed = input.fix ? await mendFiles(subject, { dryRun: input.dry_run }) : [];
+    const fixed = input.fix ? await fixFiles(subject, { dryRun: input.dry_run }) : [];
     if (fixed.length > 0 && !input.dry_run) subject = await openSubject(input.targets, surroundings);
     const found = await validate(subject, {
       strict: input.strict,
@@ -69,8 +69,8 @@ export const projectValidate = acorOperation({
       fixed,
       dry_run: input.dry_run,
     };
-    const mendable = !input.fix && findings.some(({ rule }) => RULES[rule]?.fixed !== undefined);
-    const fixing = mendable ? [previewFixes(input.targets)] : [];
+    const isFixable = !input.fix && findings.some(({ rule }) => RULES[rule]?.fixed !== undefined);
+    const fixing = isFixable ? [previewFixes(input.targets)] : [];
     const [first] = errors;
     if (first === undefined) return { kind: 'data', data, next: fixing };
     return { kind: 'failure', error: refusal(errors, first, fixing, subject.workflowFiles), data };
@@ -82,7 +82,7 @@ function previewFixes(targets: readonly string[]): NextStep {
   return { operation: 'project.validate', input, why: 'See what would be fixed.' };
 }
 
-/** The code of the files that are wrong: one that keeps a single tool from running, or one that keeps all from it. */
+/** One error for all findings. Its code says whether only tools, only workflows, or the whole project are invalid. */
 function refusal(
   errors: readonly Finding[],
   first: Finding,

@@ -2,7 +2,7 @@ import type { OperationContext } from '../../compose/operation.ts';
 import type { DialogEnd } from '../../core/supervision/follow-run.ts';
 import type { AcorApp } from '../acor-app.ts';
 
-/** What puts the questions of a run to the person at the terminal; undefined where nobody can be asked, or nobody may answer. */
+/** Returns the function that asks the person at the terminal; undefined when there is no person, or this caller may not answer. */
 export async function askAtTerminal(
   runId: string,
   ctx: OperationContext<AcorApp>,

@@ -6,7 +6,7 @@ import type { InputSpec } from '../../protocol/manifest.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import type { AcorApp } from '../acor-app.ts';
 
-/** A tool as help, flags and completion see it. Throws E_TOOL_NOT_FOUND and E_MANIFEST_INVALID. */
+/** Describes a tool for help, flags and completion. Throws E_TOOL_NOT_FOUND and E_MANIFEST_INVALID. */
 export async function calleeOfTool(name: string, app: AcorApp): Promise<ForwardedCommand> {
   const { manifest } = await app.tool(name);
   const inputs = inputsOf(manifest);

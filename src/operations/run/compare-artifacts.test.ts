@@ -21,8 +21,8 @@ function compare(
   );
 }
 
-describe('the artifacts of two runs', () => {
-  it('are the same by what is in them, whatever the folders of the runs', () => {
+describe('comparing the artifacts of two runs', () => {
+  it('compares by content, not by the folders of the runs', () => {
     const { same, differing } = compare(
       [
         artifact(`${OLD}/work/b.txt`, 'bb'),
@@ -38,7 +38,7 @@ describe('the artifacts of two runs', () => {
     assert.deepEqual([same, differing], [['/data/c', 'artifacts/a.txt', 'work/b.txt'], []]);
   });
 
-  it('differ when one has changed, is gone or is new, and both sides are told', () => {
+  it('reports both sides of an artifact that changed, is missing or is new', () => {
     const changed = [artifact(`${OLD}/work/x`, 'one'), artifact(`${NEW}/work/x`, 'other')] as const;
     const gone = artifact(`${OLD}/work/gone`, 'g');
     const added = artifact(`${NEW}/work/added`, 'n');
@@ -51,7 +51,7 @@ describe('the artifacts of two runs', () => {
     ]);
   });
 
-  it('are matched by the target where a run keeps its output in its folder, and so is what lies in it', () => {
+  it('matches an output that a run keeps in its folder, and the files in it, by its target', () => {
     const targets = { 'work/.staged/out/report': '/data/report' };
     const kept = `${NEW}/work/.staged/out/report`;
     const { same, differing } = compare(
@@ -66,7 +66,7 @@ describe('the artifacts of two runs', () => {
     );
   });
 
-  it('are matched by the target in both when the recorded run was itself executed again', () => {
+  it('matches by the target on both sides when the recorded run is itself a replay', () => {
     const { same } = compare(
       [artifact(`${OLD}/work/.staged/out/r`, 'r')],
       [artifact(`${NEW}/work/.staged/out/r`, 'r')],

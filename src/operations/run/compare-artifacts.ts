@@ -1,11 +1,13 @@
 import * as z from 'zod';
+import type { Answer, StreamEnd } from '../../compose/operation.ts';
+import { listArtifacts } from '../../protocol/next-steps.ts';
 
 const side = z
   .object({ path: z.string(), size: z.int().describe('In bytes.'), sha256: z.string() })
   .nullable();
 
-/** How the artifacts of two runs compare; null stands for one that only the other run made. */
-export const artifactComparison = z.object({
+/** How the artifacts of two runs compare; null means that only the other run made it. */
+const artifactComparison = z.object({
   same: z.array(z.string()),
   differing: z.array(
     z.object({
@@ -16,9 +18,9 @@ export const artifactComparison = z.object({
   ),
 });
 
-export type ArtifactComparison = z.output<typeof artifactComparison>;
+type ArtifactComparison = z.output<typeof artifactComparison>;
 
-/** What is known of an artifact without opening it. */
+/** An artifact as the log records it. */
 interface Artifact {
   path: string;
   size: number;
@@ -26,8 +28,8 @@ interface Artifact {
 }
 
 /**
- * Holds the artifacts of a run against those of an earlier one, by name: the path within the run's folder, or the absolute
- * one. `targets` are the outputs that a run keeps in its folder, and the absolute paths for which they are meant.
+ * Compares the artifacts of two runs by name: the path within the run's folder, or the absolute path. `targets` maps each output that a
+ * run keeps in its folder to the absolute path of its target.
  */
 export function compareArtifacts(
   recorded: { runId: string; artifacts: readonly Artifact[] },
@@ -53,7 +55,7 @@ function byName(
 }
 
 function nameOf(path: string, runId: string, targets: ReadonlyMap<string, string>): string {
-  // The project may have been moved, or reached through a link: only the id says where the run's folder begins.
+  // The project may have been moved, or opened through a link, so only the run id marks where the run's folder begins.
   const mark = `/${runId}/`;
   const at = path.indexOf(mark);
   if (at === -1) return path;
@@ -69,4 +71,40 @@ function sideOf(artifact: Artifact | undefined): z.output<typeof side> {
   return artifact === undefined
     ? null
     : { path: artifact.path, size: artifact.size, sha256: artifact.sha256 };
+}
+
+/** The answer of `acor replay --execute`: the new run, the recorded run, and how their artifacts compare. */
+export const replayed = z.object({
+  run_id: z.string(),
+  replays: z.string(),
+  state: z.enum(['completed', 'failed', 'cancelled']),
+  artifacts: artifactComparison,
+  same: z.boolean().describe('Whether both runs made the same artifacts.'),
+});
+
+export type Replayed = z.output<typeof replayed>;
+
+/** The end of a replay: exit code 1 when the new run failed or an artifact differs. */
+export function comparisonEnd(answer: Answer<unknown>, data: Replayed): StreamEnd<Replayed> {
+  const notes = linesOf(data).map((line) => `acor: ${line}`);
+  if (answer.kind === 'failure') return { answer: { ...answer, data }, notes };
+  const next = data.same ? [] : [data.replays, data.run_id].map(listArtifacts);
+  return { answer: { kind: 'data', data, exit: answer.exit || (data.same ? 0 : 1), next }, notes };
+}
+
+/** The comparison in words, for stderr: the last event on stdout is `runner_end`. */
+function linesOf({ run_id, replays, artifacts }: Replayed): string[] {
+  const { same, differing } = artifacts;
+  const count = same.length + differing.length;
+  const head =
+    differing.length === 0
+      ? `run ${run_id} made the same ${count} artifact(s) as run ${replays}`
+      : `${differing.length} of ${count} artifact(s) differ between run ${replays} and run ${run_id}`;
+  return [head, ...differing.map(differenceOf)];
+}
+
+function differenceOf({ path, recorded, now }: ArtifactComparison['differing'][number]): string {
+  const words = (artifact: typeof recorded) =>
+    artifact === null ? 'nothing' : `${artifact.size} bytes, sha256 ${artifact.sha256.slice(0, 12)}`;
+  return `${path}: recorded ${words(recorded)}; now ${words(now)}`;
 }

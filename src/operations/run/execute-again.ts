@@ -8,15 +8,15 @@ import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
 import { recordedRequest } from '../../core/supervision/recorded-request.ts';
-import { previewReplay } from '../../protocol/next-steps.ts';
+import { listArtifacts, previewReplay } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
+import { commandOf } from '../command-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
-import { compareArtifacts } from './compare-artifacts.ts';
-import { comparisonEnd, type Replayed } from './report-comparison.ts';
+import { compareArtifacts, comparisonEnd, type Replayed } from './compare-artifacts.ts';
 import { type shownPlan, showPlan } from './show-plan.ts';
 
-/** The flags of `acor replay` that say how a run is executed again. */
+/** The flags of `acor replay` for `--execute`. */
 export interface ExecuteFlags {
   stream: boolean;
   dry_run: boolean;
@@ -44,12 +44,12 @@ export async function executeAgain(
   const { planRun } = await import('../../core/run/plan/plan.ts');
   const targets = targetsOf(await planRun(services, request));
   const started = await run(services, request, manifest.actions.length > 0, flags, ctx);
-  // Without --detach a run that was started always has events.
+  // Without --detach a started run always has events.
   if (started.kind !== 'events') throw new Error('the run that was started has no events');
   return { ...started, ended: async () => compared(await started.ended(), record, targets, services, ctx) };
 }
 
-/** The end of the new run, with how its artifacts compare to those of the recorded one. */
+/** Adds the comparison with the recorded artifacts to the end of the new run. */
 async function compared(
   end: StreamEnd<EndedRun | StartedRun>,
   record: RunRecord,
@@ -59,9 +59,9 @@ async function compared(
 ): Promise<StreamEnd<Replayed>> {
   const { data: summary } = end.answer;
   if (summary === undefined || !isSummary(summary)) {
-    // It waits for an answer, or is not followed any more: there is nothing to compare yet.
+    // The run waits for an answer, or the caller stopped following it: there is nothing to compare yet.
     ctx.note(
-      `acor: the artifacts are not compared; those of the recorded run: acor artifacts ${record.run_id}`,
+      `acor: the new run has not ended, so its artifacts were not compared. List the recorded ones with: ${commandOf(listArtifacts(record.run_id))}`,
     );
     return end as StreamEnd<never>;
   }
@@ -97,7 +97,7 @@ function isSummary(answer: EndedRun | StartedRun): answer is EndedRun {
   return 'artifacts' in answer;
 }
 
-/** The outputs that stay in a run's folder, by their place in it, and where they would stand otherwise. */
+/** Maps each output that stays in the run's folder to its target. */
 function targetsOf({ workspace, staged }: ToolPlan): Map<string, string> {
   const { dir } = workspace;
   return new Map(staged.map((output) => [relative(dir, output.staged), output.target]));
@@ -116,8 +116,12 @@ function withCommand(
 }
 
 function destroys({ run_id, tool }: RunRecord): AppError {
-  return new AppError('E_USAGE', `'${tool}' destroys things (effects: destroys), and would do so once more`, {
-    hint: 'Look at what it would do with --dry-run; if that is meant, add --force.',
-    next: [previewReplay(run_id)],
-  });
+  return new AppError(
+    'E_USAGE',
+    `tool '${tool}' is destructive (effects: destroys), and executing the run again would repeat that`,
+    {
+      hint: 'Preview it with --dry-run. To execute it, add --force.',
+      next: [previewReplay(run_id)],
+    },
+  );
 }

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RunStore } from '../../core/ports/run-store.ts';
 import { atRecordedPace } from './recorded-pace.ts';
 
-/** The longest delay that a timer takes. */
+/** The longest delay of a timer. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** How fast a recording is played: `speed` times as fast as it was recorded, or without any wait. `endMs` is when its run ended. */
+/** How fast to play a recording: `speed` times as fast as it was recorded, or without any wait. `endMs` is when its run ended. */
 export type Pace = { speed: number; endMs: number } | 'at-once';
 
-/** Yields the stored events of a run that is over, byte for byte and each when it is due, until `signal` ends it. */
+/** Yields the stored events of an ended run, byte for byte, each when it is due, until `signal` aborts. */
 export async function* playRecording(
   store: RunStore,
   runId: string,
@@ -33,7 +33,7 @@ async function waitUntil(dueMs: number, signal: AbortSignal): Promise<void> {
   for (;;) {
     const leftMs = dueMs - performance.now();
     if (leftMs <= 0 || signal.aborted) return;
-    // The signal ends the wait early; the loop looks at it.
+    // An abort ends the wait early; the loop checks for it.
     await delay(Math.min(leftMs, MAX_TIMER_MS), undefined, { signal }).catch(() => {});
   }
 }

@@ -3,7 +3,7 @@ import { problemText } from '../../core/config/problem.ts';
 import type { PreparedAnswer } from '../../core/run/answers/questions.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 
-/** The answers that a caller gives beforehand: those of `--answer ACTION=VALUE` win over those of the file. */
+/** The answers that a caller gives in advance. Those of `--answer ACTION=VALUE` override those of the file. */
 export async function preparedAnswers(
   given: readonly string[],
   file: string | undefined,
@@ -12,7 +12,7 @@ export async function preparedAnswers(
   const fromFlags = given.map((text) => {
     const equals = text.indexOf('=');
     if (equals > 0) return beforehand(text.slice(0, equals), jsonOrText(text.slice(equals + 1)));
-    throw new AcorError('E_USAGE', `--answer ${text}: it must be ACTION=VALUE`, {
+    throw new AcorError('E_USAGE', `--answer ${text}: must be ACTION=VALUE`, {
       hint: `For example: --answer choose_strategy=strict, or --answer 'limits={"rows":10}'`,
     });
   });

@@ -4,7 +4,7 @@ import { atRecordedPace } from './recorded-pace.ts';
 
 const BEGUN_MS = Date.parse('2030-01-01T00:00:00Z');
 
-/** A line of a log, so many milliseconds after the first one. */
+/** A line of a log, `atMs` milliseconds after the first one. */
 function line(atMs: number, type = 'log'): string {
   return `${JSON.stringify({ type, ts: new Date(BEGUN_MS + atMs).toISOString() })}\n`;
 }
@@ -13,7 +13,7 @@ async function* inBatches(batches: readonly string[]) {
   for (const batch of batches) yield Buffer.from(batch);
 }
 
-/** When the lines are due, and that they are whole. */
+/** When the lines are due; asserts that they are complete. */
 async function pace(batches: readonly string[], options: { speed?: number; endMs?: number } = {}) {
   const { speed = 1, endMs = 3_600_000 } = options;
   const due: [dueMs: number, lines: number][] = [];
@@ -31,8 +31,8 @@ async function pace(batches: readonly string[], options: { speed?: number; endMs
   return due;
 }
 
-describe('a recording at its pace', () => {
-  it('has each line due when it came, and those that came together at once', async () => {
+describe('the pace of a replay', () => {
+  it('makes each line due when it came, and lines of the same time together', async () => {
     const lines = [line(0), line(0), line(40), line(1040), line(1040)];
     const expected = [
       [0, 2],
@@ -42,7 +42,7 @@ describe('a recording at its pace', () => {
     assert.deepEqual(await pace([lines.join('')]), expected);
   });
 
-  it('goes on over the border of two batches', async () => {
+  it('continues across two batches', async () => {
     assert.deepEqual(await pace([line(0) + line(5), line(5), line(9)]), [
       [0, 1],
       [5, 1],
@@ -51,14 +51,14 @@ describe('a recording at its pace', () => {
     ]);
   });
 
-  it('goes faster or slower as it is told', async () => {
+  it('scales the times by speed', async () => {
     const lines = [line(0) + line(30) + line(50)];
     const dueAt = async (speed: number) => (await pace(lines, { speed })).map(([dueMs]) => dueMs);
     assert.deepEqual(await dueAt(10), [0, 3, 5]);
     assert.deepEqual(await dueAt(0.5), [0, 60, 100]);
   });
 
-  it('waits for nothing when the clock went back, and goes on from there', async () => {
+  it('adds no wait when the clock went back, and continues from there', async () => {
     assert.deepEqual(await pace([line(100) + line(200) + line(50) + line(80)]), [
       [0, 1],
       [100, 2],
@@ -66,7 +66,7 @@ describe('a recording at its pace', () => {
     ]);
   });
 
-  it('never takes longer than the run did, whatever timestamps a tool has written', async () => {
+  it('is never longer than the run, whatever timestamps a tool wrote', async () => {
     const century = 3_155_760_000_000;
     assert.deepEqual(
       await pace([line(0) + line(century) + line(10) + line(century) + line(20)], { endMs: 20 }),
@@ -77,7 +77,7 @@ describe('a recording at its pace', () => {
     );
   });
 
-  it('leaves out the pause between the end of an attempt and the next one', async () => {
+  it('skips the pause between two attempts', async () => {
     const day = 86_400_000;
     const lines = [line(0), line(30, 'runner_end'), line(day, 'runner_state'), line(day + 7, 'runner_end')];
     assert.deepEqual(
@@ -86,7 +86,7 @@ describe('a recording at its pace', () => {
     );
   });
 
-  it('tells a line without a time, or one that is damaged, with the line before', async () => {
+  it('emits a line without a time, or a damaged line, together with the line before', async () => {
     assert.deepEqual(await pace([`${line(0)}{"type":"log"}\n${line(4)}{"ts":tor\n${line(6)}`]), [
       [0, 2],
       [4, 2],

@@ -7,10 +7,9 @@ export interface DueLines {
 const LF = 10;
 
 /**
- * Says when each line of a recorded log is due if it is told at the pace at which it came, `speed` times as fast; lines that
- * are due together come together. A clock that went back costs no wait, and neither does the pause between the end of an
- * attempt and the next one. `endMs` is when the run ended: tools write timestamps of their own, and none of them makes a
- * replay longer than its run.
+ * Computes when each line of a recorded log is due in a replay that is `speed` times as fast as the run; yields lines that are due
+ * together in one batch. A clock that went back adds no wait, and neither does the pause between two attempts. `endMs` is when the run
+ * ended: tools write their own timestamps, and none of them may make the replay longer than the run.
  */
 export async function* atRecordedPace(
   batches: AsyncIterable<Uint8Array>,
@@ -35,7 +34,7 @@ export async function* atRecordedPace(
   }
 }
 
-/** Adds up the time that passed between the events of a run. */
+/** Sums the time between the events of a run. */
 class RecordedClock {
   readonly #endMs: number;
   #limitMs: number | undefined;
@@ -47,7 +46,7 @@ class RecordedClock {
     this.#endMs = endMs;
   }
 
-  /** Takes the next line; returns how much time had passed when it came. */
+  /** Takes the next line; returns how many milliseconds after the first line it came. */
   take(line: string): number {
     const { ts, type } = fieldsOf(line);
     const nowMs = Date.parse(String(ts));
@@ -61,7 +60,7 @@ class RecordedClock {
   }
 }
 
-/** A replay tells what stands in the log, also where somebody has damaged it. */
+/** A replay emits every line of the log, also a damaged one, which has no time. */
 function fieldsOf(line: string): { ts?: unknown; type?: unknown } {
   try {
     return JSON.parse(line) ?? {};

@@ -1,19 +1,22 @@
 import type { OperationContext } from '../../compose/operation.ts';
 import type { AcorApp } from '../acor-app.ts';
 
-/** What a live view of a run needs to know beside its events. */
+/** What a live view of a run needs besides the events. */
 export interface RunAbout {
   runId: string;
-  /** So many bytes of the log were there before it was followed: their events count from their own timestamps. Of a recording: when its run ended. */
+  /**
+   * The length of the log before the view followed it: the view times these events by their own timestamps. For a recording: when its run
+   * ended.
+   */
   old: { bytes: number } | { endMs: number };
   waitingStopsDeadline: boolean;
-  /** The questions for which the run waits are put to the person by the operation. */
+  /** The operation asks the person at the terminal the questions of the run. */
   asks: boolean;
   /** An interrupt cancels the run. */
   cancels: boolean;
 }
 
-/** Describes a run to a live view. Without `old`, all that its log holds now is old. */
+/** Describes a run for a live view. Without `old`, everything that the log contains now is old. */
 export async function runAbout(
   runId: string,
   ctx: OperationContext<AcorApp>,

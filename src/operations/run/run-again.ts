@@ -5,11 +5,10 @@ import type { RunStore } from '../../core/ports/run-store.ts';
 import type { RerunMode, RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { resumeRun } from '../../protocol/next-steps.ts';
+import { describeTool, resumeRun } from '../../protocol/next-steps.ts';
 import { runName } from '../../protocol/run-kind.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { answers, runSummary, startedRun, stream } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
@@ -19,7 +18,7 @@ export const againInput = z.object({
   run: z.string().describe('The id of the run.'),
   timeout: z.number().positive().optional().describe('Seconds until the deadline of this attempt.'),
   stream,
-  detach: z.boolean().default(false).describe('Give back the id at once; the run goes on by itself.'),
+  detach: z.boolean().default(false).describe('Return the id at once; the run continues in the background.'),
   answer: z
     .array(z.string())
     .default([])
@@ -28,7 +27,7 @@ export const againInput = z.object({
   force: z
     .boolean()
     .default(false)
-    .describe('Also when the tool was stopped mid-way and is not idempotent: what it did may be done twice.'),
+    .describe('Also rerun an interrupted tool that is not idempotent: its effects may happen twice.'),
 });
 
 export type AgainFlags = z.output<typeof againInput>;
@@ -37,13 +36,13 @@ export const againOutput = z.union([runSummary, startedRun]);
 
 export const runResume = again('resume', {
   name: 'run.resume',
-  summary: 'Go on with a run that failed, was cancelled or lost its supervisor, from its checkpoints.',
+  summary: 'Continue a run that failed, was cancelled or lost its supervisor, from its checkpoints.',
   example: 'acor resume r-0123456789abcdef',
 });
 
 export const runRetry = again('retry', {
   name: 'run.retry',
-  summary: 'Try a run that has ended once more from the beginning, without its checkpoints and answers.',
+  summary: 'Run an ended run again from the beginning, without its checkpoints and answers.',
   example: 'acor retry r-0123456789abcdef',
 });
 
@@ -65,7 +64,7 @@ function again(
   });
 }
 
-/** Begins the next attempt of a run, a tool's or a workflow's, and shows it. */
+/** Starts the next attempt of a run of any kind, and shows it. */
 export async function continueRun(
   mode: RerunMode,
   given: AgainFlags & { from?: string | undefined },
@@ -76,9 +75,10 @@ export async function continueRun(
   if (record.given_args === null) {
     throw new AppError(
       'E_USAGE',
-      `run ${given.run} was given a secret, which is not kept: it cannot be started again by itself`,
+      `run ${given.run} had a secret argument, which ACOR does not store, so it cannot be repeated`,
       {
-        hint: `Start it anew with its arguments: acor run ${record.tool} …`,
+        hint: 'Start it as a new run, with all of its arguments.',
+        ...(record.kind === 'tool' && { next: [describeTool(record.tool)] }),
       },
     );
   }
@@ -112,21 +112,20 @@ export async function continueRun(
   return runHere(services, request, flags, ctx);
 }
 
-/** What the others of its pipe have made of its records cannot be taken back: the pipe goes on as a whole. */
+/** A stage cannot be repeated alone: the later stages have already used its records. Throws E_USAGE. */
 async function refuseStage({ run_id, parent }: RunRecord, store: RunStore): Promise<void> {
   if (parent === null || !(await isStage(parent.run_id, store))) return;
-  const step = resumeRun(parent.run_id);
   throw new AppError(
     'E_USAGE',
-    `run ${run_id} is a stage of pipe ${parent.run_id}, which goes on as a whole`,
+    `run ${run_id} is a stage of pipe ${parent.run_id}, and only the whole pipe can be continued`,
     {
-      hint: `Go on with the pipe: ${commandOf(step)}`,
-      next: [step],
+      hint: 'Resume the pipe instead.',
+      next: [resumeRun(parent.run_id)],
     },
   );
 }
 
-/** False also when the pipe was removed: then its stage is a run like any other. */
+/** False also when the pipe was removed: its former stage is then an ordinary run. */
 async function isStage(pipe: string, store: RunStore): Promise<boolean> {
   try {
     return (await store.read(pipe)).kind === 'pipe';

@@ -9,19 +9,19 @@ import { acorOperation } from '../define.ts';
 
 const input = z.object({
   run: z.string().describe('The id of the run.'),
-  action_id: z.string().optional().describe('The question; may be left out when only one is open.'),
+  action_id: z.string().optional().describe('The question; optional when only one is open.'),
   choice: z.string().optional().describe('The id of one of the options.'),
   value: z.string().optional().describe('The answer as JSON.'),
   file: z.string().optional().describe('A file that holds the answer as JSON.'),
-  reason: z.string().optional().describe('Why; it is recorded with the answer.'),
-  by: z.string().optional().describe('Who answers; left out, the agent or the user that calls.'),
+  reason: z.string().optional().describe('The reason; it is recorded with the answer.'),
+  by: z.string().optional().describe('Who answers; by default the agent or the user that calls.'),
 });
 
 type Input = z.output<typeof input>;
 
 export const runAnswer = acorOperation({
   name: 'run.answer',
-  summary: 'Answer a question that a running tool has asked; the answer reaches the live process.',
+  summary: 'Answer a question of a running tool; the answer reaches the live process.',
   effect: 'writes',
   idempotent: false,
   rateLimit: null,
@@ -39,7 +39,7 @@ export const runAnswer = acorOperation({
   async run(given, ctx) {
     const { run, action_id: actionId, reason } = given;
     const { store } = await ctx.app.project();
-    // A wrong run id is reported before a wrong answer.
+    // Check the run id before the answer.
     await store.read(run);
     const value = answerGiven(given, ctx.cwd);
     const { principal, surface: source } = ctx.app;
@@ -58,8 +58,8 @@ export const runAnswer = acorOperation({
 function answerGiven({ choice, value, file }: Input, cwd: string): unknown {
   const given = [choice, value, file].filter((each) => each !== undefined).length;
   if (given !== 1) {
-    throw new AcorError('E_USAGE', 'an answer is given by one of --choice, --value and --file', {
-      hint: "Give --choice ID for one of the options, --value '<JSON>', or --file PATH.",
+    throw new AcorError('E_USAGE', 'expected exactly one of --choice, --value and --file', {
+      hint: "Use --choice ID for one of the options, --value '<JSON>', or --file PATH.",
     });
   }
   if (choice !== undefined) return choice;
@@ -68,8 +68,8 @@ function answerGiven({ choice, value, file }: Input, cwd: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const source = file === undefined ? '--value' : file;
-    throw new AcorError('E_USAGE', `${source} does not hold JSON: ${errorMessage(error)}`, {
-      hint: `A text is written with its quotes: --value '"text"'`,
+    throw new AcorError('E_USAGE', `${source} is not valid JSON: ${errorMessage(error)}`, {
+      hint: `Write a text with its quotes: --value '"text"'`,
     });
   }
 }
@@ -78,8 +78,8 @@ function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new AcorError('E_USAGE', `--file cannot be read: ${errorMessage(error)}`, {
-      hint: 'Give the path of a file that holds the answer as JSON.',
+    throw new AcorError('E_USAGE', `cannot read --file: ${errorMessage(error)}`, {
+      hint: 'Pass the path of a file with the answer as JSON.',
     });
   }
 }

@@ -12,13 +12,13 @@ const MAX_BYTES = 8_388_608;
 
 export const runArtifact = acorOperation({
   name: 'run.artifact',
-  summary: 'Read an artifact of a run, or a part of it: text as it is, anything else as base64.',
+  summary: 'Read an artifact of a run, or a part of it: text as it is, other bytes as base64.',
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
   input: z.object({
     run: z.string().describe('The id of the run.'),
-    artifact: z.string().describe('Its path as the run tells it, or its number in the list, from 1 on.'),
+    artifact: z.string().describe('The path, as the run lists it, or the number in that list, from 1.'),
     from: z.int().min(0).default(0).describe('The first byte to read.'),
     bytes: z.int().min(1).max(MAX_BYTES).default(DEFAULT_BYTES).describe('How many bytes to read at most.'),
   }),
@@ -26,10 +26,10 @@ export const runArtifact = acorOperation({
     run_id: z.string(),
     path: z.string(),
     media_type: z.string(),
-    size: z.int().describe('Of the whole, in bytes.'),
+    size: z.int().describe('Of the whole artifact, in bytes.'),
     sha256: z.string(),
     from: z.int(),
-    bytes: z.int().describe('How many bytes these are.'),
+    bytes: z.int().describe('How many bytes `content` covers.'),
     encoding: z.enum(['utf8', 'base64']),
     content: z.string(),
   }),
@@ -64,7 +64,7 @@ function restOf(run: string, artifact: string, from: number): NextStep {
   };
 }
 
-/** The artifact of a number, of a path, or of the end of a path that only one has. */
+/** Finds an artifact by its path, its number, or the end of its path if only one artifact matches. */
 function find(artifacts: readonly MeasuredArtifact[], name: string, run: string): MeasuredArtifact {
   const files = artifacts.filter(({ kind }) => kind === 'file');
   const byEnd = files.filter(({ path }) => path.endsWith(`/${name}`));
@@ -73,13 +73,13 @@ function find(artifacts: readonly MeasuredArtifact[], name: string, run: string)
     files.find(({ path }) => path === name) ?? numbered ?? (byEnd.length === 1 ? byEnd[0] : undefined);
   if (found?.kind === 'file') return found;
   throw new AcorError('E_INPUT_NOT_FOUND', `run ${run} has no file '${name}' among its artifacts`, {
-    hint: `See them with: acor artifacts ${run}`,
+    hint: 'Use the path or the number of an artifact in the list.',
     details: { artifacts: files.map(({ path }) => path) },
     next: [listArtifacts(run)],
   });
 }
 
-/** Bytes as text, and how many of them: a character that is cut off at the end belongs to the next part. Undefined for what is none. */
+/** Decodes bytes as UTF-8; undefined when they are not text. A character that is cut off at the end is left for the next part. */
 function textOf(bytes: Buffer, isLast: boolean): { content: string; length: number } | undefined {
   for (let cut = 0; cut <= (isLast ? 0 : 3) && cut < bytes.length + 1; cut++) {
     const part = bytes.subarray(0, bytes.length - cut);
@@ -89,7 +89,7 @@ function textOf(bytes: Buffer, isLast: boolean): { content: string; length: numb
         length: part.length,
       };
     } catch {
-      // Not here.
+      // The last character may be cut off: try with fewer bytes.
     }
   }
   return undefined;

@@ -5,7 +5,7 @@ import { artifactShape } from '../shapes.ts';
 
 export const runArtifacts = acorOperation({
   name: 'run.artifacts',
-  summary: 'List what a run made: path, size, hash, media type.',
+  summary: 'List the artifacts of a run: path, size, hash, media type.',
   effect: 'reads',
   idempotent: true,
   rateLimit: null,

@@ -8,14 +8,13 @@ import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
 import { type EndedRun, runSummary, type StartedRun, startedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
-import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
 import { runAbout } from './run-about.ts';
 import { questionEnd, startedRunOf } from './run-detached.ts';
-import { answerOf } from './run-result.ts';
+import { answerOf, EXIT_INTERRUPTED } from './run-result.ts';
 
 export const runAttach = acorOperation({
   name: 'run.attach',
-  summary: 'Pick a run up again: stream its events until it ends or waits for an answer.',
+  summary: 'Follow a run: stream its events until it ends or waits for an answer.',
   effect: 'reads',
   idempotent: true,
   rateLimit: null,

@@ -8,7 +8,7 @@ import { acorOperation } from '../define.ts';
 
 export const runCancel = acorOperation({
   name: 'run.cancel',
-  summary: 'Ask a run to end, and wait until it and everything it started is gone.',
+  summary: 'Cancel a run, and wait until it and everything it started has ended.',
   effect: 'writes',
   idempotent: true,
   rateLimit: null,
@@ -18,7 +18,7 @@ export const runCancel = acorOperation({
       .string()
       .default('cancelled by acor cancel')
       .describe('Why; the tool can read it, and the run records it.'),
-    dry_run: z.boolean().default(false).describe('Only say whether there is anything to cancel.'),
+    dry_run: z.boolean().default(false).describe('Only report whether there is anything to cancel.'),
   }),
   output: z.object({ run_id: z.string(), state: z.string(), was_running: z.boolean() }),
   positionals: ['run'],
@@ -40,7 +40,7 @@ export const runCancel = acorOperation({
       }));
     }
     if (!input.dry_run && isOrchestration(record.kind)) {
-      // Those whose workflow was killed live on until somebody goes on with it.
+      // After the supervisor of a workflow was killed, its children still run; no other process ends them.
       const { endChildren } = await import('../../core/run/end-children.ts');
       await endChildren(project, input.run, input.reason, ctx.signal);
     }
@@ -48,7 +48,7 @@ export const runCancel = acorOperation({
     if (ctx.signal.aborted)
       throw new AppError(
         'E_ACTION_TIMEOUT',
-        `run ${input.run} was still ending when the wait was broken off`,
+        `run ${input.run} had not ended yet when the wait was interrupted`,
         { exit: 1 },
       );
     return { kind: 'data', data: { run_id: input.run, state: after.state, was_running: wasRunning } };

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 
 export const runClean = acorOperation({
   name: 'run.clean',
-  summary: 'Remove old runs; a run that is going on is never touched.',
+  summary: 'Remove old runs; live runs are never removed.',
   effect: 'destroys',
   idempotent: true,
   rateLimit: null,
@@ -20,7 +20,7 @@ export const runClean = acorOperation({
       .min(0)
       .optional()
       .describe('Remove only runs that ended more than this many days ago.'),
-    dry_run: z.boolean().default(false).describe('Say what would be removed, and remove nothing.'),
+    dry_run: z.boolean().default(false).describe('Show what would be removed, and remove nothing.'),
   }),
   output: z.object({ removed: z.array(z.string()), dry_run: z.boolean(), kept: z.int() }),
   list: 'removed',
@@ -28,8 +28,8 @@ export const runClean = acorOperation({
   moreExamples: ['acor clean --older-than 30'],
   async run(input, ctx) {
     if (input.keep === undefined && input.older_than === undefined) {
-      throw new AppError('E_USAGE', 'clean needs to be told what may go', {
-        hint: 'Give --keep N, --older-than DAYS, or both. --dry-run shows what would go.',
+      throw new AppError('E_USAGE', 'clean needs a rule for which runs to remove', {
+        hint: 'Add --keep N, --older-than DAYS, or both. Preview with --dry-run.',
         next: [PREVIEW_CLEAN],
       });
     }

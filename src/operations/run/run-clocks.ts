@@ -3,7 +3,7 @@ import { type LogSummary, summariseLog } from '../../core/run/log-summary.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 
-/** How long a run has been silent, and when it last got on; null for a run that is over. */
+/** Seconds since the last event of a run, and the time of its last progress; null for a run that has ended. */
 export async function clocksOf(
   store: RunStore,
   record: RunRecord,
@@ -18,7 +18,7 @@ export async function clocksOf(
   };
 }
 
-/** A run that is just being made has no log yet, and one that was tampered with may have none any more. */
+/** A run that is being created has no log yet, and the log of a damaged run may be gone. */
 async function summaryOrNothing(store: RunStore, runId: string): Promise<Partial<LogSummary>> {
   try {
     return await summariseLog(store, runId);

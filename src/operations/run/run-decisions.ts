@@ -11,7 +11,7 @@ const decision = z.object({
   audience: z.enum(['ai', 'user']),
   context: z.unknown(),
   asked_at: z.string(),
-  state: z.enum(['answered', 'open', 'unanswered']).describe('Unanswered: the attempt that asked is over.'),
+  state: z.enum(['answered', 'open', 'unanswered']).describe('Unanswered: the attempt that asked has ended.'),
   answer: z.unknown(),
   by: z.string().nullable(),
   source: z.string().nullable(),
@@ -23,13 +23,13 @@ type Decision = z.output<typeof decision>;
 
 export const runDecisions = acorOperation({
   name: 'run.decisions',
-  summary: 'Show what tools asked and what was decided: who, when, why.',
+  summary: 'Show the questions of tools and their answers: who decided, when, why.',
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    run: z.string().optional().describe('Only the questions of this run; without it, of all runs.'),
-    open: z.boolean().default(false).describe('Only questions that an answer would be taken for now.'),
+    run: z.string().optional().describe('Only the questions of this run; by default of all runs.'),
+    open: z.boolean().default(false).describe('Only questions that accept an answer now.'),
   }),
   output: z.object({ decisions: z.array(decision) }),
   positionals: ['run'],
@@ -46,7 +46,7 @@ export const runDecisions = acorOperation({
     const index = await project.index();
     const runs = await index.questions({ isOpen: input.open });
     if (index.warning !== undefined) ctx.note(index.warning);
-    // Among all runs, a child's question is told once, as the child's.
+    // The log of a parent run repeats the questions of its children: list each one once, with the child.
     return answer(
       runs.flatMap(({ run, questions }) =>
         questions

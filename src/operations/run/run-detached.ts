@@ -18,7 +18,7 @@ import { runAbout } from './run-about.ts';
 import type { ShownAs } from './run-result.ts';
 import { answerOf } from './run-result.ts';
 
-/** Runs a tool under a supervisor of its own, and follows it, unless the caller wants to go on at once. */
+/** Runs a request under a supervisor process of its own, and follows it, unless the caller detaches. */
 export async function runApart(
   request: RunRequest,
   flags: ShownAs,
@@ -27,14 +27,14 @@ export async function runApart(
   const project = await ctx.app.project();
   const { store } = project;
   const { readStdin, ...given } = request;
-  // How a lost run ended is not what its next attempt shows.
+  // Recover a lost run first, so that its end is not among the events of the next attempt.
   if (request.again !== undefined) await recoverRun(project, request.again.runId);
   const since = request.again === undefined ? 0 : (await store.extent(request.again.runId)).events;
   const runId = await startSupervisor({ ...given, ...(readStdin && { stdin: readStdin() }) });
   return showDetached(runId, since, flags, ctx);
 }
 
-/** Follows a run that another process supervises, from a `seq` on, or only names it with `--detach`. */
+/** Follows a run that another process supervises, from a `seq` on; with `--detach` only returns its id. */
 export async function showDetached(
   runId: string,
   since: number,
@@ -47,7 +47,7 @@ export async function showDetached(
     const next = [waitFor(runId), followLogs(runId)];
     return { kind: 'data', data: await startedRunOf(project, runId), next };
   }
-  // Ctrl-C is a wish of the person at the terminal; the other signals only mean that nobody reads any more.
+  // With Ctrl-C the person cancels the run. Other signals only end this process, and the run continues.
   const stop = new AbortController();
   const stopListening = ctx.interrupts.listen((signal, count) => {
     if (signal === 'SIGINT')
@@ -78,16 +78,16 @@ export async function showDetached(
   );
 }
 
-/** A run that goes on without the caller. */
+/** A run that continues without the caller. */
 export async function startedRunOf({ store, workspaces }: RunHost, runId: string): Promise<StartedRun> {
   return { run_id: runId, state: (await store.read(runId)).state, dir: workspaces.of(runId).dir };
 }
 
-/** The run waits: exit code 2, and the exact commands that answer. The run itself lives on. */
+/** The end of the stream when the run waits: exit code 2, and the exact commands that answer. The run itself continues. */
 export async function questionEnd(store: RunStore, runId: string): Promise<StreamEnd<never>> {
   const next = await stepsForOpenQuestions(store, runId);
   const error = new AppError('E_ACTION_REQUIRED', `run ${runId} waits for an answer`, {
-    hint: `Answer it, then: acor attach ${runId}`,
+    hint: 'Answer the question, then follow the run.',
     next: [...next, attachTo(runId)],
     exit: 2,
     details: { run_id: runId, questions: await openQuestionsOf(store, runId) },

@@ -3,13 +3,14 @@ import { Run } from '../../core/run/run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import { startRun } from '../../core/run/start-run.ts';
+import { followLogs } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
 import type { ShownAs } from './run-result.ts';
 import { answerOf } from './run-result.ts';
 
-/** Runs a tool under this very process. The run goes on whether or not its events are read. */
+/** Runs a request with this process as its supervisor. The run continues whether or not a reader takes its events. */
 export async function runHere(
   services: RunnerServices,
   request: RunRequest,
@@ -18,14 +19,16 @@ export async function runHere(
 ): Promise<OperationResult<EndedRun | StartedRun>> {
   const run = await startRun(services, request);
   if (!(run instanceof Run)) {
-    ctx.note(`acor: run ${run.runId} was started with this idempotency key; no second one is`);
+    ctx.note(
+      `acor: run ${run.runId} was already started with this idempotency key, so no second run was started`,
+    );
     const { showDetached } = await import('./run-detached.ts');
     return showDetached(run.runId, 0, flags, ctx);
   }
   const stopListening = ctx.interrupts.listen((signal, count) =>
     run.cancel(`interrupted by ${signal}`, { force: count > 1 }),
   );
-  // From then on an interrupt only ends the reading of the events.
+  // After the end of the run an interrupt only stops the output of its events.
   void run.ended.catch(() => {}).then(stopListening);
   return {
     kind: 'events',
@@ -40,7 +43,7 @@ export async function runHere(
   };
 }
 
-/** The events; tells people that the run goes on when nobody reads them any more. */
+/** Passes the events on; notes on stderr that the run continues when the reader of stdout is gone. */
 async function* untilLeft(
   { runId }: Run,
   events: AsyncGenerator<Uint8Array>,
@@ -56,12 +59,12 @@ async function* untilLeft(
   } finally {
     if (isLeft)
       ctx.note(
-        `acor: nobody reads stdout any more; run ${runId} goes on. Follow it with: acor logs ${runId} --follow`,
+        `acor: the reader of stdout is gone; run ${runId} continues. Follow it with: ${commandOf(followLogs(runId))}`,
       );
   }
 }
 
-/** The events, with a dialog for each question. Once the person leaves one open, the run waits for an answer from another shell. */
+/** Passes the events on, and asks the person each question. After the person leaves one open, the run waits for an answer from another shell. */
 async function* withDialog(run: Run, ctx: OperationContext<AcorApp>): AsyncGenerator<Uint8Array> {
   const { runId } = run;
   const [{ askAtTerminal }, { stepsForOpenQuestions, stateAfter }] = await Promise.all([

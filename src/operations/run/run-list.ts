@@ -10,7 +10,7 @@ import { acorOperation } from '../define.ts';
 import { runLine } from '../shapes.ts';
 import { clocksOf } from './run-clocks.ts';
 
-/** So many of the runs that wait for an answer are led on to. */
+/** The next steps name at most this many of the runs that wait for an answer. */
 const MAX_NEXT = 3;
 const NO_CLOCKS = { silent_for_s: null, last_progress_at: null };
 
@@ -59,7 +59,7 @@ export const runList = acorOperation({
     const runs: z.output<typeof runLine>[] = [];
     for (const indexed of found.runs) {
       const isOver = isFinal(indexed.state) && !leased.has(indexed.run_id);
-      // Undefined as well for a run that was removed meanwhile.
+      // Also undefined when another process removed the run meanwhile.
       const record = isOver ? undefined : await readRun(store, indexed.run_id).catch(() => undefined);
       const { run_id, tool, state, code, message, attempt, created_at, duration_s } = record ?? indexed;
       const question = state === 'waiting_ai' ? await questionOf(store, run_id) : null;
@@ -69,14 +69,14 @@ export const runList = acorOperation({
       runs.push({ run_id, tool, state, code, message, question, attempt, ...times, ...lost });
     }
     if (index.warning !== undefined) ctx.note(index.warning);
-    // At a terminal attach puts the question in a dialog; show has the commands that answer it.
-    const onwards = ctx.person !== null ? attachTo : showRun;
+    // At a terminal `attach` asks the question in a dialog; `show` lists the commands that answer it.
+    const stepFor = ctx.person !== null ? attachTo : showRun;
     const waiting = runs.filter(({ question }) => question !== null).slice(0, MAX_NEXT);
     return {
       kind: 'data',
       data: { runs },
       ...(isCut(ctx.page) && { total: found.total }),
-      next: waiting.map(({ run_id }) => onwards(run_id)),
+      next: waiting.map(({ run_id }) => stepFor(run_id)),
     };
   },
 });
@@ -89,7 +89,7 @@ function isCut({ limit, offset }: Page): boolean {
   return limit !== undefined || offset !== undefined;
 }
 
-/** What a run stands still for; null when its log cannot say. */
+/** The question for which a run waits; null when its log cannot be read. */
 async function questionOf(store: RunStore, runId: string): Promise<string | null> {
   try {
     const [first] = await blockingQuestionsOf(store, runId);

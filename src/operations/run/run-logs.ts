@@ -8,22 +8,22 @@ import { eventsIn } from '../../core/store-files/follow.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
 import { type RunAbout, runAbout } from './run-about.ts';
+import { EXIT_INTERRUPTED } from './run-result.ts';
 
-/** One answer holds at most so many events; `next` leads on. */
+/** One answer has at most this many events; `next` reads on. */
 const PAGE_EVENTS = 1000;
 
-/** What a view of a log needs to know. */
+/** What a view of a log needs besides the events. */
 export interface LogAbout extends RunAbout {
-  /** Only events of these types are shown; none stands for all. */
+  /** Show only events of these types; empty means all. */
   types: readonly string[];
   follows: boolean;
 }
 
 const input = z.object({
   run: z.string().describe('The id of the run.'),
-  follow: z.boolean().default(false).describe('Go on until the run ends, one event a line.'),
+  follow: z.boolean().default(false).describe('Continue until the run ends, one event a line.'),
   since: z.int().min(0).default(0).describe('Only events after this seq.'),
   type: z.array(z.string()).default([]).describe('Only events of this type; may be given several times.'),
   format: z
@@ -35,7 +35,7 @@ const input = z.object({
 const output = z.object({
   run_id: z.string(),
   events: z.array(z.record(z.string(), z.unknown())),
-  last_seq: z.int().describe('The seq of the last event looked at: give it to --since to go on.'),
+  last_seq: z.int().describe('The seq of the last event that was read: pass it to --since to read on.'),
 });
 
 export const runLogs = acorOperation({
@@ -57,7 +57,7 @@ export const runLogs = acorOperation({
   async run(input, ctx) {
     const { store } = await ctx.app.project();
     await store.read(input.run);
-    // A person, or who asked for text, reads all of the log; an envelope holds a page.
+    // A terminal and --format text get the whole log; an envelope gets one page.
     if (input.follow || input.format === 'text' || !ctx.structured) return logEvents(store, input, ctx);
     const events: Record<string, unknown>[] = [];
     let lastSeq = input.since;
@@ -86,7 +86,7 @@ function nextEvents(run: string, since: number, type: readonly string[]): NextSt
   return { operation: 'run.logs', input: { run, since, type }, why: 'Read the next events.' };
 }
 
-/** The events as they are stored; a view of them filters by itself, since others of them show how far the run is. */
+/** The events as they are stored. A view filters by type itself, because it needs the other events to show the progress of the run. */
 function logEvents(
   store: RunStore,
   { run, since, type: types, follow }: z.output<typeof input>,

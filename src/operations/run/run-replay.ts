@@ -8,21 +8,21 @@ import { attachTo, previewReplay } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
-import { EXIT_INTERRUPTED } from './exit-interrupted.ts';
+import { replayed } from './compare-artifacts.ts';
 import { playRecording } from './play-recording.ts';
-import { replayed } from './report-comparison.ts';
 import { runAbout } from './run-about.ts';
+import { EXIT_INTERRUPTED } from './run-result.ts';
 import { shownPlan } from './show-plan.ts';
 
 const input = z.object({
   run: z.string().describe('The id of the run.'),
-  speed: z.number().positive().optional().describe('So many times as fast as it was; 1 when not given.'),
-  at_once: z.boolean().default(false).describe('Tell all events without any wait.'),
+  speed: z.number().positive().optional().describe('How many times as fast as the run was; by default 1.'),
+  at_once: z.boolean().default(false).describe('Emit all events without any wait.'),
   execute: z
     .boolean()
     .default(false)
     .describe(
-      "Run the tool again, as a new run with the same arguments and answers, and say which artifacts differ. Outputs stay in the new run's folder; what the tool changes in place, it changes again.",
+      "Run the tool again, as a new run with the same arguments and answers, and report which artifacts differ. Outputs stay in the new run's folder; the tool repeats every change that it makes in place.",
     ),
   stream: z
     .boolean()
@@ -32,16 +32,16 @@ const input = z.object({
   plan: z
     .string()
     .optional()
-    .describe('With --execute: the token of the dry run that was looked at; a stale one is refused.'),
+    .describe('With --execute: the token of a dry run; ACOR rejects it when the plan has changed since.'),
   force: z
     .boolean()
     .default(false)
-    .describe('With --execute: also a tool whose manifest says that it destroys.'),
+    .describe('With --execute: also a tool with `effects: destroys` in its manifest.'),
 });
 
 type Input = z.output<typeof input>;
 
-/** A recording that was played. */
+/** The answer when a recording was played. */
 const recorded = z.object({ run_id: z.string(), state: z.string() });
 
 type Recorded = z.output<typeof recorded>;
@@ -50,7 +50,7 @@ const output = z.union([replayed, shownPlan, recorded]);
 
 export const runReplay = acorOperation({
   name: 'run.replay',
-  summary: 'Tell the events of a run that is over once more, or run it again and compare what it makes.',
+  summary: 'Replay the events of an ended run, or execute it again and compare the artifacts.',
   effect: 'writes',
   idempotent: false,
   rateLimit: null,
@@ -88,7 +88,7 @@ export const runReplay = acorOperation({
   },
 });
 
-/** A flag that would do nothing is a mistake. */
+/** Rejects a flag that would have no effect. */
 function checkFlags({ run, speed, at_once, execute, stream, dry_run, plan, force }: Input): void {
   const given = (flags: readonly (string | false)[]) => flags.filter((flag) => flag !== false);
   const playing = given([speed !== undefined && '--speed', at_once && '--at-once']);
@@ -99,15 +99,18 @@ function checkFlags({ run, speed, at_once, execute, stream, dry_run, plan, force
     force && '--force',
   ]);
   if (execute && playing.length > 0) {
-    throw unfit(`${playing.join(' and ')} cannot go with --execute: what runs has a pace of its own`, run);
+    throw unfit(
+      `${playing.join(' and ')} cannot be combined with --execute: a live run has its own pace`,
+      run,
+    );
   }
-  if (playing.length > 1) throw unfit('--speed and --at-once cannot go together', run);
+  if (playing.length > 1) throw unfit('--speed and --at-once cannot be combined', run);
   if (!execute && executing.length > 0) throw unfit(`${executing.join(' and ')} needs --execute`, run);
 }
 
 function unfit(message: string, run: string): AppError {
   return new AppError('E_USAGE', message, {
-    hint: 'Give the one or the other: without --execute nothing is run, only told.',
+    hint: 'Without --execute, replay only emits recorded events. Remove the flag that does not fit.',
     next: [
       { operation: 'run.replay', input: { run, at_once: true }, why: 'See the recording at once.' },
       previewReplay(run),
@@ -116,8 +119,12 @@ function unfit(message: string, run: string): AppError {
 }
 
 function stillGoing({ run_id, state }: RunRecord): AppError {
-  return new AppError('E_USAGE', `run ${run_id} is still going (${state}): there is no whole recording yet`, {
-    hint: `Follow it: acor attach ${run_id}`,
-    next: [attachTo(run_id)],
-  });
+  return new AppError(
+    'E_USAGE',
+    `run ${run_id} has not ended yet (${state}), so its recording is incomplete`,
+    {
+      hint: 'Follow the run instead, or replay it after its end.',
+      next: [attachTo(run_id)],
+    },
+  );
 }

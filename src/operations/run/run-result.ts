@@ -4,17 +4,20 @@ import type { RunSummary } from '../../core/run/run-summary.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
 
+/** The exit code that a shell expects of a program that Ctrl-C ended. */
+export const EXIT_INTERRUPTED = 130;
+
 /** How a run ended, as data shows it. */
 export type ShownSummary = Omit<RunSummary, 'next'> & { next: string[] };
 
-/** How a run is shown, and with which exit code the command ends. */
+/** How to show a run, and which exit code the command ends with. */
 export interface ShownAs {
   stream: boolean;
   detach: boolean;
   exit_code: 'acor' | 'tool';
 }
 
-/** What `acor run` answers once the run is over. */
+/** The answer of `acor run` after the end of the run. */
 export async function answerOf(
   summary: RunSummary,
   { exit_code }: Pick<ShownAs, 'exit_code'>,
@@ -33,7 +36,7 @@ export async function answerOf(
 
 function exitOf({ state, code, rc }: RunSummary, exitCode: ShownAs['exit_code'], app: AcorApp): number {
   if (exitCode === 'tool') {
-    if (state === 'cancelled') return 130;
+    if (state === 'cancelled') return EXIT_INTERRUPTED;
     if (code === 'E_DEADLINE' || code === 'E_TIMEOUT') return 124;
     return state === 'completed' ? (rc ?? 0) : rc || 1;
   }

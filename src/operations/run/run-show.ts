@@ -19,7 +19,7 @@ const shownRun = runRecord.extend({
   progress: z
     .object({ step: z.string().nullable(), pct: z.number().nullable(), msg: z.string().nullable() })
     .nullable(),
-  questions: z.array(openQuestion).describe('What the run asks; an answer would be taken now.'),
+  questions: z.array(openQuestion).describe('The open questions of the run; they accept an answer now.'),
   result: z.record(z.string(), z.unknown()).nullable(),
   error: z.record(z.string(), z.unknown()).nullable(),
   artifacts: z.array(artifactShape),
@@ -29,7 +29,7 @@ const shownRun = runRecord.extend({
 
 export const runShow = acorOperation({
   name: 'run.show',
-  summary: 'Show one run: where it stands, its progress, its result, its artifacts.',
+  summary: 'Show one run: its state, progress, result and artifacts.',
   effect: 'reads',
   idempotent: true,
   rateLimit: null,

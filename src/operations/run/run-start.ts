@@ -16,30 +16,30 @@ const input = z.object({
     .array(z.string())
     .default([])
     .describe(
-      "The tool's arguments. ACOR's own flags may stand among them where the tool declares none of that name; -- ends them.",
+      "The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool.",
     ),
   timeout: z.number().positive().optional().describe('Seconds until the deadline of the whole run.'),
-  retries: z.int().min(0).optional().describe('How many more times a retryable failure is tried.'),
+  retries: z.int().min(0).optional().describe('How often a retryable failure is retried.'),
   stream,
   detach: z
     .boolean()
     .default(false)
-    .describe('Give back the id at once; the run goes on under a supervisor of its own.'),
+    .describe('Return the id at once; the run continues under a supervisor process.'),
   answer: z
     .array(z.string())
     .default([])
-    .describe('ACTION=VALUE, an answer to a question that the tool may ask; VALUE is JSON, or else a text.'),
+    .describe('ACTION=VALUE, an answer to a question that the tool may ask; VALUE is JSON, else plain text.'),
   answers,
   idempotency_key: z
     .string()
     .optional()
     .describe(
-      'Names this very call: given again, the run that it has started is shown instead of a second one.',
+      'Idempotency key: repeating the call with the same key shows the existing run instead of starting a second one.',
     ),
   plan: z
     .string()
     .optional()
-    .describe('The token of the dry run that was looked at; a stale one is refused.'),
+    .describe('The token of a dry run; ACOR rejects it when the plan has changed since.'),
   dry_run: z.boolean().default(false).describe('Show what would run, and start nothing.'),
   exit_code: z
     .enum(['acor', 'tool'])
@@ -77,7 +77,7 @@ export const runStart = acorOperation({
     const services = await ctx.app.services();
     const isTask = kindOfName(given.tool) === 'task';
     const found = await (isTask ? services.registry.find(given.tool) : ctx.app.tool(given.tool));
-    const { options, args } = settleFlags(given, found.manifest);
+    const { options, args } = splitFlags(given, found.manifest);
     const request = await requestOf(options, args, ctx);
     if (options.dry_run) {
       const planned = await showPlan(services, { ...request, found });
@@ -87,7 +87,7 @@ export const runStart = acorOperation({
       }
       return planned;
     }
-    // A tool that may ask is supervised apart, so that a caller who must stop to answer loses nothing (contract §3).
+    // A tool that may ask gets a supervisor process, so that the run continues when its caller exits to answer (contract §3).
     if (options.detach || found.manifest.actions.length > 0) {
       const { runApart } = await import('./run-detached.ts');
       return runApart(request, options, ctx);
@@ -98,10 +98,10 @@ export const runStart = acorOperation({
 });
 
 /**
- * Takes ACOR's own flags out of the tool's arguments, up to the first `--`, except those that the tool declares itself. For a
- * tool that declares no inputs the `--` is taken out too: it only stood for ACOR.
+ * Takes ACOR's own flags out of the tool's arguments, up to the first `--`, except flags that the tool declares itself. For a tool that
+ * declares no inputs it removes the `--` too, which was only meant for ACOR.
  */
-function settleFlags(given: RunFlags, manifest: Manifest): { options: RunFlags; args: string[] } {
+function splitFlags(given: RunFlags, manifest: Manifest): { options: RunFlags; args: string[] } {
   const declared = manifest.inputs ?? propertiesOf(manifest.input_schema);
   const end = given.args.indexOf('--');
   const mine = end === -1 ? given.args : given.args.slice(0, end);

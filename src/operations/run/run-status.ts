@@ -6,7 +6,7 @@ import type { AcorApp } from '../acor-app.ts';
 
 export type { OpenQuestion, RunStatus };
 
-/** The status of a run, as `run.show` reads it, for a surface that translates it for its clients. Throws E_RUN_NOT_FOUND and E_PERMISSION. */
+/** The status of a run, for a surface that translates it for its clients. Needs the right to `run.show`. Throws E_RUN_NOT_FOUND and E_PERMISSION. */
 export async function runStatus(app: AcorApp, run: string): Promise<RunStatus> {
   await app.authorize({ name: 'run.show', effect: 'reads' }, { run });
   const project = await app.project();

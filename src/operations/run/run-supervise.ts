@@ -11,12 +11,12 @@ import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 
 /**
- * The other end of `startSupervisor` and of the hosts of a workflow's children. Nobody calls it by hand: it reads requests from
- * standard input, a line each, and supervises one run after the other, so that the orphans it adopts are those of one run.
+ * The process that `startSupervisor`, and a workflow for its children, start. Internal: it reads requests from standard input, one a line,
+ * and supervises one run after the other, so that the orphans that it adopts belong to one run.
  */
 export const runSupervise = acorOperation({
   name: 'run.supervise',
-  summary: 'Supervise runs apart from whoever asked for them (used by ACOR itself).',
+  summary: 'Supervise runs in a process of its own (used by ACOR itself).',
   effect: 'writes',
   idempotent: false,
   rateLimit: null,
@@ -26,19 +26,19 @@ export const runSupervise = acorOperation({
   async run(_input, { interrupts }) {
     const replies = new LineQueue();
     const served = serve(interrupts, (message) => replies.push(message)).finally(() => replies.end());
-    // The error is thrown where the end is awaited.
+    // `ended` throws the error.
     served.catch(() => {});
     return {
       kind: 'events',
       stream: true,
       events: replies.lines(),
-      // Whether or not the process that asked still reads: the run goes on.
+      // The run continues also when the process that requested it has stopped reading.
       ended: async () => ({ answer: { kind: 'data', data: {}, exit: await served } }),
     };
   },
 });
 
-/** Supervises the runs that are asked for on standard input; the exit code is that of the last one. */
+/** Supervises the runs that standard input requests; returns the exit code of the last one. */
 async function serve(interrupts: Interrupts, reply: Reply): Promise<0 | 1> {
   const projects = new ProjectCache();
   let exit: 0 | 1 = 0;
@@ -82,7 +82,7 @@ async function superviseOne(
     return 1;
   }
   reply({ run_id: run.runId });
-  // One that was started before, with the same key, has its own supervisor, or had one.
+  // Not a `Run` when an earlier call with the same idempotency key started it: that run has its own supervisor.
   if (run instanceof Run) {
     const stopListening = interrupts.listen((signal, count) =>
       run.cancel(`interrupted by ${signal}`, { force: count > 1 }),

@@ -12,8 +12,8 @@ const problemShape = z.object({
   path: z.string(),
   problem: z.string(),
   line: z.int().optional(),
-  from: z.int().optional().describe('The offset of the first byte of the place.'),
-  to: z.int().optional().describe('The offset behind the place.'),
+  from: z.int().optional().describe('The offset of the first changed byte.'),
+  to: z.int().optional().describe('The offset after the last changed byte.'),
 });
 
 const verified = z.object({
@@ -22,14 +22,16 @@ const verified = z.object({
     z.object({
       run_id: z.string(),
       ok: z.boolean(),
-      sealed: z.boolean().describe('False for a run that is going on, or was cut short.'),
+      sealed: z.boolean().describe('False for a live run, and for a run that lost its supervisor.'),
       events: z.int(),
-      sealed_events: z.int().describe('Up to this event a seal vouches for the log.'),
+      sealed_events: z.int().describe('The seq of the last event that a seal covers.'),
       artifacts: z.int(),
       note: z
         .string()
         .nullable()
-        .describe('What no seal vouches for: the run is going on, was cut short, or was sealed later.'),
+        .describe(
+          'Why no seal covers the whole log: the run is live, lost its supervisor, or was sealed later.',
+        ),
       problems: z.array(problemShape),
     }),
   ),
@@ -38,11 +40,11 @@ const verified = z.object({
 
 export const runVerify = acorOperation({
   name: 'run.verify',
-  summary: 'Recompute the seals, the artifacts and the ledger, and name what was changed.',
+  summary: 'Recompute the seals, the artifacts and the ledger, and report every change.',
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
-  input: z.object({ run: z.string().optional().describe('The id of one run; without it, all of them.') }),
+  input: z.object({ run: z.string().optional().describe('The id of one run; by default all runs.') }),
   output: verified,
   positionals: ['run'],
   list: 'runs',
@@ -65,9 +67,9 @@ export const runVerify = acorOperation({
     const first = problems[0]!;
     const error = new AppError(
       'E_STORAGE',
-      `${problems.length} thing(s) are not as they were recorded; the first: ${first.path}: ${first.problem}`,
+      `${problems.length} difference(s) from what was recorded; the first: ${first.path}: ${first.problem}`,
       {
-        hint: 'What was recorded can no longer be trusted there. See details for every place.',
+        hint: 'These records were changed or damaged: do not trust them. The data lists every place.',
         exit: 1,
       },
     );

@@ -9,12 +9,12 @@ import { drain } from '../../util/drain.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape, openQuestion } from '../shapes.ts';
 
-/** The longest delay that a timer takes, in seconds: 24 days. */
+/** The longest delay of a timer, in seconds: 24 days. */
 const MAX_WAIT_S = 2_147_483;
 
 export const runWait = acorOperation({
   name: 'run.wait',
-  summary: 'Wait until a run ends or asks something, without printing what comes meanwhile.',
+  summary: 'Wait until a run ends or asks a question, without printing its events.',
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
@@ -25,18 +25,18 @@ export const runWait = acorOperation({
       .positive()
       .max(MAX_WAIT_S)
       .optional()
-      .describe('Give up waiting after so many seconds; the run goes on.'),
+      .describe('Stop waiting after this many seconds; the run continues.'),
     until: z
       .enum(['ending', 'question'])
       .default('question')
-      .describe('What to wait for: the ending, or also a question.'),
+      .describe('What to wait for: ending (only the end), or question (a question or the end).'),
   }),
   output: z.object({
     run_id: z.string(),
     state: z.string(),
     code: z.string().nullable(),
     waited: z.enum(['ended', 'question', 'timeout']),
-    questions: z.array(openQuestion).describe('What the run asks; an answer would be taken now.'),
+    questions: z.array(openQuestion).describe('The open questions of the run; they accept an answer now.'),
     result: z.record(z.string(), z.unknown()).nullable(),
     artifacts: z.array(artifactShape),
   }),
@@ -50,7 +50,7 @@ export const runWait = acorOperation({
       input.timeout === undefined
         ? ctx.signal
         : AbortSignal.any([ctx.signal, AbortSignal.timeout(input.timeout * 1000)]);
-    // Only what comes from now on is waited for: the state so far is in the record and in the questions.
+    // Follow only new events: the record and the open questions already have the state so far.
     const since = (await store.extent(input.run)).events;
     const options = { since, signal: limit, atQuestions: input.until === 'question' };
     const end = await drain(followRun(store, input.run, options));

@@ -5,7 +5,7 @@ import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
 
-/** What `acor run --dry-run` answers: what would run, and nothing of it started. */
+/** The answer of `acor run --dry-run`: what would run. */
 export const shownPlan = z.lazy(() =>
   z.object({
     tool: z.string(),
@@ -18,18 +18,18 @@ export const shownPlan = z.lazy(() =>
     limits: z.record(z.string(), z.unknown()),
     retry: z.record(z.string(), z.unknown()),
     isolation: z.record(z.string(), z.unknown()),
-    secrets: z.array(z.string()).describe('The stored secrets that it would be given, by name.'),
+    secrets: z.array(z.string()).describe('The names of the stored secrets that the tool would get.'),
     lowered: z.array(
       z.object({ what: z.string(), asked: z.number(), allowed: z.number(), by: z.string().optional() }),
     ),
     token: z
       .string()
       .nullable()
-      .describe('Give it with --plan, and exactly this runs; null for a tool that only reads.'),
+      .describe('Pass it to --plan to run exactly this; null for a tool that only reads.'),
   }),
 );
 
-/** Plans a run as it would be started now. Ids that are made anew for each run are left out. */
+/** Plans a run as it would start now. Replaces the run id, which is new for each run, by `<run>`. */
 export async function showPlan(
   services: RunnerServices,
   request: RunRequest,
@@ -73,7 +73,7 @@ export async function showPlan(
   return { kind: 'data', data, next: stepFor(plan, request, token) };
 }
 
-/** The step that does what was shown; none when a secret is among the arguments, which is not repeated. */
+/** The step that runs what was shown; none when an argument is a secret, which data must not repeat. */
 function stepFor(plan: ToolPlan, request: RunRequest, token: string | null): NextStep[] {
   if (plan.givenArgs === null) return [];
   const input = {

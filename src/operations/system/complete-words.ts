@@ -1,11 +1,10 @@
 import * as z from 'zod';
 import { completeLine } from '../../compose/completion/complete-line.ts';
 import { AcorApp } from '../acor-app.ts';
-import { acorCli } from '../acor-cli.ts';
 import { acorOperation } from '../define.ts';
 import { completionValues } from './completion-values.ts';
 
-/** What the scripts of `acor complete` ask at each Tab. */
+/** The command that the scripts of `acor complete` start at each Tab. */
 export const completeWords = acorOperation({
   name: 'system.complete-words',
   summary: 'Complete the last word of a command line.',
@@ -23,14 +22,15 @@ export const completeWords = acorOperation({
   example: 'acor complete-words -- run ""',
   async run({ words }, ctx) {
     const cwd = cwdOf(words) ?? ctx.cwd;
-    const app = new AcorApp({ cwd, env: ctx.env });
-    const data = await completeLine(acorCli(), words, async () => app, completionValues);
+    const { routes } = ctx.app;
+    const app = new AcorApp({ routes, cwd, env: ctx.env });
+    const data = await completeLine({ routes }, words, async () => app, completionValues);
     const lines = data.candidates.map(({ value, about }) => (about === '' ? value : `${value}\t${about}`));
     return { kind: 'document', data, document: [data.files ? 'files' : 'words', ...lines, ''].join('\n') };
   },
 });
 
-/** The project of the command line that is being typed. */
+/** The folder of `--cwd` in the command line that the user is typing. */
 function cwdOf(words: readonly string[]): string | undefined {
   const at = words.indexOf('--cwd');
   return at === -1 || at >= words.length - 2 ? undefined : words[at + 1];

@@ -5,16 +5,15 @@ import { agoWords } from '../../compose/time-words.ts';
 import { openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { ERROR_CODES } from '../../protocol/error-codes.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { ROUTES } from '../index.ts';
 
 const MAX_RUNS = 50;
 
-/** The values that a parameter of ACOR may have, by its name: the same name means the same in every command. */
+/** The values of a parameter, by its name: a name means the same in every command. */
 export const completionValues: ValuesOf<AcorApp> = async ({ op, key, given }, app) => {
   try {
     switch (`${op.name} ${key}`) {
       case 'system.tools name':
-        return (await loadAll(ROUTES)).map(({ op: each }) => ({ value: each.name, about: each.summary }));
+        return (await loadAll(app.routes)).map(({ op: each }) => ({ value: each.name, about: each.summary }));
       case 'system.errors code':
         return Object.entries(ERROR_CODES).map(([value, { action }]) => ({ value, about: action }));
       case 'system.explain topic':
@@ -34,7 +33,7 @@ export const completionValues: ValuesOf<AcorApp> = async ({ op, key, given }, ap
     if (key === 'reason' || key === 'by') return [];
     return undefined;
   } catch {
-    // A project that cannot be read has nothing to complete; the command itself says what is wrong.
+    // When the project cannot be read, complete nothing; the command itself reports the error.
     return [];
   }
 };
@@ -47,7 +46,7 @@ async function tools(app: AcorApp): Promise<Candidate[]> {
   }));
 }
 
-/** None stands for paths, which a shell completes by itself. */
+/** Undefined when the project has no workflows: the shell then completes paths. */
 async function workflows(app: AcorApp): Promise<Candidate[] | undefined> {
   const { workflowFiles, workflowNameOf } = await import('../../core/workflow/file/find-workflow.ts');
   const { config } = await app.project();

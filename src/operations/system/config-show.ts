@@ -6,7 +6,7 @@ import { acorOperation } from '../define.ts';
 
 export const configShow = acorOperation({
   name: 'config.show',
-  summary: 'Show the configuration in force, and where each value comes from.',
+  summary: 'Show the current configuration, and where each value comes from.',
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
@@ -36,7 +36,7 @@ export const configShow = acorOperation({
   },
 });
 
-/** The leaves of a tree as dotted keys; lists are leaves. */
+/** The leaves of a tree, with dotted keys; a list is a leaf. */
 function flatten(tree: object, prefix = ''): [string, unknown][] {
   return Object.entries(tree).flatMap(([key, value]) => {
     const path = prefix === '' ? key : `${prefix}.${key}`;
@@ -50,7 +50,7 @@ function flatten(tree: object, prefix = ''): [string, unknown][] {
 function unknownKey(key: string, known: readonly string[]): AppError {
   const near = nearest(key, known);
   return new AppError('E_USAGE', `there is no setting '${key}'`, {
-    hint: near === undefined ? 'List them all with: acor config show' : `Did you mean ${near}?`,
+    hint: near === undefined ? 'List all settings.' : `Did you mean ${near}?`,
     next: [SEE_CONFIG],
   });
 }

@@ -41,7 +41,7 @@ export const errorList = acorOperation({
       }));
     if (codes.length === 0) {
       throw new AppError('E_USAGE', `there is no error code ${input.code}`, {
-        hint: 'List them all with: acor errors',
+        hint: 'List all error codes.',
         next: [LIST_ERROR_CODES],
       });
     }
@@ -49,12 +49,12 @@ export const errorList = acorOperation({
   },
 });
 
-/** The hint with the commands that belong to it. */
+/** Appends the commands of the next steps to the hint. */
 function withFixText({ next, hint, ...row }: ErrorInfo) {
   return { ...row, hint: fixText({ fix: hint, ...(next && { next }) }) };
 }
 
-/** A project whose configuration is broken has no codes of its own; the built-in ones are needed all the more then. */
+/** The project's own codes. None when its configuration is invalid: the built-in codes must stay readable then. */
 async function ownCodes(app: AcorApp): Promise<Record<string, ErrorInfo>> {
   try {
     return await (await app.project()).registry.errorCodes();

@@ -30,13 +30,13 @@ export const explain = acorOperation({
       .int()
       .min(1)
       .default(PROTOCOL_VERSION)
-      .describe('The version of the protocol to explain; another one than this ACOR speaks is refused.'),
+      .describe('The version of the protocol to explain; ACOR rejects a version that it does not support.'),
   }),
   output: z.object({
     topic: z.string().nullable(),
     protocol_version: z.int(),
     sections: z.array(z.object({ heading: z.string(), text: z.string().describe('Markdown.') })),
-    topics: z.array(named).describe('What else can be asked for with --topic.'),
+    topics: z.array(named).describe('Other values of --topic.'),
   }),
   list: 'sections',
   example: 'acor explain',
@@ -73,7 +73,7 @@ export function documentOf({
   topics: readonly z.output<typeof named>[];
 }): string {
   const parts = sections.map(({ heading, text }) => `## ${heading}\n\n${text}`);
-  const more = `## Topics\n\nMore of each: \`acor explain --topic <name>\`.\n${topics.map(({ name, about }) => `- ${name}: ${about}`).join('\n')}`;
+  const more = `## Topics\n\nDetails: \`acor explain --topic <name>\`.\n${topics.map(({ name, about }) => `- ${name}: ${about}`).join('\n')}`;
   const title =
     topic === null
       ? '# How to use ACOR'
@@ -82,12 +82,8 @@ export function documentOf({
 }
 
 function otherVersion(version: number): AcorError {
-  return new AcorError(
-    'E_INCOMPATIBLE',
-    `this ACOR speaks version ${PROTOCOL_VERSION} of the protocol, not ${version}`,
-    {
-      hint: `Give --protocol-version ${PROTOCOL_VERSION}, or leave it out.`,
-      next: [explainStep({ protocol_version: PROTOCOL_VERSION })],
-    },
-  );
+  return new AcorError('E_INCOMPATIBLE', `expected protocol version ${PROTOCOL_VERSION}, got ${version}`, {
+    hint: `Set --protocol-version ${PROTOCOL_VERSION}, or omit the flag.`,
+    next: [explainStep({ protocol_version: PROTOCOL_VERSION })],
+  });
 }

@@ -15,38 +15,44 @@ export const mcpServe = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    http: z.boolean().default(false).describe('By HTTP on 127.0.0.1, for clients that show a token.'),
+    http: z.boolean().default(false).describe('Serve HTTP on 127.0.0.1; clients authenticate with a token.'),
     port: z
       .int()
       .min(0)
       .max(65_535)
       .default(DEFAULT_PORT)
-      .describe('With --http: the port; 0 takes one that is free.'),
+      .describe('With --http: the port; 0 picks a free one.'),
     token_file: z
       .string()
       .optional()
       .describe(
-        'With --http: the file of the token, for its owner alone (0600); made if it is not there. ACOR_MCP_TOKEN does as well; with neither, a token is made and printed.',
+        'With --http: the file of the token, readable by its owner only (0600); created if it does not exist. Alternative: ACOR_MCP_TOKEN. Without either, ACOR creates a token and prints it.',
       ),
   }),
   output: z.object({}),
   example: 'acor mcp',
   moreExamples: ['acor mcp --http --port 7332 --token-file ~/.config/acor/mcp-token'],
   streams:
-    'JSON-RPC messages, one a line; with --http one line that holds the url, and the token if it was made.',
+    'JSON-RPC messages, one a line; with --http one line with the url, and with the token if ACOR created it.',
   async run({ http, port, token_file }, ctx) {
     const { surfaces } = ctx.app;
     if (surfaces === undefined) {
-      throw new AcorError('E_USAGE', 'there is no server in this process', { hint: 'Run: acor mcp' });
+      const step = { operation: 'mcp.serve', input: {}, why: 'Serve the tools to agents.' };
+      throw new AcorError('E_USAGE', 'an MCP server cannot start another MCP server', {
+        hint: 'Start it as a process of its own.',
+        next: [step],
+      });
     }
-    // What is wrong with the project is told before a client waits for a server.
+    // Report an invalid project now, before a client waits for the server.
     await ctx.app.project();
     const { ACOR_MCP_TOKEN: given, ...env } = ctx.env;
     const about = { cwd: ctx.cwd, env, signal: ctx.signal };
     if (!http) {
       if (ctx.person !== null)
-        ctx.note('acor: speaking MCP here, for an agent that starts this command; see docs/mcp.md');
-      // The server of this transport owns standard input and output: there is nothing else to show.
+        ctx.note(
+          'acor: this command speaks MCP on stdin and stdout, for an agent that starts it; see docs/mcp.md',
+        );
+      // This transport owns standard input and output, so there is nothing else to print.
       await surfaces.mcp({ ...about, http: null });
       return { kind: 'document', document: '', data: {} };
     }
@@ -59,7 +65,7 @@ export const mcpServe = acorOperation({
       ctx.note(`acor: serving MCP at ${url}${file === undefined ? '' : `; the token is in ${file}`}`);
     };
     const served = surfaces.mcp({ ...about, http: { port, token, onListening } }).finally(() => lines.end());
-    // The error is thrown where the end is awaited.
+    // `ended` throws the error.
     served.catch(() => {});
     return {
       kind: 'events',

@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import type { OperationContext } from '../../compose/operation.ts';
 import { MAX_SECRET_BYTES } from '../../core/secrets/secret.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { storeSecret } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { commandOf } from '../command-forms.ts';
 
 const LF = 10;
 
-/** Reads the value of a secret from a file, from a person, or from standard input; one newline at its end is not part of it. */
+/** Reads the value of a secret from a file, from the person at the terminal, or from standard input; drops one newline at its end. */
 export async function readSecret(
   name: string,
   file: string | undefined,
@@ -28,21 +28,21 @@ async function bytesFrom(
   if (ctx.person !== null) {
     const typed = await ctx.person.askForSecret(`The value of ${name} (it is not shown)`);
     if (typed !== undefined) return Buffer.from(typed);
-    const step = { operation: 'secret.set', input: { name }, why: 'Ask for the value again.' };
-    const command = commandOf(step);
-    throw new AcorError('E_USAGE', `the question for ${name} was left: nothing was stored`, {
-      hint: `Ask again with: ${command}; or give the value in a file: ${command} --file FILE`,
-      next: [step],
+    const step = { operation: 'secret.set', input: { name }, why: 'Type the value again.' };
+    throw new AcorError('E_USAGE', `no value was typed for ${name}, so nothing was stored`, {
+      hint: 'Type the value, or store it from a file.',
+      next: [step, storeSecret(name)],
     });
   }
   const text = await ctx.readStdin();
   if (!text.includes('\uFFFD')) return Buffer.from(text);
-  throw new AcorError('E_USAGE', 'what came on standard input is no UTF-8', {
-    hint: `Give it in a file: acor secret set ${name} --file FILE`,
+  throw new AcorError('E_USAGE', 'standard input is not valid UTF-8', {
+    hint: 'Store the value from a file, which may have any bytes.',
+    next: [storeSecret(name)],
   });
 }
 
-/** One byte over the limit is enough to see that it is too long; the file may also be a pipe. */
+/** Reads at most slightly more than the limit, enough to detect that the value is too long; the file may also be a pipe. */
 function readUpToLimit(path: string): Buffer {
   const buffer = Buffer.alloc(MAX_SECRET_BYTES + 2);
   let fd: number | undefined;
@@ -55,7 +55,7 @@ function readUpToLimit(path: string): Buffer {
     return buffer.subarray(0, used);
   } catch (error) {
     throw new AcorError('E_INPUT_NOT_FOUND', `cannot read ${path}: ${errorMessage(error)}`, {
-      hint: 'Give the path of a file that holds the value and nothing else.',
+      hint: 'Pass the path of a file that contains only the value.',
     });
   } finally {
     if (fd !== undefined) closeSync(fd);

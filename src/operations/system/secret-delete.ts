@@ -13,7 +13,7 @@ export const secretDelete = acorOperation({
   rateLimit: null,
   input: z.object({
     name: z.string().describe('The name of the secret.'),
-    dry_run: z.boolean().default(false).describe('Say whether it is there, and remove nothing.'),
+    dry_run: z.boolean().default(false).describe('Report whether the secret exists, and remove nothing.'),
   }),
   output: z.object({ name: z.string(), deleted: z.boolean() }),
   positionals: ['name'],
@@ -33,7 +33,7 @@ function noSuchSecret(name: string, store: SecretStore): AcorError {
     store.list().map((secret) => secret.name),
   );
   return new AcorError('E_USAGE', `there is no secret '${name}' in this project`, {
-    hint: near === undefined ? 'See which there are: acor secret list' : `Did you mean ${near}?`,
+    hint: near === undefined ? 'List the secrets of the project.' : `Did you mean ${near}?`,
     next: [LIST_SECRETS],
   });
 }

@@ -2,22 +2,22 @@ import * as z from 'zod';
 import { SecretStore } from '../../core/secrets/secret-store.ts';
 import { storeSecret } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
-import { askedSecrets } from '../run/asked-secrets.ts';
+import { askedSecrets } from './asked-secrets.ts';
 
 const secretLine = z.object({
   name: z.string(),
-  stored: z.boolean().describe('False for one that a tool asks for and that is not there.'),
+  stored: z.boolean().describe('False for a secret that a tool needs and that is not stored.'),
   size: z.int().nullable().describe('In bytes.'),
-  mode: z.string().nullable().describe('600, unless somebody changed it.'),
+  mode: z.string().nullable().describe('The permissions of the file; 600 unless they were changed.'),
   changed_at: z.string().nullable(),
-  tools: z.array(z.string()).describe('The tools of this project that ask for it.'),
+  tools: z.array(z.string()).describe('The tools of this project that need it.'),
 });
 
 type SecretLine = z.output<typeof secretLine>;
 
 export const secretList = acorOperation({
   name: 'secret.list',
-  summary: 'List the secrets of this project and the tools that ask for them, never their values.',
+  summary: 'List the secrets of this project and the tools that need them, never their values.',
   effect: 'reads',
   idempotent: true,
   rateLimit: null,

@@ -11,7 +11,7 @@ export const secretSet = acorOperation({
   rateLimit: null,
   input: z.object({
     name: z.string().describe('The name, as a tool lists it under secrets: in its manifest.'),
-    file: z.string().optional().describe('A file that holds the value; left out, it is standard input.'),
+    file: z.string().optional().describe('A file with the value; by default standard input.'),
     dry_run: z.boolean().default(false).describe('Check the name and the value, and store nothing.'),
   }),
   output: z.object({
@@ -26,7 +26,7 @@ export const secretSet = acorOperation({
   async run({ name, file, dry_run }, ctx) {
     const { config } = await ctx.app.project();
     const store = new SecretStore(config.root, ctx.env);
-    // A name that is wrong is told of before anybody types a value.
+    // Reject an invalid name before asking for the value.
     const replaced = store.has(name);
     const bytes = await readSecret(name, file, ctx);
     store.check(name, bytes);

@@ -6,7 +6,7 @@ import { errorCode, errorMessage } from '../../util/error-code.ts';
 
 const LEAST_CHARS = 16;
 
-/** The token that clients of a server have to show: the one that is given, or that of a file, or a new one. */
+/** The token that clients of the server must send: from ACOR_MCP_TOKEN, from the file, or a new one. */
 export function serverToken({ given, file }: { given: string | undefined; file: string | undefined }): {
   token: string;
   isNew: boolean;
@@ -23,13 +23,13 @@ function readToken(path: string): string | undefined {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
-    throw unusable(path, errorMessage(error), 'Give another file.');
+    throw unusable(path, errorMessage(error), 'Use another file.');
   }
   try {
     const { mode, uid } = fstatSync(fd);
     const isOwn = uid === process.getuid?.();
     if (!isOwn || (mode & 0o077) !== 0)
-      throw unusable(path, 'others may read or write it', `Run: chmod 600 ${path}`);
+      throw unusable(path, 'other users can read or write it', `Run: chmod 600 ${path}`);
     return checked(readFileSync(fd, 'utf8').trim(), path);
   } finally {
     closeSync(fd);
@@ -44,7 +44,7 @@ function makeFile(path: string): string {
     writeSync(fd, `${token}\n`);
     closeSync(fd);
   } catch (error) {
-    throw unusable(path, errorMessage(error), 'Give a file in a folder of yours.');
+    throw unusable(path, errorMessage(error), 'Use a file in a folder that you can write to.');
   }
   return token;
 }
@@ -57,8 +57,8 @@ function checked(token: string, source: string): string {
   if (/^[\w.~+/=-]+$/.test(token) && token.length >= LEAST_CHARS) return token;
   throw new AcorError(
     'E_USAGE',
-    `${source} must hold at least ${LEAST_CHARS} letters, digits or signs of . _ ~ + / = -`,
-    { hint: 'Make one with: openssl rand -hex 32' },
+    `${source} must be at least ${LEAST_CHARS} characters: letters, digits, . _ ~ + / = -`,
+    { hint: 'Create one with: openssl rand -hex 32' },
   );
 }
 

@@ -11,7 +11,7 @@ import { sdkPaths } from '../../core/registry/sdk-paths.ts';
 import { BACKENDS } from '../../core/sandbox/choose.ts';
 import type { VersionDetails } from './version-shape.ts';
 
-/** The versions of everything that a run depends on. A project that does not fit is told of, not refused. */
+/** The versions of everything that a run depends on. Lists the problems of an incompatible project instead of failing. */
 export async function versionDetails(surroundings: {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
@@ -36,7 +36,7 @@ export async function versionDetails(surroundings: {
         {
           name: CEDAR_PACKAGE,
           available: cedar !== undefined,
-          detail: cedar ?? 'policies with engine: cedar need it',
+          detail: cedar ?? 'not installed; policies with engine: cedar need it',
         },
       ],
     },

@@ -2,9 +2,9 @@ import * as z from 'zod';
 
 const found = z.object({ name: z.string(), available: z.boolean(), detail: z.string() });
 
-/** The versions of what a run depends on, as `acor version --detailed` answers them. */
+/** The answer of `acor version --detailed`. */
 export const versionDetails = z.object({
-  config_schema: z.int().describe('The version of the configuration file that is read.'),
+  config_schema: z.int().describe('The version of the configuration file that this ACOR reads.'),
   protocols: z.array(z.int()),
   schemas: z.array(z.string()).describe('The JSON Schemas for editors.'),
   runtime: z.string(),
@@ -19,7 +19,7 @@ export const versionDetails = z.object({
     created_by: z.string().nullable(),
     version_file: z.string().nullable(),
     compatible: z.boolean(),
-    problems: z.array(z.string()).describe('What does not fit this ACOR.'),
+    problems: z.array(z.string()).describe('Why the project is incompatible with this ACOR.'),
   }),
 });
 

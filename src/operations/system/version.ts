@@ -13,7 +13,9 @@ export const version = acorOperation({
     detailed: z
       .boolean()
       .default(false)
-      .describe('Also protocol, configuration, schemas, runtime, sandboxes and whether the project fits.'),
+      .describe(
+        'Also protocol, configuration, schemas, runtime, sandboxes, and whether the project is compatible.',
+      ),
   }),
   output: z.object({ version: z.string(), ...details.partial().shape }),
   example: 'acor version --detailed',

@@ -1,21 +1,32 @@
+import * as z from 'zod';
 import type { Person } from '../../compose/person.ts';
 import type { Approval, ApprovalState } from '../../core/guard/approval-state.ts';
 import type { ApprovalStore } from '../../core/guard/approvals.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { approve } from '../../protocol/next-steps.ts';
 import { userName } from '../../util/user-name.ts';
-import { commandOf } from '../command-forms.ts';
-import type { ApprovalLine } from './approval-line.ts';
 
-/** What is to be approved, and what it may do, in plain sentences. */
+export const approvalLine = z.object({
+  tool: z.string(),
+  state: z.enum(['valid', 'stale', 'gone', 'revoked']).describe('gone: the tool does not exist any more.'),
+  digest: z.string(),
+  by: z.string(),
+  at: z.string(),
+  changed: z.array(z.string()).describe('The files that made it stale.'),
+});
+
+/** One approval, as `acor approve` shows it. */
+export type ApprovalLine = z.output<typeof approvalLine>;
+
+/** What to approve, and what it may do, in plain sentences. */
 interface Subject {
   kind: 'tool' | 'plugin';
-  /** What is typed, and under which the approval is kept. */
+  /** The name that the person types; also the key of the stored approval. */
   name: string;
   words: readonly string[];
 }
 
-/** Shows a person what they approve, and keeps the approval once they have typed its name. Throws E_APPROVAL_REQUIRED. */
+/** Shows a person what they approve, and stores the approval after they typed its name. Throws E_APPROVAL_REQUIRED. */
 export async function giveApproval(
   store: ApprovalStore,
   root: string,
@@ -24,28 +35,27 @@ export async function giveApproval(
   digestNow: () => string,
   person: Person,
 ): Promise<ApprovalLine> {
-  const article = `${kind} '${name}'`;
-  const step = approve(name);
-  const command = commandOf(step);
+  const subject = `${kind} '${name}'`;
+  const next = [approve(name)];
   const about = [
-    `${kind === 'tool' ? 'Tool' : 'Plugin'} '${name}' in ${root} asks to be approved.`,
+    `Approve the ${subject} in ${root}?`,
     '',
     ...words,
     '',
-    'The approval holds for these files as they are now, and for no others that they may load:',
+    'The approval covers the current content of these files, and no other files that they load:',
     ...files.map((file) => `${file.name}, SHA-256 ${file.sha256}`),
   ];
   const typed = await person.askForText(about, `To approve it, type its name (${name})`);
   if (typed !== name) {
-    throw new AcorError('E_APPROVAL_REQUIRED', `${article} was not approved: its name was not typed`, {
-      hint: `Nothing has changed. To approve it, a person types ${name} when asked by: ${command}`,
-      next: [step],
+    throw new AcorError('E_APPROVAL_REQUIRED', `${subject} was not approved: its name was not typed`, {
+      hint: `To approve it, a person types ${name} at the prompt.`,
+      next,
     });
   }
   if (digestNow() !== digest) {
-    throw new AcorError('E_APPROVAL_REQUIRED', `${article} changed while it was being read`, {
-      hint: `Look again: ${command}`,
-      next: [step],
+    throw new AcorError('E_APPROVAL_REQUIRED', `${subject} changed while the person was reading it`, {
+      hint: 'Read the new version, and approve it then.',
+      next,
     });
   }
   const given = { by: userName(), at: new Date().toISOString() };
@@ -53,7 +63,7 @@ export async function giveApproval(
   return { tool: name, state: 'valid', digest, ...given, changed: [] };
 }
 
-/** One that there is already. */
+/** The line of an approval that is already valid. */
 export function validLine(tool: string, { digest, by, at }: Approval): ApprovalLine {
   return { tool, state: 'valid', digest, by, at: at ?? '', changed: [] };
 }

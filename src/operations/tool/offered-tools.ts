@@ -7,7 +7,7 @@ import type { AcorApp } from '../acor-app.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A tool of the project as a surface offers it to callers that give objects, not words. Texts and schemas are its author's. */
+/** A tool of the project, for callers that pass inputs as an object. Its texts and schemas are untrusted: the author of the tool wrote them. */
 export interface OfferedTool {
   name: string;
   description: string;
@@ -19,10 +19,10 @@ export interface OfferedTool {
   timeoutS: number | undefined;
 }
 
-/** A schema longer than this is left out: it would crowd out everything else that a model is told. */
+/** A longer schema is left out, because it would fill the context of the model. */
 const MAX_SCHEMA_CHARS = 16_384;
 
-/** The tools of the project that can be used, by name. Throws E_PERMISSION where `tool.list` may not be called. */
+/** The valid tools of the project, by name. Throws E_PERMISSION when the caller may not call `tool.list`. */
 export async function offeredTools(app: AcorApp): Promise<OfferedTool[]> {
   await app.authorize({ name: 'tool.list', effect: 'reads' }, {});
   const { registry, config } = await app.project();
@@ -32,14 +32,14 @@ export async function offeredTools(app: AcorApp): Promise<OfferedTool[]> {
   return offered.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** All tools of a project at one time, to be compared with a later time. */
+/** A snapshot of all tools of a project, to detect changes. */
 export interface ToolsStamp {
   registry: Registry;
   revision: number | undefined;
   tools: string;
 }
 
-/** The stamp of now, or `last` itself where nothing was read again since: cheap, for those who look often. */
+/** The current snapshot, or `last` itself when the registry has not been read again since; cheap enough for polling. */
 export async function toolsStamp(app: AcorApp, last: ToolsStamp | undefined): Promise<ToolsStamp> {
   const { registry } = await app.project();
   const tools = await registry.list();
@@ -48,7 +48,7 @@ export async function toolsStamp(app: AcorApp, last: ToolsStamp | undefined): Pr
   return { registry, revision, tools: JSON.stringify(tools) };
 }
 
-/** A tool that is offered; undefined when there is none of this name, or it is broken. */
+/** A valid tool by name; undefined when it does not exist or is invalid. */
 export async function offeredTool(app: AcorApp, name: string): Promise<ToolEntry | undefined> {
   try {
     return await describedTool(app, name);
@@ -59,18 +59,18 @@ export async function offeredTool(app: AcorApp, name: string): Promise<ToolEntry
   }
 }
 
-/** The command line of a tool for inputs that are given as an object. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
+/** The command line of a tool for inputs in an object. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
 export async function wordsForTool(app: AcorApp, name: string, given: Schema): Promise<string[]> {
   return wordsFor((await describedTool(app, name)).manifest, given);
 }
 
-/** Why the data of a result is not what the tool's manifest promises; undefined when it is, or nothing is promised. */
+/** Why the data of a result does not match the `output_schema` of the manifest; undefined when it matches, or there is no schema. */
 export async function problemOfData(app: AcorApp, name: string, data: unknown): Promise<string | undefined> {
   const schema = (await offeredTool(app, name))?.manifest.output_schema;
   return schema !== undefined && (await isGood(schema)) ? problemBySchema(schema, data) : undefined;
 }
 
-/** A tool, for a caller that may call `tool.describe`. */
+/** A tool by name. Throws E_PERMISSION when the caller may not call `tool.describe`. */
 async function describedTool(app: AcorApp, tool: string): Promise<ToolEntry> {
   await app.authorize({ name: 'tool.describe', effect: 'reads' }, { tool });
   return app.tool(tool);

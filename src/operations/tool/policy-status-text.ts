@@ -1,37 +1,39 @@
-import type { Standing } from './policy-status.ts';
+import { approve } from '../../protocol/next-steps.ts';
+import { commandOf } from '../command-forms.ts';
+import type { PolicyStatus } from './policy-status.ts';
 
-/** What the policy and the approvals say of a tool, in sentences for a person. */
-export function standingWords(
-  { allowed, violations, files, approval, masked = [] }: Standing,
+/** The policy status of a tool, in sentences for a person. */
+export function policyStatusWords(
+  { allowed, violations, files, approval, masked = [] }: PolicyStatus,
   tool: string,
 ): string[] {
   const names = files.map(({ file }) => file).join(', ');
   const policy =
     files.length === 0 && allowed
-      ? 'There is no policy file; what is built in allows it.'
-      : `The policy${names === '' ? '' : ` (${names})`} ${allowed ? 'allows it.' : 'refuses it:'}`;
+      ? 'There is no policy file; the built-in policy allows it.'
+      : `The policy${names === '' ? '' : ` (${names})`} ${allowed ? 'allows it.' : 'rejects it:'}`;
   return [
     policy,
     ...violations.flatMap(({ path, rule, by, fix }) => [`- ${path}: ${rule} (${by})`, `  ${fix}`]),
     ...approvalWords(approval, tool),
     ...(masked.length === 0
       ? []
-      : [`Masked, here and for the programs of the policy: ${masked.join(', ')}.`]),
+      : [`Masked in this answer, and for the policy's own programs: ${masked.join(', ')}.`]),
   ];
 }
 
-function approvalWords({ state, by, at, changed }: Standing['approval'], tool: string): string[] {
+function approvalWords({ state, by, at, changed }: PolicyStatus['approval'], tool: string): string[] {
   switch (state) {
     case 'not_needed':
       return ['It needs no approval.'];
     case 'valid':
-      return [`It is approved by ${by}${at === null ? '' : ` since ${at}`}, for these very files.`];
+      return [`${by} approved these versions of its files${at === null ? '' : ` at ${at}`}.`];
     case 'missing':
-      return [`Nobody has approved it. A person does so at a terminal with: acor approve ${tool}`];
+      return [`It is not approved. A person can approve it at a terminal: ${commandOf(approve(tool))}`];
     case 'stale':
       return [
-        `Its approval by ${by} of ${at} no longer holds, because ${changed.join(' and ')} changed. ` +
-          `A person gives it anew at a terminal with: acor approve ${tool}`,
+        `Its approval by ${by} of ${at} is no longer valid, because ${changed.join(' and ')} changed. ` +
+          `A person can approve it again at a terminal: ${commandOf(approve(tool))}`,
       ];
   }
 }

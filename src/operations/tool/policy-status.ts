@@ -12,25 +12,25 @@ import type { Project } from '../acor-app.ts';
 const digested = z.array(z.object({ name: z.string(), sha256: z.string() }));
 
 const violationShape = z.object({
-  path: z.string().describe('The key of the manifest, or the argument, that asks for it.'),
+  path: z.string().describe('The key of the manifest, or the argument, that requests it.'),
   asked: z.unknown(),
   allowed: z.unknown(),
-  by: z.string().describe('The line that refuses it.'),
+  by: z.string().describe('The line of the policy that rejects it.'),
   rule: z.string(),
   fix: z.string(),
 });
 
 const approvalShape = z.object({
   state: z.enum(['not_needed', 'valid', 'missing', 'stale']),
-  digest: z.string().nullable().describe('Of the manifest and the entry as they are now.'),
-  by: z.string().nullable().describe('Who gave it, or the line of the policy file.'),
+  digest: z.string().nullable().describe('Of the current manifest and entry.'),
+  by: z.string().nullable().describe('The person who approved it, or the line of the policy file.'),
   at: z.string().nullable(),
   files: digested,
   changed: z.array(z.string()).describe('The files that made it stale.'),
 });
 
-/** How a tool stands with the policy and with those who approve. */
-export const standingShape = z.object({
+/** The status of a tool by the policy and the approvals. */
+export const policyStatusShape = z.object({
   allowed: z.boolean().describe('Whether the policy allows it.'),
   violations: z.array(violationShape),
   files: z.array(
@@ -41,14 +41,14 @@ export const standingShape = z.object({
     .array(z.string())
     .optional()
     .describe(
-      'Of a call: the secret inputs and the secrets in it, which neither an engine nor this answer shows.',
+      'For a call: the names of its secret inputs and of the stored secrets in it. ACOR masks them for policy engines and in this answer.',
     ),
 });
 
-export type Standing = z.output<typeof standingShape>;
+export type PolicyStatus = z.output<typeof policyStatusShape>;
 
-/** Asks the policy and the approvals about a tool; with `args` also about a call of it. Nothing is refused here. */
-export async function standingOf(
+/** Evaluates the policy and the approvals for a tool; with `args` also for that call. Reports violations and does not throw on them. */
+export async function policyStatusOf(
   project: Project,
   tool: ToolEntry,
   ask: {
@@ -57,10 +57,10 @@ export async function standingOf(
     caller: string | undefined;
     args?: readonly string[];
   },
-): Promise<Standing> {
+): Promise<PolicyStatus> {
   const { config, store } = project;
   const guard = await RunGuard.open(tool, { ...ask, config, runsDir: store.root });
-  const { masked, ...run } = await settle(project, tool, ask);
+  const { masked, ...run } = await subjectOf(project, tool, ask);
   const violations: Violation[] = await guard.allViolations(run);
   return {
     allowed: violations.length === 0,
@@ -75,10 +75,10 @@ export async function standingOf(
   };
 }
 
-async function settle(
+async function subjectOf(
   { config, store, workspaces }: Project,
   tool: ToolEntry,
-  { cwd, env, args }: Parameters<typeof standingOf>[2],
+  { cwd, env, args }: Parameters<typeof policyStatusOf>[2],
 ): Promise<SettledRun & { masked?: string[] }> {
   const tier = await tierHere(config.config.security, join(store.root, 'cache'));
   if (args === undefined) return { args: [], grants: [], staged: [], tier };
@@ -93,13 +93,13 @@ async function settle(
   const { callRedaction } = await import('../../core/run/secrets/call-redaction.ts');
   const redaction = callRedaction(config, tool, resolved, env);
   if (redaction === null) return { ...resolved, args: shown, tier, masked: inputs };
-  const told = Buffer.from(JSON.stringify([shown, resolved.grants, resolved.staged, cwd]));
-  const masked = [...new Set([...inputs, ...redaction.search()(told)])];
+  const shownBytes = Buffer.from(JSON.stringify([shown, resolved.grants, resolved.staged, cwd]));
+  const masked = [...new Set([...inputs, ...redaction.search()(shownBytes)])];
   const hide = <T>(data: T): T => redaction.data(data);
   return { ...resolved, args: hide(shown), tier, hide, masked };
 }
 
-/** How strong the sandbox is that a run would get; null where it would get none at all and be refused for that. */
+/** The tier of the sandbox that a run would get; null when there is none, and ACOR would reject the run. */
 async function tierHere(wish: SandboxPolicy, cacheFolder: string): Promise<number | null> {
   try {
     return (await chooseBackend(wish, cacheFolder)).backend.tier;
@@ -109,7 +109,7 @@ async function tierHere(wish: SandboxPolicy, cacheFolder: string): Promise<numbe
   }
 }
 
-function flat(state: ApprovalState): Standing['approval'] {
+function flat(state: ApprovalState): PolicyStatus['approval'] {
   const none = { digest: null, by: null, at: null, files: [], changed: [] };
   switch (state.state) {
     case 'not_needed':

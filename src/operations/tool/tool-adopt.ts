@@ -10,19 +10,19 @@ import { acorOperation } from '../define.ts';
 const draftShape = z.object({
   name: z.string(),
   command: z.array(z.string()),
-  file: z.string().describe('Where the manifest lies, or would lie.'),
+  file: z.string().describe('The path of the manifest.'),
   inputs: z.int(),
   uncertain: z
     .array(z.object({ input: z.string(), check: z.string() }))
-    .describe('What a person should look at; the manifest has it as comments.'),
-  left_out: z.array(z.string()).describe('Options that a manifest cannot tell of, and why.'),
+    .describe('What a person should check; the manifest has it as comments.'),
+  left_out: z.array(z.string()).describe('Options that a manifest cannot express, and why.'),
   not_understood: z.array(z.string()).describe('Lines that look like options and could not be read.'),
-  manifest: z.string().optional().describe('The whole of it, with --dry-run.'),
+  manifest: z.string().optional().describe('The content of the manifest, with --dry-run.'),
 });
 
 export const toolAdopt = acorOperation({
   name: 'tool.adopt',
-  summary: 'Make a tool of a program that is installed: a draft of its manifest, from its own help.',
+  summary: 'Make a tool of an installed program: draft its manifest from its --help.',
   effect: 'writes',
   idempotent: false,
   rateLimit: null,
@@ -31,25 +31,25 @@ export const toolAdopt = acorOperation({
     subcommand: z
       .array(z.string().regex(/^[A-Za-z0-9]/, 'must be a word, not an option'))
       .default([])
-      .describe('A subcommand of it, such as: acor adopt git commit'),
+      .describe('A subcommand of the program, such as: acor adopt git commit'),
     recursive: z.boolean().default(false).describe('One tool for each subcommand.'),
     depth: z.int().min(1).max(5).default(1).describe('How many levels of subcommands --recursive goes down.'),
     name: z
       .string()
       .regex(TOOL_NAME, TOOL_NAME_RULE)
       .optional()
-      .describe("The tool's name; left out, it is that of the program and its subcommand."),
+      .describe("The tool's name; by default that of the program and its subcommand."),
     output: z
       .string()
       .optional()
-      .describe('The folder for the tools; left out, it is the first of project.tools_dirs.'),
+      .describe('The folder for the tools; by default the first of project.tools_dirs.'),
     dry_run: z.boolean().default(false).describe('Show the manifests, and write nothing.'),
   }),
   output: z.object({
     drafts: z.array(draftShape),
     dry_run: z.boolean(),
-    isolation: z.string().describe('The sandbox in which the program was asked for its help.'),
-    asked: z.array(z.array(z.string())).describe('Every call of the program that was made.'),
+    isolation: z.string().describe('The sandbox in which ACOR ran the program for its help.'),
+    asked: z.array(z.array(z.string())).describe('Every call of the program that ACOR made.'),
     passed_over: z.array(z.object({ command: z.array(z.string()), why: z.string() })),
   }),
   positionals: ['program', 'subcommand'],
@@ -126,8 +126,8 @@ function previewRun(tool: string): NextStep {
 }
 
 function nameTaken(names: readonly string[]): AcorError {
-  return new AcorError('E_USAGE', `this project has a tool of that name: ${names.join(', ')}`, {
-    hint: 'Two tools of one name would both be broken. Give another --name.',
+  return new AcorError('E_USAGE', `this project already has a tool of that name: ${names.join(', ')}`, {
+    hint: 'Choose another name with --name: two tools of one name are both invalid.',
     details: { names },
     next: [LIST_TOOLS],
   });

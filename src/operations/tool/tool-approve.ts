@@ -12,8 +12,7 @@ import { LIST_TOOLS, runTool } from '../../protocol/next-steps.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { approvePlugin, listedPlugin } from '../project/approve-plugin.ts';
-import { type ApprovalLine, approvalLine } from './approval-line.ts';
-import { giveApproval, validLine } from './give-approval.ts';
+import { type ApprovalLine, approvalLine, giveApproval, validLine } from './give-approval.ts';
 import { toolWords } from './tool-words.ts';
 
 export const toolApprove = acorOperation({
@@ -24,8 +23,8 @@ export const toolApprove = acorOperation({
   rateLimit: null,
   input: z.object({
     tool: z.string().optional().describe('The name of the tool, or plugin:<name>.'),
-    list: z.boolean().default(false).describe('List the approvals that were given in this project.'),
-    revoke: z.boolean().default(false).describe('Take the approval of the tool back.'),
+    list: z.boolean().default(false).describe('List the approvals of this project.'),
+    revoke: z.boolean().default(false).describe('Revoke the approval of the tool.'),
   }),
   output: z.object({ root: z.string(), approvals: z.array(approvalLine) }),
   positionals: ['tool'],
@@ -38,8 +37,8 @@ export const toolApprove = acorOperation({
     const store = new ApprovalStore(ctx.env);
     if (input.list) return { kind: 'data', data: { root, approvals: await listed(project, store, root) } };
     if (input.tool === undefined) {
-      throw new AcorError('E_USAGE', 'which tool?', {
-        hint: 'Name it: acor approve <tool>',
+      throw new AcorError('E_USAGE', 'expected the name of a tool or plugin', {
+        hint: 'Add the name of a tool, or plugin:<name>.',
         next: [LIST_TOOLS],
       });
     }
@@ -66,13 +65,13 @@ async function approved(
   const state = await guard.approval();
   if (state.state === 'not_needed') {
     const { level } = tool.manifest.permissions;
-    throw new AcorError('E_USAGE', `tool '${tool.name}' is of the level ${level}, and needs no approval`, {
-      hint: `Run it: acor run ${tool.name}`,
+    throw new AcorError('E_USAGE', `tool '${tool.name}' has the level ${level}, which needs no approval`, {
+      hint: 'Run it without an approval.',
       next: [runTool(tool.name)],
     });
   }
   if (state.state === 'valid') return validLine(tool.name, state.approval);
-  // What an agent could give itself would be no approval.
+  // Only a person may approve: an agent must not approve its own tools.
   if (ctx.person === null) throw approvalRequired(tool.name, state);
   const words = await toolWords(project, tool, ctx);
   const subject = { kind: 'tool', name: tool.name, words } as const;
@@ -82,8 +81,8 @@ async function approved(
 function revoked(store: ApprovalStore, root: string, tool: string): ApprovalLine {
   const found = store.read(root, tool);
   if (!store.remove(root, tool)) {
-    throw new AcorError('E_USAGE', `no person has approved '${tool}' in ${root}`, {
-      hint: 'See what is approved: acor approve --list. What a policy file approves is taken back there.',
+    throw new AcorError('E_USAGE', `'${tool}' has no approval by a person in ${root}`, {
+      hint: 'Check the name in the list of approvals. To revoke an approval by a policy file, edit that file.',
       next: [{ operation: 'tool.approve', input: { list: true }, why: 'List the approvals.' }],
     });
   }

@@ -9,14 +9,13 @@ export const toolCatalog = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    name: z.string().optional().describe('Only this one, by its dotted name or its command.'),
+    name: z.string().optional().describe('Only this operation, by its dotted name or its command.'),
   }),
   output: catalogSchema,
   positionals: ['name'],
   list: 'tools',
   example: 'acor tools run.start',
-  async run(input) {
-    const { acorCli } = await import('../acor-cli.ts');
-    return { kind: 'data', data: await buildCatalog(acorCli(), input.name) };
+  async run(input, { app }) {
+    return { kind: 'data', data: await buildCatalog({ name: 'acor', routes: app.routes }, input.name) };
   },
 });

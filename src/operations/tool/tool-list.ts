@@ -16,7 +16,7 @@ const toolLine = z.object({
   has_manifest: z.boolean(),
   path: z.string(),
   problems: z.array(z.string()),
-  notes: z.array(z.string()).optional().describe('What plugins say of it.'),
+  notes: z.array(z.string()).optional().describe('Notes of plugins.'),
 });
 
 export const toolList = acorOperation({
@@ -26,7 +26,10 @@ export const toolList = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    filter: z.string().optional().describe('Only tools whose name, category or description holds this text.'),
+    filter: z
+      .string()
+      .optional()
+      .describe('Only tools whose name, category or description contains this text.'),
     format: z.enum(['json', 'table']).optional().describe('json: the envelope. table: for people.'),
   }),
   output: z.object({ tools: z.array(toolLine) }),

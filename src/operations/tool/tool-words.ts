@@ -3,7 +3,7 @@ import { permissionWords } from '../../core/policy/permission-words.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import type { Project } from '../acor-app.ts';
 
-/** What a tool may do in this project, in plain sentences, within the ceilings of the policy. */
+/** What a tool may do in this project, in plain sentences, after the policy lowered its limits. */
 export async function toolWords(
   { config, workspaces }: Project,
   tool: ToolEntry,

@@ -11,7 +11,9 @@ const input = z.object({
   stages: z
     .array(z.string())
     .default([])
-    .describe('The tools, each with its arguments as one word; the records of one go to the next.'),
+    .describe(
+      'The tools, each with its arguments as one word; each tool reads the records of the one before.',
+    ),
   timeout: z
     .number()
     .positive()
@@ -21,7 +23,7 @@ const input = z.object({
   detach: z
     .boolean()
     .default(false)
-    .describe('Give back the id at once; the pipe goes on under a supervisor of its own.'),
+    .describe('Return the id at once; the pipe continues under a supervisor process.'),
   answer: z
     .array(z.string())
     .default([])
@@ -30,7 +32,9 @@ const input = z.object({
   idempotency_key: z
     .string()
     .optional()
-    .describe('Names this very call: given again, the pipe that it has started is shown.'),
+    .describe(
+      'Idempotency key: repeating the call with the same key shows the existing pipe instead of starting a second one.',
+    ),
   dry_run: z.boolean().default(false).describe('Show what would run, and start nothing.'),
 });
 
@@ -44,7 +48,7 @@ const shownPipe = z.object({
       task_id: z.string(),
       tool: z.string(),
       args: z.array(z.string()),
-      records: z.enum(['lines', 'messages']).describe('How it hands its records on.'),
+      records: z.enum(['lines', 'messages']).describe('What it passes to the next stage.'),
     }),
   ),
 });
@@ -53,7 +57,7 @@ const output = z.union([runSummary, shownPipe, startedRun]);
 
 export const pipe = acorOperation({
   name: 'workflow.pipe',
-  summary: 'Run tools at once, each reading the records of the one before it from its standard input.',
+  summary: 'Run tools concurrently, each reading the records of the one before it from standard input.',
   effect: 'writes',
   idempotent: false,
   rateLimit: null,
@@ -71,7 +75,7 @@ export const pipe = acorOperation({
     const request = { ...pipeCall(callsOf(given.stages)), ...(await restOfRequest(given, ctx)) };
     if (given.dry_run) return showPipe(services, request);
     const flags = { stream: given.stream, detach: given.detach, exit_code: 'acor' } as const;
-    // A pipe of which a tool may ask is supervised apart, so that a caller who must stop to answer loses nothing (contract §3).
+    // A pipe with a tool that may ask gets a supervisor process, so that it continues when its caller exits to answer (contract §3).
     if (given.detach || (await mayAsk(services, request.args))) {
       const { runApart } = await import('../run/run-detached.ts');
       return runApart(request, flags, ctx);

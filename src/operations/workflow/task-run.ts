@@ -10,10 +10,10 @@ import { runSummary, startedRun, stream } from '../shapes.ts';
 
 const TASK_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** Hands a task to an agent, as an ordinary run: supervised, confined, stored, and stopped at its questions (contract §8). */
+/** Assigns a task to an agent. It is an ordinary run: supervised, sandboxed, stored, and it waits at its questions (contract §8). */
 export const taskRun = acorOperation({
   name: 'task.run',
-  summary: 'Hand a task to an agent, and go on with it under the same id.',
+  summary: 'Assign a task to an agent, and continue it later under the same id.',
   effect: 'writes',
   idempotent: false,
   rateLimit: null,
@@ -21,19 +21,22 @@ export const taskRun = acorOperation({
     task_id: z
       .string()
       .regex(TASK_ID, 'must be letters, digits, ., _ and -, at most 64')
-      .describe('Names the conversation: the same id goes on with it.'),
-    description: z.string().min(1).describe('What is to be done, or what is to be said next.'),
+      .describe('The id of the conversation; the same id continues it.'),
+    description: z
+      .string()
+      .min(1)
+      .describe('What the agent should do, or the next message of the conversation.'),
     plan: z.string().optional().describe('A file with the plan.'),
     executor: z
       .enum(EXECUTOR_NAMES)
       .optional()
-      .describe('Who carries it out; left out, the one of the configuration (task.executor).'),
+      .describe('The agent that does it; by default task.executor of the configuration.'),
     timeout: z.number().positive().optional().describe('Seconds until the deadline of the whole run.'),
     stream,
     detach: z
       .boolean()
       .default(false)
-      .describe('Give back the id at once; the run goes on under a supervisor of its own.'),
+      .describe('Return the id at once; the run continues under a supervisor process.'),
     answer: z
       .array(z.string())
       .default([])

@@ -11,11 +11,11 @@ const output = z.object({
       id: z.string(),
       step: z.string(),
       kind: z.enum(['tool', 'decision', 'parallel', 'workflow', 'pipe']),
-      does: z.string().describe('The tool, or what else it does, in a few words.'),
+      does: z.string().describe('The tool, or what the step does, in a few words.'),
       when: z.string().nullable(),
       foreach: z.boolean(),
       finally: z.boolean(),
-      state: state.nullable().describe('With --run; null when the run has not come to the step.'),
+      state: state.nullable().describe('With --run; null when the run has not reached the step.'),
     }),
   ),
   edges: z
@@ -25,7 +25,7 @@ const output = z.object({
 
 export const workflowGraph = acorOperation({
   name: 'workflow.graph',
-  summary: 'Draw a workflow as Mermaid, DOT or JSON, with the states of a run if one is named.',
+  summary: 'Draw a workflow as Mermaid, DOT or JSON, optionally with the states of a run.',
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
@@ -35,7 +35,7 @@ export const workflowGraph = acorOperation({
       .enum(['mermaid', 'dot', 'json'])
       .optional()
       .describe('mermaid, dot: the document itself. json: the envelope.'),
-    run: z.string().optional().describe('A run of this workflow: its steps are coloured by how they stand.'),
+    run: z.string().optional().describe('A run of this workflow: colours its steps by their state.'),
   }),
   output,
   positionals: ['workflow'],

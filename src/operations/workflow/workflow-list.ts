@@ -4,12 +4,12 @@ import { CHECK_WORKFLOWS } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const line = z.object({
-  name: z.string().describe('By which it is called: that of its file.'),
+  name: z.string().describe('The name of the workflow: that of its file.'),
   file: z.string(),
   description: z.string(),
   steps: z.int(),
   inputs: z.array(z.string()).describe('Required ones first.'),
-  problem: z.string().nullable().describe('What keeps it from being read.'),
+  problem: z.string().nullable().describe('Why the workflow cannot be read.'),
 });
 
 export const workflowList = acorOperation({
@@ -19,7 +19,7 @@ export const workflowList = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    filter: z.string().optional().describe('Only workflows whose name or description holds this text.'),
+    filter: z.string().optional().describe('Only workflows whose name or description contains this text.'),
   }),
   output: z.object({ workflows: z.array(line) }),
   list: 'workflows',

@@ -6,7 +6,7 @@ import { againInput, againOutput, continueRun } from '../run/run-again.ts';
 
 export const workflowResume = acorOperation({
   name: 'workflow.resume',
-  summary: 'Go on with a workflow that has ended too early, or run a step and all that needs it again.',
+  summary: 'Continue a workflow that ended early, or run a step and all that depend on it again.',
   effect: 'writes',
   idempotent: false,
   rateLimit: null,
@@ -14,15 +14,11 @@ export const workflowResume = acorOperation({
     from: z
       .string()
       .optional()
-      .describe(
-        'This step and all that depend on it are run again, even if they are done; the others are not.',
-      ),
+      .describe('Run this step and all that depend on it again, even if they are done.'),
     force: z
       .boolean()
       .default(false)
-      .describe(
-        'Also with a file that was changed, and steps that were stopped mid-way and may be done twice.',
-      ),
+      .describe('Also when the file has changed, or a step that was stopped midway may repeat its effects.'),
   }),
   output: againOutput,
   positionals: ['run'],
@@ -34,8 +30,8 @@ export const workflowResume = acorOperation({
     const { store } = await ctx.app.project();
     const { kind, tool } = await store.read(given.run);
     if (kind === 'workflow') return continueRun('resume', given, ctx);
-    throw new AppError('E_USAGE', `run ${given.run} is no workflow, but a run of the tool '${tool}'`, {
-      hint: `Go on with it: acor resume ${given.run}`,
+    throw new AppError('E_USAGE', `run ${given.run} is not a workflow but a run of '${tool}'`, {
+      hint: 'Resume it as a run.',
       next: [resumeRun(given.run)],
     });
   },

@@ -17,7 +17,10 @@ const input = z.object({
     .describe("The workflow's inputs, as flags; --input-json takes them as JSON."),
   timeout: z.number().positive().optional().describe('Seconds until the deadline of the whole workflow.'),
   stream,
-  detach: z.boolean().default(false).describe('Give back the id at once; the workflow goes on by itself.'),
+  detach: z
+    .boolean()
+    .default(false)
+    .describe('Return the id at once; the workflow continues in the background.'),
   answer: z
     .array(z.string())
     .default([])
@@ -27,7 +30,7 @@ const input = z.object({
     .string()
     .optional()
     .describe(
-      'Names this very call: given again, the run that it has started is shown instead of a second one.',
+      'Idempotency key: repeating the call with the same key shows the existing run instead of starting a second one.',
     ),
   dry_run: z.boolean().default(false).describe('Check everything, show what would run, and start nothing.'),
 });
@@ -35,7 +38,7 @@ const input = z.object({
 const planned = z.object({
   workflow: z.string(),
   file: z.string(),
-  digest: z.string().describe('SHA-256 of the file: it is resumed only as it was begun.'),
+  digest: z.string().describe('SHA-256 of the file: a resume requires the same content.'),
   inputs: z.record(z.string(), z.unknown()),
   steps: z.array(z.object({ name: z.string(), kind: z.string(), needs: z.array(z.string()) })),
   timeout_s: z.number(),
@@ -46,7 +49,7 @@ const output = z.union([runSummary, planned, startedRun]);
 
 const description = {
   name: 'workflow.run',
-  summary: 'Run the steps of a workflow, each as a run of its own, and stream what becomes of them.',
+  summary: 'Run the steps of a workflow, each as a run of its own, and stream the events.',
   effect: 'writes',
   idempotent: false,
   rateLimit: null,
@@ -88,7 +91,7 @@ export const workflowRun = acorOperation({
     if (options.dry_run) return { kind: 'data', data: shown(plan) };
     const flags: ShownAs = { ...options, exit_code: 'acor' };
     const { mayAsk } = await import('../../core/workflow/engine/may-ask.ts');
-    // A workflow that may ask is supervised apart, so that a caller who must stop to answer loses nothing (contract §3).
+    // A workflow that may ask gets a supervisor process, so that it continues when its caller exits to answer (contract §3).
     if (options.detach || (await mayAsk(services, plan.workflow))) {
       const { runApart } = await import('../run/run-detached.ts');
       return runApart(request, flags, ctx);

@@ -11,12 +11,12 @@ const output = z.object({
   findings: z.array(findingShape),
   errors: z.int(),
   warnings: z.int(),
-  workflows: z.int().describe('How many workflows were looked at, without those that they contain.'),
+  workflows: z.int().describe('How many workflows were checked, not counting nested ones.'),
 });
 
 export const workflowValidate = acorOperation({
   name: 'workflow.validate',
-  summary: 'Check workflows before anything of them starts; every finding with its place and its fix.',
+  summary: 'Check workflows before running them; every finding has its place and its fix.',
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
@@ -24,8 +24,8 @@ export const workflowValidate = acorOperation({
     workflows: z
       .array(z.string())
       .default([])
-      .describe('Workflows by name or path; left out, all of the project.'),
-    strict: z.boolean().default(false).describe('Take warnings for errors.'),
+      .describe('Workflows by name or path; by default all workflows of the project.'),
+    strict: z.boolean().default(false).describe('Treat warnings as errors.'),
   }),
   output,
   positionals: ['workflows'],

@@ -13,7 +13,7 @@ const ITEM = /^\s*[-*]\s+(.*\S)\s*$/;
 const FILE = /^(.*\S)\s+\((created|modified|deleted)\)$/;
 const COUNT = /(\d{1,9})\s+(passed|failed|skipped)/gi;
 
-/** The markers of the protocol (contract §8): the five, and the four that it names for later. */
+/** The markers of the protocol (contract §8): the five in use, and the four that it reserves. */
 export const MARKER_KINDS: readonly MarkerKind[] = [
   { name: 'PROGRESS', reach: 'line', read: ({ head }) => ({ msg: head }) },
   { name: 'QUESTION', reach: 'block-and-paragraph', read: readQuestion },
@@ -33,14 +33,14 @@ function readQuestion(content: MarkerContent): QuestionData | undefined {
   const context: string[] = [];
   for (const line of rest) {
     const found = OPTION.exec(line);
-    // A number again in the context is part of the sentence: the options of a question stand together.
+    // A number that restarts inside the context is part of the sentence: the options of a question are consecutive.
     if (found !== null && context.every(isBlank)) options.push(optionOf(found));
     else if (options.length > 0 || !/^\s*options:\s*$/i.test(line)) context.push(line);
   }
   return { question, options, context: joined(context) };
 }
 
-/** `1. label - description`; without a description the label is the whole of it. */
+/** `1. label - description`; without a description the whole text is the label. */
 function optionOf([, number, text]: RegExpExecArray): QuestionData['options'][number] {
   const split = /^(.*?\S)\s+[-–—]\s+(.*)$/.exec(text!);
   return { number: Number(number), label: split?.[1] ?? text!, description: split?.[2] ?? '' };
@@ -68,7 +68,7 @@ function readComplete({ head }: MarkerContent): CompleteData {
   return { summary: head, iterations: found === null ? null : Number(found[1]) };
 }
 
-/** The numbers that a test runner's summary gives in words, such as `12 passed, 1 failed`. */
+/** The numbers in a test runner's summary, such as `12 passed, 1 failed`. */
 function readTestResults(content: MarkerContent): object | undefined {
   const text = wholeOf(content);
   if (text === '') return undefined;
@@ -88,7 +88,7 @@ function readCommit(content: MarkerContent): object | undefined {
   return subject === '' ? undefined : { subject, body: joined(rest) };
 }
 
-/** The head is the title; where nothing stands beside the marker, the first line after it is. */
+/** The head is the title. Without a head, the first following line is. */
 function titled({ head, body }: MarkerContent): { title: string; rest: readonly string[] } {
   return head === '' ? { title: body[0]?.trim() ?? '', rest: body.slice(1) } : { title: head, rest: body };
 }

@@ -1,7 +1,7 @@
 import { MARKER_KINDS } from './kinds.ts';
 import type { MarkerKind, MarkerPiece } from './marker.ts';
 
-/** The longest block that is kept whole, in characters: a program that never ends one must not fill the memory. */
+/** The longest block in characters: a program that never ends a block must not fill the memory. */
 export const MAX_BLOCK_CHARS = 65_536;
 
 const MARKER_NAME = /^[A-Z][A-Z0-9_]*$/;
@@ -14,11 +14,11 @@ type Block = {
   lines: Line[];
   chars: number;
   cut: boolean;
-  /** A blank line has come, and whether text has come after it. */
+  /** Whether a blank line was seen, and whether text followed it. */
   paragraph: 'before' | 'blank' | 'after';
 };
 
-/** Finds markers in lines, one after the other (contract §8). What is no marker, or a malformed one, is text. */
+/** Finds markers in consecutive lines (contract §8). Other lines, and malformed markers, are text. */
 export class MarkerLines {
   readonly #onPiece: (piece: MarkerPiece) => void;
   readonly #kinds: ReadonlyMap<string, MarkerKind>;
@@ -32,12 +32,12 @@ export class MarkerLines {
     this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
   }
 
-  /** Whether lines are held that may go on. */
+  /** Whether it holds lines of an open block. */
   get isOpen(): boolean {
     return this.#block !== undefined;
   }
 
-  /** Takes the next line, without its ending; `cut` when it was longer than a line may be. */
+  /** Takes the next line without its ending; `cut` when it was longer than the limit. */
   line(text: string, cut = false): void {
     this.#count++;
     const kind = this.#kindOf(text);
@@ -47,12 +47,12 @@ export class MarkerLines {
     else this.#open(kind, { text, cut });
   }
 
-  /** Ends the block that is open, if there is one: the text is at its end, or nothing more comes for now. */
+  /** Ends the open block, if any: at the end of the text, or after a silence. */
   flush(): void {
     const block = this.#block;
     if (block === undefined) return;
     this.#block = undefined;
-    // Blank lines at the end only stand between the block and what comes next.
+    // Trailing blank lines separate the block from what follows.
     let length = block.lines.length;
     while (length > 1 && isBlank(block.lines[length - 1]!.text)) length--;
     const lines = block.lines.slice(0, length);
@@ -87,7 +87,7 @@ export class MarkerLines {
     if (kind.reach === 'line' || cut) this.flush();
   }
 
-  /** Takes the line into the open block; false when it does not belong there. */
+  /** Adds the line to the open block; false when it does not belong to it. */
   #continues(text: string, cut: boolean): boolean {
     const block = this.#block;
     if (block === undefined) return false;
@@ -98,7 +98,7 @@ export class MarkerLines {
       if (block.kind.takes?.(text) === false) return false;
       if (block.paragraph === 'blank') block.paragraph = 'after';
     }
-    // A blank line counts, too: it takes up room.
+    // Blank lines also count towards the size.
     block.chars += text.length + 1;
     if (cut || block.chars > MAX_BLOCK_CHARS) {
       block.cut = true;

@@ -3,7 +3,7 @@ import { MARKER_KINDS } from './kinds.ts';
 import type { MarkerKind, MarkerPiece } from './marker.ts';
 import { MarkerLines } from './marker-lines.ts';
 
-/** Finds markers in a text that comes in parts, wherever it is parted: within a line ending or a character, too. */
+/** Finds markers in a text that arrives in chunks, cut anywhere, even inside a line ending or a character. */
 export class MarkerStream {
   readonly #lines: MarkerLines;
   readonly #reader: LineReader;
@@ -18,19 +18,19 @@ export class MarkerStream {
     );
   }
 
-  /** Takes the next part, bytes in UTF-8. */
+  /** Takes the next chunk, bytes in UTF-8. */
   push(part: Uint8Array): void {
     this.#reader.push(part);
   }
 
-  /** The text has ended: a line without an ending, and a block that is open, are complete. */
+  /** The text has ended: completes an unfinished line and an open block. */
   end(): void {
     this.#reader.end();
     this.#lines.flush();
   }
 }
 
-/** What a whole text is made of. */
+/** Parses a whole text. */
 export function parseMarkers(text: string, kinds: readonly MarkerKind[] = MARKER_KINDS): MarkerPiece[] {
   const pieces: MarkerPiece[] = [];
   const stream = new MarkerStream((piece) => pieces.push(piece), kinds);

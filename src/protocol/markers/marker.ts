@@ -1,36 +1,38 @@
-/** How far a marker reaches: its own line, the lines up to a blank one, or those and one paragraph after the blank line. */
+/**
+ * The extent of a marker: its own line, the lines up to a blank one, or those and one paragraph after the blank line.
+ */
 export type MarkerReach = 'line' | 'block' | 'block-and-paragraph';
 
-/** The raw content of a marker, before it is read. */
+/** The raw content of a marker. */
 export interface MarkerContent {
-  /** What follows the closing bracket on its line, without the space around it. */
+  /** The trimmed text after the closing bracket on its line. */
   head: string;
-  /** The lines after it, without the blank lines at their end. */
+  /** The following lines, without trailing blank lines. */
   body: readonly string[];
 }
 
-/** One kind of marker. To know a further one, hand the parser a list with it. */
+/** One kind of marker. To support another kind, pass a list that contains it to the parser. */
 export interface MarkerKind {
-  /** Upper-case letters, digits and `_`: what stands between the brackets. */
+  /** The text between the brackets: upper-case letters, digits and `_`. */
   name: string;
   reach: MarkerReach;
-  /** Whether a line may belong to the block; left out, any line may. The first one that may not ends it. */
+  /** Whether a line may belong to the block; the first line that may not ends it. Undefined allows any line. */
   takes?: (line: string) => boolean;
-  /** What the content means; undefined when it is malformed, which makes plain text of all its lines. */
+  /** Parses the content; undefined when it is malformed, which turns all its lines into text. */
   read(content: MarkerContent): object | undefined;
 }
 
-/** A marker that was found. `line` is the number of its first line, from 1; `lines` how many it takes up. */
+/** A parsed marker. `line` is the number of its first line, from 1; `lines` is its length. */
 export interface Marker<Data = object> {
   name: string;
   data: Data;
   line: number;
   lines: number;
-  /** The block was longer than the limit: its rest is text. */
+  /** The block exceeded the limit, so its rest is text. */
   cut: boolean;
 }
 
-/** What a text is made of, in its order: lines of plain text, and markers. */
+/** The parts of a text in order: lines of plain text, and markers. */
 export type MarkerPiece =
   | { kind: 'text'; text: string; line: number; cut: boolean }
   | { kind: 'marker'; marker: Marker };

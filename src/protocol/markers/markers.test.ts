@@ -129,7 +129,7 @@ describe('the markers of the protocol', () => {
     assert.deepEqual(textIn('[QUESTION] a?\n\nwhy\n\nother'), ['', 'other']);
   });
 
-  it('tell their place, and where they were cut', () => {
+  it('have their place, and where they were cut', () => {
     const [first, second] = markersIn(`x\n\n[BLOCKED] a\nb\n[PROGRESS] ${'y'.repeat(MAX_BLOCK_CHARS)}`);
     assert.deepEqual([first!.line, first!.lines, first!.cut], [3, 2, false]);
     assert.deepEqual([second!.line, second!.lines, second!.cut], [5, 1, true]);
@@ -189,7 +189,7 @@ function streamed(parts: readonly Uint8Array[]): MarkerPiece[] {
   return pieces;
 }
 
-it('a text that comes in parts is read as the whole one, however it is parted, and no line is lost or told twice', () => {
+it('a text that comes in parts is read as the whole one, however it is parted, and no line is lost or reported twice', () => {
   for (let seed = 1; seed <= 4000; seed++) {
     const random = new SeededRandom(seed);
     const text = Array.from({ length: 1 + random.below(40) }, () => random.pick(WORDS)).join('');

@@ -110,7 +110,7 @@ describe('the check of one field', () => {
 });
 
 describe('who may write a type', () => {
-  it('tells tools, orchestrators, the runner and strangers apart', () => {
+  it('distinguishes tools, orchestrators, the runner and others', () => {
     for (const type of Object.keys(TOOL_MESSAGES)) assert.equal(originOf(type), 'tool');
     for (const type of Object.keys(TASK_MESSAGES)) assert.equal(originOf(type), 'orchestrator');
     for (const type of Object.keys(RUNNER_EVENTS)) assert.equal(originOf(type), 'runner');
@@ -140,7 +140,7 @@ describe('the schemas of the runner events', () => {
       if (schema === undefined) continue;
       for (const field of Object.keys(message)) {
         if (optional.has(field) || extra.has(field)) continue;
-        // An answer may be null, so a missing one is not told from it.
+        // An answer may be null, so a missing one looks the same.
         if (field === 'answer') continue;
         // Logs of earlier builds do not name the kind of a run.
         if (subject === 'runner_start' && field === 'kind') continue;

@@ -2,7 +2,7 @@ import { LOG_LEVELS, PROTOCOL_VERSION, RFC3339_UTC, RUNNER_TYPES, TASK_TYPES, TO
 
 type Fields = { readonly [field: string]: unknown };
 
-/** What is wrong with a message: the field, and what it must be. */
+/** Why a message is invalid: the field, and what it must be. */
 export interface MessageProblem {
   field: string;
   expected: string;
@@ -27,8 +27,8 @@ export function originOf(type: string): MessageOrigin {
 }
 
 /**
- * Checks one message from a tool by hand, because the schemas are too slow for every line.
- * A corpus holds it to the schemas (`corpus/accept`, `corpus/reject`). Unknown types pass: they are kept and flagged.
+ * Validates one message from a tool by hand, because the schemas are too slow for every line. Test data compare it with
+ * the schemas (`corpus/accept`, `corpus/reject`). Unknown types pass: they are stored and flagged.
  */
 export function checkMessage(message: Fields): MessageProblem | undefined {
   return checkEnvelope(message) ?? checkFields(message);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { PROTOCOL_VERSION, RFC3339_UTC } from './wire.ts';
 
-/** What every stored event carries. Unknown fields are kept: a peer may be newer than this code. */
+/** The common fields of every stored event. Unknown fields are kept: a peer may be newer than this code. */
 export const envelope = z.looseObject({
   v: z.literal(PROTOCOL_VERSION),
   type: z.string().min(1),

@@ -1,6 +1,6 @@
 import { LOG_LEVELS } from './wire.ts';
 
-/** What a line is, when it is one of the frequent messages and wholly in order; `other` needs the careful way. */
+/** The type of a line, when it is a frequent message and certainly valid; `other` needs the full check. */
 export type HotLine = 'progress' | 'heartbeat' | 'log' | 'other';
 
 const SEEN_V = 1;
@@ -14,21 +14,23 @@ const SEEN_LEVEL = 128;
 const SEEN_TRACE_ID = 256;
 const SEEN_SPAN_ID = 512;
 const SEEN_RECORD = 1024;
-/** A key whose value has rules that only the careful way knows. */
+/** A key whose value only the full check can validate. */
 const CAREFUL = -1;
 const ENVELOPE = SEEN_V | SEEN_TYPE | SEEN_TS | SEEN_RUN_ID;
 
-/** Deeper values than this are left to the careful way, so that a hostile line cannot exhaust the stack. */
+/** Deeper values go to the full check, so that a hostile line cannot exhaust the stack. */
 const MAX_DEPTH = 32;
 
-/** 1 for bytes that end the plain part of a JSON string: controls, quote, backslash, and all that is not ASCII. */
+/**
+ * 1 for bytes that end the plain part of a JSON string: control characters, quote, backslash, and all non-ASCII bytes.
+ */
 const STRING_STOP = new Uint8Array(256).map((_, byte) =>
   byte < 32 || byte === 34 || byte === 92 || byte >= 128 ? 1 : 0,
 );
 
 const encoder = new TextEncoder();
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
-/** The keys with rules, by length, so that most keys are told apart by one look. */
+/** The keys with rules, by length, so that one comparison distinguishes most of them. */
 const KEYS_BY_LENGTH: readonly (readonly (readonly [Uint8Array, number])[])[] = byLength([
   ['v', SEEN_V],
   ['type', SEEN_TYPE],
@@ -49,16 +51,17 @@ const LOG = encoder.encode('log');
 const LEVELS = LOG_LEVELS.map((level) => encoder.encode(level));
 
 /**
- * Recognises the messages that tools send by the thousand (progress, heartbeat, log) from their bytes alone: the full JSON
- * grammar, the whole envelope, this run's `run_id`, and the fields of the type. It says `other` whenever it is not sure, so
- * a line that it accepts is one that `JSON.parse` and `checkMessage` accept too (a test holds it to that). It allocates nothing.
+ * Recognises the messages that tools send by the thousand (progress, heartbeat, log) from their bytes alone: the full
+ * JSON grammar, the whole envelope, this run's `run_id`, and the fields of the type. It returns `other` whenever it is
+ * not sure, so `JSON.parse` and `checkMessage` accept every line that it accepts (a test compares them). It allocates
+ * nothing.
  */
 export class HotScanner {
   readonly #runId: Uint8Array;
   #notAscii = false;
 
   constructor(runId: string) {
-    // As JSON spells it: compared raw, a backslash in the id would match an escape.
+    // The JSON encoding of the id, because bytes are compared.
     this.#runId = encoder.encode(JSON.stringify(runId).slice(1, -1));
   }
 
@@ -79,7 +82,7 @@ export class HotScanner {
       if (b[at] !== 34) return 'other';
       const keyStart = at + 1;
       const keyEnd = plainEnd(b, keyStart);
-      // A key with an escape could spell any other key.
+      // A key with an escape could be any other key.
       if (b[keyEnd] !== 34) return 'other';
       at = skipSpace(b, keyEnd + 1);
       if (b[at] !== 58) return 'other';
@@ -109,7 +112,7 @@ export class HotScanner {
     return kind;
   }
 
-  /** Whether the value of a known key is what every hot type asks of it. */
+  /** Whether the value of a known key is valid for every hot type. */
   #holds(key: number, b: Uint8Array, start: number, end: number): boolean {
     switch (key) {
       case SEEN_V:
@@ -133,7 +136,9 @@ export class HotScanner {
     }
   }
 
-  /** Where the JSON value at `at` ends, or -1. A bound check is not needed: the caller compares the end of the whole. */
+  /**
+   * The end of the JSON value at `at`, or -1. A bound check is not needed: the caller compares the end of the whole.
+   */
   #skipValue(b: Uint8Array, at: number, depth: number): number {
     const first = b[at]!;
     if (first === 34) return this.#skipString(b, at + 1);
@@ -248,7 +253,7 @@ function skipSpace(b: Uint8Array, from: number): number {
   return at;
 }
 
-/** The bit of a known key, 0 for a key without rules, `CAREFUL` for one that the careful way must see. */
+/** The bit of a known key, 0 for a key without rules, `CAREFUL` for one that needs the full check. */
 function keyBit(b: Uint8Array, start: number, end: number): number {
   const length = end - start;
   if (length >= KEYS_BY_LENGTH.length) return 0;
@@ -282,7 +287,7 @@ function isSpelled(b: Uint8Array, start: number, end: number, text: Uint8Array):
   return true;
 }
 
-/** `"2025-08-30T12:34:56Z"`, with up to 9 digits of a fraction. */
+/** `"2025-08-30T12:34:56Z"`, with up to 9 fractional digits. */
 function isUtcTime(b: Uint8Array, start: number, end: number): boolean {
   const length = end - start - 2;
   if (length < 20 || length > 30 || b[start] !== 34) return false;
@@ -312,7 +317,7 @@ function isInRange(b: Uint8Array, at: number, min: number, max: number): boolean
   return number >= min && number <= max;
 }
 
-/** `"0af7…"`: so many hex digits, in lower case. */
+/** `"0af7…"`: this many hex digits, in lower case. */
 function isHexString(b: Uint8Array, start: number, end: number, digits: number): boolean {
   if (end - start !== digits + 2 || b[start] !== 34) return false;
   for (let at = start + 1; at < end - 1; at++)
@@ -320,7 +325,7 @@ function isHexString(b: Uint8Array, start: number, end: number, digits: number):
   return true;
 }
 
-/** A plain number from 0 to 100; other spellings are left to the careful way. */
+/** A plain number from 0 to 100; other notations go to the full check. */
 function isPercent(b: Uint8Array, start: number, end: number): boolean {
   let at = start;
   while (at < end && isDigit(b[at]!)) at++;

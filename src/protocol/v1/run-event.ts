@@ -5,5 +5,5 @@ import type { TOOL_MESSAGES } from './tool-messages.ts';
 
 type AllEvents = typeof TOOL_MESSAGES & typeof TASK_MESSAGES & typeof RUNNER_EVENTS;
 
-/** An event of a run as a reader gets it, told apart by `type`. A tool may also have written types that are not known here. */
+/** An event of a run for a reader, discriminated by `type`. A tool may also write types that are unknown here. */
 export type RunEvent = { [T in keyof AllEvents]: z.output<AllEvents[T]> & { seq: number } }[keyof AllEvents];

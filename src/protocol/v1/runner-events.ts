@@ -7,7 +7,7 @@ import { ANSWER_SOURCES, type RunnerEventType } from './wire.ts';
 const state = z.enum(Object.keys(RUN_STATES) as [RunState, ...RunState[]]);
 const freeObject = z.record(z.string(), z.unknown());
 
-/** How a run is confined here: what holds, and what the manifest asks for that cannot be enforced. */
+/** The confinement of a run: what is enforced, and what the manifest requests that cannot be enforced. */
 export const isolation = z.looseObject({
   backend: z.string(),
   tier: z.int(),
@@ -16,10 +16,12 @@ export const isolation = z.looseObject({
   limits: z
     .record(z.string(), z.string().nullable())
     .optional()
-    .describe('By what each resource limit is held; null is no limit.'),
+    .describe('What enforces each resource limit; null means no limit.'),
 });
 
-/** By which approval a privileged tool runs: of which bytes, by whom, and when; `at` is null for one of a policy file. */
+/**
+ * The approval of a privileged tool: of which bytes, by whom, and when; `at` is null for an approval in a policy file.
+ */
 export const approval = z.looseObject({ digest: z.string(), by: z.string(), at: z.string().nullable() });
 
 export const runnerStart = message('runner_start', {
@@ -50,7 +52,7 @@ export const runnerError = message('runner_error', {
   retryable: z.boolean().optional(),
 });
 
-/** A process that outlived the run. The list in `runner_end` is empty unless the system refused to kill one. */
+/** A process that outlived the run. The list in `runner_end` is empty unless the kernel refused to kill one. */
 export const survivor = z.looseObject({ pid: z.int(), command: z.string() });
 
 /** `sha256` of all bytes of the event log before this event; `marks` are prefix hashes that narrow down a change. */
@@ -73,7 +75,7 @@ export const runnerEnd = message('runner_end', {
   survivors: z.array(survivor),
   next: z.array(z.string()),
   attempt: z.int().min(1),
-  /** Written by another process, because the supervisor had died: the seal vouches for the events from then on. */
+  /** Another process wrote the end, because the supervisor had died: the seal covers the events from then on. */
   late: z.literal(true).optional(),
   /** The run has lost its supervisor and was not recovered yet: this event is reported to a follower, is not in the log, and seals nothing. */
   lost: z.literal(true).optional(),
@@ -100,7 +102,7 @@ export const artifact = message('artifact', {
   media_type: z.string(),
 });
 
-/** What only the runner writes (contract §1). A tool that prints one of these is not believed. */
+/** The types that only the runner writes (contract §1). A tool's line of such a type is rejected. */
 export const RUNNER_EVENTS = {
   runner_start: runnerStart,
   runner_state: runnerState,

@@ -9,7 +9,10 @@ const wrapped = {
   child_event: z.record(z.string(), z.unknown()),
 };
 
-/** What only a tool with `role: orchestrator` may write: the life of its tasks, and their events in a wrapper (§1). */
+/**
+ * The types that only a tool with `role: orchestrator` may write: the life cycle of its tasks, and their wrapped events
+ * (§1).
+ */
 export const TASK_MESSAGES = {
   task_submitted: message('task_submitted', {
     task_id: taskId,

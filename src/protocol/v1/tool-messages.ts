@@ -14,7 +14,7 @@ export const progress = message('progress', {
 
 export const heartbeat = message('heartbeat', { step: z.string().optional() });
 
-/** One choice of a question. */
+/** One option of a question. */
 export const actionOption = z.looseObject({
   id: z.string().min(1),
   label: z.string().optional(),
@@ -35,7 +35,7 @@ export const actionRequired = message('action_required', {
   blocking: z.boolean().optional(),
 });
 
-/** A file or folder that a tool says it made. `sha256` is checked by the runner, never believed. */
+/** A file or folder that a tool reports. The runner verifies `sha256`. */
 export const declaredArtifact = z.looseObject({
   path: z.string().min(1),
   sha256: z
@@ -61,7 +61,7 @@ export const error = message('error', {
 
 export const cancelled = message('cancelled', { reason: z.string() });
 
-/** A remark. With `record`, it hands one on to the tool that comes next in a pipe. */
+/** A remark. With `record`, it passes a record to the next tool in a pipe. */
 export const log = message('log', {
   level: z.enum(LOG_LEVELS),
   msg: z.string(),

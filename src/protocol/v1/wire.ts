@@ -1,13 +1,14 @@
-// The words and marks of the wire, without the schemas: what a run needs at its start, and all that the hot path may load.
+// The names and patterns of the wire format, without the schemas: what a run needs at its start, and all that the hot
+// path may load.
 
 /** The wire version that this folder describes (contract §1). */
 export const PROTOCOL_VERSION = 1;
 
-/** RFC 3339 in UTC, up to nanoseconds. Every time that it lets through is one that `Date` can hold, so no leap second. */
+/** RFC 3339 in UTC, up to nanoseconds. Every matching time is valid for `Date`, so there are no leap seconds. */
 export const RFC3339_UTC =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|\+00:00)$/;
 
-/** What any tool may write on stdout. */
+/** The types that any tool may write on stdout. */
 export const TOOL_TYPES = [
   'start',
   'progress',
@@ -19,7 +20,7 @@ export const TOOL_TYPES = [
   'log',
 ] as const;
 
-/** What only a tool with `role: orchestrator` may write. */
+/** The types that only a tool with `role: orchestrator` may write. */
 export const TASK_TYPES = [
   'task_submitted',
   'task_started',
@@ -29,7 +30,7 @@ export const TASK_TYPES = [
   'task_error',
 ] as const;
 
-/** What only the runner writes. */
+/** The types that only the runner writes. */
 export const RUNNER_TYPES = [
   'runner_start',
   'runner_state',
@@ -46,7 +47,7 @@ export type ToolMessageType = (typeof TOOL_TYPES)[number];
 export type TaskMessageType = (typeof TASK_TYPES)[number];
 export type RunnerEventType = (typeof RUNNER_TYPES)[number];
 
-/** Where the answer to a question can come from (contract §4). */
+/** The possible sources of an answer (contract §4). */
 export const ANSWER_SOURCES = [
   'command',
   'beforehand',
@@ -61,7 +62,7 @@ export type AnswerSource = (typeof ANSWER_SOURCES)[number];
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'warning', 'error', 'critical'] as const;
 
-/** An event as it is stored: envelope filled in, `seq` 1, 2, 3 … without a gap within its run. */
+/** A stored event: with its envelope; `seq` counts 1, 2, 3 … without a gap within its run. */
 export type StoredEvent = {
   v: number;
   type: string;

@@ -5,10 +5,10 @@ import { EgressRig, PRELUDE } from '../../support/egress-rig.ts';
 import { until } from '../../support/project.ts';
 import { type AttemptOutcome, isConfined, type Payload } from './payload.ts';
 
-/** What a tool that names hosts comes to. Called with a backend that opens hosts, or with none for the control. */
+/** The outcomes for a tool that declares hosts. Call it with a backend that opens hosts, or with none for the control. */
 type Talk = (egress: EgressRig, backend: SandboxBackend) => Promise<AttemptOutcome[]>;
 
-/** Each line that a payload printed beside the one that was expected of it. */
+/** Compares each line that a payload printed with the expected line. */
 function compare(probe: string, lines: readonly string[], expected: readonly string[]): AttemptOutcome[] {
   return [{ probe, harm: lines.join() !== expected.join(), word: lines.join(' ') }];
 }
@@ -66,7 +66,7 @@ say(ask(b'CONNECT www.wild.test:${port} HTTP/1.1\\r\\n\\r\\n', b'CONNECT other.t
   );
   const allowed = notes.filter(({ kind }) => kind === 'allowed');
   assert.equal(lines.length, 2 * HOSTS.length + 5);
-  // What is sent after the first request goes to the host that was asked for, as it is.
+  // The proxy passes everything after the first request unchanged to the requested host.
   const isSpoken = lines.pop() === 'CONNECT' && allowed.length === 1;
   const through = lines.filter((line) => !/^HTTP\/1\.1 4\d\d|^ECONNRESET$/.test(line));
   return [{ probe: 'requests', harm: through.length > 0 || !isSpoken, word: through.join() }];
@@ -82,7 +82,7 @@ for call, request in [(0x8914, struct.pack('16sh22x', b'lo', 0)), (0x8916, struc
 const NO_NAMESPACES = 'this user can have no namespaces here';
 
 const reconfigured: Talk = async (egress, backend) => {
-  // Whoever is root in a network may change it.
+  // Root of a network namespace may change it.
   if (!isConfined(backend)) {
     const { stdout, status } = spawnSync('unshare', ['-rn', 'python3', '-c', PRELUDE + IOCTLS], {
       encoding: 'utf8',
@@ -104,7 +104,7 @@ for reuse in [None, socket.SO_REUSEADDR, socket.SO_REUSEPORT]:
         s.bind(('127.1.0.1', ${egress.port})); s.listen(); say('harm')
     except OSError as e: say(errno.errorcode[e.errno])`;
   const { lines } = await egress.python(backend, IOCTLS + binds);
-  // Where nobody listens there is a place.
+  // A port without a listener is free for the payload.
   const free = await egress.python(backend, binds.replaceAll('127.1.0.1', '127.1.0.9'));
   assert.deepEqual(free.lines, ['harm', 'harm', 'harm']);
   return compare('devices and listeners', lines, [
@@ -156,7 +156,7 @@ const shared: Talk = async (egress, backend) => {
   ];
 };
 
-/** A backend that cannot open the network host by host refuses who asks for it. */
+/** A backend that cannot open the network per host rejects a tool that asks for it. */
 async function refusal(egress: EgressRig, backend: SandboxBackend): Promise<AttemptOutcome[]> {
   try {
     await egress.rig.bash(backend, ':', { request: egress.allowing([`api.test:${egress.port}`]) });
@@ -167,7 +167,7 @@ async function refusal(egress: EgressRig, backend: SandboxBackend): Promise<Atte
   }
 }
 
-/** A tool whose hosts nobody takes over is not started. */
+/** A tool does not start when no process takes its network descriptor. */
 const deaf: Talk = async (egress, backend) => {
   const request = egress.allowing([`api.test:${egress.port}`]);
   try {
@@ -175,9 +175,9 @@ const deaf: Talk = async (egress, backend) => {
       request,
       isDeaf: isConfined(backend),
     });
-    return [{ probe: 'nobody listens', harm: stdout === 'started\n', word: 'started' }];
+    return [{ probe: 'no listener', harm: stdout === 'started\n', word: 'started' }];
   } catch (error) {
-    return [{ probe: 'nobody listens', harm: false, word: (error as { code?: string }).code ?? '' }];
+    return [{ probe: 'no listener', harm: false, word: (error as { code?: string }).code ?? '' }];
   }
 };
 

@@ -7,7 +7,7 @@ import { endLeftovers } from '../../../src/core/run/attempt/wind-down.ts';
 import { processesOf, until } from '../../support/project.ts';
 import { isConfined, type Payload } from './payload.ts';
 
-/** Children in sessions of their own, forked twice, and deaf to whoever asks them to end. */
+/** Children in their own sessions, forked twice, that ignore every signal they can ignore. */
 const FAMILY = `trap '' TERM INT HUP; setsid sh -c 'trap "" TERM; sleep 600' & (setsid sleep 600 &) ; sleep 600 & echo ready`;
 
 const daemon: Payload = async ({ rig }, backend) => {
@@ -23,7 +23,7 @@ const stubborn: Payload = async ({ rig }, backend) => {
   const running = await rig.start(backend, `${FAMILY}; wait; sleep 600`);
   await until(() => running.stdout() === 'ready\n');
   running.tree.signal('SIGTERM');
-  // The control is a runner that asks and does no more.
+  // The control is a runner that sends SIGTERM and nothing else.
   if (isConfined(backend)) await running.tree.kill();
   const alive = processesOf(rig.runId).length;
   await running.tree.kill();
@@ -40,14 +40,14 @@ for n in range(300):
 };
 
 const killAll: Payload = async ({ rig, canary }, backend) => {
-  // Without a sandbox, only whether it could: it would end the tests and more.
+  // Without a sandbox, only check whether it could: it would kill the tests.
   const reach = `kill -0 ${canary.pid} 2> /dev/null && echo reached`;
   const { stdout } = await rig.bash(backend, isConfined(backend) ? `${reach} || kill -9 -1` : reach);
   const isDead = canary.exitCode !== null || canary.signalCode !== null;
   return [{ probe: 'kill -9 -1', harm: stdout !== '' || isDead, word: 'ESRCH' }];
 };
 
-/** As it is when the supervisor is killed: nobody writes to the watchdog any more. */
+/** The state after the supervisor was killed: no process holds the writing end of the watchdog's pipe any more. */
 const abandoned: Payload = async ({ rig }, backend) => {
   const watchdog = new Watchdog(await loadRuntime(), rig.runId);
   const running = await rig.start(backend, `${FAMILY}; wait; sleep 600`);
@@ -92,11 +92,11 @@ const descriptors: Payload = async ({ rig }, backend) => {
     return [{ probe: 'inherited', harm: stdout.includes('200'), word: stdout }];
   }
   const { stdout } = await rig.bash(backend, list);
-  // The last one is that of ls itself.
+  // The last entry is the one of ls itself.
   return [{ probe: 'inherited', harm: stdout !== '0 1 2 3 ', word: stdout }];
 };
 
-/** A layer that cannot be set up: the folder of the run is gone. */
+/** A layer that cannot be set up: the folder of the run does not exist. */
 const failedLayer: Payload = async ({ rig }, backend) => {
   const missing = join(rig.root, 'missing');
   mkdirSync(missing);

@@ -120,7 +120,7 @@ export const resources: Readonly<Record<number, Payload>> = Object.fromEntries(
         if (backend.tier === 2 && script.includes('FILES')) continue;
         // The control passes no more than the small limit.
         const amounts = isConfined(backend) ? HARMFUL : HARMLESS;
-        // What stands under a small limit must never be let go: it would end by itself.
+        // Never release a script with a small limit: it would exit by itself.
         const isLetGo = backend.tier === 1 && code === 'rc 1';
         const peak = isConfined(backend) && !isLetGo ? 10_000 : peakMb;
         const { came } = await runLimited(

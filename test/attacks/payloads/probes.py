@@ -66,7 +66,7 @@ def says(path):
         os.stat(path)
         return True
     except OSError as e:
-        # An answer that differs from that for a name that is not there tells that it is.
+        # A different error than for a missing name reveals that the file exists.
         if e.errno != errno.ENOENT:
             return True
         raise
@@ -153,7 +153,7 @@ for name in [".git/hooks/pre-commit", "inner/.git/config", ".vscode/tasks.json",
 for name, path in {"own folder": at["tool"] + "/helper.sh", "manifest": at["tool"] + "/tool.yaml", "configuration": at["project"] + "/.acor/config.yaml", "policy": at["project"] + "/.acor/policy.yaml", "cache": at["project"] + "/.runs/cache/sandbox.json"}.items():
     probe(16, name)(lambda path=path: opens(path, os.O_WRONLY | os.O_APPEND))
 probe(16, "new file")(lambda: writes(at["tool"] + "/planted.sh"))
-# Programs that run cannot be opened for writing: who is told so was not kept from it.
+# A running program cannot be opened for writing (ETXTBSY): with that error the sandbox did not prevent the write.
 probe(16, "sandbox", at["isRoot"])(lambda: lends(lambda: opens("/usr/bin/bwrap", os.O_WRONLY | os.O_APPEND)))
 
 
@@ -214,7 +214,7 @@ probe(27, "memory")(lambda: opens(f"/proc/{at['canary']}/mem", os.O_RDWR))
 
 @probe(27, "process_vm_readv")
 def _():
-    # Of no memory at all: only the right to it is asked for.
+    # A mapping of no memory at all: it only requests the permission.
     number = call("process_vm_readv", at["canary"], 0, 0, 0, 0, 0)
     if number:
         raise OSError(number, "")
@@ -239,7 +239,7 @@ probe(32, "any")(lambda: any_of(pids(), environ_of))
 
 @probe(33, "first process")
 def _():
-    # That of the sandbox, where there is one; that of the machine shows nothing of the runner.
+    # In a sandbox this is the sandbox's own; that of the machine reveals nothing of the runner.
     return any_of([at["canary"], 1], lambda pid: b"AMBIENT" in open(f"/proc/{pid}/environ", "rb").read())
 
 
@@ -281,7 +281,7 @@ TIOCSTI, TIOCLINUX, TIOCNXCL = 0x5412, 0x541C, 0x540D
 
 
 def reaches_terminal(request):
-    """No terminal is at hand: whoever is told that it is none has asked the kernel."""
+    """There is no terminal here: the error 'not a terminal' means that the call reached the kernel."""
     with open("/dev/null") as file:
         number = call("ioctl", file.fileno(), request, 0)
     if number == errno.EPERM:
@@ -304,7 +304,7 @@ def status(key):
 
 probe(42, "user")(lambda: 0 in os.getresuid())
 probe(42, "group")(lambda: 0 in os.getresgid() or 0 in os.getgroups())
-# What could ever be had is only root’s to give away.
+# Only root could have given away what exists here.
 for key in ["CapPrm", "CapEff", *(["CapBnd"] if at["isRoot"] else [])]:
     probe(42, key)(lambda key=key: int(status(key), 16) != 0)
 
@@ -412,7 +412,7 @@ def _():
     except urllib.error.URLError as e:
         raise e.reason
     except Exception:
-        # What listens there speaks no HTTP: it was reached.
+        # The server there does not speak HTTP: an error in its reply means that the payload reached it.
         return True
 
 

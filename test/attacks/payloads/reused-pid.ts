@@ -1,5 +1,5 @@
-// Run as the first process of a PID namespace of its own: has the kernel give the pid of a tool that has ended to somebody else, and
-// prints whether that one was signalled when the tree of the tool was; with `by-number`, when the number was.
+// Runs as the first process of its own PID namespace: makes the kernel assign the pid of an ended tool to another process, and prints
+// whether that process received the signal sent to the tree of the tool; with `by-number`, the signal sent to the pid.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync, writeSync } from 'node:fs';
@@ -15,7 +15,7 @@ while (answer === undefined) answer = await tryOnce();
 writeSync(1, `${answer}\n`);
 process.exit(0);
 
-/** Undefined when somebody else has got the number, such as a thread of this process. */
+/** Undefined when another process or thread, such as a thread of this process, has got the number. */
 async function tryOnce(): Promise<string | undefined> {
   const tool = await start();
   const pid = tool.pid!;
@@ -25,7 +25,7 @@ async function tryOnce(): Promise<string | undefined> {
   for (let round = 0; round < ROUNDS; round++) {
     writeFileSync('/proc/sys/kernel/ns_last_pid', String(pid - 1));
     const other = await start();
-    // The kernel counts the time of a start in steps of 10 ms; nobody's pid comes round within one.
+    // The kernel counts start times in steps of 10 ms; no pid is reused within one step.
     if (other.pid !== pid || readProcess(pid)?.startTime === started) {
       await end(other);
       continue;
@@ -35,7 +35,7 @@ async function tryOnce(): Promise<string | undefined> {
       tree.signal('SIGTERM');
       await tree.kill();
     }
-    // A signal that was sent has ended it, or is on its way.
+    // The signal has ended the process, or is on its way.
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     return /^State:\t[ZX]|^(Shd|Sig)Pnd:\t0*[1-9a-f]/m.test(status) ? 'signalled' : 'spared';
   }

@@ -30,7 +30,7 @@ const declared: RunnerAttack = async () => {
   assert.equal(end.state, 'completed', 'a plain file is none of these');
 };
 
-/** Turns a file and a folder into links that lead out, and back, for as long as it lives. */
+/** Replaces a file and a folder by links that lead outside, and back, in a loop. */
 const RACER = `
 import os, sys
 os.chdir(sys.argv[1])
@@ -43,7 +43,7 @@ const raced: RunnerAttack = async () => {
   using project = new TestProject();
   const work = realpathSync(project.path('tools'));
   mkdirSync(project.path('outside'));
-  project.write('outside/secret', 'of somebody else');
+  project.write('outside/secret', 'outside the project');
   project.write('tools/file', 'own');
   project.write('tools/folder/secret', 'own');
   const racer = spawn('python3', ['-c', RACER, work, project.path('outside')], {
@@ -55,7 +55,7 @@ const raced: RunnerAttack = async () => {
     const own = createHash('sha256').update('own').digest('hex');
     const paths = [join(work, 'file'), join(work, 'folder', 'secret')];
     let escapes = 0;
-    // The control reads as it is commonly done: the real path is checked, and then the path is opened.
+    // The control reads in the common way: it checks the real path, and then opens the path.
     for (let round = 0; round < 2000 || escapes === 0; round++) {
       for (const path of paths) {
         try {
@@ -99,8 +99,8 @@ const large: RunnerAttack = async () => {
   );
   const { end, of, stdout } = await project.run(['odd_names']);
   assert.equal(end.state, 'completed', stdout);
-  const told = of('artifact').map((event) => String(event['path']).split('/').at(-1));
-  assert.deepEqual(told.sort(), [...NAMES].sort());
+  const names = of('artifact').map((event) => String(event['path']).split('/').at(-1));
+  assert.deepEqual(names.sort(), [...NAMES].sort());
   assert.equal(stdout.includes('\x1b'), false);
 };
 

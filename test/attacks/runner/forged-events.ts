@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { TestProject } from '../../support/project.ts';
 
-/** A tool writes events that only the runner may write, and words that are meant for whoever reads them. */
+/** A tool writes events that only the runner may write, and instructions to the reader of its output. */
 export async function forgedEvents(): Promise<void> {
   using project = new TestProject();
   const forged = [

@@ -6,7 +6,7 @@ import type { RunnerAttack } from './runner-attack.ts';
 
 const SCRIPT = `#!/bin/bash\necho '{"type":"result","status":"ok"}'\n`;
 
-/** Every path is refused, and what stands beside it is granted. */
+/** ACOR rejects every path, and grants the path beside it. */
 const paths: RunnerAttack = async () => {
   using project = new TestProject();
   mkdirSync(project.path('granted'));
@@ -60,7 +60,7 @@ const names: RunnerAttack = async () => {
     assert.equal(ok, false, name);
     assert.match(error.code, /^E_(TOOL_NOT_FOUND|USAGE)$/, name);
   }
-  // A folder of such a name is listed as broken, and never run.
+  // ACOR lists a folder of such a name as broken, and never runs it.
   for (const name of NAMES.filter((each) => /^[^/.]+$/.test(each))) {
     project.write(`tools/${name}/cli.sh`, SCRIPT, 0o755);
   }
@@ -152,7 +152,7 @@ const manifests: RunnerAttack = async () => {
   assert.equal((await project.run(['sound'])).end.state, 'completed');
 };
 
-/** Programs of the names that ACOR starts itself lie first on the PATH, in the working directory and beside the tool. */
+/** Programs with the names that ACOR starts itself are first on the PATH, in the working directory and beside the tool. */
 const plantedPrograms: RunnerAttack = async () => {
   using project = new TestProject({ tools: ['quick'] });
   const marker = project.path('planted');
@@ -161,11 +161,11 @@ const plantedPrograms: RunnerAttack = async () => {
       project.write(`${folder}/${name}`, `#!/bin/bash\n: > ${marker}\nexit 1\n`, 0o755);
   }
   const env = { PATH: `${project.path('evil')}:.:${process.env['PATH']}` };
-  // The shell that starts the launcher, and the interpreter of a tool's first line, are the caller's own choice.
+  // The caller chooses the shell that starts the launcher, and the interpreter of a tool's first line.
   const { end } = await project.run(['quick'], { env });
   assert.deepEqual([end.state, existsSync(marker)], ['completed', false]);
   spawnSync('bwrap', [], { env, cwd: project.root });
-  assert.equal(existsSync(marker), true, 'whoever looks along the PATH finds it');
+  assert.equal(existsSync(marker), true, 'the control: a search along the PATH finds it');
 };
 
 const policy: RunnerAttack = async () => {
@@ -193,7 +193,7 @@ const policy: RunnerAttack = async () => {
     'home/.config/acor/policy.yaml',
     'commands: []\nfilesystem: { read: [], write: [] }\nnetwork: { egress_allow: [] }\nsecrets: []\n',
   );
-  // A project may narrow what its user allows, and not widen it.
+  // A project may narrow what its user allows, but not widen it.
   project.write(
     '.acor/policy.yaml',
     'commands: [curl]\nnetwork: { egress_allow: ["*"] }\nsecrets: [TOKEN]\n',

@@ -10,7 +10,7 @@ const heldOutput: RunnerAttack = async () => {
   using project = new TestProject({ tools: ['holds_stdout'] });
   const { end } = await project.run(['holds_stdout']);
   assert.deepEqual([end.state, end.survivors, processesOf(String(end.run_id))], ['completed', [], []]);
-  // Whoever waits for the end of a pipe waits for the child.
+  // A reader that waits for the end of the pipe waits for the child.
   const pipe = spawn('bash', ['-c', 'sleep 600 & echo $!'], { stdio: ['ignore', 'pipe', 'ignore'] });
   const [pid] = await once(pipe.stdout, 'data');
   await once(pipe, 'exit');
@@ -18,7 +18,7 @@ const heldOutput: RunnerAttack = async () => {
   process.kill(Number(String(pid)), 'SIGKILL');
 };
 
-/** Whether somebody is signalled to whom the kernel gave the pid of a tool that has ended. */
+/** Whether ACOR signals another process that got the pid of an ended tool. */
 const reusedPid: RunnerAttack = async () => {
   const script = join(import.meta.dirname, '../payloads/reused-pid.ts');
   const inNamespace = (...args: string[]) =>
@@ -85,7 +85,7 @@ const clocks: RunnerAttack = async () => {
 
 const MANIFEST = (write: string[]) => `permissions: { filesystem: { write: ${JSON.stringify(write)} } }\n`;
 
-/** A tool changes what others obey, in the folder that it may write. Nothing keeps it from that; its caller is told of each. */
+/** A tool changes files that control other programs, in a folder that it may write. ACOR cannot prevent that; it warns of each file. */
 const protectedNames: RunnerAttack = async () => {
   using project = new TestProject();
   for (const folder of [
@@ -124,7 +124,7 @@ mkfifo CLAUDE.md; echo more >> AGENTS.md; echo '{"scripts":{"test":"evil"},"vers
   );
   for (const { path } of changed) assert.ok(String(warning['msg']).includes(path), path);
   assert.ok(events.indexOf(warning) < events.length - 1, 'before the end');
-  // What stays as it was, what is no such name, and what was granted by its name is not told of.
+  // No warning for an unchanged file, for another name, and for a path that was granted by its name.
   project.write(
     'tools/careful/tool.yaml',
     `name: careful\nadapter: plain\n${MANIFEST(['repo/**', 'repo/.claude/**'])}`,

@@ -14,25 +14,25 @@ const secrets: RunnerAttack = async () => {
   using project = new TestProject({ tools: ['tells_secret'] });
   for (const [name, stdin] of Object.entries({ API_TOKEN: TOKEN, FILE_ID, KEY }))
     await project.acor(['secret', 'set', name], { stdin });
-  const told = execFileSync('python3', [project.path('tools/tells_secret/cli.py'), '--forms'], {
+  const listed = execFileSync('python3', [project.path('tools/tells_secret/cli.py'), '--forms'], {
     input: TOKEN,
     encoding: 'utf8',
   });
-  const forms = Object.values(JSON.parse(told) as Record<string, string>);
+  const forms = Object.values(JSON.parse(listed) as Record<string, string>);
   assert.ok(forms.length > 15);
   const { stdout, stderr, code } = await project.acor(['run', 'tells_secret']);
   assert.equal(code, 0, stdout + stderr);
-  // No copy is left either, once the run is over.
+  // No copy is left after the run.
   assert.deepEqual(await placesOf([...forms, FILE_ID], project, stdout + stderr), []);
   project.write('tools/openly/cli.sh', `#!/bin/bash\necho ${FILE_ID}\n`, 0o755);
   const openly = await project.acor(['run', 'openly']);
   assert.ok(
     (await placesOf([FILE_ID], project, openly.stdout)).length > 1,
-    'it is found where nobody said that it was a secret',
+    'the control: without `secrets`, the search finds it',
   );
 };
 
-/** Messages and lines of every kind that is none, with one sound result behind them. */
+/** Messages and lines that are invalid in every way, followed by one valid result. */
 const GARBAGE = `
 import os, sys
 write = lambda data: os.write(1, data if isinstance(data, bytes) else data.encode())
@@ -81,7 +81,7 @@ const terminal: RunnerAttack = async () => {
   for (const each of SEQUENCES) assert.equal(control.text.includes(each), true, JSON.stringify(each));
 };
 
-/** The caller's program closes what it reads from, or is gone, while the tool goes on. */
+/** The caller's program closes its end of the stream, or exits, while the tool runs. */
 const closedStreams: RunnerAttack = async () => {
   using project = new TestProject({ tools: ['many_events', 'closes_stdout'] });
   const { ACOR, HANG_MS } = await import('../../support/project.ts');

@@ -9,10 +9,10 @@ import { type FoundHelp, findHelp } from './find-help.ts';
 const MAX_TOOLS = 200;
 const MAX_NAME = 64;
 
-/** What is to be adopted. */
+/** A request to adopt a program. */
 export interface AdoptRequest {
   program: string;
-  /** How the manifest of a tool of this name starts it. */
+  /** The `entry` of the manifest for a tool of this name. */
   programFor(name: string): string;
   subcommand: readonly string[];
   name?: string | undefined;
@@ -21,29 +21,29 @@ export interface AdoptRequest {
   reads: readonly string[];
 }
 
-/** A manifest that was drafted, and how well. */
+/** A drafted manifest, with its doubts. */
 export interface Draft {
   name: string;
   command: string[];
   manifest: string;
   inputs: number;
-  /** Per input, what a person should look at. */
+  /** For each input, what a person should check. */
   uncertain: { input: string; check: string }[];
   left_out: string[];
   not_understood: string[];
 }
 
-/** All drafts of a program, and what was run to get them. */
+/** All drafts of a program, and the commands that were run to get them. */
 export interface Adopted {
   drafts: Draft[];
   asked: string[][];
-  /** Subcommands that told no help of their own, or went beyond the limits. */
+  /** Subcommands without usable help of their own, or beyond the limits. */
   passed_over: { command: string[]; why: string }[];
 }
 
 /**
- * Drafts manifests from the help of a program, and of its subcommands with `recursive`. Throws E_TOOL_FAILED where the program tells
- * nothing that could be read.
+ * Drafts manifests from the help of a program, and with `recursive` of its subcommands. Throws E_TOOL_FAILED when the
+ * program prints no usable help.
  */
 export async function adopt(place: HelpPlace, request: AdoptRequest, signal: AbortSignal): Promise<Adopted> {
   const adopted: Adopted = { drafts: [], asked: [], passed_over: [] };
@@ -61,7 +61,7 @@ export async function adopt(place: HelpPlace, request: AdoptRequest, signal: Abo
     adopted.asked.push(...found.asked);
     seen.add(fingerprint(found));
     const children = found.help.commands.map(({ name }) => [...subcommand, name]);
-    // With its subcommands adopted each by itself, a program that only leads to them is no tool.
+    // When each subcommand becomes a tool, a program that only dispatches to them does not.
     const isGroup = request.recursive && children.length > 0 && depth < request.depth;
     if (!isGroup) adopted.drafts.push(draftOf(request, found, words, subcommand, names));
     if (!isGroup) continue;
@@ -75,20 +75,23 @@ export async function adopt(place: HelpPlace, request: AdoptRequest, signal: Abo
       const help = await findHelp(place, [shown, ...child]);
       if (typeof help === 'string') adopted.passed_over.push({ command: [shown, ...child], why: help });
       else if (seen.has(fingerprint(help)))
-        adopted.passed_over.push({ command: [shown, ...child], why: 'tells the same help as another' });
+        adopted.passed_over.push({
+          command: [shown, ...child],
+          why: 'its help equals that of another command',
+        });
       else {
         seen.add(fingerprint(help));
         pending.push({ found: help, subcommand: child, depth: depth + 1 });
       }
     }
   }
-  // None of its subcommands tells anything: then it is adopted as it is.
+  // No subcommand has usable help: adopt the program as one tool.
   if (adopted.drafts.length === 0)
     adopted.drafts.push(draftOf(request, root, [shown, ...request.subcommand], request.subcommand, names));
   return adopted;
 }
 
-/** By which an alias, or a word that the program takes for no subcommand at all, is found out. */
+/** Equal fingerprints reveal an alias, or a word that the program does not treat as a subcommand. */
 function fingerprint({ text }: FoundHelp): string {
   return text.trim();
 }
@@ -121,7 +124,7 @@ function draftOf(
   };
 }
 
-/** The nearest name that a tool may have, and that no other draft has. */
+/** The nearest valid tool name that no other draft has. */
 function toolName(wanted: string, taken: Set<string>): string {
   const bare = wanted
     .toLowerCase()
@@ -140,7 +143,7 @@ function toolName(wanted: string, taken: Set<string>): string {
 function nothingRead(program: string, subcommand: readonly string[], why: string): AcorError {
   const words = [program, ...subcommand].join(' ');
   return new AcorError('E_TOOL_FAILED', `'${words}' cannot be adopted: ${why}`, {
-    hint: `Asked in the sandbox: ${words} --help, ${words} -h and ${[program, 'help', ...subcommand].join(' ')}. Write a manifest by hand, with command: [${[program, ...subcommand].join(', ')}].`,
+    hint: `ACOR ran these in the sandbox: ${words} --help, ${words} -h and ${[program, 'help', ...subcommand].join(' ')}. Write a manifest by hand, with command: [${[program, ...subcommand].join(', ')}].`,
     next: [SEE_HEALTH],
   });
 }

@@ -11,14 +11,14 @@ import type { RunUser, SandboxLaunch } from '../../sandbox/sandbox.ts';
 
 const MAX_BYTES = 1_048_576;
 const COLUMNS = 120;
-/** Somebody whom no account stands for: root's programs are not root here either. */
+/** A uid without an account. A program that root adopts must not run as root. */
 const NOBODY_IN_PARTICULAR: RunUser = { uid: 61_184, gid: 61_184 };
 
-/** The program that is asked, and where it is asked. */
+/** The program, and the environment in which it is asked for its help. */
 export interface HelpPlace {
   runtime: Runtime;
   sandbox: ChosenBackend;
-  /** Its real place, and what it needs to be there beside the base system. */
+  /** The real path of the program, and the paths that it needs besides the base system. */
   program: string;
   folders: readonly string[];
   path: string;
@@ -26,18 +26,18 @@ export interface HelpPlace {
   deadlineMs: number;
 }
 
-/** What a program said. */
+/** The output of a program. */
 export interface HelpAnswer {
-  /** The words behind the program. */
+  /** The arguments of the program. */
   args: readonly string[];
   text: string;
-  /** What kept it from being started, or from ending by itself. */
+  /** Why it did not start, or did not exit by itself. */
   trouble: string | null;
 }
 
 /**
- * Starts a program that nobody knows with words that ask for its help: without a network, without anything that it could write but a folder
- * that is removed, without input, for a limited time and a MiB of output at most. Everything that it started is ended.
+ * Runs an unknown program with arguments that ask for its help: no network, no stdin, one writable temporary folder, a
+ * time limit and an output limit of 1 MiB. Afterwards it kills every process that the program started.
  */
 export async function askForHelp(place: HelpPlace, args: readonly string[]): Promise<HelpAnswer> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'acor-adopt-')));
@@ -109,7 +109,7 @@ export async function askForHelp(place: HelpPlace, args: readonly string[]): Pro
   }
 }
 
-/** What makes programs write plain text to where they are told to, and no pager come up. */
+/** Variables that make programs print plain text to standard output, without a pager. */
 function environment(path: string, work: string): Record<string, string> {
   return {
     PATH: path,
@@ -124,7 +124,7 @@ function environment(path: string, work: string): Record<string, string> {
   };
 }
 
-/** Both streams of a program, up to a limit; help that goes to standard error counts where standard output has none. */
+/** The output of a program up to a limit: standard output, or standard error when standard output is empty. */
 class Gathered {
   readonly overflow: Promise<string>;
   readonly done: Promise<unknown>;

@@ -11,7 +11,7 @@ const ENDS =
   /\b(?:options?|flags|arguments|usage|examples?|environment|concepts?|topics?|aliases|learn more|configs?)\b/i;
 const PROSE_WORDS = 12;
 
-/** The subcommands that a help text lists under a heading that speaks of commands. */
+/** The subcommands that a help text lists under a heading about commands. */
 export function readCommands(lines: readonly string[]): FoundCommand[] {
   const found = new Map<string, FoundCommand>();
   let isInside = false;
@@ -20,7 +20,7 @@ export function readCommands(lines: readonly string[]): FoundCommand[] {
   for (const line of lines) {
     if (line === '') continue;
     if (indentOf(line) <= 1 && !isNames(line, isInside)) {
-      // A heading among the commands groups them; one about something else ends them.
+      // Inside the list, a heading about commands starts a group; any other heading ends the list.
       const isHeading = line.split(' ').length <= PROSE_WORDS && !line.startsWith('-');
       if (isHeading && BEGINS.test(line) && !/^usage\b/i.test(line) && !/\[options?\]/i.test(line)) {
         isInside = true;
@@ -41,7 +41,7 @@ export function readCommands(lines: readonly string[]): FoundCommand[] {
   return [...found.values()];
 }
 
-/** Names alone, between commas or in columns. */
+/** Only names, separated by commas or in columns. */
 function isNames(line: string, isInside: boolean): boolean {
   if (!isInside) return false;
   const names = line

@@ -3,16 +3,16 @@ import type { FoundCommand, FoundOption, FoundPositional, ReadHelp } from './hel
 import { valueTypeOf } from './value-type.ts';
 import { typeOfWord } from './value-words.ts';
 
-/** An input of a draft in the manifest's own keys, and what a person should look at. */
+/** An input of a draft in the manifest's keys, and what a person should check. */
 export interface DraftInput {
   keys: Record<string, unknown>;
   doubts: string[];
 }
 
-/** What became of the options of a help text. */
+/** The inputs drafted from the options of a help text. */
 export interface DraftInputs {
   inputs: DraftInput[];
-  /** Options that a manifest cannot tell of, each with the reason. */
+  /** Options that a manifest cannot express, each with the reason. */
   leftOut: string[];
 }
 
@@ -25,7 +25,7 @@ const WRITES =
 const HIDDEN = /(?:^|[-_])(?:password|passwd|passphrase|secret|token|api[-_]?key)$/i;
 const MAX_TEXT = 400;
 
-/** The inputs of a manifest for what a help text tells. */
+/** Drafts the inputs of a manifest from a help text. */
 export function draftInputs({ options, positionals, commands }: ReadHelp): DraftInputs {
   const draft: DraftInputs = { inputs: [], leftOut: [] };
   const names = new Names(options.flatMap(({ spellings, negations }) => [...spellings, ...negations]));
@@ -43,7 +43,7 @@ export function draftInputs({ options, positionals, commands }: ReadHelp): Draft
   return draft;
 }
 
-/** What `acor describe` is for. */
+/** `acor describe` replaces these options. */
 function isHelp({ spellings }: FoundOption): boolean {
   return (
     spellings.includes('--help') ||
@@ -70,11 +70,12 @@ function addOption(option: FoundOption, { inputs, leftOut }: DraftInputs, names:
   const name = names.forFlag(flag);
   const canRepeat = option.repeats || REPEATS.test(text) || (value !== null && LISTS.test(value.name));
   const multiple = canRepeat && type !== 'bool';
-  if (canRepeat && type === 'bool') doubts.push('may be given several times; here it is given once');
-  if (/\s\[/.test(value?.name ?? '')) doubts.push('more values may follow; here it takes one');
-  if (value?.isOptional) doubts.push('the value may be left out; here it is needed');
+  if (canRepeat && type === 'bool')
+    doubts.push('the program accepts it several times; this input accepts it once');
+  if (/\s\[/.test(value?.name ?? '')) doubts.push('the program accepts more values; this input takes one');
+  if (value?.isOptional) doubts.push('the value is optional for the program; here it is required');
   if (found.default !== undefined)
-    doubts.push('a default is passed on at every call; without it, the program has its own');
+    doubts.push('this default is passed in every call; without it, the program uses its own');
   const isSwitchedOff = type === 'bool' && found.default === true;
   const keys: Record<string, unknown> = {
     name,
@@ -92,7 +93,7 @@ function addOption(option: FoundOption, { inputs, leftOut }: DraftInputs, names:
   inputs.push({ keys, doubts });
 }
 
-/** A program that leads to others takes the name of one, and its operands. */
+/** A program with subcommands takes the name of one, followed by its operands. */
 function commandOperands(commands: readonly FoundCommand[], names: Names): DraftInput[] {
   return [
     {
@@ -102,13 +103,15 @@ function commandOperands(commands: readonly FoundCommand[], names: Names): Draft
         enum: commands.map(({ name }) => name),
         description: 'The subcommand.',
       },
-      doubts: ['the options of a subcommand are not told here: adopt it by itself, or all with --recursive'],
+      doubts: [
+        'the help does not list the options of the subcommands: adopt one subcommand, or all with --recursive',
+      ],
     },
     { keys: { name: names.forWord('operands'), positional: true, multiple: true }, doubts: [] },
   ];
 }
 
-/** How many values follow at least: words, each in brackets or not. */
+/** The minimum number of values: words, in brackets or not. */
 function valuesOf(name: string): number {
   const words = name.replace(/<[^>]*>|\{[^}]*\}|\([^)]*\)/g, 'x').replace(/\[[^\]]*\]/g, '');
   return words.split(' ').filter((word) => word !== '').length;
@@ -124,8 +127,8 @@ function positionalsOf(
   for (const { name, repeats, isRequired, text } of found) {
     const last = drafts.at(-1);
     if (last?.keys['multiple'] === true) {
-      // A manifest's list takes all that follows, and so does this one.
-      last.doubts.push(`${name} follows as its last value`);
+      // A list in a manifest takes all following words, and so does this operand.
+      last.doubts.push(`${name} is its last value`);
       continue;
     }
     const doubts: string[] = [];
@@ -157,9 +160,9 @@ function accessOf(
 ): { access?: 'read' | 'write' } {
   if (type !== 'path') return {};
   const writes = names.some((name) => WRITES.test(name));
-  if (writes) doubts.push('taken for a path that is written');
+  if (writes) doubts.push('assumed to be a path that the program writes');
   else if (/\b(?:write|save|output|store|create|log)s?\b/i.test(text))
-    doubts.push('access: write, if the program writes there');
+    doubts.push('set access: write if the program writes there');
   return { access: writes ? 'write' : 'read' };
 }
 
@@ -167,7 +170,7 @@ function shortened(text: string): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1).trimEnd()}…` : text;
 }
 
-/** Names of inputs, each given once, however their flags are spelled. */
+/** Input names that stay unique however their flags are spelled. */
 class Names {
   readonly #taken = new Set<string>();
   readonly #flags: ReadonlySet<string>;
@@ -189,7 +192,7 @@ class Names {
     const name = INPUT_NAME.test(bare) ? bare : `option_${bare}`;
     for (let count = 1; ; count++) {
       const candidate = count === 1 ? name : `${name}_${count}`;
-      // The flag of a name is a spelling, too: two inputs may not share one.
+      // A name also implies the flag `--name`, so two inputs must not share it.
       const spelling = flagOf({ name: candidate });
       if (this.#taken.has(spelling) || (spelling !== flag && this.#flags.has(spelling))) continue;
       this.#taken.add(spelling);

@@ -2,22 +2,22 @@ import { Document, isMap, isSeq, type Node, type YAMLMap } from 'yaml';
 import type { DraftInputs } from './draft-inputs.ts';
 import type { ReadHelp } from './help-shape.ts';
 
-/** What a draft is made of. */
+/** The parts of a draft. */
 export interface DraftParts {
   name: string;
-  /** The program and its subcommand, as they are started. */
+  /** The command that starts the program and its subcommand. */
   command: readonly string[];
-  /** The same, as they were called for their help. */
+  /** The command that asked for their help. */
   asked: readonly string[];
   help: ReadHelp;
   inputs: DraftInputs;
-  /** What the program needs to be there beside the base system. */
+  /** The paths that the program needs besides the base system. */
   reads: readonly string[];
 }
 
 const MAX_COMMENT = 150;
 
-/** The text of a `tool.yaml`. What is not certain is told in comments, at the input that it is about. */
+/** The text of a `tool.yaml`. Doubts become comments at the input that they concern. */
 export function draftManifest({ name, command, asked, help, inputs, reads }: DraftParts): string {
   const shown = inputs.inputs.map(({ keys }) => keys);
   const manifest = {
@@ -48,7 +48,7 @@ export function draftManifest({ name, command, asked, help, inputs, reads }: Dra
 
 const KEY_COMMENTS: Readonly<Record<string, string>> = {
   permissions:
-    ' What it needs beyond the paths among its arguments: filesystem.read and .write, network.egress_allow (host:port), commands.\n Its effects are not known. Once they are, say so: effects: reads, writes or destroys.',
+    ' Add what the tool needs besides its path arguments: filesystem.read and .write, network.egress_allow (host:port), commands.\n Its effects are unknown. Add them when you know them: effects: reads, writes or destroys.',
 };
 
 function commentOn(document: Document, key: string, comment: string): void {
@@ -59,20 +59,20 @@ function commentOn(document: Document, key: string, comment: string): void {
 
 function headOf(asked: readonly string[], { leftOut }: DraftInputs, { unread }: ReadHelp): string[] {
   return [
-    `DRAFT: made from the help of '${asked.join(' ')}', which may be wrong or incomplete. Read it, then set a version without -draft.`,
+    `DRAFT: generated from the help of '${asked.join(' ')}', which may be wrong or incomplete. Review it, then set a version without -draft.`,
     ...leftOut.map((each) => `Left out: ${each}`),
     ...unread.map((each) => `Not understood: ${each}`),
   ];
 }
 
-/** Text from a stranger stays within its comment. */
+/** Untrusted text must not end the comment that contains it. */
 function commentOf(lines: readonly string[]): string {
   return lines
     .map((line) => ` ${line.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ').slice(0, MAX_COMMENT)}`)
     .join('\n');
 }
 
-/** Lists of words stand on one line. */
+/** A list of words goes on one line. */
 function keepShort(item: YAMLMap): void {
   for (const key of ['enum', 'default']) {
     const list = item.get(key);

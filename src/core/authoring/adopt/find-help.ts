@@ -2,22 +2,22 @@ import { askForHelp, type HelpAnswer, type HelpPlace } from './ask-for-help.ts';
 import type { ReadHelp } from './help-shape.ts';
 import { readHelp } from './read-help.ts';
 
-/** A help text, how it was got, and what it says. */
+/** A help text, the commands that were run for it, and its content. */
 export interface FoundHelp {
   help: ReadHelp;
   text: string;
-  /** Every call that was made for it, the last one being the one that told it. */
+  /** Every command that was run. The last one printed this help. */
   asked: string[][];
 }
 
-const NOTHING = 'it told no help that could be read';
+const NOTHING = 'it printed no usable help';
 
-/** A page of the manual: not wrong, but the short help of the same program is easier to read. */
+/** A manual page. Its content is valid, but the program's short help is easier to parse. */
 const MANUAL = /^\s*[A-Z][A-Z0-9_.-]+\([0-9a-z]+\)\s/;
 
 /**
- * Asks a program, or one of its subcommands, for its help in the usual ways, until one of them tells of options, operands or
- * subcommands. Nothing but words that ask for help is ever given to it. What kept it from telling anything is the text instead.
+ * Asks a program, or one of its subcommands, for help in the usual ways, until an output lists options, operands or
+ * subcommands. The program only gets arguments that ask for help. Returns the reason as text when it finds no help.
  */
 export async function findHelp(place: HelpPlace, words: readonly string[]): Promise<FoundHelp | string> {
   const [, ...subcommand] = words;
@@ -54,7 +54,7 @@ function readAnswer(
   return { help, text, asked: [...asked] };
 }
 
-/** What complains of the word that asks for help names it, and little else. */
+/** A complaint about the help argument itself is short and names the argument. */
 function isHelp(
   { options, positionals, commands }: ReadHelp,
   text: string,

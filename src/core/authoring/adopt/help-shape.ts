@@ -1,18 +1,18 @@
-/** What follows an option: its name in the help, and whether it may be left out or is written in one word with the option. */
+/** The value of an option: its name in the help, whether it is optional, and whether it is joined to the option. */
 export interface ValueShape {
-  /** Such as `FILE` or `always|never`. */
+  /** For example `FILE` or `always|never`. */
   name: string;
   isOptional: boolean;
   isJoined: boolean;
-  /** Stands behind the option in a call, and may as well be an operand. */
+  /** It follows the option in a usage line, but could also be an operand. */
   isGuess?: boolean;
 }
 
-/** An option as a help text tells of it. */
+/** An option that a help text describes. */
 export interface FoundOption {
-  /** As they are typed, in the help's order: `-o`, `--output`. */
+  /** As a user types them, in the order of the help: `-o`, `--output`. */
   spellings: string[];
-  /** What sets it to no: `--no-color` of `--[no-]color`. */
+  /** The spellings that disable it: `--no-color` of `--[no-]color`. */
   negations: string[];
   /** Null for a switch. */
   value: ValueShape | null;
@@ -22,7 +22,7 @@ export interface FoundOption {
   text: string;
 }
 
-/** An operand as the usage line tells of it. */
+/** An operand in the usage line. */
 export interface FoundPositional {
   name: string;
   repeats: boolean;
@@ -30,18 +30,18 @@ export interface FoundPositional {
   text: string;
 }
 
-/** A subcommand, and what the help says of it. */
+/** A subcommand and its description. */
 export interface FoundCommand {
   name: string;
   text: string;
 }
 
-/** What was read from one help text. */
+/** The content of one help text. */
 export interface ReadHelp {
   description: string;
   options: FoundOption[];
   positionals: FoundPositional[];
   commands: FoundCommand[];
-  /** Lines that look like options and could not be read. */
+  /** Lines that look like options but could not be parsed. */
   unread: string[];
 }

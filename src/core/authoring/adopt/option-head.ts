@@ -1,17 +1,17 @@
 import type { ValueShape } from './help-shape.ts';
 import { isMetavar } from './value-words.ts';
 
-/** The spellings at the beginning of a line, with what follows them, up to where the description begins. */
+/** The option spellings and values at the start of a line, before the description. */
 export interface OptionHead {
   spellings: string[];
   negations: string[];
   value: ValueShape | null;
   repeats: boolean;
-  /** Said by the head, and part of the description. */
+  /** Text of the head that also belongs to the description. */
   text?: string;
-  /** Where the head ends in the line. */
+  /** The end of the head in the line. */
   end: number;
-  /** Whether a gap, a colon or the line's end follows: prose that begins with an option has none. */
+  /** Whether a gap, a colon or the end of the line follows. Prose that begins with an option has none of these. */
   isClean: boolean;
 }
 
@@ -22,7 +22,7 @@ const CLEAN_END = / {2}| *$| *: | *:$/y;
 const CAPITALS = /[A-Z][A-Z0-9_-]*(?:\[[^\]\s]*\])?(?:[=:|,/][A-Z][A-Z0-9_-]*)*(?=$|[\s,.\])|=[])/y;
 const MAX_WORDS = 3;
 
-/** Reads the head of an option that begins at `start`. Undefined where there is none. */
+/** Parses the option head that begins at `start`. Undefined when there is no option. */
 export function readHead(line: string, start: number): OptionHead | undefined {
   const head: OptionHead = {
     spellings: [],
@@ -35,7 +35,7 @@ export function readHead(line: string, start: number): OptionHead | undefined {
   let isNegation = false;
   for (let at = start; ; ) {
     const word = match(SPELLING, line, at);
-    // `--force-<thing>` is no option but a family of them.
+    // `--force-<thing>` is a family of options, not one option.
     if (word?.endsWith('-') && line[at + word.length] === '<') return undefined;
     if (word === undefined || /^-(?:NUM|NUMBER|DIGIT|LEVEL)$/.test(word)) break;
     at = takeWord(line, at, word, head, isNegation);
@@ -51,7 +51,7 @@ export function readHead(line: string, start: number): OptionHead | undefined {
   return head;
 }
 
-/** `--output='':` alone on its line: what stands behind the `=` is no name, it is the default. */
+/** `--output='':` alone on its line: the text after `=` is the default, not a value name. */
 function takeDefault(line: string, head: OptionHead): void {
   const found = /=('[^']*'|true|false|-?\d+[a-z]*|\[.*\]|[a-z-]+):$/.exec(line)?.[1];
   if (found === undefined || head.value?.isJoined !== true || head.end < line.length) return;
@@ -61,7 +61,7 @@ function takeDefault(line: string, head: OptionHead): void {
   else head.value.name = /^-?\d+$/.test(found) ? 'int' : found === '[]' ? 'strings' : 'string';
 }
 
-/** One spelling with its value. Returns where it ends. */
+/** Parses one spelling with its value. Returns the end offset. */
 function takeWord(line: string, start: number, word: string, head: OptionHead, isNegation: boolean): number {
   const glued = gluedValue(word);
   const [spelling, negation] = bothOf(glued?.spelling ?? word);
@@ -71,7 +71,7 @@ function takeWord(line: string, start: number, word: string, head: OptionHead, i
   if (glued !== undefined) head.value ??= { name: glued.name, isOptional: false, isJoined: true };
   const found = glued === undefined ? readValue(line, at) : undefined;
   if (found !== undefined) {
-    // The form of a long spelling is the one that is used.
+    // When the spellings differ in form, the long one decides.
     if (head.value === null || word.startsWith('--')) head.value = found.value;
     at = found.end;
   }
@@ -88,7 +88,7 @@ function takeWord(line: string, start: number, word: string, head: OptionHead, i
   return at;
 }
 
-/** `--[no-]color` stands for two. */
+/** `--[no-]color` means two spellings. */
 function bothOf(word: string): string[] {
   const open = word.indexOf('[');
   if (open < 0) return [word];
@@ -97,13 +97,13 @@ function bothOf(word: string): string[] {
   return [before + after, before + inside + after];
 }
 
-/** `-Idirectory` is -I with its value, where `-directory` is an option. */
+/** `-Idirectory` is -I with its value, but `-directory` is one option. */
 function gluedValue(word: string): { spelling: string; name: string } | undefined {
   const [, spelling, name] = /^(-[A-Z])([a-z]{3,})$/.exec(word) ?? [];
   return spelling !== undefined && name !== undefined && isMetavar(name) ? { spelling, name } : undefined;
 }
 
-/** Docopt writes `-o FILE --output=FILE`: a short one, and a long one behind it. */
+/** Docopt writes `-o FILE --output=FILE`: the short spelling, then the long one. */
 function pairOf(line: string, at: number, { spellings }: OptionHead): string | undefined {
   return spellings.length === 1 && /^-[^-]$/.test(spellings[0]!)
     ? match(/ (?=--[a-z])/y, line, at)
@@ -147,7 +147,7 @@ function readValue(line: string, at: number): { value: ValueShape; end: number }
   );
 }
 
-/** What follows a `=`: brackets of any kind with what is glued to them, or a word. */
+/** The text after `=`: a word, or brackets with the text joined to them. */
 function valueToken(line: string, at: number): string | undefined {
   let end = at;
   while (end < line.length && !/[\s]/.test(line[end]!)) {
@@ -159,14 +159,14 @@ function valueToken(line: string, at: number): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** What follows a space: words in brackets or capitals, or, before a gap, a few small ones. */
+/** The text after a space: words in brackets or capitals, or, before a gap, a few lowercase words. */
 function valueWords(line: string, start: number): string | undefined {
   const words: string[] = [];
   for (let at = start; words.length < MAX_WORDS; ) {
     const bracketed = '<[{('.includes(line[at] ?? ' ') ? valueToken(line, at) : undefined;
     const word = bracketed ?? match(CAPITALS, line, at);
     if (word === undefined || (words.length > 0 && /^\[?(?:default|possible)/.test(word))) break;
-    // Beside brackets, capitals are the description's.
+    // After brackets, capitals belong to the description.
     if (words.length > 0 && /^[<[{(]/.test(words[0]!) && !/^[<[]/.test(word)) break;
     words.push(word);
     at += word.length + 1;
@@ -177,7 +177,7 @@ function valueWords(line: string, start: number): string | undefined {
   return small?.replace(/:$/, '');
 }
 
-/** What stands between a bracket and its partner. */
+/** The text between a bracket and its partner. */
 export function balanced(line: string, at: number): string | undefined {
   let depth = 0;
   for (let end = at; end < line.length; end++) {

@@ -5,7 +5,10 @@ import { isCluster } from './usage.ts';
 
 const MANY = 3;
 
-/** The options that a help text lists, each at the beginning of a line, and the lines that look like one and could not be read. */
+/**
+ * The options that a help text lists, one at the start of each line, and the lines that look like options but could not
+ * be parsed.
+ */
 export function readOptionLines(lines: readonly string[]): { options: FoundOption[]; unread: string[] } {
   const heads = headsOf(lines);
   const options: FoundOption[] = [];
@@ -26,7 +29,7 @@ function optionOf({ spellings, negations, value, repeats }: OptionHead, text: st
 
 type Heads = Map<number, OptionHead | OptionHead[] | 'unread'>;
 
-/** Where options begin. A line that begins with a dash within a description is none. */
+/** The lines that begin an option. A line inside a description may begin with a dash without being an option. */
 function headsOf(lines: readonly string[]): Heads {
   const heads: Heads = new Map();
   const cleanIndents = new Set<number>();
@@ -39,7 +42,7 @@ function headsOf(lines: readonly string[]): Heads {
     if (line[indent] !== '-') {
       if (indent <= 2 && /^(?:some |more )?examples?\b/i.test(line.trim())) isAside = true;
       else if (isTitle(line)) isAside = false;
-      // What follows a head alone on its line says where descriptions stand.
+      // The line after a head that is alone on its line shows the column of descriptions.
       const above = heads.get(index - 1);
       if (
         isHead(above) &&
@@ -83,13 +86,13 @@ function isHead(head: OptionHead | OptionHead[] | 'unread' | undefined): head is
   return head !== undefined && head !== 'unread' && !Array.isArray(head);
 }
 
-/** A heading, such as `Options:` or `COMMAND LINE FLAGS`. */
+/** A heading, for example `Options:` or `COMMAND LINE FLAGS`. */
 export function isTitle(line: string): boolean {
   const text = line.trim();
   return indentOf(line) <= 2 && (/^[A-Za-z][^.]{0,60}:$/.test(text) || /^[A-Z][A-Z ]{3,40}$/.test(text));
 }
 
-/** A line of nothing but options, as `find` and the digests of `openssl` have them. */
+/** A line that contains only options, as in the help of `find` and of the digests of `openssl`. */
 function manyHeads(line: string, indent: number): OptionHead[] | undefined {
   const found: OptionHead[] = [];
   const [, letters] = /^ *-([A-Za-z]{4,}) or -/.exec(line) ?? [];
@@ -103,7 +106,7 @@ function manyHeads(line: string, indent: number): OptionHead[] | undefined {
   for (let at = indent; at < line.length; ) {
     const head = readHead(line, at);
     if (head === undefined) return undefined;
-    // A description may begin with an option; then there is a gap, and words follow.
+    // A description may begin with an option. In that case a gap precedes it and words follow.
     found.push(head);
     const rest = /^(?: *;| (?:\{\} )?\+)? +(?=-[A-Za-z])/.exec(line.slice(head.end))?.[0];
     if (rest === undefined) {
@@ -115,7 +118,7 @@ function manyHeads(line: string, indent: number): OptionHead[] | undefined {
   return found.length >= MANY ? found : undefined;
 }
 
-/** The words beside an option and below it, on one line. */
+/** The words beside an option and below it, as one line. */
 function descriptionOf(lines: readonly string[], index: number, head: OptionHead, heads: Heads): string {
   const line = lines[index]!;
   const indent = indentOf(line);
@@ -127,7 +130,7 @@ function descriptionOf(lines: readonly string[], index: number, head: OptionHead
       if (isAlone && indentOf(lines[at + 1] ?? '') <= indent) break;
       continue;
     }
-    // Some set the description below the option, at the same column.
+    // Some programs put the description below the option, at the same column.
     const isBelow = isAlone && indentOf(next) === indent && lines[at - 1] !== '' && !isTitle(next);
     if (indentOf(next) <= indent && !isBelow) break;
     parts.push(next.trim());

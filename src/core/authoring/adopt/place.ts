@@ -12,7 +12,7 @@ import type { HelpPlace } from './ask-for-help.ts';
 
 const DEADLINE_MS = 10_000;
 
-/** The caller, and the project. */
+/** The caller and the project. */
 export interface Surroundings {
   config: LoadedConfig;
   runtime: Runtime;
@@ -20,15 +20,19 @@ export interface Surroundings {
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A program as a manifest names it, where it is asked for its help, and what it needs to be readable at every run. */
+/**
+ * A program as its manifest names it, the environment to run it for its help, and the paths that every run must read.
+ */
 export interface AdoptPlace {
   place: HelpPlace;
-  /** How a manifest in this folder starts it. */
+  /** The `entry` of a manifest in this folder. */
   programFor(folder: string): string;
   reads: string[];
 }
 
-/** Finds a program, and the sandbox in which it is asked. Throws E_RUNTIME_MISSING or E_SANDBOX_UNAVAILABLE. */
+/**
+ * Finds a program, and the sandbox in which it is asked for help. Throws E_RUNTIME_MISSING or E_SANDBOX_UNAVAILABLE.
+ */
 export async function placeOf(
   program: string,
   { config, runtime, cwd, env }: Surroundings,
@@ -62,7 +66,7 @@ export async function placeOf(
   };
 }
 
-/** Programs of Node load packages that lie beside their own. */
+/** Node programs load packages from the folders beside their own. */
 function packagesOf(program: string): string[] {
   const parts = realpathSync(program).split(sep);
   const at = parts.indexOf('node_modules');

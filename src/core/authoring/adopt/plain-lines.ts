@@ -1,9 +1,9 @@
-// CSI, then OSC up to its end, then what is left of two characters.
+// CSI sequences, then OSC sequences to their end, then the remaining two-character escapes.
 const ESCAPES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]/g;
 const OTHER_CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 const TAB_STOP = 8;
 
-/** The lines of a help text as a reader sees them: overstrikes, colours and tabs are resolved. */
+/** The lines of a help text as a reader sees them, with overstrikes, colours and tabs resolved. */
 export function plainLines(text: string): string[] {
   const lines = text
     .replaceAll('\r\n', '\n')
@@ -13,7 +13,7 @@ export function plainLines(text: string): string[] {
     .map((line) => withoutTabs(line).replace(OTHER_CONTROLS, '').trimEnd());
   for (const [index, line] of lines.entries()) {
     const next = lines[index + 1]?.trimStart() ?? '';
-    // The spellings of one option may stand on several lines.
+    // The spellings of one option may be on several lines.
     if (
       !/^\s+-.*[^ ],$/.test(line) ||
       !next.startsWith('-') ||
@@ -34,7 +34,7 @@ function withoutTabs(line: string): string {
   return plain;
 }
 
-/** At which column a line begins. */
+/** The column at which a line begins. */
 export function indentOf(line: string): number {
   return line.length - line.trimStart().length;
 }

@@ -22,7 +22,7 @@ describe('the reading of help texts', () => {
     assert.ok(share(scores, 'defaultsRight') > 0.97, `${share(scores, 'defaultsRight')}`);
   });
 
-  it('takes nothing for an option that is none', () => {
+  it('takes no other text for an option', () => {
     assert.deepEqual(
       scores.flatMap(({ program, falseOnes }) => falseOnes.map((each) => `${program}: ${each}`)),
       [],
@@ -101,7 +101,7 @@ describe('a help text', () => {
     );
   });
 
-  it('tells of required options and of operands by its call', () => {
+  it('finds required options and operands in the usage line', () => {
     const { options, positionals } = readHelp(
       'usage: x [-h] --input FILE [--level {1,2}] source [dest ...]\n\n  --input FILE  what to read\n  --level {1,2}\n',
       ['x'],
@@ -149,7 +149,7 @@ describe('a help text', () => {
     );
   });
 
-  it('leaves out what a manifest cannot tell of, and says so', () => {
+  it('leaves out what a manifest cannot express, and says so', () => {
     const { inputs: found, leftOut } = draftInputs(readHelp('  --bind SRC DEST  x\n  --one ONE  x\n', ['x']));
     assert.deepEqual([found.length, leftOut], [1, ['--bind SRC DEST: takes 2 values']]);
   });

@@ -6,7 +6,7 @@ import { readUsage, usageLines } from './usage.ts';
 
 const MOST = 0.8;
 
-/** Reads a help text of any common style. `words` are the program and its subcommand as they are called. */
+/** Parses a help text of any common style. `words` are the program and its subcommand. */
 export function readHelp(text: string, words: readonly string[]): ReadHelp {
   const lines = plainLines(text);
   const calls = usageLines(lines);
@@ -27,7 +27,7 @@ function hasCommandList(lines: readonly string[]): boolean {
   return lines.some((line) => isTitle(line) && /\bcommands?\b/i.test(line));
 }
 
-/** Where numbers may have a sign that says more than or less than, they are no plain numbers. */
+/** When a sign of a number means more than or less than, the value is not a plain number. */
 function withSigns(options: readonly FoundOption[], text: string): readonly FoundOption[] {
   if (!text.includes('+N or -N')) return options;
   return options.map((option) =>
@@ -35,20 +35,20 @@ function withSigns(options: readonly FoundOption[], text: string): readonly Foun
   );
 }
 
-/** One option for each spelling: what the list says, with what only the calls know. */
+/** One option for each spelling: the list's information, completed from the usage lines. */
 function mergedOptions(listed: readonly FoundOption[], called: readonly FoundOption[]): FoundOption[] {
   const merged: FoundOption[] = [];
   for (let option of listed) {
     option = { ...option, spellings: [...new Set(option.spellings)] };
     const fresh = option.spellings.filter((each) => !merged.some((other) => other.spellings.includes(each)));
     const known = merged.find((other) => option.spellings.some((each) => other.spellings.includes(each)));
-    // A list may name one option twice: in short, and then in full.
+    // A list may name one option twice: in short form and in full.
     if (known !== undefined) {
       if (known.text === '') known.text = option.text;
       known.value ??= option.value;
       if (fresh.length === 0) continue;
     }
-    // `-C, --check=quiet` is -C, for one of the values of --check.
+    // `-C, --check=quiet` is -C, and `quiet` is one of the values of --check.
     const isOneValue = option.value?.isJoined === true && /^[a-z]+(?:-[a-z]+)*$/.test(option.value.name);
     if (known === undefined) merged.push({ ...option });
     else if (isOneValue && fresh.every((each) => /^-[^-]$/.test(each)))
@@ -61,7 +61,7 @@ function mergedOptions(listed: readonly FoundOption[], called: readonly FoundOpt
       merged.push({ ...option });
       continue;
     }
-    // Outside of brackets, the word behind an option may as well be an operand.
+    // Outside of brackets, the word after an option could also be an operand.
     if (option.value?.isGuess !== true) known.value ??= option.value;
     known.isRequired ||= option.isRequired && known.value !== null;
     known.repeats ||= option.repeats;
@@ -69,7 +69,7 @@ function mergedOptions(listed: readonly FoundOption[], called: readonly FoundOpt
   return merged;
 }
 
-/** `-nrug` in a call, where the list has -n, -r, -u and -g, is none of its own. */
+/** `-nrug` in a usage line is -n, -r, -u and -g when the list has these four. */
 function lettersOf(option: FoundOption, known: readonly FoundOption[]): FoundOption[] {
   const letters = /^-([A-Za-z0-9]{3,})$/.exec(option.spellings[0]!)?.[1];
   if (letters === undefined || option.value !== null) return [option];
@@ -81,7 +81,7 @@ function lettersOf(option: FoundOption, known: readonly FoundOption[]): FoundOpt
     .map((each) => ({ ...option, spellings: [`-${each}`] }));
 }
 
-/** The first paragraph that is neither a call nor a list. */
+/** The first paragraph that is neither a usage line nor a list. */
 function descriptionOf(lines: readonly string[]): string {
   const paragraphs: string[][] = [[]];
   const firstList = lines.findIndex((line) => /^\s*-/.test(line) || /^\S.*\bcommands?\b.*:$/i.test(line));
@@ -108,7 +108,7 @@ function proseOf(paragraph: readonly string[]): string {
   return (end < 0 ? rest : rest.slice(0, end)).map((line) => line.trim()).join(' ');
 }
 
-/** What a list of arguments says of an operand. */
+/** The description of an operand in the list of arguments. */
 function positionalText(lines: readonly string[], { name }: FoundPositional): string {
   const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const row = new RegExp(`^\\s+[<[]*${escaped}[>\\]]*(?:\\.\\.\\.)?(?:\\s{2,}(\\S.*))?$`, 'i');

@@ -2,12 +2,12 @@ import type { FoundOption, FoundPositional } from './help-shape.ts';
 import { balanced, readHead } from './option-head.ts';
 import { indentOf } from './plain-lines.ts';
 
-/** Stand for what is told elsewhere, and are no operands. */
+/** Placeholders for options that are listed elsewhere. They are not operands. */
 const PLACEHOLDERS =
   /^(?:(?:global|gnu|main|general)[ _-])?(?:long |short )?(?:options?|opts?|flags?|switch(?:es)?|arguments)(?:[ .]*|\u2026)$/i;
 const SUBCOMMANDS = /^(?:sub)?-?_?(?:commands?|cmd)$/i;
 
-/** The calls that a help text shows, each on one line and without the word `usage`. */
+/** The usage lines of a help text, each on one line and without the word `usage`. */
 export function usageLines(lines: readonly string[]): string[] {
   const found: string[] = [];
   const start = lines.findIndex((line) => /^\s*\*?usage\b/i.test(line));
@@ -36,23 +36,23 @@ export function usageLines(lines: readonly string[]): string[] {
     takeLine(line.trim());
   }
   const apart = lines.filter((line) => /^\s*\[--?[A-Za-z]/.test(line)).join(' ');
-  // Some set the options of the call below, in brackets of their own.
+  // Some programs put the options of the usage line below it, in brackets of their own.
   if (found.length > 0 && apart !== '' && !found.some((call) => call.includes('[-'))) found[0] += ` ${apart}`;
   return found;
 }
 
-/** A part of a call: an option with its value, or an operand. */
+/** A part of a usage line: an option with its value, or an operand. */
 interface Part {
   text: string;
-  /** What stands behind an option in its bracket. */
+  /** The words after an option in its bracket. */
   value?: string;
   isRequired: boolean;
   repeats: boolean;
-  /** Stands beside options in a bracket, and is no operand. */
+  /** It is in a bracket with options, so it is not an operand. */
   isValueOnly?: boolean;
 }
 
-/** What the calls tell of options and operands. `words` are the program and its subcommand, which stand first. */
+/** The options and operands of the usage lines. Each line starts with `words`, the program and its subcommand. */
 export function readUsage(
   calls: readonly string[],
   words: readonly string[],
@@ -86,7 +86,7 @@ export function readUsage(
   return { options, positionals: joinedForms(forms), takesCommand };
 }
 
-/** An operand is required when every call has one at its place. */
+/** An operand is required when every usage line has one at its place. */
 function joinedForms([first = [], ...others]: FoundPositional[][]): FoundPositional[] {
   return first.map((each, index) => ({
     ...each,
@@ -149,12 +149,12 @@ function* partsOfBracket(text: string, hasOptions: boolean): Generator<Part> {
     return;
   }
   const isGroup = /^[^-]*[[(]|(?:^|[\s[(])-/.test(text);
-  // Beside an option, a word is its value.
+  // A word after an option is its value.
   for (const part of isGroup ? partsOf(text, false) : [wholePart(text)])
     yield { ...part, isValueOnly: hasOptions };
 }
 
-/** What stands in a bracket without any option is one operand, of several words perhaps. */
+/** A bracket without an option is one operand, even with several words. */
 function wholePart(text: string): Part {
   return { text: text.replace(/ ?\.\.\.$/, ''), isRequired: false, repeats: text.endsWith('...') };
 }
@@ -168,7 +168,7 @@ function endOfWord(text: string, start: number): number {
   return at;
 }
 
-/** `-v | --version` is one option, `-a | --patch` are two. */
+/** `-v | --version` is one option, `-a | --patch` is two. */
 function joinedPair(alternatives: string[]): string[] {
   const [short = '', long = ''] = alternatives;
   const isPair =
@@ -176,7 +176,7 @@ function joinedPair(alternatives: string[]): string[] {
   return isPair ? [`${short}|${long}`] : alternatives;
 }
 
-/** The texts between the bars of a bracket; bars within inner brackets do not count. */
+/** The texts between the bars of a bracket, ignoring bars in inner brackets. */
 function alternativesOf(text: string): string[] {
   const found = [''];
   for (let at = 0; at < text.length; ) {
@@ -189,7 +189,7 @@ function alternativesOf(text: string): string[] {
   return found.map((each) => each.trim()).filter((each) => each !== '');
 }
 
-/** The options of one word of a call, such as `-v`, `-abc` or `--out=FILE`; the word behind it may be its value. */
+/** The options of one word of a usage line, such as `-v`, `-abc` or `--out=FILE`. The next word may be its value. */
 function optionsOf({ text, value: own, isRequired, repeats }: Part, next: Part | undefined): FoundOption[] {
   const cluster = /^-([A-Za-z0-9#@?]{2,})$/.exec(text)?.[1];
   if (cluster !== undefined && isCluster(cluster))
@@ -212,7 +212,7 @@ function switchOf(spelling: string, repeats: boolean): FoundOption {
   return { spellings: [spelling], negations: [], value: null, repeats, isRequired: false, text: '' };
 }
 
-/** An operand of the call is no value of an option in a bracket. */
+/** A word that is an operand of the usage line is not the value of an option in a bracket. */
 function isBeside(next: Part, isRequired: boolean): boolean {
   return next.isValueOnly === true || isRequired;
 }
@@ -221,7 +221,7 @@ function isValue(text: string): boolean {
   return !text.startsWith('-') && text !== '|' && !text.startsWith('(');
 }
 
-/** Letters that stand for a switch each are written in order, as words hardly ever are; capitals stand among them or apart. */
+/** Switch letters in one word are sorted, which words rarely are; capitals are mixed in or separate. */
 export function isCluster(letters: string): boolean {
   const falls = (order: readonly string[]) =>
     order.filter((letter, index) => index > 0 && letter < order[index - 1]!).length;

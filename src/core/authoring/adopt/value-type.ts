@@ -2,7 +2,7 @@ import { type InputType, isOfType } from '../../../protocol/input-types.ts';
 import type { FoundOption } from './help-shape.ts';
 import { isMetavar, typeOfWord } from './value-words.ts';
 
-/** What an option's value is. `doubts` say what was guessed. */
+/** The type of an option's value. `doubts` lists guesses. */
 export interface ValueType {
   type: InputType;
   enum?: string[];
@@ -11,13 +11,13 @@ export interface ValueType {
 }
 
 const WORD = /^[A-Za-z0-9][\w.+-]*$/;
-/** Names of values that say nothing of what they are. */
+/** Value names that do not imply a type. */
 const GENERAL = /^(?:string|strings|list|str|val|value|arg|text)$/i;
-/** Words that say what the program does when nothing is given, and are no value. */
+/** Words for the program's behaviour without the option. They are not values. */
 const NO_VALUE =
   /^(?:none|null|undefined|nil|unset|auto-?detect(?:ed)?|stdin|stdout|current|varies|see|the|is|not|off by default|unlimited|\[\])$/i;
 
-/** Tells the type of an option from the name of its value, its own name and its description, in this order. */
+/** Derives the type of an option from its value's name, then its own name, then its description. */
 export function valueTypeOf(option: FoundOption): ValueType {
   const { text } = option;
   const value = option.value ?? unsaidValue(text);
@@ -36,7 +36,7 @@ export function valueTypeOf(option: FoundOption): ValueType {
     /^\d+$/.test(String(fallback)) &&
     !/\[string\]/.test(text)
   ) {
-    doubts.push('taken for a number by its default');
+    doubts.push('assumed to be a number because of its default');
     return { type: 'int', default: Number(fallback), doubts };
   }
   return {
@@ -47,7 +47,7 @@ export function valueTypeOf(option: FoundOption): ValueType {
   };
 }
 
-/** Some name the type or the choices at the end of the description only. */
+/** Some programs give the type or the choices only at the end of the description. */
 function unsaidValue(text: string): FoundOption['value'] {
   const isSaid = /\[(?:string|number|array)\]|[[(]choices: |(?:^|\. |\n| )one (?:of|or more):/.test(text);
   const fallback = /[[(]default: *("[^"]*"|[^\s\])]+)[\])]/i.exec(text)?.[1];
@@ -63,7 +63,7 @@ function plainType({ value, spellings, text }: FoundOption, doubts: string[]): I
   const isOneWord = !/[,:[\]|/=]/.test(name) && (value!.name.startsWith('<') || !name.includes(' '));
   const byWord = isOneWord ? typeOfWord(name) : undefined;
   if (byWord === 'int' && /suffix|\bK(?:i?B)?\b|multiplier|\[[-+]\]/.test(text)) {
-    doubts.push('numbers with a unit may be allowed');
+    doubts.push('the program may accept numbers with a unit');
     return 'string';
   }
   if (byWord === 'duration' && /\bmilliseconds\b/.test(text)) return 'int';
@@ -71,12 +71,12 @@ function plainType({ value, spellings, text }: FoundOption, doubts: string[]): I
   if (said === 'string' || !isOneWord) return 'string';
   const long = spellings.find((each) => /^--?\w{2,}/.test(each))?.replace(/^-+/, '') ?? '';
   const repeatsName = name.toLowerCase().replaceAll('_', '-') === long.toLowerCase();
-  // The name of the option says more than a general word for its value.
+  // The option's name is more specific than a generic value name.
   const isNamed = /(?:(?<!pro)file|dir|directory|path|folder)$/.test(long);
   const isReported =
     /^(?:in|out|input|output|config|log)$/.test(long) && /^[^.]*\b(?:file|folder|director|path)/i.test(text);
   if ((GENERAL.test(name) || repeatsName) && (isNamed || isReported)) {
-    doubts.push('taken for a path by its name');
+    doubts.push('assumed to be a path because of its name');
     return 'path';
   }
   return 'string';
@@ -115,7 +115,10 @@ function areChoices(words: readonly string[]): boolean {
   );
 }
 
-/** A default that can be given as it stands: of the type, one word, and no path, which would be a grant at every call. */
+/**
+ * A default that a manifest can contain: of the right type and one word. A path is excluded, because it would be a
+ * grant in every run.
+ */
 function defaultOf(text: string, type: InputType, choices: string[] | undefined): ValueType['default'] {
   const [, quoted, bare] =
     /[[(]default(?:s to|:| is|=)? *(?:"([^"]*)"|'?`?([^\s"'`,;)\]]+)'?`?) *[\])]/i.exec(text) ??

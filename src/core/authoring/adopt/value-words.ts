@@ -1,6 +1,6 @@
 import type { InputType } from '../../../protocol/input-types.ts';
 
-/** The words by which help texts name values, for types that ACOR checks. */
+/** The value names in help texts that imply a type that ACOR checks. */
 const WORDS: Readonly<Record<Exclude<InputType, 'bool' | 'json' | 'string'>, readonly string[]>> = {
   path: [
     ...['file', 'files', 'filename', 'path', 'paths', 'dir', 'directory', 'folder', 'infile', 'outfile'],
@@ -45,7 +45,7 @@ const WORDS: Readonly<Record<Exclude<InputType, 'bool' | 'json' | 'string'>, rea
   url: ['url', 'uri'],
 };
 
-/** Words that name a value, and are none that could be given. */
+/** Words that name a value and are not values themselves. */
 const OTHERS = new Set([
   ...['name', 'string', 'str', 'text', 'val', 'value', 'arg', 'pattern', 'regex', 'glob', 'host', 'hosts'],
   ...['commit', 'type', 'mode', 'size', 'list', 'key', 'user', 'group', 'level', 'pkg', 'package', 'command'],
@@ -74,7 +74,7 @@ export function isMetavar(word: string): boolean {
   return ALL.has(word.toLowerCase());
 }
 
-/** The type that the name of a value stands for; the last part of a name of several decides. */
+/** The type that the name of a value implies. In a compound name the last part decides. */
 export function typeOfWord(name: string): InputType | undefined {
   if (/^#+$/.test(name)) return 'int';
   const words = name

@@ -3,7 +3,10 @@ import { dirname } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorCode } from '../../../util/error-code.ts';
 
-/** Writes new manifests. Throws E_USAGE, before any of them is written, when one is there already: nothing is ever overwritten. */
+/**
+ * Writes new manifests and never overwrites a file. Throws E_USAGE, before it writes anything, when one of the files
+ * exists.
+ */
 export function writeDrafts(drafts: readonly { file: string; manifest: string }[]): void {
   const there = drafts.map(({ file }) => file).filter((file) => existsSync(file));
   if (there.length > 0) throw alreadyThere(there);
@@ -18,8 +21,8 @@ export function writeDrafts(drafts: readonly { file: string; manifest: string }[
 }
 
 function alreadyThere(files: readonly string[]): AcorError {
-  return new AcorError('E_USAGE', `there is a manifest already: ${files.join(', ')}`, {
-    hint: 'Nothing is overwritten. Give another --name or --output, or remove the file first.',
+  return new AcorError('E_USAGE', `the manifest already exists: ${files.join(', ')}`, {
+    hint: 'ACOR overwrites nothing. Use a different --name or --output, or remove the file first.',
     details: { files },
   });
 }

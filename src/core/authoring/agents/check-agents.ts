@@ -6,21 +6,24 @@ import { apartOnDisk } from './places.ts';
 import { readRecord } from './record.ts';
 import { type AgentTexts, wantedFiles } from './wanted-files.ts';
 
-/** How a file of agents stands, and what mends it. */
+/** The state of an agent file, and how to fix it. */
 export interface CheckedFile {
   /** Absolute. */
   path: string;
   agents: AgentName[];
   state: PartState;
-  /** Which parts are not as they should be, and why. */
+  /** The parts that need a change, and why. */
   detail: string;
-  /** What a person does by hand; null where nothing is, or `next` is enough. */
+  /** The manual fix; null when there is nothing to do, or `next` is enough. */
   fix: string | null;
-  /** The operations that fix it, if any. */
+  /** The operations that fix it. */
   next?: readonly NextStep[];
 }
 
-/** Holds the files of a project's agents against what this ACOR would write. Throws E_CONFIG_INVALID for a bad record. */
+/**
+ * Compares the agent files of a project with what this version of ACOR would write. Throws E_CONFIG_INVALID for an
+ * invalid record.
+ */
 export function checkAgents(root: string, texts: AgentTexts): { agents: AgentName[]; files: CheckedFile[] } {
   const record = readRecord(root);
   const wanted = apartOnDisk(root, wantedFiles(record.agents, texts));
@@ -74,7 +77,7 @@ function wordsOf(
         fix: null,
       };
     case 'foreign':
-      return { detail: 'it was not written by ACOR', fix: 'Move it away, then have it written.' };
+      return { detail: 'it was not written by ACOR', fix: 'Move it away, then run the command again.' };
     case 'unreadable':
       return { detail: 'it is a link, lies outside, or has no place for what is wanted', fix: byHand };
   }

@@ -1,23 +1,23 @@
 import { basename, resolve } from 'node:path';
 
-/** A tool of the project that a command would start past ACOR. */
+/** A tool of the project that a command would start without ACOR. */
 export interface DirectCall {
   tool: string;
   args: string[];
 }
 
-/** Programs that run the file they are given. */
+/** Programs that execute the file in their arguments. */
 const INTERPRETERS =
   /^(?:python[\d.]*|pypy[\d.]*|(?:ba|da|k|z)?sh|node|bun|deno|tsx|ts-node|ruby|perl|php|source|\.)$/;
-/** Programs that start the program they are given. */
+/** Programs that start the program in their arguments. */
 const WRAPPERS = /^(?:env|nohup|timeout|nice|time|exec|command|sudo|setsid|stdbuf|xargs|uv|poetry|npx)$/;
-/** With these, the file is looked at and not run; or it is no file. */
+/** With these flags the program only reads the file, or the argument is not a file. */
 const LOOKS_ONLY = ['-n', '--check', '-m'];
 const MAX_NESTING = 3;
 
 /**
- * The first tool that a command line of a shell would start by its entry. It reads what is written, as people and agents write it;
- * whoever means to hide a call can, and is held by the sandbox of the agent, not by this.
+ * The first tool that a shell command would start through its entry file. It recognizes ordinary commands; it is no
+ * defence against a hidden call, which is the task of the agent's own sandbox.
  */
 export function findDirectCall(
   command: string,
@@ -71,8 +71,8 @@ function callOf(
 }
 
 /**
- * Takes a shell's command line apart into simple commands and their words, quotes removed. What a shell would replace (variables,
- * globs) stays as it is written; what is written to (`> file`) is left out.
+ * Splits a shell command into simple commands and their words, without quotes. It does not expand variables or globs,
+ * and drops redirections (`> file`).
  */
 function splitShell(text: string): string[][] {
   const commands: string[][] = [];
@@ -100,7 +100,7 @@ function splitShell(text: string): string[][] {
     else if (/[;|&()`\n{}]/.test(first) || piece === '$(') endCommand();
     else if (/\s/.test(first)) endWord();
     else if (first === '>') {
-      // The number before it is that of a descriptor.
+      // The number before `>` is a file descriptor.
       if (word !== undefined && /^\d+$/.test(word)) word = undefined;
       endWord();
       isTarget = true;

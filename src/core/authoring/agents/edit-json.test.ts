@@ -34,7 +34,7 @@ describe('a JSON text that is edited', () => {
     }
   });
 
-  it('replaces a value where it stands', () => {
+  it('replaces a value in place', () => {
     assert.equal(setInJson('{"x": {"y": 1, "z": 2}}', ['x', 'y'], 'new'), '{"x": {"y": "new", "z": 2}}');
     assert.equal(setInJson('{"l": [1, 2, 3]}', ['l', 1], 'two'), '{"l": [1, "two", 3]}');
   });

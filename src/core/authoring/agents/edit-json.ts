@@ -50,7 +50,7 @@ function sourceOf(text: string): string {
   return text.trim() === '' ? '{}\n' : text;
 }
 
-/** The deepest node that exists along a path, and how many steps lead to it. */
+/** The deepest existing node along a path, and the number of keys that lead to it. */
 function nearestNode(root: Node, path: readonly (string | number)[]): { node: Node; depth: number } {
   let node = root;
   for (const [depth, key] of path.entries()) {
@@ -61,7 +61,7 @@ function nearestNode(root: Node, path: readonly (string | number)[]): { node: No
   return { node, depth: path.length };
 }
 
-/** Of members with the same key the last one counts, as in `JSON.parse`; the parser's own lookup takes the first. */
+/** Of members with the same key the last one counts, as in `JSON.parse`; the parser's own lookup uses the first. */
 function childOf(node: Node, key: string | number): Node | undefined {
   if (node.type === 'array') return typeof key === 'number' ? node.children?.[key] : undefined;
   return node.children?.findLast((member) => member.children?.[0]?.value === key)?.children?.[1];

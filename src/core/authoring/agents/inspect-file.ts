@@ -6,8 +6,8 @@ import { type AgentsRecord, digestOf } from './record.ts';
 import type { WantedFile } from './wanted-files.ts';
 
 /**
- * How a part stands. current: as it should be. missing: not there. stale: as ACOR once wrote it. changed: by hand, since. foreign: a
- * whole file that ACOR did not write. unreadable: there is no place for it.
+ * The state of a part. current: as it should be. missing: absent. stale: an older version of ACOR wrote it. changed: a
+ * person edited it since. foreign: a whole file that ACOR did not write. unreadable: ACOR cannot insert it.
  */
 export type PartState = 'current' | 'missing' | 'stale' | 'changed' | 'foreign' | 'unreadable';
 
@@ -18,21 +18,21 @@ export interface InspectedPart {
   state: PartState;
 }
 
-/** A file of agents as it is. */
+/** The present state of an agent file. */
 export interface InspectedFile {
   /** Absolute. */
   path: string;
   wanted: WantedFile;
-  /** Undefined for none, null for what is no plain file of the project. */
+  /** Undefined for a missing file, null for something that is not a plain file of the project. */
   text: string | null | undefined;
   parts: InspectedPart[];
-  /** The state of the part that needs most. */
+  /** The most severe state of its parts. */
   state: PartState;
 }
 
 const WORST_FIRST: readonly PartState[] = ['unreadable', 'foreign', 'changed', 'missing', 'stale', 'current'];
 
-/** Looks at a file, and writes nothing. */
+/** Inspects a file without writing anything. */
 export function inspectFile(root: string, wanted: WantedFile, record: AgentsRecord): InspectedFile {
   const path = join(root, wanted.path);
   const text = leadsOut(root, path) ? null : textAt(path);

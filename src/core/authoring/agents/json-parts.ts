@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { jsonValueAt, readJsonObject, setInJson } from './edit-json.ts';
 import type { Part } from './part.ts';
 
-/** One value in a JSON file of settings. */
+/** One value in a JSON settings file. */
 export function jsonMember(path: readonly string[], value: unknown): Part {
   return {
     key: path.join('.'),
@@ -18,7 +18,7 @@ export function jsonMember(path: readonly string[], value: unknown): Part {
   };
 }
 
-/** A group of hooks in the settings of an agent: the element of a list that starts this command. */
+/** A group of hooks in an agent's settings: the list element that runs this command. */
 export function hookGroup(event: string, command: string, group: object): Part {
   const path = ['hooks', event];
   const groupsIn = (text: string): unknown[] => {
@@ -45,7 +45,7 @@ export function hookGroup(event: string, command: string, group: object): Part {
   };
 }
 
-/** The order of keys means nothing. */
+/** The order of keys does not matter. */
 function spelled(found: unknown, wanted: unknown): string {
   return JSON.stringify(isDeepStrictEqual(found, wanted) ? wanted : found);
 }

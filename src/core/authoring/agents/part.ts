@@ -1,22 +1,25 @@
 import { findBlock, type Marks, REMOVE_MARKS, withBlock } from '../scaffold/marked-block.ts';
 
 /**
- * What ACOR puts into one file of an agent: the whole file, a block of lines, or a value. Everything beside it is somebody else's.
+ * What ACOR writes into one agent file: the whole file, a block of lines, or one value. The rest of the file belongs to
+ * the user.
  */
 export interface Part {
-  /** Names it within its file, and in the record. */
+  /** Its name in the file and in the record. */
   key: string;
-  /** What it should be. */
+  /** The wanted text. */
   wanted: string;
-  /** What it is now, in the same spelling; null where the file has none, undefined where the file cannot be read. */
+  /**
+   * The present text in the same notation; null when the file lacks the part, undefined when the file cannot be parsed.
+   */
   found(text: string): string | null | undefined;
-  /** The text with the part as it should be; undefined where there is no place for it. */
+  /** The file's text with the wanted part; undefined when ACOR cannot insert it. */
   put(text: string): string | undefined;
-  /** What a person puts in where ACOR cannot. */
+  /** What a person must insert when ACOR cannot. */
   byHand: string;
 }
 
-/** A file that is ACOR's as a whole. */
+/** A file that belongs to ACOR as a whole. */
 export function wholeFile(text: string): Part {
   return {
     key: 'file',
@@ -27,7 +30,7 @@ export function wholeFile(text: string): Part {
   };
 }
 
-/** Lines between two marks. With `rival`, a file that says the same outside of the marks is left alone. */
+/** The lines between two marks. A file that already matches `rival` outside of the marks stays unchanged. */
 export function blockOfLines(lines: string, marks: Marks, rival?: RegExp): Part {
   const wanted = `${lines.trimEnd()}\n`;
   const hasRival = (text: string) => {
@@ -48,7 +51,7 @@ export function blockOfLines(lines: string, marks: Marks, rival?: RegExp): Part 
   };
 }
 
-/** A checkout on Windows may have other ends of lines. */
+/** A checkout on Windows may have CRLF line ends. */
 function withoutReturns(text: string): string {
   return text.replaceAll('\r\n', '\n');
 }

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { isInside } from '../../registry/real-path.ts';
 import type { WantedFile } from './wanted-files.ts';
 
-/** Where a person has made one folder a link to another, two names are one file: the first of them is kept. */
+/** When one folder is a link to another, two paths are one file: keep the first. */
 export function apartOnDisk(root: string, files: readonly WantedFile[]): WantedFile[] {
   const seen = new Set<string>();
   return files.filter(({ path }) => {
@@ -12,12 +12,15 @@ export function apartOnDisk(root: string, files: readonly WantedFile[]): WantedF
   });
 }
 
-/** Whether a path stays in the project once the links in it are followed: a project that was cloned may lead to the user's own settings. */
+/**
+ * Whether a path is inside the project after its links are resolved. A cloned project could contain a link to the
+ * user's own settings.
+ */
 export function leadsOut(root: string, path: string): boolean {
   return !isInside(realPlace(path), realPlace(root));
 }
 
-/** A path without links in its folders; the file itself and what does not exist yet are taken as written. */
+/** Resolves the links in the folders of a path. The file name, and folders that do not exist yet, stay as written. */
 function realPlace(path: string): string {
   const folder = dirname(path);
   if (path === folder) return path;

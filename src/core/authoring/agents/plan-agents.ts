@@ -6,9 +6,9 @@ import { digestOf, planRecord, readRecord } from './record.ts';
 import { type AgentTexts, wantedFiles } from './wanted-files.ts';
 
 /**
- * Plans the files of these agents; those of other agents that the project has are left as they are. What a person wrote or changed
- * stays; with `force`, what was ACOR's and was changed is renewed, and what it was is put aside. Throws E_CONFIG_INVALID for a bad
- * record.
+ * Plans the files of these agents, and leaves the files of other agents as they are. What a person wrote or changed
+ * stays. With `force`, ACOR's own parts that a person changed are replaced, and the changed file is kept as a backup.
+ * Throws E_CONFIG_INVALID for an invalid record.
  */
 export function planAgents(
   root: string,
@@ -34,29 +34,36 @@ function planOne(file: InspectedFile, force: boolean): PlannedFile {
     return {
       path,
       action: 'could_not',
-      why: 'it is a link, no file, or lies outside of the project',
+      why: 'it is a link, not a plain file, or outside of the project',
       by_hand: parts[0]!.part.byHand,
     };
   const lost = parts.find(({ state }) => state === 'unreadable');
   if (lost !== undefined)
-    return { path, action: 'could_not', why: 'there is no place in it', by_hand: lost.part.byHand };
+    return { path, action: 'could_not', why: 'ACOR cannot insert its part', by_hand: lost.part.byHand };
   if (file.state === 'current') return { path, action: 'unchanged' };
   if (file.state === 'foreign')
     return {
       path,
       action: 'keep',
-      why: 'it was not written by ACOR; move it away first to have one that is',
+      why: 'ACOR did not write it; move it away first if ACOR may replace it',
     };
   const written = parts.filter(({ state }) => isWritten(state, force));
   const kept = parts.filter(({ state }) => state === 'changed' && !force).map(({ part }) => part.key);
   const why =
-    kept.length === 0 ? {} : { why: `changed by hand, so it stays: ${kept.join(', ')}; --force replaces it` };
+    kept.length === 0
+      ? {}
+      : { why: `kept, because it was edited by hand: ${kept.join(', ')}; --force replaces it` };
   const renewed = written.reduce<string | undefined>(
     (soFar, { part }) => (soFar === undefined ? undefined : part.put(soFar)),
     text ?? '',
   );
   if (renewed === undefined)
-    return { path, action: 'could_not', why: 'there is no place in it', by_hand: written[0]!.part.byHand };
+    return {
+      path,
+      action: 'could_not',
+      why: 'ACOR cannot insert its part',
+      by_hand: written[0]!.part.byHand,
+    };
   if (text === undefined) return { path, action: 'create', text: renewed };
   if (written.length === 0) return { path, action: 'keep', ...why };
   if (written.some(({ state }) => state === 'changed')) return { path, action: 'replace', text: renewed };

@@ -19,8 +19,8 @@ const MANIFEST = {
 };
 
 /**
- * Plans the plugin: one folder with the manifest of Agent Plugins 1.0.0 and that of Claude Code. A folder that holds something else is
- * refused (E_USAGE).
+ * Plans the plugin: one folder with the manifests of Agent Plugins 1.0.0 and of Claude Code. Throws E_USAGE for a
+ * folder with other content.
  */
 export function planPlugin(folder: string, texts: AgentTexts): PlannedFile[] {
   const files = pluginFiles(texts);
@@ -31,7 +31,7 @@ export function planPlugin(folder: string, texts: AgentTexts): PlannedFile[] {
     if (found === undefined) return { path, action: 'create', text };
     if (found === text) return { path, action: 'unchanged' };
     if (found === null)
-      return { path, action: 'could_not', why: 'it is a link or no file', by_hand: 'Remove it.' };
+      return { path, action: 'could_not', why: 'it is a link or not a plain file', by_hand: 'Remove it.' };
     return { path, action: 'change', text };
   });
 }
@@ -59,14 +59,14 @@ function pluginFiles({ skill }: AgentTexts): Record<string, string> {
 function refuseOthers(folder: string): void {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   if (names.length === 0 || isOurs(textAt(join(folder, 'plugin.json')))) return;
-  throw new AcorError('E_USAGE', `${folder} holds something else than this plugin: ${names[0]}`, {
-    hint: 'Give a folder that is empty or does not exist yet.',
+  throw new AcorError('E_USAGE', `${folder} contains files of something else: ${names[0]}`, {
+    hint: 'Use an empty folder, or one that does not exist yet.',
     details: { folder },
     next: [
       {
         operation: 'agents.plugin',
         input: { output: join(folder, 'acor-plugin') },
-        why: 'Write the plugin to a folder of its own.',
+        why: 'Write the plugin to a separate folder.',
       },
     ],
   });

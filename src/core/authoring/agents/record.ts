@@ -5,10 +5,10 @@ import { shellCommand } from '../../../util/shell-quote.ts';
 import { type PlannedFile, textAt } from '../scaffold/planned-file.ts';
 import { AGENTS, type AgentName } from './agents.ts';
 
-/** What ACOR wrote for agents: by it, a part that a person has changed is told from one that is merely old. */
+/** What ACOR wrote for agents. The hashes distinguish a part that a person edited from one that is only outdated. */
 export interface AgentsRecord {
   agents: AgentName[];
-  /** SHA-256 of each part as it was written, by `<file>#<part>`. */
+  /** SHA-256 of each part as ACOR wrote it, by `<file>#<part>`. */
   parts: Record<string, string>;
 }
 
@@ -18,7 +18,7 @@ function recordPath(root: string): string {
   return join(root, '.acor', 'agents.json');
 }
 
-/** Reads the record of a project. Throws E_CONFIG_INVALID for a file that is none. */
+/** Reads the record of a project. Throws E_CONFIG_INVALID for an invalid file. */
 export function readRecord(root: string): AgentsRecord {
   const text = textAt(recordPath(root));
   if (text === undefined) return { agents: [], parts: {} };
@@ -27,11 +27,11 @@ export function readRecord(root: string): AgentsRecord {
     const known = AGENTS.filter((agent) => agents.includes(agent));
     if (version === VERSION && typeof parts === 'object' && parts !== null) return { agents: known, parts };
   } catch {
-    // It is told of below.
+    // Invalid JSON is reported below.
   }
   const path = recordPath(root);
-  throw new AcorError('E_CONFIG_INVALID', `${path} is not as ACOR wrote it`, {
-    hint: 'Remove it, then write the files with init --agents again: files that are as they should be are recognised.',
+  throw new AcorError('E_CONFIG_INVALID', `${path} is not a valid record of ACOR`, {
+    hint: 'Remove it, then run init --agents again: ACOR recognises files that are already correct.',
     details: { file: path },
     next: [{ command: shellCommand(['rm', path]), why: 'Remove it.' }],
   });
@@ -47,7 +47,7 @@ export function planRecord(root: string, { agents, parts }: AgentsRecord): Plann
   return found === text ? { path, action: 'unchanged' } : { path, action: 'change', text };
 }
 
-/** What the record keeps of a part. */
+/** The hash of a part in the record. */
 export function digestOf(spelling: string): string {
   return createHash('sha256').update(spelling).digest('hex');
 }

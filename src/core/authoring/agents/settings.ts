@@ -1,12 +1,12 @@
 import type { AgentName } from './agents.ts';
 
-/** The MCP server as `.mcp.json` names it. Claude Code cuts a call off after `timeout`, whatever progress there is. */
+/** The MCP server for `.mcp.json`. Claude Code ends a call after `timeout`, even one that reports progress. */
 export const MCP_SERVER = { type: 'stdio', command: 'acor', args: ['mcp'], timeout: 600_000 };
 
-/** The same without a limit: Gemini CLI's own is as long, and the specification of plugins knows none. */
+/** The server without `timeout`: the default of Gemini CLI is as long, and the plugin specification has no such key. */
 export const PLAIN_SERVER = { command: 'acor', args: ['mcp'] };
 
-/** The same for Codex, which gives up after 60 s unless it is told otherwise. */
+/** The server for Codex, whose default timeout is 60 s. */
 export const CODEX_SERVER = `[mcp_servers.acor]
 command = "acor"
 args = ["mcp"]
@@ -14,14 +14,14 @@ startup_timeout_sec = 20
 tool_timeout_sec = 600
 `;
 
-/** A hook of an agent: the event by the agent's own name, the command, and the group that goes into its settings. */
+/** A hook of an agent: the agent's name of the event, the command, and the group in its settings. */
 export interface AgentHook {
   event: string;
   command: string;
   group: object;
 }
 
-/** What each agent calls the events, and its shell: `acor hook` takes all of these spellings. */
+/** The names of the events and of the shell tool in each agent. `acor hook` accepts all of them. */
 const EVENTS: Readonly<Record<AgentName, readonly [event: string, hook: string, matcher?: string][]>> = {
   claude: [
     ['SessionStart', 'session-start'],
@@ -40,7 +40,7 @@ const EVENTS: Readonly<Record<AgentName, readonly [event: string, hook: string, 
 
 const TIMEOUT_S = 30;
 
-/** The hooks that ACOR has in an agent's settings. */
+/** ACOR's hooks in an agent's settings. */
 export function hooksOf(agent: AgentName): AgentHook[] {
   // Gemini CLI counts in milliseconds.
   const timeout = agent === 'gemini' ? TIMEOUT_S * 1000 : TIMEOUT_S;

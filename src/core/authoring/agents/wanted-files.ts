@@ -5,7 +5,7 @@ import { hookGroup, jsonMember } from './json-parts.ts';
 import { blockOfLines, type Part, wholeFile } from './part.ts';
 import { CODEX_SERVER, hooksOf, MCP_SERVER, PLAIN_SERVER } from './settings.ts';
 
-/** What is made from the registry of operations, and so is true for this version. */
+/** Texts generated from the operation registry, so they match this version. */
 export interface AgentTexts {
   /** `SKILL.md`, which every agent reads. */
   skill: string;
@@ -15,16 +15,19 @@ export interface AgentTexts {
 
 /** A file that agents read, and ACOR's parts of it. */
 export interface WantedFile {
-  /** From the project's folder on. */
+  /** Relative to the project's folder. */
   path: string;
   agents: AgentName[];
   parts: Part[];
 }
 
-/** Whatever else claims the server's name: TOML has no two tables of one name, and no table beside an inline one. */
+/**
+ * Other TOML that defines the server's name: TOML allows no second table of one name, and no table beside an inline
+ * one.
+ */
 const OTHER_SERVER = /^[ \t]*(?:\[+[ \t]*)?mcp_servers[ \t]*(?:=|\.[ \t]*["']?acor["']?[ \t]*[\].=])/m;
 
-/** The files that these agents are to find in a project. */
+/** The files that these agents need in a project. */
 export function wantedFiles(agents: readonly AgentName[], texts: AgentTexts): WantedFile[] {
   const files = [...claudeFiles(texts), ...codexFiles(texts), ...geminiFiles(texts)];
   const byPath = Map.groupBy(

@@ -1,7 +1,7 @@
 import type { Document, Pair, Scalar, YAMLMap } from 'yaml';
 import type { Migration } from './migration.ts';
 
-/** The flat settings of the embedded runner (seed 000), by the sections that they have since (seed 001). */
+/** Flat settings of the embedded runner (seed 000), with the section that contains each of them since seed 001. */
 const MOVES: Readonly<Record<string, { section: string; key: string; asList?: boolean }>> = {
   name: { section: 'project', key: 'name' },
   tools_dir: { section: 'project', key: 'tools_dirs', asList: true },
@@ -26,13 +26,13 @@ export const config0to1: Migration = {
       root.items.splice(root.items.indexOf(pair), 1);
       pair.key.value = move.key;
       if (move.asList && yaml.isScalar(pair.value)) pair.value = listOf(pair.value, yaml);
-      // What stands there by its new name counts.
+      // A setting that already exists under its new name wins.
       if (!section.has(move.key)) section.items.push(pair);
     }
   },
 };
 
-/** The section, made where the first of its settings stood. */
+/** The section, created where its first setting was. */
 function sectionOf(
   document: Document,
   root: YAMLMap<Scalar<string>, unknown>,
@@ -54,7 +54,7 @@ function sectionOf(
 function listOf(value: Scalar, yaml: typeof import('yaml')): YAMLMap | import('yaml').YAMLSeq {
   const list = new yaml.YAMLSeq();
   list.flow = true;
-  // A comment behind the value stays behind the list.
+  // A comment after the value stays after the list.
   if (value.comment) list.comment = value.comment;
   const item = new yaml.Scalar(value.value);
   list.items.push(item);

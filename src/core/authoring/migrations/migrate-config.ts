@@ -14,21 +14,22 @@ import { parseYaml, readYamlFile } from '../../config/yaml-file.ts';
 import { config0to1 } from './config-0-to-1.ts';
 import type { Migration } from './migration.ts';
 
-/** A configuration file, brought up to date. */
+/** A migrated configuration file. */
 export interface MigratedConfig {
   from: number;
   to: number;
-  /** What each step does; none where the file is of this version. */
+  /** The description of each step; empty when the file is current. */
   steps: string[];
-  /** Unified; empty where nothing changes. */
+  /** Unified; empty when nothing changes. */
   diff: string;
-  /** Where the file as it was is kept; null where nothing was written. */
+  /** Path of the backup; null when nothing was written. */
   backup: string | null;
 }
 
 /**
- * Brings a configuration file to the version that this ACOR reads, and keeps the old one beside it. Throws E_INCOMPATIBLE for a
- * version that is newer, or that nothing leads from, and E_CONFIG_INVALID for what does not hold before or afterwards.
+ * Migrates a configuration file to this version of ACOR and keeps the old file beside it. Throws E_INCOMPATIBLE for a
+ * newer version or one without a migration, and E_CONFIG_INVALID for a file that is invalid before or after the
+ * migration.
  */
 export async function migrateConfig(
   file: string,
@@ -44,7 +45,7 @@ export async function migrateConfig(
   const after = await migrated(before, steps);
   const yaml = await parseYaml(file, after);
   refuse(yaml.problems);
-  // What a variable would have been is not for an upgrade to ask.
+  // An upgrade does not need the values of variables.
   const { value, problems: unset } = expandVariables(yaml, env);
   const lines = new Set(unset.map(({ line }) => line));
   refuse(checkFile(configFile, yaml, value).problems.filter(({ line }) => !lines.has(line)));
@@ -58,7 +59,7 @@ export async function migrateConfig(
   return { from, to: CONFIG_VERSION, steps: steps.map(({ summary }) => summary), diff, backup };
 }
 
-/** A file that does not say it is of the version that there has been since the key was thought of. */
+/** A file without the key `version` has the version that was current when the key was introduced. */
 function versionOf(value: unknown): number {
   const version = (value as { version?: unknown } | null)?.version;
   return typeof version === 'number' ? version : CONFIG_VERSION;
@@ -68,9 +69,9 @@ function stepsFrom(version: number, file: string): Migration[] {
   if (version > CONFIG_VERSION) {
     throw new AcorError(
       'E_INCOMPATIBLE',
-      `${file} is of version ${version}, and ACOR ${ACOR_VERSION} reads up to version ${CONFIG_VERSION}`,
+      `${file} has version ${version}, but ACOR ${ACOR_VERSION} reads at most version ${CONFIG_VERSION}`,
       {
-        hint: `Use a later ACOR; a file is never taken back to an older version.`,
+        hint: `Use a newer ACOR; files are never migrated to an older version.`,
         details: { version, supported: CONFIG_VERSION },
         next: [SEE_VERSIONS],
       },
@@ -82,9 +83,9 @@ function stepsFrom(version: number, file: string): Migration[] {
     if (step === undefined) {
       throw new AcorError(
         'E_INCOMPATIBLE',
-        `nothing leads from version ${at} of ${file} to version ${CONFIG_VERSION}`,
+        `there is no migration from version ${at} of ${file} to version ${CONFIG_VERSION}`,
         {
-          hint: `Write it anew, with version: ${CONFIG_VERSION}.`,
+          hint: `Write a new file with version: ${CONFIG_VERSION}.`,
           details: { version: at, supported: CONFIG_VERSION },
         },
       );
@@ -105,7 +106,7 @@ async function migrated(text: string, steps: readonly Migration[]): Promise<stri
   return document.toString({ lineWidth: 0 });
 }
 
-/** An earlier backup is not written over. */
+/** Do not overwrite an earlier backup. */
 function freeName(path: string): string {
   for (let number = 1; ; number++) {
     const name = number === 1 ? path : `${path}-${number}`;
@@ -113,5 +114,5 @@ function freeName(path: string): string {
   }
 }
 
-/** The migrations of `.acor/config.yaml`, the oldest first. */
+/** The migrations of `.acor/config.yaml`, oldest first. */
 const MIGRATIONS: readonly Migration[] = [config0to1];

@@ -1,11 +1,11 @@
 import type { Document } from 'yaml';
 
-/** How a configuration file of one version becomes one of the next. A file in this folder each. */
+/** Converts a configuration file of one version to the next. Each migration is a file in this folder. */
 export interface Migration {
   from: number;
   to: number;
-  /** What is different, in one sentence. */
+  /** What changes, in one sentence. */
   summary: string;
-  /** Changes the document in place; comments stay with what they are about. */
+  /** Changes the document in place and keeps the comments. */
   apply(document: Document, yaml: typeof import('yaml')): void;
 }

@@ -13,7 +13,10 @@ import { refuse } from '../../config/problem.ts';
 import { replaceFile } from '../../config/replace-file.ts';
 import { readYamlFile } from '../../config/yaml-file.ts';
 
-/** Brings the shapes that `version.json` names up to date. The diff is empty where nothing changes; null when there is no such file. */
+/**
+ * Updates the format versions in `version.json`. The diff is empty when nothing changes; null when the file does not
+ * exist.
+ */
 export async function updateVersionFile(
   root: string,
   { dryRun }: { dryRun: boolean },

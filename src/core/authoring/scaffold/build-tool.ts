@@ -6,15 +6,15 @@ import { buildCommand, recipeOf } from '../../registry/languages/compiled.ts';
 const LIMIT_MS = 300_000;
 const SHOWN_CHARACTERS = 2000;
 
-/** What became of the building of a new tool: null where there is nothing to build. */
+/** The build of a new tool: null when there is nothing to build. */
 export interface Built {
   built: boolean;
-  /** The exact command, for each later time. */
+  /** The exact command, to repeat it later. */
   command: string;
   why?: string;
 }
 
-/** Builds a tool that was just written from a template, so that it runs at once. Its sources are ACOR's own. */
+/** Builds a tool that ACOR just wrote from a template, so that it runs at once. The sources come from ACOR itself. */
 export async function buildTool(
   language: string,
   folder: string,

@@ -16,13 +16,13 @@ import { writeFiles } from './write-files.ts';
 
 /** What `acor init` did, or with `dryRun` would do. */
 export interface Initialised extends InitPlan {
-  /** Null where nothing had to be built. */
+  /** Null when there was nothing to build. */
   build: Built | null;
 }
 
 /**
- * Makes a folder a project of ACOR, or moves one of seed 000's shape over. Throws E_USAGE, E_STORAGE, E_DISK_FULL, and
- * E_CONFIG_INVALID for a configuration that is there and does not hold.
+ * Makes a folder an ACOR project, or migrates a seed 000 project. Throws E_USAGE, E_STORAGE, E_DISK_FULL, and
+ * E_CONFIG_INVALID for an existing invalid configuration.
  */
 export async function initProject(request: InitRequest & { dryRun: boolean }): Promise<Initialised> {
   const { root, env, dryRun, fromExisting } = request;
@@ -37,7 +37,7 @@ export async function initProject(request: InitRequest & { dryRun: boolean }): P
   return { ...plan, files: [...files, ...open], build };
 }
 
-/** The shortcut of seed 000 makes room for the new one, which takes the same arguments. */
+/** The new shortcut replaces that of seed 000 and takes the same arguments. */
 function withNewShortcut(file: PlannedFile, root: string): PlannedFile {
   if (file.path !== join(root, 'tool') || file.action !== 'keep') return file;
   if (!OLD_SHORTCUT.test(textAt(file.path) ?? '')) return file;
@@ -45,7 +45,7 @@ function withNewShortcut(file: PlannedFile, root: string): PlannedFile {
   return { path: file.path, action: 'replace', why: 'it started tools/run.py', text, mode: 0o755 };
 }
 
-/** What keeps tools and error codes of a project that was moved over from being used, for a person to put right. */
+/** Problems of a migrated project's tools and error codes that a person must fix. */
 async function openProblems(config: LoadedConfig, tools: readonly ToolEntry[]): Promise<PlannedFile[]> {
   const ofTools = tools.flatMap(({ problems }) =>
     problems.map(
@@ -69,6 +69,6 @@ async function ofErrorCodes(config: LoadedConfig): Promise<PlannedFile[]> {
     return [];
   } catch (error) {
     if (!(error instanceof AcorError)) throw error;
-    return [{ path, action: 'could_not', why: error.message, by_hand: error.hint ?? 'Mend it.' }];
+    return [{ path, action: 'could_not', why: error.message, by_hand: error.hint ?? 'Fix the file.' }];
   }
 }

@@ -26,7 +26,7 @@ describe('a marked block', () => {
     }
   });
 
-  it('is renewed where it stands, and what stands around it stays to the byte', () => {
+  it('is replaced in place, and the text around it keeps every byte', () => {
     const before = 'mine\r\n# acor:begin\nold\n# acor:end\n\tyours # acor:begin';
     assert.deepEqual(merged(before), {
       action: 'merge',

@@ -1,6 +1,6 @@
 import { type PlannedFile, textAt } from './planned-file.ts';
 
-/** The lines between which a block stands, by how the file marks a comment. */
+/** The lines that mark a block, in the comment syntax of the file. */
 export interface Marks {
   begin: string;
   end: string;
@@ -9,26 +9,31 @@ export interface Marks {
 export const HASH_MARKS: Marks = { begin: '# acor:begin', end: '# acor:end' };
 export const HTML_MARKS: Marks = { begin: '<!-- acor:begin -->', end: '<!-- acor:end -->' };
 
-/** Plans a block of lines in a file that is somebody else's. What stands outside of the marks is never touched. */
+/** Plans a block of lines in a file of the user's. The text outside of the marks never changes. */
 export function planBlock(path: string, lines: string): PlannedFile {
   const found = textAt(path);
   if (found === undefined) return { path, action: 'create', text: withBlock('', lines, HASH_MARKS)! };
   if (found === null)
-    return { path, action: 'keep', why: 'it is a link or no file', by_hand: `Add to it: ${oneLine(lines)}` };
+    return {
+      path,
+      action: 'keep',
+      why: 'it is a link or not a plain file',
+      by_hand: `Add to it: ${oneLine(lines)}`,
+    };
   const text = withBlock(found, lines, HASH_MARKS);
   if (text === undefined)
     return { path, action: 'could_not', why: tornMarks(HASH_MARKS), by_hand: REMOVE_MARKS };
   return text === found ? { path, action: 'unchanged' } : { path, action: 'merge', text };
 }
 
-/** What a person does about marks that do not pair up. */
+/** The manual fix for unpaired marks. */
 export const REMOVE_MARKS = 'Remove both marks from it, then run it again.';
 
 export function tornMarks({ begin, end }: Marks): string {
   return `its marks ${begin} and ${end} do not pair up`;
 }
 
-/** A text with the block in it: renewed where it stands, else at the end. Undefined where the marks do not pair up. */
+/** The text with the block: replaced in place, or appended. Undefined when the marks do not pair up. */
 export function withBlock(text: string, lines: string, marks: Marks): string | undefined {
   const block = `${marks.begin}\n${lines.trimEnd()}\n${marks.end}\n`;
   const place = findBlock(text, marks);
@@ -38,7 +43,7 @@ export function withBlock(text: string, lines: string, marks: Marks): string | u
   return `${text}${gap}${block}`;
 }
 
-/** Where the block stands, with its marks, and the lines between them; undefined where there is none. */
+/** The range of the block with its marks, and the lines between them; undefined when there is none. */
 export function findBlock(
   text: string,
   marks: Marks,
@@ -52,7 +57,7 @@ export function findBlock(
   return { start: begin, end: end + after, lines };
 }
 
-/** Where a line begins that starts with a mark; -1 when there is none. */
+/** The offset of the first line that starts with a mark; -1 when there is none. */
 function lineStart(text: string, mark: string): number {
   return text.startsWith(mark) ? 0 : text.indexOf(`\n${mark}`) + (text.includes(`\n${mark}`) ? 1 : 0);
 }

@@ -11,7 +11,7 @@ import { writeFiles } from './write-files.ts';
 export interface NewToolRequest {
   template: TemplateName;
   name: string;
-  /** The absolute folder that the tool's folder is put into; without it, the project's. */
+  /** The absolute folder that will contain the tool's folder. Defaults to the project's tools folder. */
   output?: string;
   env: Readonly<Record<string, string | undefined>>;
   dryRun: boolean;
@@ -20,13 +20,16 @@ export interface NewToolRequest {
 export interface NewToolMade {
   folder: string;
   files: PlannedFile[];
-  /** Null where nothing had to be built. */
+  /** Null when there was nothing to build. */
   build: Built | null;
-  /** Whether the project looks for tools where it was put. */
+  /** Whether the project searches this place for tools. */
   isFound: boolean;
 }
 
-/** Writes a tool from a template; with `dryRun` tells what would be written. Throws E_USAGE, E_STORAGE, E_DISK_FULL. */
+/**
+ * Writes a tool from a template. With `dryRun` it only reports what it would write. Throws E_USAGE, E_STORAGE,
+ * E_DISK_FULL.
+ */
 export async function newTool(config: LoadedConfig, request: NewToolRequest): Promise<NewToolMade> {
   const { template, name, output, env, dryRun } = request;
   const parent = output ?? newToolsFolder(config);

@@ -14,9 +14,9 @@ import { ENTRIES, TEMPLATES, type TemplateName, templateFiles } from './template
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The version of the configuration file that is written. */
+/** The version of a new configuration file. */
 const CONFIG_VERSION = 1;
-/** What the first tool is called. */
+/** The name of the first tool. */
 const FIRST_TOOL = 'hello';
 
 export interface InitRequest {
@@ -24,20 +24,22 @@ export interface InitRequest {
   env: Env;
   template?: TemplateName;
   force: boolean;
-  /** The tools of a project that is moved over need no example beside them. */
+  /** A migrated project already has tools and needs no example. */
   fromExisting: boolean;
 }
 
-/** What `acor init` is about to do. */
+/** The plan of `acor init`. */
 export interface InitPlan {
   files: PlannedFile[];
   /** The first tool that is created, and its language. */
   tool: { name: string; template: TemplateName; folder: string } | null;
-  /** The project above this one, whose commands no longer see what is in here. */
+  /** The enclosing project, which no longer finds the tools in this folder. */
   above: string | null;
 }
 
-/** Plans the files of a project: nothing that is there is lost, and what is as it should be stays (contract §7). Writes nothing. */
+/**
+ * Plans the files of a project. Existing content is never lost, and a correct file stays (contract §7). Writes nothing.
+ */
 export async function planInit(request: InitRequest): Promise<InitPlan> {
   const { root, force } = request;
   const words = {
@@ -61,7 +63,7 @@ export async function planInit(request: InitRequest): Promise<InitPlan> {
   };
 }
 
-/** Who made the project and when, which later versions are told by (seed 001). It is written once. */
+/** The version of ACOR that created the project, and the time (seed 001). Later versions read it. Written once. */
 function planVersionFile(root: string): PlannedFile {
   const path = join(root, '.acor', 'version.json');
   if (textAt(path) !== undefined) return { path, action: 'unchanged' };
@@ -82,7 +84,7 @@ async function planFirstTool(request: InitRequest): Promise<Pick<InitPlan, 'file
     const found = TEMPLATES.find((each) => existsSync(join(folder, ENTRIES[each])));
     if (found === undefined || (template !== undefined && template !== found))
       return { files: template === undefined ? [] : [taken(folder, template)], tool: null };
-    // What its author took out of it stays out.
+    // A line that the author removed is not added again.
     const files = toolFiles({ ...newTool, template: found }).filter(({ action }) => action !== 'create');
     return { files, tool: null };
   }
@@ -102,7 +104,7 @@ function taken(path: string, template: TemplateName): PlannedFile {
   return {
     path,
     action: 'keep',
-    why: `there is a tool '${FIRST_TOOL}' already`,
+    why: `the tool '${FIRST_TOOL}' already exists`,
     by_hand: 'Create another tool.',
     next: [createTool(template, 'another')],
   };

@@ -18,19 +18,19 @@ export interface NewTool {
 }
 
 /**
- * Plans a new tool, and the schema that its manifest names. Throws E_USAGE where the name will not do, or where a file of it is
- * there already.
+ * Plans a new tool, and the schema that its manifest names. Throws E_USAGE for an invalid name, or when one of the
+ * files exists.
  */
 export function planTool(tool: NewTool, tools: readonly ToolEntry[]): PlannedFile[] {
   checkName(tool);
   const rival = tools.find(({ name }) => name === tool.name);
   const planned = toolFiles(tool);
   const taken = planned.find(({ action }) => action !== 'create');
-  // A folder that holds nothing of a tool is filled; a file in its place is not.
+  // A folder without files of the tool is filled; a plain file of its name is an error.
   const inTheWay = typeof textAt(tool.folder) === 'string' ? tool.folder : undefined;
   const there = rival?.entry ?? rival?.manifestPath ?? taken?.path ?? inTheWay;
   if (there !== undefined) {
-    throw new AcorError('E_USAGE', `there is a tool '${tool.name}' already: ${there}`, {
+    throw new AcorError('E_USAGE', `the tool '${tool.name}' already exists: ${there}`, {
       hint: 'Choose another name.',
       details: { file: there },
       next: [createTool(tool.template, `${tool.name}_2`)],
@@ -39,7 +39,7 @@ export function planTool(tool: NewTool, tools: readonly ToolEntry[]): PlannedFil
   return [...planned, ...missingSchema(tool)];
 }
 
-/** The files of a tool against what is there. What is there and differs is its author's by now. */
+/** Compares the planned files of a tool with the existing ones. A file that differs belongs to the author and stays. */
 export function toolFiles({ root, name, template, folder }: NewTool): PlannedFile[] {
   const words = {
     TOOL_NAME: name,
@@ -51,7 +51,7 @@ export function toolFiles({ root, name, template, folder }: NewTool): PlannedFil
     const found = textAt(target);
     if (found === undefined) return { path: target, action: 'create', text, mode };
     if (found === text) return { path: target, action: 'unchanged' };
-    return { path: target, action: 'keep', why: 'it was changed since' };
+    return { path: target, action: 'keep', why: 'it was edited' };
   });
 }
 
@@ -68,7 +68,7 @@ function checkName({ name, template }: NewTool): void {
       : undefined;
   if (why === undefined) return;
   throw new AcorError('E_USAGE', `the name '${name}' ${why}`, {
-    hint: 'Choose another one, such as: my_tool',
+    hint: 'Choose a different name, such as: my_tool',
     next: [createTool(template, 'my_tool')],
   });
 }

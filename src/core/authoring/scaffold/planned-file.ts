@@ -2,25 +2,25 @@ import { lstatSync, readFileSync } from 'node:fs';
 import type { NextStep } from '../../../protocol/next-step.ts';
 import { errorCode } from '../../../util/error-code.ts';
 
-/** What happens to one file of a project, told before it is done and after. */
+/** The planned or completed change of one project file. */
 export interface PlannedFile {
   /** Absolute. */
   path: string;
   /**
-   * create: it is new. merge: a marked block is put in. replace: a new one takes its place, and the old one is put aside. change: the
-   * named lines. move: it is put aside, since it would be in the way. keep: somebody else's, left alone. unchanged: it is as it should
-   * be. could_not: left alone, and something is for a person to do.
+   * create: new file. merge: insert a marked block. replace: write a new file and keep the old one as a backup. change:
+   * change the named lines. move: rename it to a backup, because it is in the way. keep: the user's file, unchanged.
+   * unchanged: already correct. could_not: unchanged, and a person must act.
    */
   action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'keep' | 'unchanged' | 'could_not';
-  /** Why it is kept, moved or could not be done. */
+  /** Why it is kept, moved or could not be changed. */
   why?: string;
-  /** What a person does about it. */
+  /** The manual fix. */
   by_hand?: string;
-  /** The operations that do that, if any. */
+  /** The operations that fix it. */
   next?: readonly NextStep[];
   /** The lines that change. */
   lines?: ChangedLine[];
-  /** The whole new text, for what writes one. */
+  /** The whole new text, for actions that write. */
   text?: string;
   mode?: number;
 }
@@ -31,10 +31,10 @@ export interface ChangedLine {
   after: string;
 }
 
-/** The line by which ACOR knows a file again as its own. */
+/** The line that identifies a file that ACOR wrote. */
 const OWN = /Written by `acor init`|"title": "ACOR /;
 
-/** Plans a file of ACOR's own: one that is there is only replaced with `force`, and only if ACOR wrote it. */
+/** Plans a file that ACOR owns. An existing file is replaced only with `force`, and only if ACOR wrote it. */
 export function planFile(
   path: string,
   text: string,
@@ -48,18 +48,18 @@ export function planFile(
     return {
       path,
       action: 'keep',
-      why: 'it was not written by ACOR; move it away first to have one that is',
+      why: 'ACOR did not write it; move it away first if ACOR may replace it',
     };
   if (!options.force)
     return {
       path,
       action: 'keep',
-      why: 'it was changed since, or is of another version; --force replaces it',
+      why: 'it was edited, or has a different version; --force replaces it',
     };
   return { path, action: 'replace', text, ...mode };
 }
 
-/** What stands at a path: its text, null for what is no plain file, undefined for nothing. */
+/** The content of a path: its text, null for something that is not a plain file, undefined for nothing. */
 export function textAt(path: string): string | null | undefined {
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false });

@@ -10,7 +10,7 @@ import { DiscoveryCache } from '../../registry/discovery-cache.ts';
 import { LANGUAGES } from '../../registry/languages/index.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
 
-/** The configuration of a folder that is a project, or is to become one whatever lies above it. */
+/** The configuration of a folder that is or becomes a project, whatever project encloses it. */
 export async function configAt(
   root: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -21,12 +21,12 @@ export async function configAt(
   return { config, root, file: null, origins: {}, warnings: [] };
 }
 
-/** The tools of a project, found without leaving a cache behind. */
+/** Finds the tools of a project without writing a cache. */
 export function toolsOf(config: LoadedConfig): Promise<ToolEntry[]> {
   return discover(config, new DiscoveryCache(devNull, '', 0), LANGUAGES);
 }
 
-/** The folder that new tools are put into: `tools/`, unless the project looks elsewhere. */
+/** The folder for new tools: `tools/`, unless the project searches other folders. */
 export function newToolsFolder(config: LoadedConfig): string {
   const dirs = toolsDirsOf(config);
   const plain = join(config.root, 'tools');

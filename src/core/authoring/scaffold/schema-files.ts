@@ -4,15 +4,17 @@ import { isInside } from '../../registry/real-path.ts';
 import { sdkPaths } from '../../registry/sdk-paths.ts';
 import { type PlannedFile, planFile, textAt } from './planned-file.ts';
 
-/** The schemas that editors hold the files of a project against. */
+/** The schemas that editors use to validate the project's files. */
 export const EDITOR_SCHEMAS = ['config', 'manifest', 'policy'] as const;
 
 type EditorSchema = (typeof EDITOR_SCHEMAS)[number];
 
-/** Where the copies lie. An editor finds them without an install, on any machine, and in the version of the project. */
+/**
+ * The folder of the copies. An editor finds them without an installed ACOR, on any machine, in the project's version.
+ */
 const FOLDER = join('.acor', 'schemas');
 
-/** The name of a schema in the modeline of a file in `folder`; null where the file lies outside of the project. */
+/** The schema path for the modeline of a file in `folder`; null for a file outside of the project. */
 export function schemaReference(root: string, folder: string, name: EditorSchema): string | null {
   if (folder !== root && !isInside(folder, root)) return null;
   return relative(folder, schemaPath(root, name));
@@ -24,7 +26,7 @@ export function planSchema(root: string, name: EditorSchema, options: { force?: 
   return planFile(schemaPath(root, name), readFileSync(source, 'utf8'), options);
 }
 
-/** Whether the project has its copy, whatever its version. */
+/** Whether the project has a copy, of any version. */
 export function hasSchema(root: string, name: EditorSchema): boolean {
   return textAt(schemaPath(root, name)) !== undefined;
 }

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sdkPaths } from '../../registry/sdk-paths.ts';
 
-/** The languages that a tool can be begun in; each is a folder in `templates/`. */
+/** The languages of tool templates. Each is a folder in `templates/`. */
 export const TEMPLATES = ['python', 'bash', 'node', 'typescript', 'go', 'rust'] as const;
 
 export type TemplateName = (typeof TEMPLATES)[number];
 
-/** The entry of each template, by which a tool that was begun with it is known again. */
+/** The entry file of each template, which identifies a tool that was created from it. */
 export const ENTRIES: Readonly<Record<TemplateName, string>> = {
   python: 'cli.py',
   bash: 'cli.sh',
@@ -18,13 +18,16 @@ export const ENTRIES: Readonly<Record<TemplateName, string>> = {
 };
 
 export interface TemplateFile {
-  /** From the tool's folder on. */
+  /** Relative to the tool's folder. */
   path: string;
   text: string;
   mode: number;
 }
 
-/** The files of a template, with its words in capitals replaced. A line whose word is null is left out. */
+/**
+ * The files of a template with its placeholders (words in capitals) replaced. A line whose placeholder is null is
+ * dropped.
+ */
 export function templateFiles(
   template: TemplateName | 'project' | 'agents',
   words: Readonly<Record<string, string | null>>,
@@ -36,7 +39,7 @@ export function templateFiles(
       const stat = statSync(join(folder, name));
       if (!stat.isFile()) return [];
       const text = filledIn(readFileSync(join(folder, name), 'utf8'), words);
-      // Packages leave files of the name .gitignore out.
+      // npm packages drop files with the name .gitignore.
       const path = name === 'gitignore' ? '.gitignore' : name;
       return [{ path, text, mode: stat.mode & 0o111 ? 0o755 : 0o644 }];
     });

@@ -6,12 +6,12 @@ import { errorCode } from '../../../util/error-code.ts';
 import { shellCommand } from '../../../util/shell-quote.ts';
 import type { PlannedFile } from './planned-file.ts';
 
-/** Where a project keeps what ACOR has put aside. */
+/** The folder for the backups that ACOR makes in a project. */
 const ASIDE = join('.acor', 'replaced');
 
 /**
- * Does what was planned, in order. Throws E_STORAGE or E_DISK_FULL, with what was written until then in its details; a second try
- * goes on from there.
+ * Executes the plan in order. Throws E_STORAGE or E_DISK_FULL with the files written so far in its details; a second
+ * call continues from there.
  */
 export function writeFiles(files: readonly PlannedFile[], root: string): void {
   const written: string[] = [];
@@ -35,7 +35,7 @@ function writeOne({ path, action, text, mode }: PlannedFile, root: string): bool
       return true;
     case 'create':
       mkdirSync(dirname(path), { recursive: true });
-      // Somebody may have put a file there since it was looked at.
+      // Another process may have created the file since it was planned.
       writeFileSync(path, text!, { flag: 'wx', mode: mode ?? 0o644 });
       return true;
     case 'replace':
@@ -59,7 +59,7 @@ function putAside(path: string, root: string): void {
 
 function cannotWrite(path: string, error: unknown, written: string[]): AcorError {
   const code = errorCode(error);
-  // A mistake of our own is not to be taken for one of the disk.
+  // Do not report a fault of ACOR as a fault of the disk.
   if (code === undefined) throw error;
   const folder = nearestFolder(dirname(path));
   const isFull = code === 'ENOSPC' || code === 'EDQUOT';

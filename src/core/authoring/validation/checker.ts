@@ -2,20 +2,20 @@ import type { RunnerServices } from '../../run/services.ts';
 import type { Finding } from './finding.ts';
 import type { Subject } from './subject.ts';
 
-/** What is to be looked at beyond what always is. */
+/** The optional checks. */
 export interface ValidateOptions {
   versions: boolean;
   selftest: boolean;
-  /** Opened when a self-test is to be run. */
+  /** Opened when a self-test runs. */
   services: () => Promise<RunnerServices>;
-  /** Listens to interrupts while a self-test runs, with how many there were; returns what ends the listening. */
+  /** Registers a listener for interrupts during a self-test, with their count. Returns the function that removes it. */
   onInterrupt(listener: (signal: string, count: number) => void): () => void;
 }
 
-/** One kind of check: it looks at the files of its kind and tells all that it finds. Only `selftest` starts anything. */
+/** One kind of check: it inspects the files of its kind and returns all findings. Only `selftest` starts programs. */
 export interface Checker {
   name: string;
-  /** Left out, it always takes part. */
+  /** When absent, the check always runs. */
   isAsked?(options: ValidateOptions): boolean;
   check(subject: Subject, options: ValidateOptions): Promise<Finding[]>;
 }

@@ -3,28 +3,28 @@ import type { NextStep } from '../../../protocol/next-step.ts';
 import type { Problem } from '../../config/problem.ts';
 import { RULES, type Severity } from './rules.ts';
 
-/** Something that is wrong with a file, or could be better. Lines and columns count from 1; 0 means the whole file. */
+/** A problem in a file, or a suggestion. Lines and columns count from 1; 0 means the whole file. */
 export interface Finding {
   file: string;
   line: number;
   col: number;
   severity: Severity;
-  /** Stable; `docs/validate.md` lists them. */
+  /** A stable id; `docs/validate.md` lists all of them. */
   rule: string;
   message: string;
-  /** What puts it right. */
+  /** How to fix it. */
   fix: string;
-  /** The operations that do it, if any. */
+  /** The operations that fix it. */
   next?: readonly NextStep[];
 }
 
-/** A mistake that the readers of files tell of, with the severity of its rule. */
+/** Converts a problem from a file reader to a finding with the severity of its rule. */
 export function findingOf({ file, line, column, rule, message, fix, next }: Problem): Finding {
   const severity = RULES[rule]?.severity ?? 'error';
   return { file, line, col: column, severity, rule, message, fix, ...(next && { next }) };
 }
 
-/** In the order of their places, each once. */
+/** Sorts findings by place and drops duplicates. */
 export function inOrder(findings: readonly Finding[]): Finding[] {
   const byText = new Map(findings.map((each) => [JSON.stringify(each), each]));
   return [...byText.values()].sort(
@@ -41,7 +41,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** What a reader of files refuses, as findings. Anything else that it throws is none of theirs. */
+/** Converts the AcorError of a file reader to findings. Rethrows any other error. */
 export async function problemsOf(read: () => Promise<unknown>): Promise<Finding[]> {
   try {
     await read();

@@ -5,14 +5,14 @@ import { type Finding, findingOf } from './finding.ts';
 
 const MODELINE = /^#\s*yaml-language-server:\s*\$schema=\S+/m;
 
-/** The folder of a project in which the schemas for editors lie. */
+/** The folder of a project that contains the schemas for editors. */
 export function schemaFolder(root: string): string {
   return join(root, '.acor', 'schemas');
 }
 
 /**
- * Whether a file should name its schema, as editors look for it, and does not. Only files of a project: the schema lies in its
- * `.acor`, and none is made for it. A link in its place that leads elsewhere is not followed.
+ * Whether a file should have a modeline with its schema and lacks it. This concerns only files of a project whose
+ * `.acor` contains the schema. A link that leads out of the project is not followed.
  */
 export function lacksModeline(file: string, text: string, root: string): boolean {
   if (MODELINE.test(text) || !existsSync(join(root, '.acor'))) return false;
@@ -21,15 +21,15 @@ export function lacksModeline(file: string, text: string, root: string): boolean
   return places.every((place) => isInside(realpathSync(place), realpathSync(root)));
 }
 
-/** What to do about it. */
+/** The finding for a missing modeline. */
 export function noModeline(file: string): Finding {
   return findingOf({
     file,
     line: 1,
     column: 1,
     rule: 'no-modeline',
-    message: 'editors are not told the schema of the file',
-    fix: 'Have the line added.',
+    message: 'the file does not name its schema for editors',
+    fix: 'Let ACOR add the line.',
     next: [{ operation: 'project.validate', input: { fix: true }, why: 'Fix what is safe to fix.' }],
   });
 }

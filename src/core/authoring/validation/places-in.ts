@@ -1,6 +1,6 @@
 import { readYamlFile, type YamlFile } from '../../config/yaml-file.ts';
 
-/** A manifest as it is written, before any default: what stands in it, and where. */
+/** A manifest before defaults are applied: its values and their places. */
 export function placesIn(manifestPath: string): Promise<YamlFile> {
   return readYamlFile(manifestPath, { aliases: false });
 }

@@ -6,7 +6,7 @@ import { RULES } from './rules.ts';
 
 const SOURCES = join(import.meta.dirname, '..', '..', '..');
 
-/** Where mistakes of files are told; the rules of command lines and of policies at work are others. */
+/** The sources that report problems of files. Command lines and policy decisions have other rules. */
 const PLACES = [
   'core/config',
   'core/authoring/validation',
@@ -25,8 +25,8 @@ const PLACES = [
   'protocol/config-file.ts',
 ];
 
-/** How a mistake is told: the rule under its name, or behind the place. */
-const TELLS = [
+/** How the sources report a problem: a key `rule`, or an argument after the place. */
+const REPORTS = [
   /\brule: '([a-z-]+)'/g,
   /\b(?:problemOf|problemAt|mistake|failed|found|at)\(\s*(?:\[[^\]]*\]|[^,()'[\]]+|'[^']*'),\s*'([a-z-]+)',/g,
 ];
@@ -34,13 +34,13 @@ const TELLS = [
 describe('the rules of validation', () => {
   const texts = PLACES.flatMap(textsOf);
 
-  it('have all by which the sources tell mistakes', () => {
-    const told = texts.flatMap((text) =>
-      TELLS.flatMap((pattern) => [...text.matchAll(pattern)].map(([, rule]) => rule!)),
+  it('contain every rule that the sources report', () => {
+    const reported = texts.flatMap((text) =>
+      REPORTS.flatMap((pattern) => [...text.matchAll(pattern)].map(([, rule]) => rule!)),
     );
-    assert.ok(told.length > 60, `the sources are understood: ${told.length}`);
+    assert.ok(reported.length > 60, `the sources are understood: ${reported.length}`);
     assert.deepEqual(
-      told.filter((rule) => !Object.hasOwn(RULES, rule)),
+      reported.filter((rule) => !Object.hasOwn(RULES, rule)),
       [],
     );
   });

@@ -20,11 +20,11 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** What is validated: files by their kind, and tools. */
 export interface Subject {
-  /** Where the files do not hold, the defaults. */
+  /** The defaults when the configuration files are invalid. */
   config: LoadedConfig;
   env: Env;
   cwd: string;
-  /** Whether it is the whole project. */
+  /** Whether the whole project is validated. */
   whole: boolean;
   configFiles: string[];
   versionFiles: string[];
@@ -37,7 +37,7 @@ export interface Subject {
 
 type PluginsOf = (config: LoadedConfig, env: Env) => Promise<RegistryPlugins | undefined>;
 
-/** Finds what `targets` name, tools or paths; none of them stands for the whole project. */
+/** Finds the tools and paths that `targets` name. Without targets, the whole project. */
 export async function openSubject(
   targets: readonly string[],
   { cwd, env, pluginsOf }: { cwd: string; env: Env; pluginsOf?: PluginsOf },
@@ -72,7 +72,7 @@ export async function openSubject(
   };
 }
 
-/** The mistakes of the configuration are found by its own check; the tools are looked at all the same. */
+/** The configuration check reports its problems; the tools are checked anyway. */
 async function configOrDefaults(cwd: string, env: Env): Promise<LoadedConfig> {
   try {
     return await loadConfig({ cwd, env });
@@ -108,7 +108,7 @@ async function partNamed(target: string, whole: Subject): Promise<Subject> {
   return isEmpty(part) ? alone(path, part) : part;
 }
 
-/** A file or folder that is no part of the project is taken for what its name says. */
+/** A file or folder outside of the project is classified by its name. */
 async function alone(path: string, part: Subject): Promise<Subject> {
   const isFolder = statSync(path).isDirectory();
   const name = isFolder ? 'tool.yaml' : basename(path);
@@ -139,8 +139,8 @@ async function alone(path: string, part: Subject): Promise<Subject> {
     default:
       throw new AcorError('E_INPUT_NOT_FOUND', `there is nothing to validate in ${path}`, {
         hint:
-          'Name a tool, a folder that holds a tool.yaml, or a config.yaml, policy.yaml, error_codes.yaml or version.json; ' +
-          'a workflow elsewhere has a command of its own.',
+          'Pass a tool, a folder with a tool.yaml, or a config.yaml, policy.yaml, error_codes.yaml or version.json; ' +
+          'validate a file in another folder as a workflow.',
         next: [
           LIST_TOOLS,
           VALIDATE,
@@ -175,7 +175,7 @@ function notThere(target: string, { tools }: Subject): AcorError {
     target,
     tools.map(({ name }) => name),
   );
-  return new AcorError('E_INPUT_NOT_FOUND', `there is neither a tool nor a file called '${target}'`, {
+  return new AcorError('E_INPUT_NOT_FOUND', `no tool or file has the name '${target}'`, {
     hint:
       nearest.length > 0
         ? `Did you mean ${nearest.map((each) => `'${each}'`).join(' or ')}?`

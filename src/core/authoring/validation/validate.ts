@@ -10,7 +10,7 @@ import { workflows } from './checkers/workflows.ts';
 import { type Finding, inOrder } from './finding.ts';
 import type { Subject } from './subject.ts';
 
-/** Everything that is wrong with a project, or with a part of it, in the order of the places. With `strict`, warnings are errors. */
+/** Finds all problems of a project, or of a part of it, sorted by place. With `strict`, warnings are errors. */
 export async function validate(
   subject: Subject,
   options: ValidateOptions & { strict: boolean },
@@ -22,7 +22,7 @@ export async function validate(
   return options.strict ? ordered.map((each) => ({ ...each, severity: 'error' })) : ordered;
 }
 
-/** All checks of `acor validate`. A new kind of file is a file here, and a list in `subject.ts`. */
+/** All checks of `acor validate`. A new kind of file needs a checker here and a list in `subject.ts`. */
 const CHECKERS: readonly Checker[] = [
   config,
   manifests,

@@ -6,19 +6,19 @@ export type Hook = (typeof HOOKS)[number];
 const KEYS: readonly string[] = [...HOOKS, 'languages'];
 const LANGUAGE_KEYS: readonly string[] = ['name', 'extensions', 'detect', 'runtime', 'command'];
 
-/** Holds what a module exports to the shape of a plugin. Throws with words on what is wrong. */
+/** Validates a module's default export as a plugin. Throws a message when it is invalid. */
 export function checkPlugin(exported: unknown): Plugin {
   if (typeof exported !== 'object' || exported === null) {
-    throw new Error('its default export is no object; write: export default { onEvent(event) { … } }');
+    throw new Error('its default export is not an object; write: export default { onEvent(event) { … } }');
   }
   refuseUnknown(exported, KEYS, 'its default export');
   const plugin = exported as Plugin;
   for (const hook of HOOKS) {
     if (plugin[hook] !== undefined && typeof plugin[hook] !== 'function')
-      throw new Error(`its ${hook} is no function`);
+      throw new Error(`its ${hook} is not a function`);
   }
   if (plugin.languages !== undefined) {
-    if (!Array.isArray(plugin.languages)) throw new Error('its languages are no list');
+    if (!Array.isArray(plugin.languages)) throw new Error('its languages are not a list');
     plugin.languages.forEach(checkLanguage);
   }
   return plugin;
@@ -26,10 +26,10 @@ export function checkPlugin(exported: unknown): Plugin {
 
 function checkLanguage(language: LanguageHandler, index: number): void {
   const where = `its languages[${index}]`;
-  if (typeof language !== 'object' || language === null) throw new Error(`${where} is no object`);
+  if (typeof language !== 'object' || language === null) throw new Error(`${where} is not an object`);
   refuseUnknown(language, LANGUAGE_KEYS, where);
   if (!/^[a-z][a-z0-9_-]*$/.test(language.name)) {
-    throw new Error(`${where} has no name of lower-case letters, digits, - and _`);
+    throw new Error(`${where} needs a name of lower-case letters, digits, - and _`);
   }
   for (const step of ['detect', 'runtime', 'command'] as const) {
     if (typeof language[step] !== 'function') throw new Error(`${where} has no function '${step}'`);
@@ -43,5 +43,5 @@ function checkLanguage(language: LanguageHandler, index: number): void {
 function refuseUnknown(holder: object, known: readonly string[], where: string): void {
   const unknown = Object.keys(holder).find((key) => !known.includes(key));
   if (unknown !== undefined)
-    throw new Error(`${where} has an unknown key '${unknown}'; there are: ${known.join(', ')}`);
+    throw new Error(`${where} has an unknown key '${unknown}'; valid keys: ${known.join(', ')}`);
 }

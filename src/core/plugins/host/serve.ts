@@ -8,11 +8,12 @@ import type { Question } from '../messages.ts';
 import type { LanguageContext, LanguageHandler, Plugin } from '../plugin.ts';
 import { checkPlugin, HOOKS } from './check-plugin.ts';
 
-/** Answers go out here: what a plugin prints is none of them. */
+/** Only answers are written here; what a plugin prints goes elsewhere. */
 const ANSWERS_FD = 3;
 
 /**
- * The inside of a plugin's process: loads the plugin, and asks it what comes in by standard input, a question a line, until that ends.
+ * The main loop of a plugin's process: loads the plugin, and answers questions from standard input, one per line, until
+ * its end.
  */
 export async function servePlugin(): Promise<void> {
   let plugin: Plugin = {};
@@ -21,7 +22,7 @@ export async function servePlugin(): Promise<void> {
     const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
     written = written.then(() => writeAsync(ANSWERS_FD, bytes));
   };
-  // What a plugin has left unhandled is its own matter, and no reason to end.
+  // An unhandled rejection inside a plugin must not end the process.
   process.on('unhandledRejection', () => {});
   for await (const line of createInterface({ input: process.stdin })) {
     const { id, question } = JSON.parse(line) as { id: number; question: Question };
@@ -47,7 +48,7 @@ async function load(file: string, root: string): Promise<Plugin> {
   return checkPlugin((await import(pathToFileURL(file).href)).default);
 }
 
-/** What the supervisor has to know of a plugin: functions stay here. */
+/** The plugin's description for the supervisor; its functions stay in this process. */
 function outlineOf(plugin: Plugin) {
   return {
     hooks: HOOKS.filter((hook) => plugin[hook] !== undefined),
@@ -70,7 +71,7 @@ async function reply(plugin: Plugin, question: Exclude<Question, { ask: 'load' }
   }
 }
 
-/** One after the other. How many times it has failed, and what it said the first time. */
+/** Delivers events in sequence. Counts failures, and keeps the first message. */
 async function renderEvents(plugin: Plugin, events: string[]) {
   let failed = 0;
   let first: string | undefined;

@@ -1,7 +1,7 @@
 import { requireRuntime } from '../find-program.ts';
 import type { Language } from './language.ts';
 
-/** Shell scripts. `ACOR_LIB` leads to the SDK: `source "$ACOR_LIB/acor.sh"`. */
+/** Shell scripts. `ACOR_LIB` is the folder of the SDK: `source "$ACOR_LIB/acor.sh"`. */
 export const bash: Language = {
   name: 'bash',
   extensions: ['.sh', '.bash'],
@@ -12,7 +12,7 @@ export const bash: Language = {
     file.interpreter === 'sh',
   runtime({ tool, env }) {
     return requireRuntime('bash', env, {
-      message: `tool '${tool}' is a shell script, and there is no bash on the PATH`,
+      message: `tool '${tool}' is a shell script, but bash is not on the PATH`,
       hint: 'Install bash, for example with: apt-get install bash or apk add bash',
     });
   },

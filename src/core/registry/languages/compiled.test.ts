@@ -54,7 +54,7 @@ describe('a tool in a language that is built first', () => {
 
   it('says how to get the toolchain where there is none', () => {
     const { message, hint, details } = refusal(() => program('rust', '/nowhere'));
-    assert.match(message, /there is no cargo on the PATH/);
+    assert.match(message, /cargo is not on the PATH/);
     assert.match(hint!, /^Install Rust.*rustup\.rs\/\. Then build it: \(cd /);
     assert.deepEqual(details, { runtime: 'cargo' });
   });

@@ -8,18 +8,18 @@ import type { RuntimeContext } from './language.ts';
 import type { Recipe } from './recipe.ts';
 import { rust } from './rust.ts';
 
-/** Folders that hold no sources of the tool's own, or too many to look at. */
+/** Folders without sources of the tool itself, or with too many files to check. */
 const NO_SOURCES = new Set(['bin', 'target', 'vendor', 'node_modules']);
 const MAX_DEPTH = 8;
 
 const RECIPES: Readonly<Record<string, Recipe>> = { go, rust };
 
-/** How a language is built; undefined for one that runs its sources. */
+/** How to build a language; undefined for a language without a build step. */
 export function recipeOf(language: string): Recipe | undefined {
   return RECIPES[language];
 }
 
-/** The program that runs in place of a tool's entry, whether it is there or not; undefined where the entry itself runs. */
+/** The program that runs instead of the entry, whether it exists or not; undefined when the entry itself runs. */
 export function builtPathOf({ language, dir }: { language: string; dir: string }): string | undefined {
   const recipe = recipeOf(language);
   return recipe && join(dir, recipe.built);
@@ -31,8 +31,8 @@ export function buildCommand(recipe: Recipe, toolDir: string): string {
 }
 
 /**
- * The built program of a tool, unless its sources are newer. Building runs what the sources say, outside of any sandbox, so it is
- * for a person or an agent to do, and not for a run: throws E_RUNTIME_MISSING with the command.
+ * The built program of a tool. A build executes code from the sources without a sandbox, so a run never builds. Throws
+ * E_RUNTIME_MISSING with the build command when the program is missing or older than its sources.
  */
 export function builtProgram(language: string, { tool, toolDir, env }: RuntimeContext): string {
   const recipe = recipeOf(language)!;
@@ -48,7 +48,7 @@ export function builtProgram(language: string, { tool, toolDir, env }: RuntimeCo
   const hasToolchain = findProgram(recipe.toolchain, env) !== undefined;
   throw new AcorError(
     'E_RUNTIME_MISSING',
-    `tool '${tool}' ${what}${hasToolchain ? '' : `, and there is no ${recipe.toolchain} on the PATH`}`,
+    `tool '${tool}' ${what}${hasToolchain ? '' : `, and ${recipe.toolchain} is not on the PATH`}`,
     {
       hint: hasToolchain ? `Build it: ${command}` : `${recipe.install}. Then build it: ${command}`,
       details: { runtime: hasToolchain ? recipe.built : recipe.toolchain },

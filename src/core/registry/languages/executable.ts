@@ -4,10 +4,10 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { findProgram, isProgram } from '../find-program.ts';
 import type { Language, RuntimeContext } from './language.ts';
 
-/** The kernel reads no more of a first line. */
+/** The kernel reads at most this much of a `#!` line. */
 const FIRST_LINE_BYTES = 256;
 
-/** Anything that the system can start by itself: a script with a first line `#!`, or a binary. */
+/** Anything that the kernel can execute: a script with a `#!` line, or a binary. */
 export const executable: Language = {
   name: 'executable',
   extensions: [],
@@ -15,7 +15,7 @@ export const executable: Language = {
   runtime(context) {
     const { entry, tool } = context;
     if (!isProgram(entry)) {
-      throw new AcorError('E_SPAWN_FAILED', `the entry of tool '${tool}' may not be executed: ${entry}`, {
+      throw new AcorError('E_SPAWN_FAILED', `the entry of tool '${tool}' is not executable: ${entry}`, {
         hint: `Set its mode bit: chmod +x '${entry}'`,
         next: [{ command: `chmod +x '${entry}'`, why: 'Make the entry executable.' }],
       });
@@ -26,7 +26,7 @@ export const executable: Language = {
   command: (runtime) => ({ argv: [runtime], runtime, env: {} }),
 };
 
-/** Reads the first line of a file, when it names a program. */
+/** The first line of a file, if it is a `#!` line. */
 export function readShebang(path: string): string[] | null {
   const buffer = Buffer.alloc(FIRST_LINE_BYTES);
   const fd = openSync(path, 'r');
@@ -38,7 +38,7 @@ export function readShebang(path: string): string[] | null {
   }
 }
 
-/** The program's bare name that a first line asks for; `env` and its options are looked through. */
+/** The name of the interpreter in a `#!` line; `env` and its options are skipped. */
 export function interpreterOf(shebang: readonly string[]): string | null {
   const [first, ...rest] = shebang;
   if (first === undefined || first === '') return null;
@@ -47,7 +47,7 @@ export function interpreterOf(shebang: readonly string[]): string | null {
   return name === undefined ? null : basename(name);
 }
 
-/** Without this, a script whose interpreter is missing fails as if the script itself were missing. */
+/** Without this check, a missing interpreter looks like a missing script. */
 function checkInterpreter({ entry, env, tool }: RuntimeContext): void {
   const shebang = readShebang(entry);
   const [first] = shebang ?? [];
@@ -60,9 +60,9 @@ function checkInterpreter({ entry, env, tool }: RuntimeContext): void {
   if (found) return;
   throw new AcorError(
     'E_RUNTIME_MISSING',
-    `tool '${tool}' asks for '${shebang!.join(' ')}' in its first line, which is not there`,
+    `tool '${tool}' names '${shebang!.join(' ')}' in its first line, which does not exist`,
     {
-      hint: `Install ${name ?? first}, or mend the first line of ${entry}`,
+      hint: `Install ${name ?? first}, or fix the first line of ${entry}`,
       details: { runtime: name ?? first },
     },
   );

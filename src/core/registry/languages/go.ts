@@ -5,7 +5,7 @@ import type { Recipe } from './recipe.ts';
 export const go: Recipe = {
   title: 'Go',
   toolchain: 'go',
-  // Without the last but one flag, a repository that git distrusts would fail the build.
+  // Without -buildvcs=false, a repository that Git distrusts would fail the build.
   build: ['go', 'build', '-buildvcs=false', '-o', 'bin/cli', '.'],
   built: join('bin', 'cli'),
   isSource: (name) => /\.go$|^go\.(mod|sum|work)$/.test(name),

@@ -5,7 +5,7 @@ import { node } from './node.ts';
 import { python } from './python.ts';
 import { typescript } from './typescript.ts';
 
-/** The languages, in the order in which they are asked. The last one takes what can be started by itself. */
+/** The languages in the order of detection. The last one accepts anything executable. */
 export const LANGUAGES: readonly Language[] = [
   python,
   bash,
@@ -16,12 +16,12 @@ export const LANGUAGES: readonly Language[] = [
   executable,
 ];
 
-/** These languages and a plugin's: what can be started by itself still comes last. */
+/** The built-in languages and those of plugins; `executable` stays last. */
 export function languagesWith(further: readonly Language[]): readonly Language[] {
   return further.length === 0 ? LANGUAGES : [...LANGUAGES.slice(0, -1), ...further, executable];
 }
 
-/** A language whose sources are built first. How, is loaded late: most runs have nothing to do with it. */
+/** A compiled language. Its build step is loaded late, because most runs do not need it. */
 function compiled(name: string, extension: string): Language {
   return {
     name,

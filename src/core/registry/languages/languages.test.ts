@@ -10,7 +10,7 @@ describe('the languages', () => {
       each.detect({ path: '/x', extension: '', executable: false, interpreter: null, ...file }),
     )?.name;
 
-  it('are told by extension', () => {
+  it('are detected by extension', () => {
     const extensions = ['.py', '.sh', '.bash', '.js', '.mjs', '.cjs', '.ts', '.mts', '.go', '.rs', '.rb', ''];
     const expected = [
       'python',
@@ -32,7 +32,7 @@ describe('the languages', () => {
     );
   });
 
-  it('are told by the first line', () => {
+  it('are detected by the first line', () => {
     const interpreters = ['python3', 'python3.12', 'sh', 'bash', 'node', 'bun', 'perl', 'pythonista'];
     const expected = ['python', 'python', 'bash', 'bash', 'node', 'typescript', 'executable', 'executable'];
     assert.deepEqual(

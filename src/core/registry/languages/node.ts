@@ -4,21 +4,21 @@ import type { Language, RuntimeContext, ToolCommand } from './language.ts';
 
 const EXTENSIONS = ['.js', '.mjs', '.cjs'];
 
-/** JavaScript, run by Node. The SDK is importable without an install. */
+/** JavaScript on Node. Tools can import the SDK without an install. */
 export const node: Language = {
   name: 'node',
   extensions: EXTENSIONS,
   detect: (file) => EXTENSIONS.includes(file.extension) || file.interpreter === 'node',
   runtime({ tool, env }) {
     return requireRuntime('node', env, {
-      message: `tool '${tool}' is written in JavaScript, and there is no node on the PATH`,
+      message: `tool '${tool}' is written in JavaScript, but node is not on the PATH`,
       hint: 'Install Node.js 22.12 or later from https://nodejs.org/',
     });
   },
   command: nodeCommand,
 };
 
-/** How Node runs an entry: with `acor/tool` in its reach. */
+/** The command that runs an entry with Node, so that it can import `acor/tool`. */
 export function nodeCommand(runtime: string, { entry, sdk }: RuntimeContext): ToolCommand {
   return { argv: [runtime, `--import=${join(sdk.sdkNode, 'resolve-acor.mjs')}`, entry], runtime, env: {} };
 }

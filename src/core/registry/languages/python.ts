@@ -6,7 +6,10 @@ import type { Language, RuntimeContext } from './language.ts';
 
 const PYTHON_IN_VENV = process.platform === 'win32' ? join('Scripts', 'python.exe') : join('bin', 'python');
 
-/** Python: the tool's own virtual environment, the shared one beside the tools, else `python3`. The SDK is importable without an install. */
+/**
+ * Python: the tool's own virtual environment, else the shared one beside the tools, else `python3`. Tools can import
+ * the SDK without an install.
+ */
 export const python: Language = {
   name: 'python',
   extensions: ['.py'],
@@ -18,7 +21,7 @@ export const python: Language = {
     if (found !== undefined) return found;
     throw new AcorError(
       'E_RUNTIME_MISSING',
-      `tool '${context.tool}' is written in Python, and there is no python3 on the PATH`,
+      `tool '${context.tool}' is written in Python, but python3 is not on the PATH`,
       {
         hint: 'Install Python 3, for example with: apt-get install python3, brew install python, or from https://www.python.org/downloads/',
         details: { runtime: 'python3' },
@@ -37,17 +40,17 @@ function venvsOf({ toolDir, toolsDir }: RuntimeContext): string[] {
   return toolsDir === null ? own : [...own, join(toolsDir, 'shared_venv')];
 }
 
-/** The path is kept as it is: Python tells its environment by the name under which it was started. */
+/** Do not resolve this path: Python finds its virtual environment through the path it was started by. */
 function pythonIn(venv: string, { tool }: RuntimeContext): string {
   const found = join(venv, PYTHON_IN_VENV);
   if (isProgram(found)) return found;
   throw new AcorError(
     'E_RUNTIME_MISSING',
-    `the virtual environment of tool '${tool}' has no Python that can be started: ${found}`,
+    `the virtual environment of tool '${tool}' has no working Python: ${found}`,
     {
-      hint: `Make it anew: python3 -m venv --clear '${venv}', then install what the tool needs; or remove the folder.`,
+      hint: `Create it again: python3 -m venv --clear '${venv}', then install what the tool needs; or remove the folder.`,
       details: { runtime: found },
-      next: [{ command: `python3 -m venv --clear '${venv}'`, why: 'Make the virtual environment again.' }],
+      next: [{ command: `python3 -m venv --clear '${venv}'`, why: 'Create the virtual environment again.' }],
     },
   );
 }

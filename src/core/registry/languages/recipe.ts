@@ -1,13 +1,13 @@
-/** How a compiled language gets from sources to the program that runs: built by its author, never by a run. */
+/** The build step of a compiled language. The author builds; a run never does. */
 export interface Recipe {
-  /** As people call it. */
+  /** The name of the language in messages. */
   title: string;
   toolchain: string;
   /** Run in the tool's folder. */
   build: readonly [string, ...string[]];
-  /** The built program, from the tool's folder on. */
+  /** The built program, relative to the tool's folder. */
   built: string;
-  /** Told by the bare name of a file. */
+  /** Matches a source file by its base name. */
   isSource(name: string): boolean;
   install: string;
 }

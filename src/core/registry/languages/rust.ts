@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Recipe } from './recipe.ts';
 
-/** Rust: a package in the tool's folder whose program is called `cli`. */
+/** Rust: a package in the tool's folder whose binary is named `cli`. */
 export const rust: Recipe = {
   title: 'Rust',
   toolchain: 'cargo',
-  // The caller's own target folder would put the program where the tool is not.
+  // Override the caller's target folder: the binary must be in the tool's folder.
   build: ['cargo', 'build', '--quiet', '--release', '--target-dir', 'target'],
   built: join('target', 'release', 'cli'),
   isSource: (name) => /\.rs$|^Cargo\.(toml|lock)$/.test(name),

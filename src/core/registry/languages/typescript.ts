@@ -6,7 +6,10 @@ import { nodeCommand } from './node.ts';
 
 const EXTENSIONS = ['.ts', '.mts'];
 
-/** TypeScript, run as it is, with the SDK importable without an install: by the Bun that comes with ACOR, one on the PATH, else by Node. */
+/**
+ * TypeScript without a build: runs with the Bun installed with ACOR, else with Bun or Node from the PATH. Tools can
+ * import the SDK without an install.
+ */
 export const typescript: Language = {
   name: 'typescript',
   extensions: EXTENSIONS,
@@ -16,7 +19,7 @@ export const typescript: Language = {
     if (found !== undefined) return found;
     throw new AcorError(
       'E_RUNTIME_MISSING',
-      `tool '${tool}' is written in TypeScript, and there is neither bun nor node on the PATH`,
+      `tool '${tool}' is written in TypeScript, but neither bun nor node is on the PATH`,
       {
         hint: 'Install Bun from https://bun.sh/, or Node.js 22.18 or later from https://nodejs.org/',
         details: { runtime: 'bun' },
@@ -25,7 +28,7 @@ export const typescript: Language = {
   },
   command(runtime, context) {
     if (basename(runtime) !== 'bun') return nodeCommand(runtime, context);
-    // Bun would fetch a package that is missing from the network.
+    // Prevents Bun from downloading missing packages.
     return {
       argv: [runtime, '--no-install', context.entry],
       runtime,

@@ -30,7 +30,7 @@ function cannotOpen(tool: string, host: string, { name }: SandboxBackend): AcorE
     'E_SANDBOX_UNAVAILABLE',
     `tool '${tool}' asks for the network (${host}), and the sandbox '${name}' cannot open it host by host`,
     {
-      hint: `Have bubblewrap: ${installCommand('bubblewrap')}; or take egress_allow out of the tool's manifest.`,
+      hint: `Install bubblewrap: ${installCommand('bubblewrap')}; or take egress_allow out of the tool's manifest.`,
       next: [SEE_HEALTH],
     },
   );

@@ -9,7 +9,7 @@ import type { Profile } from '../profile/profile.ts';
 import type { SandboxRequest, SecretFiles } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 
-/** Only names the object; Node has no name for it. */
+/** Linux's O_PATH: the descriptor only names the object. Node has no constant for it. */
 const O_PATH = 0o10000000;
 
 const MB = 1_000_000;
@@ -17,37 +17,43 @@ const DEFAULT_TMP_MB = 64;
 const SHARED_MEMORY_BYTES = 16 * 1024 ** 2;
 const MAX_GRANTS = 200;
 
-/** What a bubblewrap of this machine can do, as `probe` found it out. */
+/** The features of bubblewrap on this machine, which `probe` found. */
 export interface BubblewrapFeatures {
   canBindDescriptors: boolean;
   canDisableNamespaces: boolean;
-  /** Without it a tool has no /proc: the container around it masks its own. */
+  /** Without it a tool has no /proc: an enclosing container masks parts of its own. */
   canMountProc: boolean;
 }
 
-/** What the probe found out about this machine; `landlock` is its version in the kernel, or 0. */
+/** The result of the probe; `landlock` is the kernel's Landlock version, or 0. */
 export type Features = BubblewrapFeatures & { landlock: number };
 
-/** The environment of bubblewrap itself: a tool's own could have other code run in it, outside of the sandbox. */
+/**
+ * The environment of bubblewrap itself. A variable of the tool could make bubblewrap run other code outside of the
+ * sandbox.
+ */
 export const OWN_ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
 
-/** What is to stand in the sandbox, and how it is bounded. */
+/** The contents and the limits of the sandbox. */
 export interface BubblewrapOrder {
   profile: Profile;
   features: BubblewrapFeatures;
   network: SandboxRequest['network'];
-  /** How names are found, where the network is `listed`: it is that in which bubblewrap is started. */
+  /** Name resolution for a `listed` network, in which bubblewrap is started. */
   names: EgressLayout | null;
-  /** Root starts no user namespace: the tool is given a user of its own instead. */
+  /** Root creates no user namespace: the tool gets a separate uid instead. */
   asRoot: boolean;
   ids: { uid: number; gid: number };
   scratch: string;
   tmpMb: number | undefined;
-  /** `areGivenAway` leaves it to the launcher to give them to the tool's user, and to make them unchangeable. */
+  /** With `areGivenAway`, the launcher assigns the files to the tool's user and makes them read-only. */
   secrets: (SecretFiles & { areGivenAway: boolean }) | undefined;
 }
 
-/** The options of one start, without the command, and the descriptors that go with them; `firstFd` is the number of the first one. */
+/**
+ * The options of one start, without the command, and their descriptors. `firstFd` is the number of the first
+ * descriptor.
+ */
 export function bubblewrapArguments(
   order: BubblewrapOrder,
   firstFd: number,
@@ -81,12 +87,12 @@ function namespaces({ asRoot, network, features, ids, secrets }: BubblewrapOrder
   const user = asRoot
     ? []
     : ['--unshare-user', ...(features.canDisableNamespaces ? ['--disable-userns'] : [])];
-  // Around a listed network everybody is root.
+  // Every process in a listed network has uid 0 of its namespace.
   const asOneself = asRoot || network !== 'listed' ? [] : ['--uid', `${ids.uid}`, '--gid', `${ids.gid}`];
-  // The launcher gives these up for the tool; without any it could not.
+  // The launcher drops these capabilities before the tool starts, and needs them until then.
   const forLauncher = [
     ...['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'],
-    // A granted folder above that of the secrets may be closed to all but the tool's user.
+    // Only the tool's user may be able to enter a granted folder above the secrets.
     ...(secrets?.areGivenAway ? ['CAP_CHOWN', 'CAP_SYS_ADMIN', 'CAP_DAC_READ_SEARCH'] : []),
   ].flatMap((name) => ['--cap-add', name]);
   return [
@@ -112,7 +118,7 @@ function baseSystem({ system }: Profile): string[] {
 }
 
 function kernelFolders({ features, asRoot, ids }: BubblewrapOrder): string[] {
-  // The files below /proc/sys belong to root wherever they are mounted, and some of them are ways to become root outside.
+  // The files below /proc/sys belong to root in every mount, and some of them allow a process to become root outside.
   const cover = [
     '--ro-bind',
     '/proc/sys',
@@ -133,7 +139,7 @@ function temporaryFolders(mounts: readonly Mount[], tmpMb = DEFAULT_TMP_MB): str
   return ['--size', String(Math.ceil(tmpMb * MB)), '--perms', '1777', '--tmpfs', '/tmp'];
 }
 
-/** Names for the numbers of the users, and the machine's own name: nothing of the real ones. */
+/** Synthetic user names and host name: nothing of the machine's own. */
 function accounts(
   { ids: { uid, gid }, scratch, names }: BubblewrapOrder,
   give: (fd: number) => string,
@@ -151,7 +157,7 @@ function accounts(
   ]);
 }
 
-/** A folder in memory over that of the run, which is empty: no file of the machine ever holds what is in it. */
+/** A tmpfs over the empty folder in the run: its content is never in a file of the machine. */
 function secretFiles({ secrets, profile }: BubblewrapOrder, give: (fd: number) => string): string[] {
   if (secrets === undefined) return [];
   const { folder, files, areGivenAway } = secrets;
@@ -164,7 +170,7 @@ function secretFiles({ secrets, profile }: BubblewrapOrder, give: (fd: number) =
   ];
 }
 
-/** The folders above a mount, where nothing stands yet. Without this bubblewrap makes them for root alone. */
+/** The missing parent folders of a mount. Without this, bubblewrap creates them for root alone. */
 function mountPoints({ mounts, sees }: Profile): string[] {
   if (sees === 'all') return [];
   const folders = new Set<string>();
@@ -173,7 +179,7 @@ function mountPoints({ mounts, sees }: Profile): string[] {
     if (outer !== undefined && outer.access !== 'empty') continue;
     for (const folder of parentsOf(path)) if (!isThere(folder, mounts)) folders.add(folder);
   }
-  // Those within a hidden folder are made once that stands.
+  // Folders inside a hidden folder are created after that is mounted.
   return [...folders]
     .filter((folder) => enclosing(folder, mounts) === undefined)
     .sort()
@@ -203,7 +209,7 @@ function bind(mount: Mount, { features, profile }: BubblewrapOrder, give: (fd: n
   return [`${kind}-fd`, give(openExactly(path)), path];
 }
 
-/** Opens what stands at a path now, and makes sure that no link has come to stand on the way. */
+/** Opens the object at a path and checks that no component of the path became a link. */
 function openExactly(path: string): number {
   let fd: number;
   try {
@@ -219,9 +225,9 @@ function openExactly(path: string): number {
 function tooMany(count: number): AcorError {
   return new AcorError(
     'E_PERMISSION',
-    `${count} paths are granted one by one; at most ${MAX_GRANTS} can be`,
+    `${count} paths are granted individually; at most ${MAX_GRANTS} are possible`,
     {
-      hint: 'Grant the folder that holds them instead.',
+      hint: 'Grant the folder that contains them instead.',
     },
   );
 }

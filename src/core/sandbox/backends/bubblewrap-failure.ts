@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 
-/** What a word of bubblewrap means, and the exact thing to do about it. */
+/** The meaning of a bubblewrap message, and the exact fix. */
 interface Explanation {
   means: string;
   fix: string;
@@ -11,10 +11,13 @@ interface Explanation {
 const IN_CONTAINER =
   'Start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined (and --cap-add SYS_ADMIN as root).';
 
-/** Explains why a sandbox could not be set up, from what bubblewrap wrote. */
+/** Explains, from bubblewrap's output, why the sandbox could not be created. */
 export function explain(words: string): Explanation {
   if (/nesting depth or .*namespaces exceeded|No space left on device/.test(words)) {
-    return { means: 'the system allows no more namespaces', fix: 'sysctl -w user.max_user_namespaces=15000' };
+    return {
+      means: 'the system limits the number of namespaces',
+      fix: 'sysctl -w user.max_user_namespaces=15000',
+    };
   }
   const isUnderAppArmor = readSetting('/proc/sys/kernel/apparmor_restrict_unprivileged_userns') === '1';
   if (isUnderAppArmor && /RTM_NEWADDR|uid map|Permission denied/.test(words)) {
@@ -35,14 +38,14 @@ export function explain(words: string): Explanation {
   if (/namespace failed|No permissions|uid map|Operation not permitted/.test(words)) {
     return { means: 'namespaces may not be made here, as in most containers', fix: IN_CONTAINER };
   }
-  return { means: 'bubblewrap could not set the sandbox up', fix: 'See what this machine offers' };
+  return { means: 'bubblewrap could not create the sandbox', fix: 'Check this machine with: acor health' };
 }
 
-/** The error of a run whose sandbox could not be set up. The run is refused: never is anything weaker tried. */
+/** The error of a run whose sandbox could not be created. ACOR never falls back to a weaker one. */
 export function launchFailed(words: string): AcorError {
   const { means, fix } = explain(words);
   const said = words === '' ? '' : `: ${words.split('\n').at(-1)}`;
-  return new AcorError('E_SANDBOX_UNAVAILABLE', `the sandbox could not be set up, ${means}${said}`, {
+  return new AcorError('E_SANDBOX_UNAVAILABLE', `the sandbox could not be created, ${means}${said}`, {
     hint: fix,
     next: [SEE_HEALTH],
   });

@@ -9,10 +9,10 @@ import { explain } from './bubblewrap-failure.ts';
 import { landlockVersion, noPerl } from './landlock-probe.ts';
 import { tryOut } from './try-out.ts';
 
-/** Prepares a launch with what this machine is believed to have. */
+/** Prepares a launch with the assumed features of this machine. */
 type LaunchWith = (request: SandboxRequest, features: Features, options: LaunchOptions) => SandboxLaunch;
 
-/** Whether tools can be confined by bubblewrap here, found out by doing it. */
+/** Tests whether bubblewrap can confine tools here, by running attacks in it. */
 export async function probeBubblewrap(launch: LaunchWith): Promise<SandboxProbe> {
   if (process.platform !== 'linux') return { available: false, detail: 'bubblewrap is for Linux' };
   if (architecture() === undefined) {

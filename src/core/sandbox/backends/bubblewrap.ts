@@ -21,7 +21,9 @@ import { trustedPath } from '../trusted-program.ts';
 import { bubblewrapArguments, type Features, OWN_ENVIRONMENT } from './bubblewrap-arguments.ts';
 import { launchFailed } from './bubblewrap-failure.ts';
 
-/** Namespaces of Linux, laid out by bubblewrap, with a filter of system calls and a launcher inside (ARCHITECTURE.md, "The sandbox"). */
+/**
+ * Linux namespaces created by bubblewrap, with a seccomp filter and a launcher inside (ARCHITECTURE.md, "The sandbox").
+ */
 export const bubblewrap: SandboxBackend = {
   name: 'bubblewrap',
   tier: 1,
@@ -65,7 +67,7 @@ export const bubblewrap: SandboxBackend = {
   },
 };
 
-/** Gets one tool ready to be started. */
+/** Prepares the start of one tool. */
 function launchInBubblewrap(
   request: SandboxRequest,
   { profile, filter, features }: { profile: Profile; filter: Uint8Array; features: Features },
@@ -120,7 +122,7 @@ function launchInBubblewrap(
       argv: entrance?.argv ?? argv,
       ...(entrance && { hear: entrance.hear }),
       cwd: '/',
-      // By the run's id a supervisor that comes later finds what one that died has left.
+      // The run's id lets a later supervisor find what a dead one left.
       env: { ...OWN_ENVIRONMENT, RUN_ID: request.runId },
       stdin,
       stdout,
@@ -151,7 +153,7 @@ function launchInBubblewrap(
   }
 }
 
-/** /tmp is the sandbox's own, and any other folder for temporary files is not there. */
+/** /tmp belongs to the sandbox; other temporary folders do not exist in it. */
 export function withOwnTemp(env: LaunchOptions['env']): Record<string, string> {
   const changed = { ...env };
   for (const name of ['TMPDIR', 'TEMP', 'TMP']) if (name in changed) changed[name] = '/tmp';

@@ -12,21 +12,21 @@ const MB = 1_000_000;
 const DEFAULT_TMP_MB = 64;
 const SHARED_MEMORY_BYTES = 16 * 1024 ** 2;
 
-/** Engines begin with limits of their own, which are refused where a machine has less. */
+/** Engines set default limits, which fail on a machine that allows less. */
 const LOWER_LIMITS = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=4096:4096'];
 
-/** Where the launcher's orders lie in a container. */
+/** The place of the launcher's orders in a container. */
 export const ORDERS_FOLDER = '/.acor';
 
-/** What an engine of this machine can do, as `probe` found it out. */
+/** The features of the engine on this machine, which `probe` found. */
 export interface ContainerFeatures {
-  /** The kernel holds memory and processes of a container together. */
+  /** The kernel limits memory and processes of the whole container. */
   groups: boolean;
-  /** A rootless engine gives the tool the number of its user. */
+  /** A rootless engine maps the tool's uid to the user's. */
   keepsId: boolean;
-  /** The engine's own limits are more than this machine gives. */
+  /** The engine's default limits exceed those of this machine. */
   lowersLimits: boolean;
-  /** Inside a container the kernel can restrict which files may be executed. */
+  /** Inside a container the kernel can restrict which files are executable. */
   landlock: boolean;
 }
 
@@ -35,18 +35,18 @@ export interface ContainerOrder {
   features: ContainerFeatures;
   /** The folder of the launcher's files on the machine. */
   orders: string;
-  /** One for folders that hide others. */
+  /** A folder for the empty folders that hide others. */
   empties: string;
   name: string;
   runId: string;
   image: string;
   hasStdin: boolean;
-  /** As root the launcher gives the tool its user, and everything of its own up. */
+  /** As root, the launcher switches to the tool's user and drops its own privileges. */
   asRoot: boolean;
   limits: SandboxRequest['limits'];
 }
 
-/** The words after the engine's own `run`: ACOR's options, the image, and Perl. */
+/** The arguments after the engine's `run`: ACOR's options, the image, and Perl. */
 export function containerArguments(order: ContainerOrder): string[] {
   const { name, runId, image, hasStdin, features, limits, profile } = order;
   return [
@@ -90,7 +90,7 @@ function groupLimits({ memory_mb, processes }: SandboxRequest['limits']): string
   ];
 }
 
-/** Some engines make folders for temporary files of a container's own, without an end. */
+/** Some engines mount temporary folders without a size limit. */
 function temporaryFolders(mounts: readonly Mount[], tmpMb = DEFAULT_TMP_MB): string[] {
   const tmp = `type=tmpfs,destination=/tmp,tmpfs-size=${Math.ceil(tmpMb * MB)},tmpfs-mode=1777`;
   const isThere = (path: string) => mounts.some((mount) => mount.path === path);
@@ -104,7 +104,10 @@ function empty(path: string): string[] {
   return ['--mount', `type=tmpfs,destination=${plain(path)},tmpfs-size=65536,tmpfs-mode=0555,ro`];
 }
 
-/** An empty folder of the machine, since engines fill a file system in memory with what it covers. What is mounted in it has its place there. */
+/**
+ * An empty folder of the machine, because engines copy the covered content into a tmpfs. It has a folder for each mount
+ * in it.
+ */
 function emptied(mount: Mount, index: number, { profile: { mounts }, empties }: ContainerOrder): string[] {
   const source = join(empties, String(index));
   mkdirSync(source, { mode: 0o755 });
@@ -123,7 +126,7 @@ function bind({ path, access }: Mount, destination = path): string[] {
   return ['--mount', `type=bind,source=${plain(path)},destination=${plain(destination)}${options}`];
 }
 
-/** Mounted by its path: a user who may change that path between now and then can redirect it. */
+/** Mounted by path: a user who can change the path between the check and the start can redirect it. */
 function checked(mount: Mount): Mount {
   if (!mount.isGrant) return mount;
   let real: string;
@@ -136,7 +139,7 @@ function checked(mount: Mount): Mount {
   return mount;
 }
 
-/** The engines part the options of a mount at commas, and do not agree on how one is meant as it is. */
+/** Engines split mount options at commas and differ in how they escape one. */
 function plain(path: string): string {
   if (!/[,"\n]/.test(path)) return path;
   throw new AcorError('E_PERMISSION', `${JSON.stringify(path)} cannot be mounted in a container`, {

@@ -21,7 +21,7 @@ const ORDER = {
 };
 
 describe('a container engine that is not here', () => {
-  it('is told with the command that installs it, and nothing else is chosen in its place', async () => {
+  it('is reported with the command that installs it, and no other backend replaces it', async () => {
     const probe = await containerBackend(SETTINGS).probe();
     assert.equal(probe.available, false);
     assert.match(probe.detail, /no-such-engine/);

@@ -11,7 +11,7 @@ import type { ContainerFeatures } from './container-arguments.ts';
 import { type ContainerSettings, Engine } from './engine.ts';
 import { type Trial, type TrialOptions, tryOut } from './try-out.ts';
 
-/** Hands its input on, leaves a file, and ends with a code; then what must not be there. */
+/** Copies stdin to stdout, writes a file, checks that forbidden paths are absent, and exits with a known code. */
 const TRIAL = `
 $| = 1;
 print <STDIN>; print STDERR 'words';
@@ -24,17 +24,17 @@ exit 7;
 const WORD = 'a word';
 const CANNOT_START = /No such file|not found|cannot find|no such file/i;
 
-/** Prepares a launch in a container with what this engine is believed to have. */
+/** Prepares a launch in a container with the assumed features of this engine. */
 type LaunchWith = (
   request: SandboxRequest,
   features: ContainerFeatures,
   options: LaunchOptions,
 ) => SandboxLaunch;
 
-/** Runs a script of Perl in such a container. */
+/** Runs a Perl script in such a container. */
 type RunTrial = (features: ContainerFeatures, script?: string, options?: TrialOptions) => Promise<Trial>;
 
-/** Whether tools can be confined in a container of this image here, found out by doing it. */
+/** Tests whether a container of this image can confine tools here, by running attacks in it. */
 export async function probeContainer(settings: ContainerSettings, launch: LaunchWith): Promise<SandboxProbe> {
   const engine = new Engine(settings);
   if (process.platform !== 'linux' || architecture() === undefined) {
@@ -66,7 +66,7 @@ export async function probeContainer(settings: ContainerSettings, launch: Launch
   return { available: true, detail, features: { ...found } };
 }
 
-/** What holds here, found out by asking for all of it first. */
+/** Finds the features by requesting all of them first. */
 async function featuresOf(trial: RunTrial, engine: Engine): Promise<ContainerFeatures | { trouble: string }> {
   const features = {
     groups: true,
@@ -96,8 +96,8 @@ async function faultOf(trial: RunTrial, features: ContainerFeatures): Promise<st
       },
     });
     if (trouble !== undefined) return trouble;
-    if (output !== WORD) return `a tool in it gave '${output}' in place of '${WORD}'`;
-    if (rc !== 7) return `the exit code of a tool is lost: ${rc} in place of 7`;
+    if (output !== WORD) return `a tool in it printed '${output}' instead of '${WORD}'`;
+    if (rc !== 7) return `a tool in it exited with ${rc} instead of 7`;
     const isOwn = canGiveUsers() ? owner !== 0 : owner === process.getuid!();
     return isOwn ? undefined : `what a tool writes belongs to user ${owner}: its users are mapped to others`;
   } finally {
@@ -113,7 +113,7 @@ async function killFaultOf(trial: RunTrial, features: ContainerFeatures): Promis
     },
   });
   if (trouble !== undefined) return trouble;
-  return rc === 7 ? 'a container that is to end does not' : undefined;
+  return rc === 7 ? 'a container cannot be stopped' : undefined;
 }
 
 function troubled(settings: ContainerSettings, engine: Engine, trouble: string): SandboxProbe {

@@ -27,12 +27,12 @@ import { withOwnTemp } from './bubblewrap.ts';
 import { type ContainerFeatures, containerArguments, ORDERS_FOLDER } from './container-arguments.ts';
 import { type ContainerSettings, Engine } from './engine.ts';
 
-/** Ending a container takes an engine a moment; one that does not answer is not waited for. */
+/** An engine takes a moment to end a container. Do not wait longer for one that does not answer. */
 const END_TIMEOUT_MS = 20_000;
-/** The base system, which is the image's. */
+/** The base system, which comes from the image. */
 const OF_THE_IMAGE = /^\/(usr|bin|sbin|lib\w*)(\/|$)/;
 
-/** The first words of Perl in a container: it takes the files of the launcher up, and removes their names. */
+/** The first Perl statements in a container: they open the launcher's files and unlink them. */
 const ENTRANCE = `
 $^F = 255;
 open(STATUS, '>>', '${ORDERS_FOLDER}/status') or exit 125;
@@ -42,7 +42,10 @@ unlink '${ORDERS_FOLDER}/status', '${ORDERS_FOLDER}/orders';
 exec '/usr/bin/perl', '-';
 `;
 
-/** A container of an engine that is set up here, with ACOR's own filter and launcher in it. The base system is the image's. */
+/**
+ * A container of an engine on this machine, with ACOR's own filter and launcher inside. The base system comes from the
+ * image.
+ */
 export function containerBackend(settings: ContainerSettings): SandboxBackend {
   const engine = new Engine(settings);
   return {
@@ -68,7 +71,7 @@ export function containerBackend(settings: ContainerSettings): SandboxBackend {
         processes: found.groups,
         hidesProcesses: true,
       });
-      // The engine's processes are not below this one: nothing adds up what they use.
+      // The container's processes are not children of this one, so their usage cannot be summed.
       const enforced = held.enforced.filter((name) => name !== 'resources');
       return {
         isolation: {
@@ -82,12 +85,12 @@ export function containerBackend(settings: ContainerSettings): SandboxBackend {
   };
 }
 
-/** A container has no network: its filter keeps a tool from sockets of the internet, too. */
+/** A container has no network, and its filter also blocks internet sockets. */
 function containerRules(): SeccompRules {
   return { architecture: architecture() ?? 'x64', internet: false, kind: 'full' };
 }
 
-/** Gets one tool ready to be started. */
+/** Prepares the start of one tool. */
 function launchInContainer(
   request: SandboxRequest,
   {
@@ -132,7 +135,7 @@ function launchInContainer(
         isInit: true,
         handsOn: true,
       },
-      // Within the container the launcher has the three streams, the status and the input, in this order.
+      // Inside the container, the launcher gets the three streams, the status file and the input, in this order.
       { ...options, stdout: 'pipe', stderr: 'pipe', groups: [] },
       profile.seccomp.architecture,
       (use, text) => namedFile(join(orders, use), text),
@@ -161,7 +164,7 @@ function launchInContainer(
       ],
       hasEnded: () => started.hasEnded(),
       settle(exit) {
-        // The engine's client may be gone, and the container not.
+        // The engine's client may have exited while the container still runs.
         if (!started.hasEnded()) end(remove, engine.env);
         return started.settle(exit, (said) => launchFailed(engine.name, said, exit));
       },
@@ -182,7 +185,7 @@ function end([program, ...words]: [string, ...string[]], env: Record<string, str
   try {
     execFileSync(program, words, { env, stdio: 'ignore', timeout: END_TIMEOUT_MS });
   } catch {
-    // It had not come to be, or is gone.
+    // The container was never created, or has ended.
   }
 }
 
@@ -206,9 +209,9 @@ function launchFailed(engine: string, words: string, { rc }: Exit): AcorError {
 function noMachine(): AcorError {
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
-    'a container gives no tool the whole machine, as level privileged asks for',
+    'level privileged is impossible in a container, which never grants the whole machine',
     {
-      hint: 'Ask for no more than standard in permissions.level, or take security.container out of the configuration.',
+      hint: 'Set permissions.level to standard or lower, or remove security.container from the configuration.',
       next: [SEE_HEALTH],
     },
   );
@@ -216,7 +219,7 @@ function noMachine(): AcorError {
 
 function unavailable(message: string): AcorError {
   return new AcorError('E_SANDBOX_UNAVAILABLE', message, {
-    hint: 'See what this machine offers.',
+    hint: 'Check what this machine offers.',
     next: [SEE_HEALTH],
   });
 }

@@ -2,23 +2,23 @@ import { statSync } from 'node:fs';
 import { basename, isAbsolute } from 'node:path';
 import { trustedProgram } from '../trusted-program.ts';
 
-/** How tools run in a container, as `security.container` has it. */
+/** How to run tools in a container, from `security.container`. */
 export interface ContainerSettings {
   image: string;
-  /** The engine's `run` with options of one's own: everything up to the options that ACOR adds. */
+  /** The engine's `run` command with the configured options; ACOR appends its own. */
   command?: readonly string[] | undefined;
 }
 
 const PODMAN = ['podman', 'run'];
 
-/** What an engine's client needs to find its engine and its images, and nothing else of the caller's environment. */
+/** The variables that an engine's client needs to find its engine and images. Others are dropped. */
 const OWN_VARIABLES = [
   ...['HOME', 'USER', 'XDG_RUNTIME_DIR', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'DBUS_SESSION_BUS_ADDRESS'],
   ...['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'DOCKER_CERT_PATH', 'DOCKER_TLS_VERIFY'],
   ...['CONTAINER_HOST', 'CONTAINERS_CONF', 'CONTAINERS_STORAGE_CONF'],
 ];
 
-/** The program of a container engine, as it is configured. */
+/** The configured container engine. */
 export class Engine {
   readonly #words: readonly string[];
 
@@ -34,14 +34,14 @@ export class Engine {
     return this.name.startsWith('podman');
   }
 
-  /** Undefined when it is not there, or a user other than root could have put it there. */
+  /** Undefined when the program is missing, or a user other than root could have replaced it. */
   get program(): { path: string; identity: string } | undefined {
     const [name] = this.#words as [string];
     if (!isAbsolute(name)) {
       const found = trustedProgram(name);
       return typeof found === 'string' ? undefined : found;
     }
-    // The path is trusted: a user who may set it may also turn the sandbox off.
+    // This path is trusted: a user who may set it may also disable the sandbox.
     const stats = statSync(name, { throwIfNoEntry: false });
     return stats?.isFile() ? { path: name, identity: `${name} ${stats.ino} ${stats.mtimeMs}` } : undefined;
   }
@@ -57,7 +57,7 @@ export class Engine {
     };
   }
 
-  /** The words of `run`, up to ACOR's own options. */
+  /** The words of `run`, before ACOR's own options. */
   run(path: string): [string, ...string[]] {
     return [path, ...this.#words.slice(1)];
   }

@@ -6,7 +6,7 @@ import { numberOf } from '../seccomp/system-calls.ts';
 import { trustedProgram } from '../trusted-program.ts';
 import { type Launch, tryOut } from './try-out.ts';
 
-/** Whether tools can be confined by Landlock here, found out by doing it. */
+/** Tests whether Landlock can confine tools here, by running attacks in it. */
 export async function probeLandlock(launch: Launch): Promise<SandboxProbe> {
   if (process.platform !== 'linux') return { available: false, detail: 'Landlock is for Linux' };
   if (architecture() === undefined) {
@@ -28,7 +28,7 @@ export async function probeLandlock(launch: Launch): Promise<SandboxProbe> {
   return { available: true, detail: `works (version ${version} of the kernel's interface)` };
 }
 
-/** The version of Landlock in this kernel; 0 when there is none. */
+/** The kernel's Landlock version; 0 when there is none. */
 export function landlockVersion(perl: string): number {
   const create = numberOf('landlock_create_ruleset', architecture() ?? 'x64');
   const answer = execFileSync(perl, ['-e', `print syscall(${create}, 0, 0, 1)`], {
@@ -38,7 +38,7 @@ export function landlockVersion(perl: string): number {
   return Math.max(0, Number(answer));
 }
 
-/** Both backends for Linux start tools through Perl. */
+/** Both Linux backends start tools through Perl. */
 export function noPerl(): SandboxProbe {
   return {
     available: false,

@@ -22,14 +22,14 @@ import { assembleFilter } from '../seccomp/assemble-filter.ts';
 import type { SeccompRules } from '../seccomp/filter.ts';
 import { trustedPath } from '../trusted-program.ts';
 
-/** In the workspace: the machine's own folder for temporary files is out of reach. */
+/** In the workspace, because the machine's temporary folder is not accessible. */
 const TEMP_FOLDER = '.tmp';
-/** Devices that programs rely on. */
+/** Device files that programs rely on. */
 const DEVICES = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom', '/dev/tty'];
 
 /**
- * Where namespaces are not to be had: the kernel's own list of what a process may reach, and the filter of system calls. No
- * network at all. Other processes can be seen, though not touched; folders exist that cannot be entered.
+ * For systems without namespaces: Landlock rules for files, and a seccomp filter. No network at all. The tool can see
+ * other processes but not signal or trace them, and sees folders that it cannot enter.
  */
 export const landlock: SandboxBackend = {
   name: 'landlock',
@@ -62,19 +62,19 @@ export const landlock: SandboxBackend = {
   },
 };
 
-/** Landlock leaves the tool the network of the machine: the filter alone keeps it off the internet. */
+/** Landlock does not isolate the network, so only the seccomp filter blocks it. */
 export function withoutInternet({ seccomp }: Profile): SeccompRules {
   return { ...seccomp, internet: false };
 }
 
-/** Gets one tool ready to be started. */
+/** Prepares the start of one tool. */
 function launchUnderLandlock(
   request: SandboxRequest,
   { profile, filter }: { profile: Profile; filter: Uint8Array },
   options: LaunchOptions,
 ): SandboxLaunch {
   const temp = join(request.folders.work, TEMP_FOLDER);
-  // An earlier attempt may have left anything in its place.
+  // An earlier attempt may have replaced it.
   rmSync(temp, { recursive: true, force: true });
   mkdirSync(temp);
   if (options.user !== null) chownSync(temp, options.user.uid, options.user.gid);
@@ -84,7 +84,7 @@ function launchUnderLandlock(
       env: { ...options.env, TMPDIR: temp },
       cwd: request.folders.work,
       user: options.user ?? (canGiveUsers() ? ROOT : null),
-      // Without a namespace of their own they would be counted with everything else of the user.
+      // Without a user namespace the kernel counts all processes of the user.
       limits: processLimits(request.limits, {
         countsByRun: options.user !== null && isRunUser(options.user.uid),
       }),
@@ -136,8 +136,8 @@ function rulesOf(profile: Profile): LandlockRules {
 }
 
 function noNetwork(): AcorError {
-  return new AcorError('E_SANDBOX_UNAVAILABLE', 'without namespaces a tool can have no network', {
-    hint: `Have bubblewrap: ${installCommand('bubblewrap')}`,
+  return new AcorError('E_SANDBOX_UNAVAILABLE', 'without namespaces a tool cannot have a network', {
+    hint: `Install bubblewrap: ${installCommand('bubblewrap')}`,
     next: [SEE_HEALTH],
   });
 }
@@ -147,7 +147,7 @@ function launchFailed(words: string): AcorError {
   return new AcorError('E_SANDBOX_UNAVAILABLE', `the sandbox could not be entered: ${words}`, {
     hint: isBlocked
       ? 'As root, tools run as an ordinary user, who cannot enter the folders above the project: chmod o+x them, or install bubblewrap.'
-      : 'See what this machine offers.',
+      : 'Check what this machine offers.',
     next: [SEE_HEALTH],
   });
 }

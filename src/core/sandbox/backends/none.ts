@@ -8,8 +8,9 @@ import type { LaunchOptions, SandboxBackend, SandboxLaunch, SandboxRequest } fro
 import { trustedProgram } from '../trusted-program.ts';
 
 /**
- * No confinement by the system. What the runner itself does holds: the listed environment, a session of its own, the
- * clocks, the limits, the death of the whole tree. Files and network are not enforced, and it says so.
+ * No sandbox. Only the runner's own measures apply: the environment allowlist, a separate session, time limits,
+ * resource limits, and the kill of the whole process tree. Files and network are not restricted, and `isolation`
+ * reports that.
  */
 export const none: SandboxBackend = {
   name: 'none',
@@ -36,7 +37,7 @@ export const none: SandboxBackend = {
   },
 };
 
-/** Sets the limits of the process and changes nothing else; undefined where there is no launcher for this system. */
+/** Sets only the limits of the process; undefined when there is no launcher for this system. */
 function launchThroughLauncher(request: SandboxRequest, options: LaunchOptions): SandboxLaunch | undefined {
   const known = architecture();
   const perl = trustedProgram('perl');
@@ -48,7 +49,7 @@ function launchThroughLauncher(request: SandboxRequest, options: LaunchOptions):
       env: options.env,
       cwd: folders.work,
       user: null,
-      // Its processes are counted with everything else of the user.
+      // The kernel counts all processes of the user.
       limits: processLimits(request.limits, { countsByRun: false }),
       landlock: null,
       filter: new Uint8Array(),
@@ -84,7 +85,7 @@ function launchDirectly({ argv, folders }: SandboxRequest, options: LaunchOption
 
 function spawnRefused(words: string): AcorError {
   return new AcorError('E_SPAWN_FAILED', `the tool could not be started: ${words}`, {
-    hint: 'Check that /usr/bin/perl works, which sets the limits of a tool: perl -e 1',
+    hint: 'Check that /usr/bin/perl works, because it sets the limits of a tool: perl -e 1',
     next: [SEE_HEALTH],
   });
 }

@@ -7,13 +7,13 @@ import { shellCommand } from '../../../util/shell-quote.ts';
 
 const PACKAGE = '@anthropic-ai/sandbox-runtime';
 
-/** As much of the package's configuration as a tool's profile comes to. */
+/** The used part of the package's configuration. */
 export interface SeatbeltConfig {
   network: { allowedDomains: string[]; deniedDomains: string[] };
   filesystem: { denyRead: string[]; allowRead: string[]; allowWrite: string[]; denyWrite: string[] };
 }
 
-/** As much of the package as is used here. */
+/** The used part of the package. */
 export interface SandboxManager {
   initialize(config: SeatbeltConfig): Promise<void>;
   wrapWithSandboxArgv(
@@ -26,7 +26,7 @@ export interface SandboxManager {
   ): Promise<{ argv: readonly string[] }>;
 }
 
-/** Looked for from where ACOR itself lies, sources or program: a project could bring a package of this name along. */
+/** Resolved from ACOR's own folder: a project could contain a package of the same name. */
 export function loadSeatbelt(
   starts: readonly string[] = [import.meta.dirname, dirname(process.execPath)],
 ): SandboxManager {
@@ -42,7 +42,7 @@ export function loadSeatbelt(
   }
   throw new AcorError(
     'E_SANDBOX_UNAVAILABLE',
-    `the package ${PACKAGE}, which makes sandboxes on macOS, is not installed`,
+    `the package ${PACKAGE}, which the sandbox on macOS needs, is not installed`,
     { hint: shellCommand(['npm', 'install', '--prefix', own ?? '.', PACKAGE]), next: [SEE_HEALTH] },
   );
 }

@@ -7,7 +7,7 @@ import type { SandboxProbe } from '../sandbox.ts';
 import { loadSeatbelt } from './seatbelt-package.ts';
 import { type Launch, tryOut } from './try-out.ts';
 
-/** Whether tools can be confined by seatbelt here, found out by doing it. */
+/** Tests whether Seatbelt can confine tools here, by running attacks in it. */
 export async function probeSeatbelt(launch: Launch): Promise<SandboxProbe> {
   if (process.platform !== 'darwin') return { available: false, detail: 'seatbelt is for macOS' };
   const outside = join(homedir(), `.acor-probe-${newSpanId()}`);

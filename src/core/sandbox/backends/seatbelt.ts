@@ -7,26 +7,26 @@ import { profileOf } from '../profile/profile.ts';
 import type { Confinement, SandboxBackend, SandboxLaunch, SandboxProbe, SandboxRequest } from '../sandbox.ts';
 import { loadSeatbelt, type SandboxManager, type SeatbeltConfig } from './seatbelt-package.ts';
 
-/** What every program of macOS reads before it is one. */
+/** The paths that every macOS program reads before its main function. */
 const SYSTEM = [
   ...['/System', '/bin', '/sbin', '/usr', '/Library/Apple', '/dev'],
   ...['/private/var/db/dyld', '/private/var/db/timezone', '/private/etc/localtime'],
 ];
 
-/** The package opens this to all that it starts. */
+/** The package makes this folder accessible to every program that it starts. */
 const SHARED = ['/tmp/claude', '/private/tmp/claude'];
 
 const FOR_SHELLS = /^(BASH.*|ENV|SHELLOPTS|PS4|IFS|CDPATH|DYLD_.*|LD_.*)$/;
 
-/** The probe confines a program before there is a probe. */
+/** The probe runs a program before a probe result exists. */
 const NOT_PROBED: SandboxProbe = { available: true, detail: '' };
 
-/** The hosts that this process opens: the package keeps one list for all that it starts. */
+/** The hosts that this process allows: the package has one list for all programs that it starts. */
 let openHosts: string | undefined;
 
 /**
- * macOS: `sandbox-exec`, with the profile that the optional package `@anthropic-ai/sandbox-runtime` makes of what a tool is given. The
- * translation is tested; it was never run on a Mac, and says so.
+ * macOS: `sandbox-exec` with a profile that the optional package `@anthropic-ai/sandbox-runtime` generates. The
+ * translation of permissions is tested, but the backend has never run on a Mac, and reports that.
  */
 export const seatbelt: SandboxBackend = {
   name: 'seatbelt',
@@ -78,8 +78,8 @@ export const seatbelt: SandboxBackend = {
 };
 
 /**
- * What a tool is given, in the words of the package: nothing is read but what is listed, and nothing else written. Folders of ACOR's own in
- * a granted one are left out by naming what lies beside them, since a denial there would take the workspace along.
+ * The permissions in the package's terms: only listed paths are readable or writable. ACOR's folders inside a granted
+ * folder are excluded by listing their siblings, because denying them would also deny the workspace.
  */
 export function seatbeltConfig(request: SandboxRequest): SeatbeltConfig {
   const paths = allowedPaths(profileOf(request, []));
@@ -96,7 +96,7 @@ export function seatbeltConfig(request: SandboxRequest): SeatbeltConfig {
   };
 }
 
-/** The words that start a tool: the package takes a shell line and returns one. */
+/** The command that starts a tool: the package takes and returns a shell command line. */
 export async function wrap(
   manager: SandboxManager,
   config: SeatbeltConfig,
@@ -109,7 +109,7 @@ export async function wrap(
   const { work } = folders;
   const line = `exec ${shellCommand(['/usr/bin/env', `TMPDIR=${work}`, `PATH=${path}`, ...argv])}`;
   const wrapped = await manager.wrapWithSandboxArgv(line, '/bin/bash', config, undefined, work, {
-    // In place of the command itself, which everybody could read there.
+    // An indirection, because every process can read the command line of another.
     commandId: runId,
   });
   const [program, ...words] = wrapped.argv;
@@ -118,7 +118,7 @@ export async function wrap(
   return [program, ...words];
 }
 
-/** Without what would act on the shell outside of the sandbox, through which the package starts a tool. */
+/** Without variables that change the behaviour of the shell, which runs outside of the sandbox. */
 export function harmless(env: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !FOR_SHELLS.test(name)));
 }
@@ -126,17 +126,17 @@ export function harmless(env: Readonly<Record<string, string>>): Record<string, 
 function otherHosts(): AcorError {
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
-    'under seatbelt all tools that one process of ACOR starts have the same hosts, and this tool asks for others',
-    { hint: 'Run it in a process of its own.', next: [SEE_HEALTH] },
+    'with seatbelt, all tools of one ACOR process share their allowed hosts, and this tool needs different ones',
+    { hint: 'Run it in a separate process.', next: [SEE_HEALTH] },
   );
 }
 
 function notWrapped(): AcorError {
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
-    'the package @anthropic-ai/sandbox-runtime has put no sandbox around the tool',
+    'the package @anthropic-ai/sandbox-runtime did not sandbox the tool',
     {
-      hint: 'Install the version that this one was written for: 0.0.83',
+      hint: 'Install the supported version: 0.0.83',
       next: [SEE_HEALTH],
     },
   );

@@ -8,32 +8,32 @@ import { listenTo } from '../../process/runtime-node.ts';
 import { canGiveUsers } from '../identity/can-give-users.ts';
 import type { LaunchOptions, SandboxLaunch, SandboxRequest } from '../sandbox.ts';
 
-/** A uid without an account, as every run of root's gets one. */
+/** A uid without an account, as every run of a root supervisor gets. */
 const NOBODY_IN_PARTICULAR = { uid: 61_184, gid: 61_184 };
 
-/** What became of a trial: what the program wrote, or what kept it from being started. */
+/** The outcome of a trial: the program's output, or why it did not start. */
 export interface Trial {
   output: string;
   rc: number | null;
   trouble: string | undefined;
 }
 
-/** What else a trial is given, and who looks at it. */
+/** Options and observers of a trial. */
 export interface TrialOptions {
   stdin?: number;
-  /** Hears of the first words that the program writes. */
+  /** Called with the first output of the program. */
   onOutput?(launch: SandboxLaunch): void;
-  /** Looks at the workspace when all is over. */
+  /** Checks the workspace after the trial. */
   inspect?(work: string): void;
 }
 
-/** Prepares the launch of one program in the sandbox that is probed. */
+/** Prepares the launch of one program in the probed sandbox. */
 export type Launch = (
   request: SandboxRequest,
   options: LaunchOptions,
 ) => SandboxLaunch | Promise<SandboxLaunch>;
 
-/** Starts a program in a sandbox, with every layer that a tool would get. */
+/** Starts a program in a sandbox with every layer that a tool would get. */
 export async function tryOut(
   launch: Launch,
   argv: SandboxRequest['argv'] = ['/bin/true'],
@@ -44,7 +44,7 @@ export async function tryOut(
   let started: SandboxLaunch | undefined;
   let said = '';
   try {
-    // Whatever its uid, the tool must be able to enter this folder.
+    // The tool's uid must be able to enter this folder.
     chmodSync(folder, 0o755);
     mkdirSync(work, { mode: 0o755 });
     const user = canGiveUsers() ? NOBODY_IN_PARTICULAR : null;

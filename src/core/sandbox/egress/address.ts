@@ -1,6 +1,9 @@
 import { isIP } from 'node:net';
 
-/** What an address leads to. Only what is `public` may be dialled without being named in the configuration. */
+/**
+ * The kind of network an address belongs to. Only a `public` address may be dialled without being named in the
+ * configuration.
+ */
 export type Reach =
   | 'public'
   | 'loopback'
@@ -13,9 +16,9 @@ export type Reach =
 
 type Ranges = readonly (readonly [prefix: string, bits: number, reach: Reach])[];
 
-/** The first that fits counts. */
+/** The first match counts. */
 const RANGES_4: Ranges = [
-  // Services of cloud machines that hand out their credentials; two of them have public-looking addresses.
+  // Metadata services of cloud machines, which give out credentials. Two of them have public-looking addresses.
   ['169.254.169.254', 32, 'metadata'],
   ['169.254.170.2', 32, 'metadata'],
   ['100.100.100.200', 32, 'metadata'],
@@ -28,7 +31,7 @@ const RANGES_4: Ranges = [
   ['100.64.0.0', 10, 'private'],
   ['169.254.0.0', 16, 'link-local'],
   ['224.0.0.0', 4, 'multicast'],
-  // Linux takes all of 0.0.0.0/8 for itself.
+  // Linux reserves all of 0.0.0.0/8.
   ['0.0.0.0', 8, 'reserved'],
   ['192.0.0.0', 24, 'reserved'],
   ['192.0.2.0', 24, 'reserved'],
@@ -48,7 +51,7 @@ const RANGES_6: Ranges = [
   ['fe80::', 10, 'link-local'],
   ['fec0::', 10, 'private'],
   ['ff00::', 8, 'multicast'],
-  // Everything else that is no global unicast, and the tunnels that carry an IPv4 address in theirs.
+  // Everything else that is not global unicast, and tunnels that contain an IPv4 address.
   ['2001::', 23, 'reserved'],
   ['2001:db8::', 32, 'reserved'],
   ['2002::', 16, 'reserved'],
@@ -57,10 +60,10 @@ const RANGES_6: Ranges = [
   ['::', 0, 'reserved'],
 ];
 
-/** IPv4 addresses written as IPv6 ones: mapped, compatible (deprecated), and translated by NAT64. */
+/** IPv4 addresses inside IPv6 ones: mapped, compatible (deprecated), and translated by NAT64. */
 const CARRIERS = ['::ffff:0:0', '::', '64:ff9b::'];
 
-/** Says what an address leads to. `own` are the addresses of this machine. */
+/** Classifies an address. `own` are the addresses of this machine. */
 export function reachOf(address: string, own: readonly string[] = []): Reach {
   const bits = bitsOf(address);
   const carried = carriedIpv4(bits);
@@ -72,7 +75,7 @@ export function reachOf(address: string, own: readonly string[] = []): Reach {
   return reach === 'public' && own.some((each) => bitsOf(each) === bits) ? 'own' : reach;
 }
 
-/** The one way in which an address is written here; undefined for anything else. Zones (`%eth0`) are refused. */
+/** The canonical form of an address; undefined for anything else. Zones (`%eth0`) are rejected. */
 export function canonicalAddress(text: string): string | undefined {
   if (text.includes('%')) return undefined;
   switch (isIP(text)) {
@@ -91,7 +94,7 @@ export function canonicalAddress(text: string): string | undefined {
 function carriedIpv4(bits: string): string | undefined {
   if (bits.length !== 128) return undefined;
   const isCarrier = CARRIERS.some((carrier) => bits.startsWith(bitsOf(carrier).slice(0, 96)));
-  // `::` and `::1` are addresses of their own.
+  // `::` and `::1` contain no IPv4 address.
   if (!isCarrier || /^0+[01]$/.test(bits)) return undefined;
   return bits
     .slice(96)
@@ -100,7 +103,7 @@ function carriedIpv4(bits: string): string | undefined {
     .join('.');
 }
 
-/** An address as its bits: 32 or 128 of them. */
+/** The 32 or 128 bits of an address. */
 function bitsOf(address: string): string {
   const byte = (value: number, width: number) => value.toString(2).padStart(width, '0');
   if (!address.includes(':')) {

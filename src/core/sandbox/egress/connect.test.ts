@@ -74,7 +74,7 @@ describe('dialling', () => {
     assert.deepEqual([other.came.kind, other.heard], ['refused', 0]);
   });
 
-  it('tells a failure from a refusal', async () => {
+  it('distinguishes a failure from a refusal', async () => {
     const failing = async () => {
       throw Object.assign(new Error('no'), { code: 'ENOTFOUND' });
     };
@@ -82,7 +82,7 @@ describe('dialling', () => {
     const { signal } = new AbortController();
     const came = await dial(plan, NAME, port, { resolve: failing, signal });
     assert.deepEqual(came, { kind: 'failed', why: 'ENOTFOUND' });
-    assert.deepEqual((await dialled([], [])).came, { kind: 'failed', why: 'it has no address' });
+    assert.deepEqual((await dialled([], [])).came, { kind: 'failed', why: 'the name has no address' });
   });
 
   it('ends with the run', async () => {

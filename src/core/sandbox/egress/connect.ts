@@ -11,18 +11,18 @@ import { covers } from './rule.ts';
 const TIMEOUT_MS = 10_000;
 const MAX_ADDRESSES = 4;
 
-/** What came of trying to reach a host: a connection, a refusal by the rules, or a failure of the network. */
+/** The result of a connection attempt: a connection, a refusal by the rules, or a network failure. */
 export type Dialled =
   | { kind: 'connected'; socket: Socket; address: string }
   | { kind: 'refused'; refusal: Refusal }
   | { kind: 'failed'; why: string };
 
-/** Finds the addresses of a name. */
+/** Resolves the addresses of a name. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 /**
- * Connects to a host that the rules allow. Its name is looked up once, each address is checked, and the very address that was checked is
- * dialled: a name that leads to one address now and to another a moment later gains nothing.
+ * Connects to an allowed host. It resolves the name once, checks each address, and dials exactly the checked address,
+ * so DNS rebinding has no effect.
  */
 export async function dial(
   plan: EgressPlan,
@@ -42,7 +42,7 @@ export async function dial(
   const open = checked.filter(({ address, reach }) => isOpen(plan, host, port, address, reach));
   const [first] = checked;
   if (open.length === 0) {
-    if (first === undefined) return { kind: 'failed', why: 'it has no address' };
+    if (first === undefined) return { kind: 'failed', why: 'the name has no address' };
     return { kind: 'refused', refusal: refusal(host, port, first) };
   }
   let why = '';
@@ -69,7 +69,10 @@ async function resolveBySystem(name: string): Promise<string[]> {
   return (await lookup(name, { all: true })).map(({ address }) => address);
 }
 
-/** A name opens what a network of one's own consists of; what is only ever an attack by name has to be opened by its address. */
+/**
+ * Allowing a name also allows private addresses behind it. An address that only an attack would put behind a name must
+ * be allowed by the address itself.
+ */
 function isOpen({ opened }: EgressPlan, host: Host, port: number, address: string, reach: Reach): boolean {
   if (reach === 'public') return true;
   const byAddress: Host = { kind: 'address', address };
@@ -130,5 +133,5 @@ function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
 }
 
 function timedOut(): Error {
-  return Object.assign(new Error('it took too long'), { code: 'ETIMEDOUT' });
+  return Object.assign(new Error('the connection timed out'), { code: 'ETIMEDOUT' });
 }

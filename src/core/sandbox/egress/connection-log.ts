@@ -1,14 +1,14 @@
 import { explainDenial, listEntry, type Remedy, remedySentence } from '../../policy/explain-denial.ts';
 import { type Host, nameOf, withPort } from './host.ts';
 
-/** What is reported of connections: one event per kind, and sums at the end. */
+/** Events about connections: one per kind, and sums at the end. */
 export type EgressNote =
   | { kind: 'allowed'; msg: string; host: string; port: number; address: string }
   | { kind: 'failed'; msg: string; host: string; port: number }
   | { kind: 'denied'; msg: string; host: string; port: number | null; address?: string; allow?: Remedy }
   | { kind: 'total'; msg: string; allowed: number; denied: number; failed: number; egress: EgressCount[] };
 
-/** The connections of one kind. Bytes are those of the tool: what it sent, and what it got. */
+/** The connections of one kind. Bytes are counted from the tool's side: sent and received. */
 export interface EgressCount {
   verdict: 'allowed' | 'failed' | 'denied';
   host: string;
@@ -19,10 +19,10 @@ export interface EgressCount {
   received_bytes: number;
 }
 
-/** A tool can make up as many hosts as it likes: of more kinds than this only the sums are kept. */
+/** A tool can invent any number of hosts, so beyond this number of kinds only sums are kept. */
 const MAX_KINDS = 100;
 
-/** Why something was not let through, in words, with what would let it. */
+/** Why a connection was refused, and the setting that would allow it. */
 export interface Refusal {
   host: string;
   port: number | null;
@@ -41,7 +41,7 @@ export class EgressJournal {
     this.#emit = emit;
   }
 
-  /** Returns where to add the bytes of the connection. */
+  /** Returns the object that counts the bytes of the connection. */
   allowed(host: string, port: number, address: string): EgressCount {
     const { count, isNew } = this.#count({ verdict: 'allowed', host, port, address });
     const msg = `network: connected to ${withPort(host, port)} (${address})`;
@@ -68,7 +68,7 @@ export class EgressJournal {
     });
   }
 
-  /** The run's connections are over. */
+  /** Reports the sums at the end of the run. */
   close(): void {
     const { allowed, denied, failed } = this.#sums;
     if (allowed + denied + failed === 0) return;
@@ -96,12 +96,12 @@ export class EgressJournal {
   }
 }
 
-/** The line of the manifest that would allow a host and port. */
+/** The manifest line that would allow a host and port. */
 export function inManifest(host: Host, port: number): Remedy {
   return explainDenial({ kind: 'host', host: nameOf(host), port });
 }
 
-/** The line of the configuration that opens what is not public. */
+/** The configuration line that allows an address that is not public. */
 export function inConfiguration(host: string, port: number): Remedy {
   return {
     file: '.acor/config.yaml',

@@ -87,7 +87,7 @@ describe('what a tool asks of the network', () => {
 });
 
 describe('the journal of a run’s connections', () => {
-  it('tells of each kind once, counts the rest, and gives the sums', () => {
+  it('reports each kind once, counts the rest, and reports the sums', () => {
     const notes: EgressNote[] = [];
     const journal = new EgressJournal((note) => notes.push(note));
     for (let n = 0; n < 1000; n++) {
@@ -106,7 +106,7 @@ describe('the journal of a run’s connections', () => {
     });
   });
 
-  it('has nothing to tell of a run without any', () => {
+  it('reports nothing for a run without connections', () => {
     const notes: EgressNote[] = [];
     new EgressJournal((note) => notes.push(note)).close();
     assert.deepEqual(notes, []);

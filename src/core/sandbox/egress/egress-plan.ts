@@ -3,21 +3,21 @@ import { canonicalAddress, reachOf } from './address.ts';
 import { readHost, withPort } from './host.ts';
 import { covers, type EgressRule, isNamed, readRule } from './rule.ts';
 
-/** More listeners than this take too long to make. */
+/** More listeners would take too long to create. */
 const MAX_RULES = 200;
 
-/** What a tool may reach, as the manifest and the configuration have it. */
+/** The hosts that a tool may access, from its manifest and the configuration. */
 export interface EgressPlan {
   rules: readonly EgressRule[];
-  /** What the configuration opens beyond public addresses (`security.allow_private_egress`). */
+  /** Non-public addresses that the configuration allows (`security.allow_private_egress`). */
   opened: readonly EgressRule[];
-  /** Addresses of names that are not looked up (`security.egress_hosts`), by canonical name. */
+  /** Fixed addresses of names (`security.egress_hosts`), by canonical name. */
   hosts: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads what a tool asks for. Throws E_MANIFEST_INVALID or E_CONFIG_INVALID with all entries that cannot be read, and E_POLICY_DENIED for
- * addresses that would be refused whenever they are dialled.
+ * Parses a tool's egress rules. Throws E_MANIFEST_INVALID or E_CONFIG_INVALID with all invalid entries, and
+ * E_POLICY_DENIED for addresses that would always be refused.
  */
 export function planEgress(
   tool: string,
@@ -51,7 +51,7 @@ function readHosts(hosts: Readonly<Record<string, string>>): ReadonlyMap<string,
   );
 }
 
-/** A literal address is known to be refused before anything is started. */
+/** A literal address can be refused before the run starts. */
 function isClosed(rule: EgressRule, { opened }: EgressPlan): boolean {
   if (!isNamed(rule) || rule.host.kind !== 'address') return false;
   const { host, port } = rule;
@@ -61,7 +61,7 @@ function isClosed(rule: EgressRule, { opened }: EgressPlan): boolean {
 function unreadable(tool: string, bad: readonly string[]): AcorError {
   return new AcorError(
     'E_MANIFEST_INVALID',
-    `permissions.network.egress_allow of tool '${tool}' names what is no host:port: ${bad.join(', ')}`,
+    `permissions.network.egress_allow of tool '${tool}' contains entries that are not host:port: ${bad.join(', ')}`,
     {
       hint: 'Write a name or an address with a port: api.example.com:443, 192.0.2.7:5432, [2001:db8::7]:443; or *.example.com:443 for all names below a domain. A port is 1 to 65535 or *.',
       details: { entries: bad },
@@ -72,7 +72,7 @@ function unreadable(tool: string, bad: readonly string[]): AcorError {
 function unreadableOpening(bad: readonly string[]): AcorError {
   return new AcorError(
     'E_CONFIG_INVALID',
-    `security.allow_private_egress names what is no host:port: ${bad.join(', ')}`,
+    `security.allow_private_egress contains entries that are not host:port: ${bad.join(', ')}`,
     { hint: 'Write host:port, such as db.internal:5432 or 10.1.2.3:443.', details: { entries: bad } },
   );
 }
@@ -88,7 +88,7 @@ function unreadableHost(name: string, address: string): AcorError {
 function tooMany(tool: string, count: number): AcorError {
   return new AcorError(
     'E_MANIFEST_INVALID',
-    `permissions.network.egress_allow of tool '${tool}' has ${count} entries; at most ${MAX_RULES} can be opened`,
+    `permissions.network.egress_allow of tool '${tool}' has ${count} entries; at most ${MAX_RULES} are allowed`,
     { hint: 'Use *.example.com:443 for the names below a domain.' },
   );
 }
@@ -101,7 +101,7 @@ function closedAddresses(tool: string, rules: readonly EgressRule[]): AcorError 
     'E_POLICY_DENIED',
     `tool '${tool}' asks for addresses that are not public: ${names.join(', ')}`,
     {
-      hint: `If it may reach them, write in .acor/config.yaml, under security.allow_private_egress: ${names.map((name) => `- '${name}'`).join(' ')}`,
+      hint: `To allow these hosts, write in .acor/config.yaml, under security.allow_private_egress: ${names.map((name) => `- '${name}'`).join(' ')}`,
       details: { addresses: names },
     },
   );

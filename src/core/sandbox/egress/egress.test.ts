@@ -49,7 +49,7 @@ describe(`a tool that names its hosts, for ${isRoot ? 'root' : 'an ordinary user
     return inside;
   }
 
-  it('reaches a host by its name, and is told apart in what is recorded', async () => {
+  it('reaches a host by its name, which the log records', async () => {
     const { lines, notes } = await python(bubblewrap, `reach('api.test', ${port}, 'reached')`);
     assert.deepEqual(lines, ['reached']);
     const [first, total] = notes;
@@ -153,7 +153,7 @@ for to in ['127.0.0.1', '127.1.0.1', '192.0.2.1']:
       }
     });
 
-    it('a name server through the names that it looks up, and is told which line would allow them', async () => {
+    it('a name server through the names that it looks up, and the log names the line that would allow them', async () => {
       const { lines, notes } = await python(
         bubblewrap,
         `
@@ -242,12 +242,12 @@ except Exception as e: say('harm')`,
     const request = allowing([`api.test:${port}`]);
     const asked = await rig.start(
       bubblewrap,
-      'trap "echo told; exit 9" TERM; echo ready; while :; do sleep 0.01; done',
+      'trap "echo asked; exit 9" TERM; echo ready; while :; do sleep 0.01; done',
       { request },
     );
     await until(() => asked.stdout() === 'ready\n');
     asked.tree.signal('SIGTERM');
-    assert.deepEqual([(await asked.ended).exit.rc, asked.stdout()], [9, 'ready\ntold\n']);
+    assert.deepEqual([(await asked.ended).exit.rc, asked.stdout()], [9, 'ready\nasked\n']);
     const deaf = await rig.start(bubblewrap, "trap '' TERM; (setsid sleep 600 &); echo ready; sleep 600", {
       request,
     });
@@ -303,7 +303,7 @@ except ConnectionResetError: say('reset')`,
     }
   });
 
-  it('is not started when nobody takes over what listens for it', async () => {
+  it('is not started when no supervisor takes its listening sockets', async () => {
     const trace = join(rig.writable, 'trace');
     const run = rig.bash(bubblewrap, `touch ${trace}`, {
       request: allowing([`api.test:${port}`]),

@@ -1,20 +1,21 @@
 import { type Architecture, numberOf } from '../seccomp/system-calls.ts';
 import type { EgressLayout } from './layout.ts';
 
-/** What the entry does: which network it is in, and what it becomes. */
+/** The parameters of the entry: its network, and the command that it executes. */
 export interface EntrySteps {
   layout: EgressLayout;
-  /** Root makes the network itself; for an ordinary user an outer bubblewrap has made it. */
+  /** Root creates the network itself; for other users an outer bubblewrap has created it. */
   makesNetwork: boolean;
   argv: readonly string[];
 }
 
 /**
- * The script that goes before a sandbox with a way out: in a network of its own it makes the listening sockets, hands them to the supervisor
- * and becomes the sandbox once that has taken them all. Nothing of it stays: neither a process nor a descriptor that a tool could get at.
+ * The script that runs before a sandbox with egress. In a separate network it creates the listening sockets, sends them
+ * to the supervisor, and executes the sandbox once the supervisor has received all. It leaves no process and no
+ * descriptor for the tool.
  *
- * The sockets go over the channel that both runtimes have for their child processes, in their own words (`NODE_HANDLE`), which is
- * the one way in which either takes a socket from another process.
+ * The sockets travel over the IPC channel that both runtimes have for child processes, in that channel's format
+ * (`NODE_HANDLE`): the only way in which either runtime accepts a socket from another process.
  */
 export function entryScript({ layout, makesNetwork, argv }: EntrySteps, architecture: Architecture): string {
   const call = (name: string) => numberOf(name, architecture);
@@ -30,7 +31,7 @@ export function entryScript({ layout, makesNetwork, argv }: EntrySteps, architec
 
 function hexOf(address: string): string {
   if (!address.includes(':')) return Buffer.from(address.split('.').map(Number)).toString('hex');
-  // Canonical addresses hold no IPv4 part.
+  // A canonical address has no IPv4 part.
   const [head = '', tail] = address.split('::');
   const groups = (text: string) => (text === '' ? [] : text.split(':'));
   const [first, last] = [groups(head), groups(tail ?? '')];

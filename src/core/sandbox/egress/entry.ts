@@ -9,7 +9,7 @@ import { entryScript } from './entry-script.ts';
 import { EgressGateway } from './gateway.ts';
 import { type EgressLayout, layOut } from './layout.ts';
 
-/** A network with a root of its own, which the tool, in a further namespace of users, is not. */
+/** A network namespace with a root user. The tool runs in a further user namespace without that root. */
 const OUTER = [
   ...[
     '--unshare-user',
@@ -22,23 +22,23 @@ const OUTER = [
     '--cap-drop',
     'ALL',
   ],
-  // To map the user further inwards, to listen on low ports, and to have the addresses of hosts that are named by theirs.
+  // Capabilities to map users, to listen on low ports, and to add the addresses for named hosts.
   ...['CAP_SETFCAP', 'CAP_NET_BIND_SERVICE', 'CAP_NET_ADMIN'].flatMap((name) => ['--cap-add', name]),
   ...['--dev-bind', '/', '/'],
 ];
 
-/** A bubblewrap that is to be started in a network with a way out. */
+/** A bubblewrap that is to be started in a network with egress. */
 export interface Entrance {
   argv: readonly [string, ...string[]];
-  /** To be given to it after all the others. */
+  /** The descriptors to append after all others. */
   fd: number;
   hear: HearChild;
-  /** How many processes more there are around the tool. */
+  /** The number of additional processes around the tool. */
   sandboxProcessDepth: number;
   close(): void;
 }
 
-/** What a tool may reach, laid out, for bubblewrap to be started in. */
+/** Prepares the tool's network so that bubblewrap can be started in it. */
 export class EgressEntry {
   readonly layout: EgressLayout;
   readonly #plan: EgressPlan;
@@ -48,7 +48,7 @@ export class EgressEntry {
     this.layout = layOut(plan);
   }
 
-  /** `fd` is the number under which the process will have the descriptor. */
+  /** `fd` is the number of the descriptor in the started process. */
   enter(
     argv: readonly string[],
     fd: number,
@@ -68,7 +68,7 @@ export class EgressEntry {
   }
 }
 
-/** The words are those of the entry's script: a place with each socket, and `go` once all are taken. */
+/** Messages of the entry script: an index with each socket; the answer is `go` after the last one. */
 function takeOver(gateway: EgressGateway, message: unknown, socket: unknown): 'go' | undefined {
   const { place } = message as { place: number };
   return gateway.take(socket as Server, place) ? 'go' : undefined;

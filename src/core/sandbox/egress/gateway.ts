@@ -10,12 +10,12 @@ import { answerProxy } from './proxy.ts';
 import type { NamedRule } from './rule.ts';
 import { relay } from './tunnel.ts';
 
-/** At once, for one run. What waits on either side of a connection is bounded, so this bounds the memory, too. */
+/** Concurrent connections of one run. The buffers of each connection are bounded, so this bounds the memory. */
 const MAX_CONNECTIONS = 256;
 
 /**
- * The way out of a tool's network, for one run. It owns the listening sockets in there: whatever the tool connects to ends here, in the
- * supervisor, which decides, dials, and carries the bytes.
+ * The egress gateway of one run. It owns the listening sockets in the tool's network. Every connection of the tool ends
+ * here, in the supervisor, which decides, dials and transfers the bytes.
  */
 export class EgressGateway implements WayOut {
   readonly plan: EgressPlan;
@@ -32,7 +32,7 @@ export class EgressGateway implements WayOut {
     this.journal = new EgressJournal(emit);
   }
 
-  /** Takes over a listening socket, by its place in the layout. True when it was the last one. */
+  /** Registers a listening socket by its index in the layout. True for the last one. */
   take(server: Server, place: number): boolean {
     const listener = this.layout.listeners[place];
     if (listener === undefined || this.#end.signal.aborted) {
@@ -40,7 +40,7 @@ export class EgressGateway implements WayOut {
       return false;
     }
     this.#servers.push(server);
-    // Nothing is read before the other side wants it, and the end of one half is not that of the other.
+    // Read only on demand (backpressure), and keep one half open when the other ends.
     Object.assign(server, { allowHalfOpen: true, pauseOnConnect: true });
     server.on('error', () => {});
     server.on('connection', (inner) => this.#accept(inner, listener));
@@ -100,7 +100,7 @@ export class EgressGateway implements WayOut {
   async #connect(inner: Socket, { host, port }: NamedRule): Promise<void> {
     const reached = await this.reach(host, port);
     if (reached.kind === 'connected') this.carry(inner, reached);
-    // In an unknown protocol nothing else can be said.
+    // In an unknown protocol, a reset is the only possible answer.
     else inner.resetAndDestroy();
   }
 }

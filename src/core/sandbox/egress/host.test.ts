@@ -73,7 +73,7 @@ describe('a host', () => {
 });
 
 describe('an address', () => {
-  it('is told by where it leads', () => {
+  it('is classified by its network', () => {
     const known: Record<Reach, string[]> = {
       public: ['8.8.8.8', '172.32.0.1', '100.128.0.1', '2600::1', '64:ff9b::808:808'],
       loopback: ['127.0.0.1', '127.255.255.254', '::1', '::ffff:127.0.0.1', '64:ff9b::7f00:1'],

@@ -1,15 +1,15 @@
 import { domainToASCII } from 'node:url';
 import { canonicalAddress } from './address.ts';
 
-/** Whom a tool wants to talk to, in the one form in which it is decided on: lower case, punycode, no final dot. */
+/** A host in canonical form for decisions: lower case, punycode, no trailing dot. */
 export type Host = { kind: 'name'; name: string } | { kind: 'address'; address: string };
 
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const MAX_NAME_LENGTH = 253;
 
 /**
- * Reads a host as people and programs write it. Undefined for whatever could mean one thing to this check and another
- * to a resolver: a NUL byte, a user's name, a final dot, an address in decimal, octal or hex, a zone.
+ * Parses a host. Undefined for any text that this check and a resolver could read differently: a NUL byte, a user name,
+ * a trailing dot, an address in decimal, octal or hex notation, a zone.
  */
 export function readHost(text: string): Host | undefined {
   if (text.startsWith('[')) {
@@ -18,7 +18,7 @@ export function readHost(text: string): Host | undefined {
   }
   if (text.includes(':')) return undefined;
   const isAscii = /^[!-~]+$/.test(text);
-  // What these make of a name depends on who reads it.
+  // Resolvers differ in how they read these characters.
   if (!isAscii && !/^[\p{L}\p{M}\p{N}.-]+$/u.test(text)) return undefined;
   const name = isAscii ? text.toLowerCase() : domainToASCII(text);
   // Some standard libraries read a last label of digits as a number, and the number as an address.
@@ -28,13 +28,13 @@ export function readHost(text: string): Host | undefined {
   return isName ? { kind: 'name', name } : undefined;
 }
 
-/** Reads a port in decimal, without a sign or leading zeros. */
+/** Parses a decimal port without a sign or leading zeros. */
 export function readPort(text: string): number | undefined {
   const port = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
   return port > 0 && port <= 65_535 ? port : undefined;
 }
 
-/** Reads `host:port`. */
+/** Parses `host:port`. */
 export function readHostAndPort(text: string): { host: Host; port: number } | undefined {
   const colon = text.lastIndexOf(':');
   const host = readHost(text.slice(0, colon));
@@ -42,12 +42,12 @@ export function readHostAndPort(text: string): { host: Host; port: number } | un
   return host === undefined || port === undefined ? undefined : { host, port };
 }
 
-/** Without brackets, as resolvers and sockets take it. */
+/** Without brackets, for resolvers and sockets. */
 export function nameOf(host: Host): string {
   return host.kind === 'name' ? host.name : host.address;
 }
 
-/** As a manifest would name it. */
+/** In the notation of a manifest. */
 export function withPort(host: string, port: number | string): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

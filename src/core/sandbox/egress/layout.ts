@@ -2,19 +2,19 @@ import type { EgressPlan } from './egress-plan.ts';
 import { nameOf } from './host.ts';
 import { coversHost, isNamed, type NamedRule } from './rule.ts';
 
-/** A listening socket in the network of a tool, and what stands behind it. */
+/** A listening socket in the network of a tool, and its purpose. */
 export interface Listener {
   address: string;
   port: number;
   serves: NamedRule | 'proxy' | 'names';
 }
 
-/** What a tool finds in its network: who listens where, and how names lead there. */
+/** The content of a tool's network: its listeners, and how names resolve to them. */
 export interface EgressLayout {
   listeners: readonly Listener[];
-  /** Addresses that its loopback device does not have by itself. */
+  /** Additional addresses of its loopback device. */
   addresses: readonly string[];
-  /** The addresses that stand for names in there. */
+  /** The addresses that replace names there. */
   aliases: ReadonlyMap<string, string>;
   hostsFile: string;
   resolverFile: string;
@@ -23,11 +23,11 @@ export interface EgressLayout {
 
 const PROXY_ADDRESS = '127.0.0.1';
 const FIRST_PROXY_PORT = 3128;
-/** Asked for every name that is not in the hosts file. */
+/** Answers queries for names that are not in the hosts file. */
 const NAMES_ADDRESS = '127.1.255.53';
 const NAMES_PORT = 53;
 
-/** Gives each named host an address of its own in 127.1.0.0/16, which names it whatever protocol is spoken. */
+/** Gives each named host a separate address in 127.1.0.0/16, which identifies the host in any protocol. */
 export function layOut({ rules }: EgressPlan): EgressLayout {
   const named = rules.filter(isNamed);
   const literals = new Set(named.flatMap(({ host }) => (host.kind === 'address' ? [host.address] : [])));
@@ -59,13 +59,13 @@ export function layOut({ rules }: EgressPlan): EgressLayout {
     addresses: [...literals].filter((address) => !address.startsWith('127.') && address !== '::1'),
     aliases,
     hostsFile: hostsFile(aliases),
-    // By TCP, because a listener can be passed to another process and a datagram socket cannot.
+    // TCP only: a listening TCP socket can be passed to another process, a datagram socket cannot.
     resolverFile: `nameserver ${NAMES_ADDRESS}\noptions use-vc timeout:1 attempts:1\n`,
     env: proxyEnvironment(`http://${PROXY_ADDRESS}:${proxyPort}`, rules, named),
   };
 }
 
-/** `a.test:443` may be written twice, in capitals or not. */
+/** Different spellings of `a.test:443` count once. */
 function withoutDoubles(listeners: readonly Listener[]): Listener[] {
   const key = ({ address, port }: Listener) => `${address} ${port}`;
   return [...new Map(listeners.map((each) => [key(each), each])).values()];
@@ -78,14 +78,15 @@ function hostsFile(aliases: ReadonlyMap<string, string>): string {
   return `127.0.0.1 localhost sandbox\n::1 localhost\n${lines.join('')}`;
 }
 
-/** Programs that honour these variables use the proxy for all but the named hosts; the proxy's refusal says why. */
+/** Programs that honour these variables use the proxy for all other hosts, because its refusal contains the reason. */
 function proxyEnvironment(
   url: string,
   rules: EgressPlan['rules'],
   named: readonly NamedRule[],
 ): Record<string, string> {
   const wide = rules.filter((rule) => !isNamed(rule));
-  // To most programs `example.com` means the names below it, too: where some of those need the proxy, it goes there with them.
+  // Most programs treat `example.com` in NO_PROXY as including its subdomains. If some of these need the proxy, the
+  // host uses the proxy too.
   const isDirect = ({ host }: NamedRule) =>
     !wide.some(
       ({ host: other }) =>

@@ -13,8 +13,8 @@ const RECURSION_OFFERED = 0x0080;
 const NO_SUCH_NAME = 3;
 
 /**
- * One connection to the name server of a tool's network. It knows the names of the rules and nothing else, and forwards no query: a name that
- * it does not know is reported and refused. So a tool cannot exfiltrate data in the names that it looks up.
+ * One connection to the DNS server of a tool's network. It knows only the names of the rules and forwards no query; an
+ * unknown name is reported and refused. So a tool cannot exfiltrate data through DNS queries.
  */
 export function answerNames(inner: Socket, way: WayOut): void {
   let pending = Buffer.alloc(0);
@@ -22,7 +22,7 @@ export function answerNames(inner: Socket, way: WayOut): void {
     pending = Buffer.concat([pending, chunk]);
     for (let query = firstQuery(); query !== undefined; query = firstQuery()) {
       const reply = query === 'malformed' ? undefined : replyTo(query, way);
-      // One that asks and does not read the answers is let go, too.
+      // Closes a connection whose client asks without reading the answers.
       if (reply === undefined || !inner.write(reply)) {
         inner.destroy();
         return;
@@ -43,7 +43,7 @@ export function answerNames(inner: Socket, way: WayOut): void {
   }
 }
 
-/** The reply, with its length in front; undefined for what is no query of one name. */
+/** The reply with its length prefix; undefined for anything that is not a query of one name. */
 function replyTo(query: Buffer, way: WayOut): Buffer | undefined {
   const question = readQuestion(query);
   if (question === undefined) return undefined;
@@ -73,7 +73,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   let at = HEADER_BYTES;
   for (;;) {
     const length = query[at];
-    // Nor is there anything that a name could point back to.
+    // PTR records do not exist either.
     if (!isQuery || length === undefined || length > 63) return undefined;
     at += 1 + length;
     if (length === 0) break;
@@ -96,7 +96,7 @@ function reportOf(host: Host | undefined, { plan, journal }: WayOut): void {
       wide === undefined
         ? 'it is not in egress_allow'
         : `'${wide.text}' goes through the proxy alone, which the tool finds in HTTPS_PROXY; without it a name has to be named`,
-    // The port is not known yet; this is the one that it is most often.
+    // DNS has no port; assume the usual one.
     allow: inManifest(host, wide?.port ?? 443),
   });
 }

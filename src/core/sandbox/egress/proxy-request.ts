@@ -1,25 +1,25 @@
 import { type Host, nameOf, readHostAndPort, withPort } from './host.ts';
 
-/** What a client asks of the proxy: a tunnel, or one request to be passed on, with the head that the host is to get. */
+/** A client's request to the proxy: a tunnel, or one forwarded request with the head for the host. */
 export type ProxyRequest =
   | { kind: 'tunnel'; host: Host; port: number }
   | { kind: 'forward'; host: Host; port: number; head: string };
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** They are between the client and the proxy alone. */
+/** Hop-by-hop headers. */
 const HOP_BY_HOP = ['connection', 'proxy-connection', 'proxy-authorization', 'keep-alive', 'te', 'upgrade'];
 
 /**
- * Reads the head of a request, without its last empty line, one character a byte. A text says what is wrong with it. Strict, because what
- * this reads in one way and a server in another way would be let through to the wrong place.
+ * Parses the head of a request without its last empty line, one character per byte. Returns a message for an invalid
+ * head. It is strict, because a head that a server reads differently could reach the wrong host.
  */
 export function readProxyRequest(head: string): ProxyRequest | string {
-  if (/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/.test(head)) return 'it holds control characters';
+  if (/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/.test(head)) return 'it contains control characters';
   const lines = head.split('\r\n');
-  if (lines.some((line) => /[\r\n]/.test(line))) return 'its lines do not end as they must';
+  if (lines.some((line) => /[\r\n]/.test(line))) return 'its lines do not end with CRLF';
   const [first = '', ...rest] = lines;
   const [, method, target, version] = /^(\S+) ([!-~]+) (HTTP\/1\.[01])$/.exec(first) ?? [];
-  if (method === undefined || !TOKEN.test(method)) return 'its first line is no request of HTTP/1';
+  if (method === undefined || !TOKEN.test(method)) return 'its first line is not an HTTP/1 request';
   const headers = rest.map((line) => /^([^:]+):[ \t]*(.*?)[ \t]*$/.exec(line));
   if (headers.some((header) => header === null || !TOKEN.test(header[1]!))) return 'a header is malformed';
   const fields = headers.map((header) => [header![1]!, header![2]!] as const);
@@ -37,17 +37,17 @@ function readForward(
   fields: readonly (readonly [name: string, value: string])[],
 ): ProxyRequest | string {
   const [, authority, path] = /^http:\/\/([^/?#]+)([/?][^#]*)?$/i.exec(target) ?? [];
-  if (authority === undefined) return 'it names no http:// address; for https:// a client asks with CONNECT';
+  if (authority === undefined) return 'its target is not an http:// address; for https:// use CONNECT';
   const where = readAuthority(authority);
-  if (where === undefined) return 'it names no host';
+  if (where === undefined) return 'it has no host';
   const values = (name: string) =>
     fields.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value);
   const hosts = values('host');
   const isSame = hosts.every((text) => sameAs(readAuthority(text), where));
-  if (hosts.length > 1 || !isSame) return 'its Host is not the host of its address';
-  // Two lengths are how one request is made to look like two.
+  if (hosts.length > 1 || !isSame) return 'its Host header differs from its address';
+  // Two lengths enable request smuggling.
   const lengths = [...values('content-length'), ...values('transfer-encoding')];
-  if (lengths.length > 1) return 'it has more than one length';
+  if (lengths.length > 1) return 'it has more than one length header';
   const dropped = [...HOP_BY_HOP, 'host', ...values('connection').flatMap(listed)];
   const kept = fields.filter(([name]) => !dropped.includes(name.toLowerCase()));
   const { host, port } = where;

@@ -11,8 +11,8 @@ const HEAD_TIMEOUT_MS = 10_000;
 const END_OF_HEAD = '\r\n\r\n';
 
 /**
- * One connection to the proxy that programs find in HTTP_PROXY and HTTPS_PROXY: a tunnel, or one request that is passed on. What comes
- * after it goes to the same host, whatever it says.
+ * One connection to the proxy of HTTP_PROXY and HTTPS_PROXY: a tunnel, or one forwarded request. All further bytes go
+ * to the same host.
  */
 export function answerProxy(inner: Socket, way: WayOut): void {
   let head = Buffer.alloc(0);
@@ -66,7 +66,7 @@ export function answerProxy(inner: Socket, way: WayOut): void {
     way.journal.denied({
       host: 'proxy',
       port: null,
-      why: `the proxy was asked for something it does not do: ${why}`,
+      why: `the proxy rejected an invalid request: ${why}`,
     });
     answer(status, why);
   }
@@ -80,7 +80,7 @@ export function answerProxy(inner: Socket, way: WayOut): void {
       'Connection: close',
     ];
     inner.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-    // What the client still says is not wanted, but unread it would take the answer away from it.
+    // Drain the client's remaining data; unread data would reset the connection before the client reads the answer.
     inner.resume();
     inner.setTimeout(HEAD_TIMEOUT_MS, () => inner.destroy());
   }

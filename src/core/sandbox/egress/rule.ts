@@ -1,16 +1,16 @@
 import { type Host, nameOf, readHost, readPort } from './host.ts';
 
-/** An entry of `egress_allow`, or of the addresses that the configuration opens. A null port is any. */
+/** An entry of `egress_allow`, or of the configured addresses. A null port means any port. */
 export interface EgressRule {
   text: string;
   host: Host | { kind: 'any' } | { kind: 'below'; domain: string };
   port: number | null;
 }
 
-/** An entry that names one host and one port: it needs no proxy. */
+/** An entry with exactly one host and port, which needs no proxy. */
 export type NamedRule = EgressRule & { host: Host; port: number };
 
-/** Reads `host:port`, `*.domain:port`, `host:*`, or `*`. Undefined for anything that could be read in two ways. */
+/** Parses `host:port`, `*.domain:port`, `host:*`, or `*`. Undefined for an ambiguous text. */
 export function readRule(text: string): EgressRule | undefined {
   if (text === '*') return { text, host: { kind: 'any' }, port: null };
   const colon = text.lastIndexOf(':');
@@ -30,13 +30,15 @@ export function isNamed(rule: EgressRule): rule is NamedRule {
   return (rule.host.kind === 'name' || rule.host.kind === 'address') && rule.port !== null;
 }
 
-/** Whether a rule allows a host and a port. `*.domain` is every name below the domain, and not the domain itself. */
+/**
+ * Whether a rule allows a host and a port. `*.domain` matches every name below the domain, but not the domain itself.
+ */
 export function covers({ host: wanted, port: wantedPort }: EgressRule, host: Host, port: number): boolean {
   if (wantedPort !== null && wantedPort !== port) return false;
   return coversHost(wanted, host);
 }
 
-/** The same, whatever the port. */
+/** The same for any port. */
 export function coversHost(wanted: EgressRule['host'], host: Host): boolean {
   switch (wanted.kind) {
     case 'any':

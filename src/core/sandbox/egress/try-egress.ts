@@ -7,7 +7,10 @@ import { planEgress } from './egress-plan.ts';
 const NAME = 'health.test';
 const WORD = 'through';
 
-/** Lets a tool reach one server of this machine, and no other. Returns what kept it from that, or undefined when it did. */
+/**
+ * Checks that a tool reaches exactly one allowed server of this machine. Returns the failure, or undefined when it
+ * works.
+ */
 export async function tryEgress(backend: SandboxBackend, probe: SandboxProbe): Promise<string | undefined> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -20,7 +23,7 @@ export async function tryEgress(backend: SandboxBackend, probe: SandboxProbe): P
     allow_private_egress: [allowed],
     egress_hosts: { [NAME]: '127.0.0.1' },
   });
-  // The machine's own loopback address, and the one that stands for the name.
+  // The machine's own loopback address, and the address that replaces the name.
   const script = ['127, 0, 0, 1', '127, 1, 0, 1']
     .map((at) => `socket(S, 2, 1, 0); print <S> if connect(S, pack("S n C4 x8", 2, ${port}, ${at}));`)
     .join(' ');

@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net';
 
-/** Bytes as the tool sees them, counted while they go. */
+/** Bytes from the tool's point of view, counted during the transfer. */
 export interface TransferCounts {
   sent_bytes: number;
   received_bytes: number;
 }
 
 /**
- * Carries bytes between the tool and the host, each way until its own end: a side that has said all it has to say still gets the
- * answer. Neither side is read faster than the other side accepts.
+ * Transfers bytes between the tool and the host. Each direction ends separately, so a side that has sent everything
+ * still gets the answer. Backpressure: neither side is read faster than the other accepts.
  */
 export function relay(inner: Socket, outer: Socket, carried: TransferCounts): void {
   endTogether(inner, outer);
@@ -23,9 +23,9 @@ export function relay(inner: Socket, outer: Socket, carried: TransferCounts): vo
   outer.pipe(inner);
 }
 
-/** A connection that was cut is cut on the other side, too: an end would make a half of an answer look like the whole. */
+/** Reset the other side too: a normal end would make a truncated answer look complete. */
 function endTogether(socket: Socket, other: Socket): void {
-  // Whatever went wrong, `close` comes after it.
+  // `close` always follows an error.
   socket.on('error', () => {});
   const onClose = () => {
     if (!socket.readableEnded || !socket.writableFinished) other.resetAndDestroy();

@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
 
-/** What the kernel can limit for a group of processes as a whole (cgroups). */
+/** The cgroup controllers that can limit all processes of a tool together. */
 export type Controller = 'memory' | 'pids';
 
-/** A folder in which this process may make groups of its own. */
+/** A folder in which this process may create cgroups. */
 export interface GroupPlace {
   version: 1 | 2;
   controllers: readonly Controller[];
@@ -18,20 +18,21 @@ export interface GroupFacts {
   /** /proc/self/cgroup */
   own: string;
   uid: number;
-  /** The owner of a folder, or undefined when it is not there. */
+  /** The owner of a folder, or undefined when it does not exist. */
   ownerOf(folder: string): number | undefined;
-  /** What a group of version 2 can limit: its `cgroup.controllers`. */
+  /** The controllers of a version 2 cgroup: its `cgroup.controllers`. */
   controllersOf(folder: string): string;
 }
 
-/** Made by ACOR: its groups lie in it, so that they can be recognised. */
+/** The parent cgroup that ACOR creates, so that its cgroups are recognisable. */
 const PARENT = 'acor';
-/** Supervisors move here where a group may hold either processes or other groups (version 2). */
+/** Supervisors move here, because a version 2 cgroup contains either processes or other cgroups. */
 export const SUPERVISORS = 'supervisors';
 
 /**
- * Where groups can be had. A group into which another program has put this process is left as it is, and no tool leaves it: groups are only made at
- * the root of a hierarchy, for root, and in a group that has been handed to this user (such as one of `systemd-run --user -p Delegate=yes`).
+ * The places where ACOR may create cgroups: at the root of a hierarchy, for root, and in a cgroup that is delegated to
+ * this user (such as `systemd-run --user -p Delegate=yes`). A cgroup that another program chose for this process stays
+ * unchanged, and no tool leaves it.
  */
 export function groupPlaces(facts: GroupFacts = factsHere()): GroupPlace[] {
   const own = facts.own.split('\n').map((line) => /^\d+:([^:]*):(.*)$/.exec(line));
@@ -53,7 +54,10 @@ export function groupPlaces(facts: GroupFacts = factsHere()): GroupPlace[] {
   });
 }
 
-/** Those worth their cost: a sandbox counts processes for each run by itself, so that there a group is made for the sake of the memory alone. */
+/**
+ * The controllers worth their cost. A sandbox already counts processes per run, so with a sandbox only the memory
+ * controller is used.
+ */
 export function usefulGroups(tier: number): GroupPlace[] {
   if (process.platform !== 'linux') return [];
   const places = groupPlaces();
@@ -67,7 +71,7 @@ interface GroupMount {
   controllers: Controller[];
 }
 
-/** One line a mount: number, parent, device, root, place, options, … - kind, source, options. */
+/** One line per mount: number, parent, device, root, place, options, … - kind, source, options. */
 function mountsOf(text: string): GroupMount[] {
   return text.split('\n').flatMap((line): GroupMount[] => {
     const [left, right] = line.split(' - ');
@@ -80,7 +84,7 @@ function mountsOf(text: string): GroupMount[] {
   });
 }
 
-/** The path of a group below the mount; without the part that is ACOR's own, of a supervisor that another one has started. */
+/** The path of a cgroup below the mount, without the part that an outer supervisor of ACOR added. */
 function withinMount(group: string, root: string): string | undefined {
   const below =
     root === '/'

@@ -30,7 +30,7 @@ function places(facts: Partial<GroupFacts>) {
 }
 
 describe('groups of processes can be made', () => {
-  it('by root at the root of a hierarchy, and not where somebody else has grouped this process', () => {
+  it('by root at the root of a hierarchy, and not where another program has grouped this process', () => {
     assert.deepEqual(places({ mounts: V1, own: '8:pids:/\n4:memory:/\n' }), [
       'memory /sys/fs/cgroup/memory/acor',
       'pids /sys/fs/cgroup/pids/acor',
@@ -40,7 +40,7 @@ describe('groups of processes can be made', () => {
     ]);
   });
 
-  it('by an ordinary user in a group that was handed over, and nowhere else', () => {
+  it('by an ordinary user in a delegated group, and nowhere else', () => {
     const user = { uid: 1000, mounts: V2, own: `0::${SCOPE}\n` };
     const ownerOf = (folder: string) => (folder === `/sys/fs/cgroup${SCOPE}` ? 1000 : 0);
     assert.deepEqual(places({ ...user, ownerOf }), [`memory,pids /sys/fs/cgroup${SCOPE}/acor`]);
@@ -74,23 +74,23 @@ describe('the group of a run', () => {
   });
   after(() => rmSync(fake, { recursive: true, force: true }));
 
-  it('is given the limits, and tells when the kernel has ended something for want of memory', () => {
+  it('gets the limits, and reports when the kernel has killed a process for lack of memory', () => {
     const kinds = [
       {
         version: 1,
         limit: 'memory.limit_in_bytes',
         swap: 'memory.memsw.limit_in_bytes',
-        tells: 'memory.oom_control',
+        events: 'memory.oom_control',
       },
-      { version: 2, limit: 'memory.max', swap: 'memory.swap.max', tells: 'memory.events' },
+      { version: 2, limit: 'memory.max', swap: 'memory.swap.max', events: 'memory.events' },
     ] as const;
-    for (const { version, limit, swap, tells } of kinds) {
+    for (const { version, limit, swap, events } of kinds) {
       const parent = mkdtempSync(join(fake, 'v'));
       writeFileSync(join(parent, 'cgroup.subtree_control'), 'memory pids');
       const folder = join(parent, 'r-1');
       mkdirSync(folder);
       for (const name of ['cgroup.procs', limit, swap, 'pids.max']) writeFileSync(join(folder, name), '');
-      writeFileSync(join(folder, tells), 'oom 3\noom_kill 2\n');
+      writeFileSync(join(folder, events), 'oom 3\noom_kill 2\n');
       const place = { version, controllers: ['memory', 'pids'] as const, folder: parent };
       const groups = RunGroups.make(
         'r-1',
@@ -101,7 +101,7 @@ describe('the group of a run', () => {
       assert.deepEqual(written, ['50000000', version === 1 ? '50000000' : '0', String(tasksFor(8))]);
       assert.equal(groups.fds.length, 1);
       assert.equal(groups.ranOutOfMemory, false, 'that was before');
-      writeFileSync(join(folder, tells), 'oom 4\noom_kill 3\n');
+      writeFileSync(join(folder, events), 'oom 4\noom_kill 3\n');
       assert.equal(groups.ranOutOfMemory, true);
     }
   });

@@ -9,11 +9,11 @@ const REMOVE_ROUNDS = 40;
 const ROUND_MS = 5;
 
 /**
- * The groups of one run's tool, in which the kernel itself holds all its processes to a limit at every moment, where the watch over them looks
- * from time to time. They bear the run's id. Whatever of it cannot be had is left to that watch.
+ * The cgroups of one run's tool. The kernel enforces their limits at every moment, while the runner's watch checks at
+ * intervals. Their name contains the run's id. When cgroups are unavailable, only the watch applies.
  */
 export class RunGroups {
-  /** What is limited by them. */
+  /** The limits that they enforce. */
   readonly controllers: readonly Controller[];
   readonly #folders: string[];
   readonly #fds: number[];
@@ -26,7 +26,7 @@ export class RunGroups {
     this.#killedBefore = this.#killed();
   }
 
-  /** `mayMove`: this process may change to another group itself, which version 2 asks for. */
+  /** `mayMove`: this process may move to another cgroup, which version 2 requires. */
   static make(
     runId: string,
     limits: ResourceLimits,
@@ -49,17 +49,17 @@ export class RunGroups {
     return new RunGroups(made);
   }
 
-  /** For a launch: by these the tool joins. */
+  /** For a launch: the tool joins through these descriptors. */
   get fds(): readonly number[] {
     return this.#fds;
   }
 
-  /** Whether the kernel has ended a process of the tool for want of memory in the group. */
+  /** Whether the kernel killed a process of the tool because of the memory limit. */
   get ranOutOfMemory(): boolean {
     return this.#killed() > this.#killedBefore;
   }
 
-  /** Lets go of the groups; the kernel takes a moment until it holds the last process to be gone. */
+  /** Removes the cgroups; the kernel needs a moment until the last process has ended. */
   async remove(): Promise<void> {
     for (const fd of this.#fds.splice(0)) closeSync(fd);
     for (let round = 0; round < REMOVE_ROUNDS; round++) {
@@ -77,7 +77,7 @@ export class RunGroups {
   }
 }
 
-/** Takes away the groups of a run whose supervisor could not. */
+/** Removes the cgroups of a run whose supervisor has died. */
 export async function removeRunGroups(runId: string): Promise<void> {
   for (const { folder } of groupPlaces()) {
     const group = join(folder, runId);
@@ -86,7 +86,7 @@ export async function removeRunGroups(runId: string): Promise<void> {
   }
 }
 
-/** Which controllers hold in this folder now. Throws when none does. */
+/** The controllers that are active in this folder. Throws when there are none. */
 function setLimits(
   folder: string,
   { version, controllers }: GroupPlace,
@@ -109,7 +109,7 @@ function setLimits(
   return set;
 }
 
-/** In version 2 a group that has groups holds no processes, so this one moves to a group of its own first. */
+/** A version 2 cgroup with child cgroups contains no processes, so this process first moves to a child. */
 function openPlace({ folder }: GroupPlace, mayMove: boolean): void {
   if (read(join(folder, 'cgroup.subtree_control')).includes('memory')) return;
   if (!mayMove) throw new Error('this process stays where it is');
@@ -120,7 +120,7 @@ function openPlace({ folder }: GroupPlace, mayMove: boolean): void {
     writeFileSync(join(each, 'cgroup.subtree_control'), '+memory +pids');
 }
 
-/** True when it is gone. */
+/** True when it is removed. */
 function remove(folder: string): boolean {
   try {
     rmdirSync(folder);
@@ -131,7 +131,7 @@ function remove(folder: string): boolean {
 }
 
 function write(path: string, value: number): boolean {
-  // A file that the kernel does not have here must not come to be.
+  // Never create a file that the kernel does not provide.
   if (!existsSync(path)) return false;
   try {
     writeFileSync(path, String(value));

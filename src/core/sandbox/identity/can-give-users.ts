@@ -4,12 +4,12 @@ import { FIRST_RUN_UID, LAST_RUN_UID } from './run-user-range.ts';
 
 let known: boolean | undefined;
 
-/** CAP_CHOWN, CAP_SETGID and CAP_SETUID, as bits of the capabilities that a process has. */
+/** CAP_CHOWN, CAP_SETGID and CAP_SETUID, as bits of a process's capabilities. */
 const NEEDED_CAPABILITIES = 0b1100_0001n;
 
 /**
- * Whether this process is root and may be others too: a namespace of one user has a root that may not, and a privileged tool of root's is
- * root without its powers.
+ * Whether this process is root and can switch to other users. Root of a single-user namespace cannot. A privileged tool
+ * of root runs as root without capabilities.
  */
 export function canGiveUsers(): boolean {
   known ??=
@@ -39,13 +39,13 @@ function mapsRange(path: string): boolean {
       return first <= FIRST_RUN_UID && first + count > LAST_RUN_UID;
     });
   } catch {
-    // No /proc, or no Linux: then there is no sandbox that would ask.
+    // Without /proc or Linux there is no sandbox that needs the answer.
     return false;
   }
 }
 
 /**
- * Whom a privileged tool of root's is: root, without its powers, because everything of root's is within its reach and another user could not
- * even enter the folders that are root's alone.
+ * The user of root's privileged tool: root without its capabilities. Everything that root owns is in its reach, and
+ * another user could not enter folders that only root may enter.
  */
 export const ROOT: RunUser = { uid: 0, gid: 0 };

@@ -1,10 +1,10 @@
 import { chownSync, closeSync, constants, fstatSync, openSync, readdirSync, type Stats } from 'node:fs';
 import { errorCode } from '../../../util/error-code.ts';
 
-/** Only names the object; Node has no name for it. */
+/** Linux's O_PATH: the descriptor only names the object. Node has no constant for it. */
 const O_PATH = 0o10000000;
 
-/** An entry of a folder, opened before it is looked at, so that what is changed is what was looked at. */
+/** An entry of a folder, opened before it is inspected, so that the change applies to the inspected object. */
 export type Visit = (entry: OpenEntry) => void;
 
 export interface OpenEntry {
@@ -14,8 +14,9 @@ export interface OpenEntry {
 }
 
 /**
- * Visits a file or folder, and with `isDeep` all that is below it, without ever following a link: a process that may write there could
- * put one in the place of a folder at any moment, and this runs as root. What vanishes on the way is passed over.
+ * Visits a file or folder, and with `isDeep` everything below it, without following links: this code runs as root, and
+ * a process that may write there could replace a folder by a link at any moment. Entries that vanish during the walk
+ * are skipped.
  */
 export function visitTree(
   path: string,

@@ -7,10 +7,10 @@ import { identify, isRunning, type ProcessIdentity } from '../../../util/process
 import { FIRST_RUN_UID, LAST_RUN_UID } from './run-user-range.ts';
 
 const TRIES = 200;
-/** Only root may write here, and a reboot empties it. */
+/** Only root can write here, and a reboot empties it. */
 const CLAIMS = '/run/acor-users';
 
-/** Takes a user for one run that no other run of this machine has now. */
+/** Reserves a Unix user that no other run of this machine has now. */
 export function claimRunUser(): { uid: number; release(): void } {
   const accounts = accountNumbers();
   try {
@@ -44,7 +44,7 @@ function isOfDead(path: string): boolean {
   try {
     return !isRunning(JSON.parse(readFileSync(path, 'utf8')) as ProcessIdentity);
   } catch {
-    // It is being written, or was released a moment ago.
+    // The file is being written, or was released a moment ago.
     return false;
   }
 }
@@ -61,9 +61,9 @@ function accountNumbers(): Set<number> {
 function noUser(why: string): AcorError {
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
-    `there is no user for the run to be had in ${CLAIMS}: ${why}`,
+    `no Unix user could be reserved for the run in ${CLAIMS}: ${why}`,
     {
-      hint: `Make sure that root can write to ${CLAIMS}, or run ACOR as an ordinary user.`,
+      hint: `Check that root can write to ${CLAIMS}, or run ACOR as an ordinary user.`,
     },
   );
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 
-/** What may be done with a file or below a folder, as bits of the kernel. */
+/** Landlock access rights for a file or a folder, as the kernel's bits. */
 const EXECUTE = 1;
 const READ_FILE = 1 << 2;
 const READ_FOLDER = 1 << 3;
@@ -11,24 +11,26 @@ export const LANDLOCK_ACCESS = {
   execute: EXECUTE,
   read: READ_FILE | READ_FOLDER,
   readAndExecute: EXECUTE | READ_FILE | READ_FOLDER,
-  /** Everything but to execute and to make device nodes. */
+  /** Everything except executing files and creating device files. */
   write: ALL & ~EXECUTE & ~DEVICES,
 } as const;
 
-/** A path and what may be done there. One that others may change is opened without following a link, and must be where it says. */
+/**
+ * A path and its rights. A path that others may change is opened without following links and must resolve to itself.
+ */
 export interface LandlockRule {
   path: string;
   access: number;
   isGrant?: boolean;
 }
 
-/** What the kernel is to ask about; of that, only what a rule names is allowed. */
+/** The rights that Landlock handles. Of these, only what a rule grants is allowed. */
 export interface LandlockRules {
   handled: 'execute' | 'everything';
   rules: readonly LandlockRule[];
 }
 
-/** The rules as orders for the launcher. `everything` also keeps the tool from TCP, and from signals and sockets of processes outside. */
+/** The rules as orders for the launcher. `everything` also blocks TCP, and signals and sockets to outside processes. */
 export function landlockRecords({ handled, rules }: LandlockRules): string[] {
   const isEverything = handled === 'everything';
   return [

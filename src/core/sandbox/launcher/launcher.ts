@@ -9,7 +9,7 @@ import { grantChanged } from './grant-changed.ts';
 import { type LandlockRules, landlockRecords } from './landlock-rules.ts';
 import { perlScript } from './perl-script.ts';
 
-/** A limit of one process: number of the resource, and the value. */
+/** One resource limit of a process: the resource number and the value. */
 export type ProcessLimit = readonly [resource: number, value: number];
 
 /** What the launcher does to the process of a tool. */
@@ -23,15 +23,15 @@ export interface LaunchSteps {
   filter: Uint8Array;
   /** Stays as the first process of a PID namespace. */
   isInit: boolean;
-  /** As the first process it hands SIGTERM on to all that is in the namespace. */
+  /** As the first process it forwards SIGTERM to every process in the namespace. */
   handsOn?: boolean;
-  /** Takes no rights away: only the limits are set. */
+  /** Sets only the limits and drops no privileges. */
   isBare?: boolean;
-  /** A folder in memory whose files are root's, and are to be the user's to read. */
+  /** A tmpfs whose files belong to root and must be readable for the user. */
   secrets?: string | undefined;
 }
 
-/** The launcher's process as it is to be started: what it reads, where its words go, and its further descriptors. */
+/** The launcher's process to start: its input, the destination of its output, and its additional descriptors. */
 export interface LauncherStreams {
   stdin: number;
   stdout: number | 'pipe';
@@ -39,15 +39,15 @@ export interface LauncherStreams {
   fds: number[];
 }
 
-/** What a launcher has to say is a few lines. */
+/** The launcher's messages are a few lines. */
 const MAX_WORDS_BYTES = 64 * 1024;
 
-/** Wherever the launcher runs, it is this program. */
+/** The program wherever the launcher runs. */
 export const PERL_COMMAND = ['-'] as const;
 
 /**
- * One start of a tool through the launcher. It reads its script and its orders from standard input, and writes down what
- * happened in a file without a name, together with the words of whatever started it.
+ * One start of a tool through the launcher. The launcher reads its script and orders from standard input, and writes
+ * its report to an unlinked file, together with any output of the program that started it.
  */
 export class Launcher {
   readonly streams: LauncherStreams;
@@ -56,7 +56,7 @@ export class Launcher {
   readonly #hasInit: boolean;
   readonly #program: string;
 
-  /** `makeFile` makes the files that the launcher reads and writes, which have no names by default. */
+  /** `makeFile` creates the launcher's files, by default unlinked ones. */
   constructor(
     steps: LaunchSteps,
     options: LaunchOptions,
@@ -69,7 +69,7 @@ export class Launcher {
     this.#program = steps.argv[0];
     const stdin = options.stdin ?? -1;
     const piped = typeof options.stdout !== 'number' || typeof options.stderr !== 'number';
-    // A runtime's own pipes can only be the three streams; with named pipes these are free for the launcher itself.
+    // The runtime's own pipes can only be the three streams; named pipes leave these free for the launcher.
     const layout = piped
       ? { stdout: options.stdout, stderr: options.stderr, fds: [this.#status], streams: '1,2', status: 3 }
       : {
@@ -93,7 +93,7 @@ export class Launcher {
     this.streams = { stdin: script, stdout: layout.stdout, stderr: layout.stderr, fds: layout.fds };
   }
 
-  /** The process has its descriptors by now. */
+  /** The process has inherited its descriptors by now. */
   release(): void {
     if (this.#isOpen.orders) closeSync(this.streams.stdin);
     this.#isOpen.orders = false;
@@ -109,7 +109,7 @@ export class Launcher {
     return this.#hasInit && this.#isOpen.status && /^ended /m.test(this.#words());
   }
 
-  /** How the tool ended. `failed` makes the error of a launch that came to nothing out of the words that were left. */
+  /** How the tool ended. `failed` converts the launcher's output to the error of a failed launch. */
   settle(exit: Exit, failed: (words: string) => AcorError): ReturnType<SandboxLaunch['settle']> {
     const words = this.#words();
     const line = (key: string) => new RegExp(`^${key} (.*)$`, 'm').exec(words)?.[1];
@@ -139,7 +139,7 @@ export class Launcher {
   }
 }
 
-/** The first process was killed before it reported the tool's end, and the tool with it. */
+/** The first process was killed before it reported the tool's end, which also killed the tool. */
 function killed({ rc, signal }: Exit): { rc: number | null; signal: string | null } {
   if (signal !== null || rc === null) return { rc: null, signal: signal ?? 'SIGKILL' };
   return { rc: null, signal: rc > 128 ? nameOfSignal(rc - 128) : 'SIGKILL' };
@@ -173,7 +173,7 @@ function nameOfSignal(number: number): string {
   return entry?.[0] ?? `SIG${number}`;
 }
 
-/** The same words as for a tool that is started without a launcher. */
+/** The same message as for a tool that starts without a launcher. */
 function spawnFailed(program: string, errno: number): AcorError {
   const name = Object.entries(constants.errno).find(([, value]) => value === errno)?.[0] ?? `error ${errno}`;
   const why = name === 'ENOENT' ? 'no such program' : name;

@@ -18,12 +18,13 @@ const CALLS = [
 ];
 
 /**
- * The last steps before a tool, in the tool's own process, in an order that matters: its streams, what it may reach
- * (Landlock), who it is, what it may use, what it may ask the kernel for (seccomp), no descriptor but its three. In Perl, because a
- * base system has it and its `syscall` needs no module. Its requests stand behind `__END__`; whatever fails ends it before the tool.
+ * The last steps before a tool, in the tool's own process, in this order: its streams, its file access (Landlock), its
+ * user, its resource limits, its system calls (seccomp), and only three descriptors. Written in Perl, because every
+ * base system has it and its `syscall` needs no module. The orders follow `__END__`. Any failure ends the process
+ * before the tool starts.
  *
- * As the first process of a PID namespace (`init`) it stays, takes in orphans, reports how the tool ended and what it used, and kills
- * what is left over.
+ * As the first process of a PID namespace (`init`) it stays alive, adopts orphans, reports how the tool ended and its
+ * usage, and kills the remaining processes.
  */
 export function perlScript(architecture: Architecture): string {
   const numbers = CALLS.map((name) => `${name} => ${numberOf(name, architecture)}`).join(', ');

@@ -4,8 +4,8 @@ import { isBelow, type Mount } from './mounts.ts';
 import type { Profile } from './profile.ts';
 
 /**
- * A profile as a list of what is allowed, for a mechanism that cannot take anything out of a folder: a folder that holds a hidden
- * one is taken apart into what lies beside that. What comes into such a folder later is not allowed.
+ * A profile as an allowlist, for a mechanism that cannot exclude a subfolder: a folder with a hidden subfolder is
+ * replaced by the other entries of the folder. An entry that is created later in such a folder is not allowed.
  */
 export function allowedPaths({ sees, system, mounts }: Profile): Mount[] {
   const hidden = mounts.filter(({ access }) => access === 'empty');

@@ -1,6 +1,6 @@
 /**
- * The programs without which a shell is no runtime: those of POSIX that read, change and compare text and files, under the names
- * that common systems give them. None reaches the network, another user or another process's memory.
+ * The programs that a shell needs to be useful: the POSIX programs that read, change and compare text and files, under
+ * their common names. None of them accesses the network, another user or the memory of another process.
  */
 export const BASE_UTILITIES: readonly string[] = [
   ...[
@@ -140,7 +140,7 @@ export const BASE_UTILITIES: readonly string[] = [
   ],
 ];
 
-/** Programs that the bash SDK itself starts. */
+/** Programs that the bash SDK starts. */
 export const SDK_UTILITIES: readonly string[] = [
   ...[
     'awk',

@@ -2,7 +2,7 @@ import { availableParallelism, release } from 'node:os';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
 import type { ProcessLimit } from '../launcher/launcher.ts';
 
-/** Numbers of the resources as the kernel has them. */
+/** The kernel's resource numbers. */
 const CPU = 0;
 const FILE_SIZE = 1;
 const DATA = 2;
@@ -13,18 +13,18 @@ const LOCKED_MEMORY = 8;
 const MESSAGE_QUEUES = 12;
 
 const MB = 1_000_000;
-/** Runtimes reserve far more than they use: below this some do not even start. */
+/** Runtimes reserve far more address space than they use, and below this value some do not start. */
 const LEAST_DATA_BYTES = 2 * 1024 ** 3;
 const LOCKED_MEMORY_BYTES = 64 * 1024;
-/** The kernel counts threads, of which a runtime starts more the more processors there are. */
+/** The kernel counts threads, and a runtime starts more of them on more processors. */
 const THREADS_A_PROCESS = 4;
 const THREADS_A_PROCESSOR = 32;
-/** The watch over the whole tree comes first, and can say what happened. */
+/** The watch over the whole tree acts first, because it can report the reason. */
 const CPU_MARGIN_S = 2;
 
 /**
- * Limits that the kernel holds each process to: what a tool is refused at once, and a back stop for what the runner watches over all
- * processes of a tool together. `countsByRun` says that processes are counted for this run alone, not for everything of the user.
+ * Limits that the kernel enforces for each process. They are the back stop for the runner's watch over all processes of
+ * a tool. `countsByRun`: the kernel counts processes of this run alone, not all of the user's.
  */
 export function processLimits(limits: ResourceLimits, options: { countsByRun: boolean }): ProcessLimit[] {
   const { cpu_seconds, memory_mb, processes, open_files } = limits;
@@ -43,17 +43,17 @@ export function processLimits(limits: ResourceLimits, options: { countsByRun: bo
   ];
 }
 
-/** No file may be larger than all files together. */
+/** No file may be larger than the limit on all files together. */
 export function largestFileMb({ file_mb, disk_mb }: ResourceLimits): number | undefined {
   return file_mb ?? disk_mb;
 }
 
-/** How many threads so many processes may have together. */
+/** The number of threads that this many processes may have together. */
 export function tasksFor(processes: number): number {
   return processes * THREADS_A_PROCESS + availableParallelism() * THREADS_A_PROCESSOR;
 }
 
-/** Whether the kernel counts the processes of each user namespace apart, as it does since 5.14. */
+/** Whether the kernel counts processes per user namespace, as it does since 5.14. */
 export function countsProcessesByNamespace(): boolean {
   const [major = 0, minor = 0] = release().split('.').map(Number);
   return major > 5 || (major === 5 && minor >= 14);

@@ -1,17 +1,18 @@
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What stands at a path inside: the same path of the machine, or an empty folder that hides it. */
+/** The content of a path inside the sandbox: the same path of the machine, or an empty folder that hides it. */
 export interface Mount {
   path: string;
   access: 'read' | 'write' | 'empty';
-  /** Opened first and mounted by its descriptor, because others may change what leads to it. */
+  /** Opened first and mounted by its descriptor, because other processes may change the path. */
   isGrant?: boolean;
 }
 
 /**
- * Settles what is mounted, outer paths first. Nothing is ever mounted below a folder that the tool may write: it could have put a
- * link there, which the mount would follow out of the sandbox (CVE-2026-87766). What lies there belongs to the outer grant.
+ * Decides what is mounted, outer paths first. Nothing is mounted below a folder that the tool may write: the tool could
+ * have put a link there, which the mount would follow out of the sandbox (CVE-2026-87766). Such a path is part of the
+ * outer grant.
  */
 export function layMounts(wanted: readonly Mount[]): Mount[] {
   const laid: Mount[] = [];
@@ -24,31 +25,31 @@ export function layMounts(wanted: readonly Mount[]): Mount[] {
     }
     if (outer?.access === 'write') continue;
     if (mount.access === 'read' && outer?.access === 'read') continue;
-    // What is not there needs no hiding.
+    // A path that does not exist needs no hiding.
     if (mount.access === 'empty' && outer === undefined) continue;
     laid.push(mount);
   }
   return laid;
 }
 
-/** The innermost mount that holds a path. */
+/** The innermost mount that contains a path. */
 export function enclosing(path: string, mounts: readonly Mount[]): Mount | undefined {
   return mounts.findLast((mount) => mount.path !== path && isBelow(path, mount.path));
 }
 
-/** Whether a path lies below a folder; both are absolute. */
+/** Whether a path is below a folder; both are absolute. */
 export function isBelow(path: string, folder: string): boolean {
   return path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }
 
-/** The folders that lead to a path, from the root on, without the root. */
+/** The parent folders of a path, from the top, without the root. */
 export function parentsOf(path: string): string[] {
   const parents: string[] = [];
   for (let folder = dirname(path); folder !== '/'; folder = dirname(folder)) parents.unshift(folder);
   return parents;
 }
 
-/** A path that leads over a link is there by that name and by its real one, since a granted folder may hold the link. */
+/** A path through a link is mounted at that path and at its real one, because a granted folder may contain the link. */
 function atBothPaths(mount: Mount): Mount[] {
   const real = realOf(mount.path);
   return real === mount.path ? [mount] : [mount, { ...mount, path: real }];

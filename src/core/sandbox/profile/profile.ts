@@ -6,25 +6,25 @@ import { isBelow, layMounts, type Mount } from './mounts.ts';
 import { executablePaths, runtimePaths } from './programs.ts';
 import { type SystemEntry, systemEntries } from './system-folders.ts';
 
-/** What a level comes to (contract §9), before a backend turns it into its own means. */
+/** The meaning of a level (contract §9), independent of the backend. */
 export interface Profile {
-  /** `listed`: nothing but the base system and the mounts is there. `all`: everything but what is hidden. */
+  /** `listed`: only the base system and the mounts exist. `all`: everything except hidden folders. */
   sees: 'listed' | 'all';
   system: readonly SystemEntry[];
   mounts: readonly Mount[];
-  /** Files and folders that may be executed; null is any. */
+  /** Executable files and folders; null means any. */
   executable: readonly string[] | null;
   seccomp: SeccompRules;
 }
 
-/** The processor of this machine, if the filter knows its numbers. */
+/** The processor of this machine, if the filter has its system call numbers. */
 export function architecture(): Architecture | undefined {
   return process.arch === 'x64' || process.arch === 'arm64' ? process.arch : undefined;
 }
 
 /**
- * What a tool of this level is given: `minimal` and `standard` what is listed, `privileged` the machine as its user sees it, without
- * ACOR's own folders.
+ * The profile of a level: `minimal` and `standard` get what is listed; `privileged` gets the machine as its user sees
+ * it, without ACOR's own folders.
  */
 export function profileOf(
   request: SandboxRequest,
@@ -42,7 +42,7 @@ export function profileOf(
     .map(mount('read'));
   const granted = grants.map((grant) => ({ ...grant, isGrant: true }));
   const wanted = [...base, ...own, ...granted, ...hidden.map(mount('empty')), ...run];
-  // What lies behind a link of the root, such as /bin, is part of the folder that it leads to.
+  // The target of a root link such as /bin is already part of another folder.
   const isBehindLink = ({ path }: Mount) =>
     system.some((entry) => entry.link !== null && isBelow(path, entry.path));
   const mounts = layMounts(wanted.filter((each) => !isBehindLink(each)));

@@ -4,27 +4,27 @@ import type { SandboxRequest } from '../sandbox.ts';
 import { BASE_UTILITIES, SDK_UTILITIES } from './base-utilities.ts';
 import { isBelow } from './mounts.ts';
 
-/** Where they lie by convention; a program of the base system cannot start without its own. */
+/** The usual folders of shared libraries; a program of the base system cannot start without them. */
 const LOADERS = [
   ...['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1', '/lib/ld-linux.so.2'],
   ...['/lib/ld-musl-x86_64.so.1', '/lib/ld-musl-aarch64.so.1'],
 ];
-/** Where /bin is a folder of its own, and no link into /usr, base utilities lie there, too. */
+/** On systems where /bin is a real folder, it contains base utilities too. */
 const BASE_FOLDERS = ['/usr/bin', '/bin'];
 const SHELLS = ['bash', 'dash', 'sh', 'zsh', 'ksh', 'busybox'];
-/** The kernel reads no more of a first line. */
+/** The kernel reads at most this much of a `#!` line. */
 const FIRST_LINE_BYTES = 256;
 const MAX_CHAIN = 4;
 
 /**
- * The files and folders that a tool may execute, whether they are there or not: its own, its runtime with what is installed with
- * it, and the commands that its manifest names. For a shell the base utilities belong to the runtime, unless the manifest says
- * which ones it needs.
+ * The files and folders that a tool may execute, whether they exist or not: its own, its runtime with the packages of
+ * it, and the commands in its manifest. For a shell, the base utilities belong to the runtime, unless the manifest
+ * lists commands.
  */
 export function executablePaths(request: SandboxRequest): string[] {
   const { runtime, toolDir, path } = request;
   const chain = interpretersOf(runtime, path);
-  // A runtime that is itself a script, such as that of a version manager, starts programs of its own.
+  // A runtime that is itself a script, such as a version manager's shim, starts further programs.
   const isScripted = chain.length > 1;
   const isShell = request.language === 'bash' || chain.some((each) => SHELLS.includes(basename(each)));
   const commands = request.commands ?? [];
@@ -44,12 +44,12 @@ export function executablePaths(request: SandboxRequest): string[] {
   ];
 }
 
-/** What else a scripted runtime needs to be there: the folders of every program in the chain. */
+/** The folders of every program in the chain of a scripted runtime. */
 export function runtimePaths({ runtime, path }: SandboxRequest): string[] {
   return interpretersOf(runtime, path).flatMap(runtimeFolders);
 }
 
-/** A program, and what its first line asks for to run it, and so on. */
+/** A program, and the chain of interpreters that its first line names. */
 function interpretersOf(program: string, path: string): string[] {
   const chain = [program];
   for (let last = program; chain.length < MAX_CHAIN; ) {
@@ -82,7 +82,7 @@ function firstLineOf(program: string): string[] | undefined {
   }
 }
 
-/** Wherever a program of a name may be found: a shell looks through the whole of its path. */
+/** Every place of a program on the PATH: a shell searches all of them. */
 function candidatesOf(name: string, path: string): string[] {
   if (isAbsolute(name)) return [name];
   if (name.includes('/')) return [];
@@ -105,24 +105,24 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** Folders in which programs lie; what belongs to them lies beside. */
+/** Folders of programs; the files of a program are beside them. */
 const PROGRAM_FOLDERS = ['bin', 'sbin', 'libexec', 'shims', 'Scripts'];
-/** Too much would come along with these. */
+/** Granting these would include too much. */
 const BROAD_FOLDERS = /^\/(home|root|Users|opt|srv|var|mnt|media|tmp)?$|^\/(home|Users)\/[^/]+$/;
 
-/** What must be readable for a program to run that lies outside of the base system: it, and what is installed with it. */
+/** What must be readable to run a program outside of the base system: the program and its installation. */
 function runtimeFolders(program: string): string[] {
   const found = [program];
   const real = realOf(program);
   const environment = dirname(dirname(program));
-  // Python finds its virtual environment from the path by which it is called.
+  // Python finds its virtual environment through the path it was started by.
   if (existsSync(join(environment, 'pyvenv.cfg'))) found.push(environment);
   found.push(installationOf(real));
   if (!isLink(program)) found.push(installationOf(program));
   return [...new Set(found)];
 }
 
-/** `/opt/python/bin/python3` belongs to `/opt/python`; a program that lies by itself, to nothing. */
+/** `/opt/python/bin/python3` belongs to `/opt/python`; a program in no `bin` folder belongs to no installation. */
 function installationOf(program: string): string {
   const folder = dirname(program);
   const above = dirname(folder);

@@ -1,6 +1,7 @@
 /**
- * What other programs run or obey without being asked: hooks, settings of editors and agents, start-up files of shells, pipelines. A tool that
- * may write a folder may change these in it, at any depth, since nothing can be mounted below such a folder. `a/b` is a `b` in an `a`.
+ * Files that other programs execute or obey without being asked: hooks, settings of editors and agents, shell start-up
+ * files, pipelines. A tool that may write a folder can change these in it at any depth, because nothing can be mounted
+ * below such a folder. `a/b` is a `b` in an `a`.
  */
 export const PROTECTED_FOLDERS: readonly string[] = [
   ...['.git/hooks', '.githooks', '.husky', '.github/workflows', '.github/actions', '.circleci'],
@@ -15,8 +16,8 @@ export const PROTECTED_FILES: readonly string[] = [
   ...['.mcp.json', 'AGENTS.md', 'CLAUDE.md', 'GEMINI.md', '.cursorrules'],
 ];
 
-/** Only its `scripts` are run; the rest of it changes with every dependency. */
+/** Only its `scripts` are executed; the rest of the file changes with every dependency. */
 export const SCRIPTS_FILE = 'package.json';
 
-/** Large, and never run: what Git keeps its history in. */
+/** Git's object store: large, and never executed. */
 export const UNWALKED_FOLDERS: readonly string[] = ['.git/objects', '.git/lfs'];

@@ -1,6 +1,6 @@
 import type { SeccompRules } from './filter.ts';
 
-/** Assembles a filter; the assembler is loaded only then. */
+/** Assembles a filter. The assembler is loaded only then. */
 export async function assembleFilter(rules: SeccompRules): Promise<Uint8Array> {
   return (await import('./filter.ts')).seccompFilter(rules);
 }

@@ -1,4 +1,7 @@
-/** One instruction of the kernel's packet filter language, with its jumps by name; null goes on with the next one. */
+/**
+ * One instruction of the kernel's packet filter language (BPF), with jump targets by name; null continues with the next
+ * instruction.
+ */
 interface Instruction {
   code: number;
   value: number;
@@ -19,13 +22,15 @@ const LONGEST_JUMP = 255;
 
 type Target = string | null;
 
-/** Puts a filter program together. Conditional jumps reach 255 instructions; far ones go through a jump of their own. */
+/**
+ * Assembles a filter program. Conditional jumps reach 255 instructions, so distant targets use an unconditional jump.
+ */
 export class Assembler {
   readonly #instructions: Instruction[] = [];
   readonly #labels = new Map<string, number>();
   #count = 0;
 
-  /** A name that no other label has. */
+  /** A unique label. */
   newLabel(): string {
     return `label-${this.#count++}`;
   }
@@ -62,7 +67,7 @@ export class Assembler {
     this.#instructions.push({ code: JUMP, value: 0, ifTrue: target, ifFalse: null });
   }
 
-  /** The program as the kernel takes it: an array of `struct sock_filter`. */
+  /** The program in the kernel's format: an array of `struct sock_filter`. */
   bytes(): Buffer {
     const bytes = Buffer.alloc(this.#instructions.length * INSTRUCTION_BYTES);
     for (const [index, { code, value, ifTrue, ifFalse }] of this.#instructions.entries()) {
@@ -83,7 +88,7 @@ export class Assembler {
     this.#instructions.push({ code, value, ifTrue: null, ifFalse: null });
   }
 
-  /** Every condition jumps over at most two jumps right behind it, so that no target is too far away. */
+  /** Each condition jumps over at most two following jumps, so that every target is in reach. */
   #branch(code: number, value: number, ifTrue: Target, ifFalse: Target): void {
     const [toTrue, toFalse, onward] = [this.newLabel(), this.newLabel(), this.newLabel()];
     this.#instructions.push({

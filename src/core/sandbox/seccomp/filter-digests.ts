@@ -1,8 +1,8 @@
 import type { SeccompRules } from './filter.ts';
 
 /**
- * The SHA-256 of each filter that the rules come to. A cached filter is used only if it has this digest: neither an old version's rules nor
- * a damaged or forged cache is ever loaded. A change of the rules changes this table; `filter.test.ts` prints it.
+ * The SHA-256 of each possible filter. A cached filter is only loaded if it has this digest, so an outdated, damaged or
+ * forged cache is never used. A change of the rules changes this table; `filter.test.ts` prints it.
  */
 export const FILTER_DIGESTS: Readonly<Record<string, string>> = {
   'x64 full internet': '5f2dd995da77f4250eb776383feb5f00945feba1f4a6e577bab68f27cad202f3',
@@ -15,7 +15,7 @@ export const FILTER_DIGESTS: Readonly<Record<string, string>> = {
 
 /** The digest of the filter for these rules. */
 export function digestOf({ architecture, internet, kind }: SeccompRules): string {
-  // The small filter says nothing of sockets.
+  // The small filter has no rules for sockets.
   const name = [architecture, kind, ...(kind === 'full' && internet ? ['internet'] : [])].join(' ');
   const digest = FILTER_DIGESTS[name];
   if (digest === undefined) throw new Error(`Internal: no digest for the filter ${name}`);

@@ -13,7 +13,9 @@ const REFUSE = 0x00050000;
 const EPERM = 1;
 const ENOSYS = 38;
 
-/** Where the kernel puts the call and its arguments (`struct seccomp_data`); an argument's low half comes first. */
+/**
+ * The offsets of the system call and its arguments (`struct seccomp_data`); the low half of an argument comes first.
+ */
 const CALL_OFFSET = 0;
 const ARCHITECTURE_OFFSET = 4;
 const argumentOffset = (index: number) => 16 + 8 * index;
@@ -26,7 +28,7 @@ const AF_INET = 2;
 const AF_INET6 = 10;
 const AF_NETLINK = 16;
 const NETLINK_ROUTE = 0;
-/** They inject input into the terminal of the user. */
+/** These inject input into the user's terminal. */
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const SET_ID_BITS = 0o6000;
@@ -36,16 +38,18 @@ const BLOCK_DEVICE = 0o060000;
 const PERSONALITY_NATIVE = 0;
 const PERSONALITY_QUERY = 0xffffffff;
 
-/** What a tool may ask the kernel for. */
+/** What the seccomp filter allows. */
 export interface SeccompRules {
   architecture: Architecture;
-  /** Whether sockets of the internet may be made; where they lead is another layer's matter. */
+  /** Whether internet sockets are allowed; another layer restricts their destinations. */
   internet: boolean;
-  /** `full` for every tool; `small` for one that a person has allowed everything. */
+  /** `full` for every tool; `small` for an approved privileged tool. */
   kind: 'full' | 'small';
 }
 
-/** The filter of system calls, as bytes for the kernel. Arguments are compared by their low 32 bits, as the kernel itself reads them. */
+/**
+ * The seccomp filter as bytes for the kernel. Arguments are compared by their low 32 bits, as the kernel reads them.
+ */
 export function seccompFilter(rules: SeccompRules): Buffer {
   const program = new Assembler();
   program.load(ARCHITECTURE_OFFSET);
@@ -79,7 +83,7 @@ function refuseCalls(program: Assembler, { architecture }: SeccompRules, names: 
   }
 }
 
-/** `check` looks at arguments of the call and jumps; without a jump the call is allowed. */
+/** `check` inspects arguments of the call and jumps; without a jump the call is allowed. */
 function onCall(program: Assembler, rules: SeccompRules, name: string, check: () => void): void {
   const number = numberOf(name, rules.architecture);
   if (number === undefined) return;
@@ -103,7 +107,7 @@ function refuseNamespaces(program: Assembler, rules: SeccompRules): void {
     program.load(argumentOffset(0));
     program.ifAnyBit(NEW_NAMESPACE_FLAGS, 'refuse');
   });
-  // Its flags lie in memory, out of a filter's sight: the C libraries fall back on clone.
+  // Its flags are in memory, which a filter cannot read. C libraries fall back to clone.
   program.ifEqual(numberOf('clone3', rules.architecture)!, 'missing');
 }
 

@@ -1,7 +1,7 @@
-/** The processors for which the numbers below hold. */
+/** The processors for which these numbers are valid. */
 export type Architecture = 'x64' | 'arm64';
 
-/** How the kernel names the architecture of a system call, so that a call with foreign numbers is recognised. */
+/** The kernel's name of a system call's architecture, which detects calls with numbers of another architecture. */
 export const AUDIT_ARCHITECTURE: Readonly<Record<Architecture, number>> = {
   x64: 0xc000003e,
   arm64: 0xc00000b7,
@@ -10,7 +10,7 @@ export const AUDIT_ARCHITECTURE: Readonly<Record<Architecture, number>> = {
 /** Numbers by name, first of x64, then of arm64; null where the call does not exist. */
 type Numbers = readonly [x64: number | null, arm64: number | null];
 
-/** The number of a system call here; undefined where it does not exist. */
+/** The number of a system call on this machine; undefined where it does not exist. */
 export function numberOf(name: string, architecture: Architecture): number | undefined {
   const numbers = NUMBERS[name];
   if (numbers === undefined) throw new Error(`Internal: no number for ${name}`);
@@ -18,8 +18,8 @@ export function numberOf(name: string, architecture: Architecture): number | und
 }
 
 /**
- * Calls that no tool needs: looking into other processes, mounts and namespaces, the kernel's own settings and modules, and
- * parts of the kernel in which holes are found again and again.
+ * System calls that no tool needs: tracing other processes, mounts and namespaces, kernel settings and modules, and
+ * parts of the kernel with frequent vulnerabilities.
  */
 export const REFUSED_CALLS: readonly string[] = [
   ...['ptrace', 'process_vm_readv', 'process_vm_writev', 'kcmp', 'pidfd_getfd'],
@@ -42,7 +42,7 @@ export const REFUSED_CALLS: readonly string[] = [
   ...['move_pages', 'migrate_pages', 'mbind', 'set_mempolicy'],
 ];
 
-/** Of these even a tool that may do everything else is kept: they change the machine under everybody. */
+/** System calls that even a privileged tool may not use: they change the machine for all users. */
 export const ALWAYS_REFUSED_CALLS: readonly string[] = [
   ...['reboot', 'kexec_load', 'kexec_file_load', 'init_module', 'delete_module', 'finit_module', 'bpf'],
   ...['add_key', 'request_key', 'keyctl', 'open_by_handle_at', 'userfaultfd'],

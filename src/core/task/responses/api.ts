@@ -1,4 +1,7 @@
-/** The part of the Responses API, and of the package `openai`, that is used here. The package is an optional peer: its types may not be there. */
+/**
+ * The used part of the Responses API and of the package `openai`. The package is an optional peer dependency, so its
+ * types may be missing.
+ */
 export interface ResponsesClient {
   responses: { create(request: ResponseRequest): Promise<ModelResponse> };
 }
@@ -33,7 +36,7 @@ export interface FunctionCall {
   arguments: string;
 }
 
-/** Items of other types are the service's own business. */
+/** Other item types are internal to the service. */
 export type OutputItem = FunctionCall | { type: 'message' | 'reasoning' };
 
 export interface ModelResponse {
@@ -42,7 +45,7 @@ export interface ModelResponse {
   error?: { message: string } | null;
   incomplete_details?: { reason?: string } | null;
   output: OutputItem[];
-  /** All that it says in words, joined by the package. */
+  /** The text of the response, joined by the package. */
   output_text: string;
   usage?: Usage;
 }

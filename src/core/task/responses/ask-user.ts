@@ -5,7 +5,7 @@ export interface Choice {
   description: string;
 }
 
-/** Puts a question of the model, and returns the answer in words: the option's number and label, or whatever was said. */
+/** Asks a question of the model and returns the answer as text: the option's number and label, or free text. */
 export async function askUser(
   action: 'question' | 'blocked',
   msg: string,
@@ -20,7 +20,7 @@ export async function askUser(
   const answer = await ask(action, {
     msg,
     ...(context !== '' && { context: { text: context } }),
-    // Another answer in words than one of these is one, too.
+    // Free text other than these is also an answer.
     ...(options.length > 0 && { options, schema: { type: 'string' } }),
   });
   const chosen = options.find(({ id }) => id === answer);

@@ -3,12 +3,12 @@ import type { FunctionCall, InputItem, ModelResponse, ResponsesClient } from './
 import type { FunctionTools } from './function-tools.ts';
 import type { TurnFile } from './turn-file.ts';
 
-/** What is chosen when nobody has chosen. */
+/** The default model. */
 const MODEL = 'gpt-5';
 
 /**
- * A conversation that the service keeps. Its id here is that of the last response, and after it those of the calls which that response is
- * waiting for, with `:` between: an interrupted conversation goes on by saying that they came to nothing.
+ * A conversation that the service stores. Its id is the id of the last response, followed by the ids of its unanswered
+ * calls, separated by `:`. A resumed conversation answers these calls as interrupted.
  */
 export class Conversation {
   readonly #client: ResponsesClient;
@@ -25,30 +25,33 @@ export class Conversation {
     const [previous, ...open] = turn.session?.split(':') ?? [];
     this.#previous = previous ?? null;
     this.#open = open;
-    for (const call of open) this.#input.push(outputOf(call, 'The run ended before this was told.'));
+    for (const call of open) this.#input.push(outputOf(call, 'The run ended before this call returned.'));
     this.say(turn.prompt);
   }
 
-  /** Where it stands: opaque to everybody else. */
+  /** Its current id: opaque to all other code. */
   get session(): string {
     return [this.#previous, ...this.#open].join(':');
   }
 
-  /** Whether there is something that the model has not heard yet. */
+  /** Whether the model has unread input. */
   get hasMore(): boolean {
     return this.#input.length > 0;
   }
 
-  /** What is said to the model next. */
+  /** Adds input for the next request. */
   say(text: string): void {
     this.#input.push({ role: 'user', content: text });
   }
 
-  /** Says what there is to say, and returns the response. Throws what the service throws, and when the response is none. */
+  /**
+   * Sends the input and returns the response. Throws the service's errors, and an error when the answer is not a
+   * response.
+   */
   async next(): Promise<ModelResponse> {
     const response = await this.#client.responses.create({
       model: this.#turn.model ?? MODEL,
-      // They are not carried over from one response to the next.
+      // The service does not carry instructions over from one response to the next.
       instructions: this.#turn.instructions,
       input: this.#input,
       tools: this.#tools.definitions,
@@ -64,7 +67,7 @@ export class Conversation {
     return response;
   }
 
-  /** Does what the model asks for; true when it says that it is done. */
+  /** Executes the calls of the model. True when the model reports that it is done. */
   async carryOut(response: ModelResponse): Promise<boolean> {
     for (const { call_id, name, arguments: text } of callsOf(response)) {
       const output = await this.#tools.call(name, text);

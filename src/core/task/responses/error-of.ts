@@ -1,6 +1,6 @@
 import { ToolError } from '../../../tool/index.ts';
 
-/** What an error of the service, of its client or of this program means for the run. */
+/** Maps an error of the service, its client or this program to the error of the run. */
 export function errorOf(error: unknown): { code: string; message: string; hint: string; retryable: boolean } {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof ToolError)
@@ -11,7 +11,7 @@ export function errorOf(error: unknown): { code: string; message: string; hint: 
     return {
       code: 'E_PERMISSION',
       message,
-      hint: 'Store a key that the service takes as the secret OPENAI_API_KEY.',
+      hint: 'Store a valid key of the service as the secret OPENAI_API_KEY.',
       retryable: false,
     };
   }

@@ -1,12 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** So much of a text goes to the model at once. */
+/** The model gets at most this much of a text at once. */
 export const MAX_CHARS = 60_000;
 const MAX_FILE_BYTES = 5_000_000;
 const MAX_ENTRIES = 500;
 
-// None of these looks at where a path leads: the sandbox does, for the commands of the model as for these.
+// These functions check no paths: the sandbox limits them, as it limits the model's commands.
 
 export function listFiles(root: string, path: string): string {
   const entries = readdirSync(resolve(root, path), { withFileTypes: true });
@@ -38,7 +38,7 @@ export function editFile(root: string, path: string, old: string, replacement: s
   return 'replaced';
 }
 
-/** A text, or its beginning and how much is left out. */
+/** The text, or its beginning and the number of omitted characters. */
 export function inShort(text: string): string {
   return text.length <= MAX_CHARS
     ? text

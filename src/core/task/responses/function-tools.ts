@@ -7,7 +7,7 @@ import type { TurnFile } from './turn-file.ts';
 
 type Arguments = Readonly<Record<string, never>>;
 
-/** A function that the model may call. Each of its parameters is required, as strict mode has it. */
+/** A function that the model may call. In strict mode each parameter is required. */
 interface FunctionTool {
   description: string;
   parameters: Record<string, object>;
@@ -16,9 +16,9 @@ interface FunctionTool {
 
 export interface FunctionTools {
   definitions: FunctionDefinition[];
-  /** Calls a function with its arguments in JSON. What goes wrong is the model's to hear, and returned as a text. */
+  /** Calls a function with JSON arguments. An error is returned as text, for the model. */
   call(name: string, argumentsText: string): Promise<string>;
-  /** Set once the model has said that it is done. */
+  /** Set when the model reports that it is done. */
   readonly isSubmitted: boolean;
   readonly summary: string | undefined;
   readonly filesModified: readonly string[];
@@ -26,7 +26,7 @@ export interface FunctionTools {
 
 const TEXT = { type: 'string' };
 
-/** The functions for files and commands, as far as the sandbox lets them, and those by which the model reports. */
+/** The functions for files and commands that the sandbox allows, and the functions for reporting. */
 export function functionTools({ root }: TurnFile): FunctionTools {
   let submitted: { summary: string; files: string[] } | undefined;
   const tools: Record<string, FunctionTool> = {
@@ -59,7 +59,7 @@ export function functionTools({ root }: TurnFile): FunctionTools {
     },
     ask_user: {
       description:
-        'Asks whoever supervises the task, and waits for the answer. Without options any text is one.',
+        'Asks the supervisor of the task and waits for the answer. Without options, the answer is free text.',
       parameters: {
         question: TEXT,
         options: {
@@ -80,7 +80,7 @@ export function functionTools({ root }: TurnFile): FunctionTools {
     },
     submit_result: {
       description:
-        'Ends the task: what was done, and every file that was changed, by its path from the project on.',
+        'Ends the task. Report what was done, and the path of every changed file, relative to the project.',
       parameters: { summary: TEXT, files_modified: { type: 'array', items: TEXT } },
       run(args: { summary: string; files_modified: string[] }) {
         submitted = { summary: args.summary, files: args.files_modified };

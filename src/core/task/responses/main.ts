@@ -21,8 +21,8 @@ import { Spending } from './spending.ts';
 import type { TurnFile } from './turn-file.ts';
 
 /**
- * The program of the executor `responses`: a model of the Responses API, given tools for files and commands, inside of the sandbox in which
- * this program itself runs. Its one argument is the entry of the package `openai`.
+ * The program of the executor `responses`: it gives a model of the Responses API functions for files and commands,
+ * inside the sandbox that this program runs in. Its one argument is the entry of the package `openai`.
  */
 async function main(): Promise<void> {
   const turn: TurnFile = JSON.parse(
@@ -58,24 +58,24 @@ async function main(): Promise<void> {
       throw new ToolError(
         'E_TOOL_FAILED',
         `the task has cost ${spending.metrics['cost_usd']} USD; task.max_cost_usd is ${turn.max_cost_usd}`,
-        'Raise task.max_cost_usd, and go on with the same task id.',
+        'Raise task.max_cost_usd, and continue with the same task id.',
       );
     }
   }
   throw new ToolError(
     'E_TOOL_FAILED',
     `the model was called ${turn.max_iterations} times and is not done (task.max_iterations)`,
-    'Raise task.max_iterations, or go on with the same task id.',
+    'Raise task.max_iterations, or continue with the same task id.',
   );
 }
 
-/** The package that the project has, wherever that is. */
+/** The project's package, wherever it is installed. */
 function clientOf(entry: string): ClientClass {
   const loaded = createRequire(entry)(entry);
   return loaded.OpenAI;
 }
 
-/** A service on one's own machine asks for none. */
+/** A service on localhost may need no key. */
 function keyOf(): string {
   try {
     return secret('OPENAI_API_KEY');

@@ -4,19 +4,19 @@ import { emit, emitLog } from '../../../tool/index.ts';
 import { askUser } from './ask-user.ts';
 
 /**
- * Tells what a model reports in its text by markers, where it does so instead of calling the functions. Its questions are asked; the
- * answers are what to say to it next, undefined when it asked nothing.
+ * Reports the markers in a model's text, for a model that writes markers instead of calling functions. It asks the
+ * questions and returns the answers as the model's next input; undefined without questions.
  */
 export async function markersIn(text: string): Promise<string | undefined> {
   const answers: string[] = [];
   for (const piece of parseMarkers(text)) {
-    const answer = await told(piece);
+    const answer = await report(piece);
     if (answer !== undefined) answers.push(answer);
   }
   return answers.length === 0 ? undefined : answers.join('\n\n');
 }
 
-async function told(piece: MarkerPiece): Promise<string | undefined> {
+async function report(piece: MarkerPiece): Promise<string | undefined> {
   if (piece.kind === 'text') {
     if (piece.text.trim() !== '') emitLog('info', piece.text);
     return undefined;

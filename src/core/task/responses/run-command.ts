@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { inShort, MAX_CHARS } from './file-tools.ts';
 
-/** What belongs to this program and its supervisor, and is none of a command's business. */
+/** Variables for this program and its supervisor, which commands must not get. */
 const OWN_VARIABLES = ['SECRETS_DIR', 'ANSWERS_DIR', 'CANCEL_FILE', 'CHECKPOINT_DIR'];
 
-/** Runs a command line, with all that it starts, for so many seconds at most. */
+/** Runs a command line and all that it starts, with a time limit in seconds. */
 export function runCommand(root: string, command: string, timeoutS: number): Promise<string> {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !OWN_VARIABLES.includes(name)),
@@ -33,7 +33,7 @@ export function runCommand(root: string, command: string, timeoutS: number): Pro
     });
     child.on('exit', (code, signal) => {
       clearTimeout(timer);
-      // What it left in the background would hold the pipes open for ever.
+      // A background process would keep the pipes open for ever.
       endGroup(child.pid);
       const how = isLate
         ? `ended after ${timeoutS} s`
@@ -51,6 +51,6 @@ function endGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nothing of it is left.
+    // The process group has ended.
   }
 }

@@ -3,7 +3,7 @@ import type { TurnFile } from './turn-file.ts';
 
 const MILLION = 1_000_000;
 
-/** What the calls of the model have taken so far. */
+/** The tokens and cost of the model calls so far. */
 export class Spending {
   readonly #turn: Pick<TurnFile, 'price' | 'max_cost_usd'>;
   #input = 0;
@@ -28,7 +28,7 @@ export class Spending {
     return most !== null && this.#costUsd !== undefined && this.#costUsd >= most;
   }
 
-  /** Unknown without a price: the service tells tokens only. */
+  /** Unknown without a configured price: the service reports only tokens. */
   get #costUsd(): number | undefined {
     const { price } = this.#turn;
     if (price === null) return undefined;

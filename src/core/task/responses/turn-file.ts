@@ -1,15 +1,15 @@
-/** What the executor is told of its turn, in `turn.json` beside the cancel file. */
+/** The description of a turn for the executor, in `turn.json` beside the cancel file. */
 export interface TurnFile {
   prompt: string;
   instructions: string;
-  /** The conversation to go on with; null begins a new one. */
+  /** The conversation to continue; null starts a new one. */
   session: string | null;
   root: string;
-  /** What may be written, from `root` on. */
+  /** The writable paths, relative to `root`. */
   writes: readonly string[];
   model: string | null;
   max_iterations: number;
   max_cost_usd: number | null;
-  /** USD for a million tokens. */
+  /** USD per million tokens. */
   price: { input: number; output: number } | null;
 }

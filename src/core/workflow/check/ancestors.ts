@@ -1,6 +1,8 @@
 import type { Step } from '../model.ts';
 
-/** Steps so that each comes after those that it needs; unknown needs are passed over. There must be no circle. */
+/**
+ * Sorts steps so that each follows the steps that it needs. Unknown needs are ignored. The steps must not form a cycle.
+ */
 export function inOrderOfNeeds(steps: readonly Step[]): Step[] {
   const byName = new Map(steps.map((step) => [step.name, step]));
   const ordered: Step[] = [];
@@ -24,8 +26,8 @@ export function inOrderOfNeeds(steps: readonly Step[]): Step[] {
 }
 
 /**
- * Says which steps are over when another begins. Of each step it keeps one bit for each of the `wanted`, so that ten thousand
- * steps which need each other in a row cost megabytes and milliseconds.
+ * Reports which steps have ended when another step begins. It keeps one bit per `wanted` step, so a chain of ten
+ * thousand steps costs megabytes and milliseconds.
  */
 export function ancestorsOf(
   steps: readonly Step[],

@@ -44,14 +44,14 @@ describe('the checks of a workflow', () => {
     return inspectWorkflow(folder.at('flow.yaml'), await surroundingsOf(services));
   }
 
-  const told = ({ line, column, rule }: Problem) => `${line}:${column} ${rule}`;
+  const brief = ({ line, column, rule }: Problem) => `${line}:${column} ${rule}`;
 
   async function errorsOf(steps: readonly string[], files?: Readonly<Record<string, string>>) {
     const { errors } = await found(['steps:', ...steps.map((step) => `  - ${step}`)].join('\n'), files);
     return errors;
   }
 
-  const rulesOf = async (...args: Parameters<typeof errorsOf>) => (await errorsOf(...args)).map(told);
+  const rulesOf = async (...args: Parameters<typeof errorsOf>) => (await errorsOf(...args)).map(brief);
 
   it('find nothing wrong with one that holds', async () => {
     const text = [
@@ -82,22 +82,22 @@ describe('the checks of a workflow', () => {
       '{ name: c, needs: [b], tool: free }',
       '{ name: d, needs: [d], tool: free }',
     ]);
-    assert.deepEqual(errors.map(told), ['3:24 cycle', '5:24 cycle']);
+    assert.deepEqual(errors.map(brief), ['3:24 cycle', '5:24 cycle']);
     assert.match(errors[0]!.message, /'a' needs 'c' needs 'b' needs 'a'/);
     assert.match(errors[1]!.message, /'d' needs 'd'/);
   });
 
-  it('tell of steps that are not there, have one name, or are over anyway', async () => {
+  it('report steps that do not exist, share a name, or have ended anyway', async () => {
     const text =
       'steps:\n  - { name: fetch, tool: free }\n  - { name: fetch, tool: free }\n  - { name: c, needs: [fetsh], tool: free }\n' +
       'finally:\n  - { name: d, needs: [fetch], tool: free }\n';
     const { errors } = await found(text);
-    assert.deepEqual(errors.map(told), ['3:13 duplicate-step', '4:24 unknown-need', '6:24 unknown-need']);
+    assert.deepEqual(errors.map(brief), ['3:13 duplicate-step', '4:24 unknown-need', '6:24 unknown-need']);
     assert.equal(errors[1]?.fix, "Write 'fetch'.");
     assert.match(errors[0]!.message, /line 2/);
   });
 
-  it('tell of names that an expression cannot read where it stands', async () => {
+  it('report names that an expression cannot read at its place', async () => {
     const errors = await errorsOf([
       '{ name: my-step, tool: free }',
       '{ name: b, needs: [], tool: free, args: ["${steps.my-step.data}"] }',
@@ -109,7 +109,7 @@ describe('the checks of a workflow', () => {
       '{ name: h, needs: [], tool: free }',
     ]);
     assert.deepEqual(
-      errors.map((each) => told(each).replace(/^(\d+):\d+/, '$1')),
+      errors.map((each) => brief(each).replace(/^(\d+):\d+/, '$1')),
       [
         '3 unknown-step',
         '3 unknown-name',
@@ -142,7 +142,7 @@ describe('the checks of a workflow', () => {
     );
   });
 
-  it('tell of conditions that are none, and warn of those that never change', async () => {
+  it('report conditions that are not true or false, and warn of constant ones', async () => {
     const { errors, warnings } = await found(
       [
         'steps:',
@@ -153,12 +153,12 @@ describe('the checks of a workflow', () => {
         '  - { name: e, tool: free, when: "${1 == 2}" }',
       ].join('\n'),
     );
-    assert.deepEqual(errors.map(told), ['2:34 when-boolean', '3:34 when-boolean', '4:34 when-boolean']);
-    assert.deepEqual(warnings.map(told), ['5:34 when-constant', '6:34 when-constant']);
-    assert.match(warnings[1]!.message, /never run/);
+    assert.deepEqual(errors.map(brief), ['2:34 when-boolean', '3:34 when-boolean', '4:34 when-boolean']);
+    assert.deepEqual(warnings.map(brief), ['5:34 when-constant', '6:34 when-constant']);
+    assert.match(warnings[1]!.message, /never runs/);
   });
 
-  it('tell of what a step that is always skipped would give, unless it is asked for first', async () => {
+  it('report reads of a step that is always skipped, unless the expression tests it first', async () => {
     assert.deepEqual(
       await rulesOf([
         '{ name: off, tool: free, when: false }',
@@ -172,7 +172,7 @@ describe('the checks of a workflow', () => {
     );
   });
 
-  it('tell of lists that are none, or too long', async () => {
+  it('report a foreach that is not a list, or is too long', async () => {
     assert.deepEqual(
       await rulesOf([
         '{ name: a, tool: free, foreach: "a,b" }',
@@ -198,7 +198,7 @@ describe('the checks of a workflow', () => {
       '{ name: i, tool: free, args: { n: 1 } }',
       '{ name: j, tool: loader, args: { row: 1, rows: [1, "${1}", x] } }',
     ]);
-    assert.deepEqual(errors.map(told), [
+    assert.deepEqual(errors.map(brief), [
       '2:22 unknown-tool',
       '3:22 argument',
       '4:43 argument',
@@ -219,7 +219,7 @@ describe('the checks of a workflow', () => {
       [unknown?.fix, missing?.message],
       ["Write 'loader'.", "loader: 'row' is required and is not given"],
     );
-    assert.match(misspelt!.message, /'rwo'.*nearest one is 'row'/);
+    assert.match(misspelt!.message, /'rwo'.*did you mean 'row'\?/);
     assert.match(errors[9]!.message + errors[10]!.message, /\$\{…\}/);
     assert.match(errors[11]!.message, /outside the folders/);
   });
@@ -270,7 +270,7 @@ describe('the checks of a workflow', () => {
       },
     );
     assert.deepEqual(
-      errors.map((each) => `${each.file.split('/').at(-1)}:${told(each)}`),
+      errors.map((each) => `${each.file.split('/').at(-1)}:${brief(each)}`),
       [
         'flow.yaml:2:26 no-workflow-file',
         'flow.yaml:3:26 workflow-input',
@@ -312,7 +312,7 @@ describe('the checks of a workflow', () => {
         'data/x': '',
       },
     );
-    assert.deepEqual([errors, warnings.map(told)], [[], ['2:22 writes-workflow', '3:22 writes-workflow']]);
+    assert.deepEqual([errors, warnings.map(brief)], [[], ['2:22 writes-workflow', '3:22 writes-workflow']]);
   });
 
   it('warn by the rules that validation warns by', () => {
@@ -342,7 +342,7 @@ describe('the checks of a workflow', () => {
     assert.deepEqual([...new Set(errors.map(({ rule }) => rule))], ['unknown-tool', 'argument']);
     const ofLoader = errors.filter(({ rule }) => rule === 'argument').map(({ message }) => message);
     assert.deepEqual(
-      ofLoader.map((message) => /'from', which is no input/.test(message)),
+      ofLoader.map((message) => /'from', which is not an input/.test(message)),
       [true],
     );
   });
@@ -353,7 +353,7 @@ describe('the checks of a workflow', () => {
     });
     await assert.rejects(loadWorkflow('flow', services), {
       code: 'E_WORKFLOW_INVALID',
-      message: `${folder.at('workflows/flow.yaml')}:1:26: there is no tool called 'nope' (and 1 more)`,
+      message: `${folder.at('workflows/flow.yaml')}:1:26: there is no tool 'nope' (and 1 more)`,
     });
     await assert.rejects(loadWorkflow('flwo', services), {
       code: 'E_INPUT_NOT_FOUND',

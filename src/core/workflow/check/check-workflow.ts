@@ -10,13 +10,13 @@ import { checkRetries } from './retries.ts';
 import { checkSubWorkflows } from './sub-workflows.ts';
 import { checkToolCalls } from './tool-calls.ts';
 
-/** Rules that only warn: what they tell of may be meant. */
+/** Rules that only warn, because the author may intend what they report. */
 export const WARNING_RULES: readonly string[] = ['when-constant', 'writes-workflow'];
 
-/** More findings of one file than this tell nothing new. */
+/** Stop after this many problems in one file: more do not help the author. */
 const MOST_PROBLEMS = 200;
 
-/** All that is wrong with a workflow, and with those that it contains, before anything of it starts. */
+/** Finds every problem of a workflow, and of the workflows that it contains, before any of it starts. */
 export async function checkWorkflow(
   file: CheckedFile,
   surroundings: Surroundings,
@@ -36,13 +36,13 @@ export async function checkWorkflow(
 
 async function checkFileAlone(file: CheckedFile, surroundings: Surroundings): Promise<Problem[]> {
   const names = checkNames(file);
-  // Of two steps with one name, nobody can say which is waited for.
+  // With two steps of one name, a cycle through that name is ambiguous.
   const order = checkOrder(file).filter(({ rule }) => rule !== 'cycle' || names.length === 0);
   const references = checkReferences(file);
   return [
     ...names,
     ...order,
-    // What comes before what is only known where the order holds.
+    // References are only checked when the order is valid.
     ...(order.length === 0 && names.length === 0
       ? [...references, ...checkConditions(file)]
       : references.filter(({ rule }) => rule !== 'not-before')),

@@ -5,27 +5,30 @@ import type { ToolEntry } from '../../registry/tool-entry.ts';
 import type { ReadWorkflow } from '../file/read-workflow.ts';
 import type { Step, StepArguments, StepCommon, StepWork, Task, Workflow } from '../model.ts';
 
-/** A workflow that was read, to be held against what there is around it. */
+/** A parsed workflow, ready to be checked against the project. */
 export interface CheckedFile {
   workflow: Workflow;
   places: ReadWorkflow['places'];
 }
 
-/** What a workflow is held against. */
+/** What a workflow is checked against. */
 export interface Surroundings {
   config: LoadedConfig;
   cwd: string;
-  /** Real paths: what is granted must lie under one of them. */
+  /** Real paths. Every grant must be inside one of them. */
   roots: readonly string[];
   tools: ReadonlyMap<string, ToolEntry>;
-  /** All error codes, those of the project included. */
+  /** All error codes, including those of the project. */
   codes: readonly string[];
 }
 
 /** One kind of check. */
 export type Check = (file: CheckedFile, surroundings: Surroundings) => Problem[] | Promise<Problem[]>;
 
-/** A mistake at a value of the file; where it is not there, at the next of the `others`, else at what would hold it. */
+/**
+ * Reports a problem at a value of the file. If the value is absent, at the first of `others` that exists, else at its
+ * parent.
+ */
 export function problemAt(
   { workflow, places }: CheckedFile,
   { path, others = [] }: { path: KeyPath; others?: readonly KeyPath[] },
@@ -41,26 +44,26 @@ export function allSteps({ steps, finally: last }: Workflow): Step[] {
   return [...steps, ...last];
 }
 
-/** What a step does, and what each of its tasks does. */
+/** The work of a step and of each of its tasks. */
 export function worksOf(step: Step): (StepWork & Pick<StepCommon, 'path' | 'name'>)[] {
   const tasks: readonly Task[] = step.kind === 'parallel' ? step.tasks : [];
   return [step, ...tasks];
 }
 
-/** A tool that a workflow calls, and where it says so. */
+/** A tool that a workflow calls, and the place of the call. */
 export interface ToolCall {
   tool: string;
   args: StepArguments;
-  /** Of the tool's name; where there is none, of the command that begins with it. */
+  /** Place of the tool's name, or of the `command` that begins with it. */
   path: KeyPath;
-  /** Of the arguments. */
+  /** Place of the arguments. */
   argsPath: KeyPath;
   others: readonly KeyPath[];
-  /** Set for the stages of a pipe that stand behind another one. */
+  /** True for each stage of a pipe except the first. */
   readsRecords?: true;
 }
 
-/** The tools that a step calls: its own, those of its tasks, the stages of a pipe. */
+/** The tools that a step calls: its own tool, those of its tasks, and the stages of a pipe. */
 export function toolCallsOf(step: Step): ToolCall[] {
   return worksOf(step).flatMap((work): ToolCall[] => {
     if (work.kind === 'tool') {

@@ -7,10 +7,13 @@ import { inOrderOfNeeds } from './ancestors.ts';
 import { allSteps, type CheckedFile, problemAt } from './checked-file.ts';
 import { expressionsOf } from './templates-of.ts';
 
-/** What a skipped step still tells. */
+/** The fields that a skipped step still has. */
 const TOLD_OF_SKIPPED = ['state', 'ok', 'code', 'run_id'];
 
-/** Conditions and lists whose value is known beforehand, and what is never there because of them. The order must hold. */
+/**
+ * Finds conditions and lists with a constant value, and references to steps that are therefore always skipped. The
+ * order must be valid.
+ */
 export function checkConditions(file: CheckedFile): Problem[] {
   const { workflow } = file;
   const skipped = alwaysSkipped(workflow);
@@ -27,8 +30,8 @@ function conditionOf(file: CheckedFile, { name, path, when }: Step): Problem[] {
     return [
       problemAt(file, place, {
         rule: 'when-boolean',
-        message: `\`when\` of '${name}' is a text, and must be true or false`,
-        fix: 'Write one expression and nothing else: when: "${…}".',
+        message: `\`when\` of '${name}' is a text; it must be an expression that is true or false`,
+        fix: 'Write exactly one expression: when: "${…}".',
       }),
     ];
   }
@@ -38,7 +41,7 @@ function conditionOf(file: CheckedFile, { name, path, when }: Step): Problem[] {
     return [
       problemAt(file, place, {
         rule: 'when-boolean',
-        message: `\`when\` of '${name}' is always ${JSON.stringify(known.value)}, and must be true or false`,
+        message: `\`when\` of '${name}' is always ${JSON.stringify(known.value)}; it must be true or false`,
         fix: 'Compare the value with something.',
       }),
     ];
@@ -46,7 +49,7 @@ function conditionOf(file: CheckedFile, { name, path, when }: Step): Problem[] {
   return [
     problemAt(file, place, {
       rule: 'when-constant',
-      message: `\`when\` of '${name}' is always ${known.value}${known.value ? '' : ': the step is never run'}`,
+      message: `\`when\` of '${name}' is always ${known.value}${known.value ? '' : ': the step never runs'}`,
       fix: known.value ? 'Leave `when` out.' : 'Leave the step out, or let `when` depend on something.',
     }),
   ];
@@ -59,8 +62,8 @@ function listOf(file: CheckedFile, { name, path, foreach }: Step): Problem[] {
     return [
       problemAt(file, place, {
         rule: 'foreach-list',
-        message: `the \`foreach\` of '${name}' is no list`,
-        fix: 'Write a list, or one expression that gives one: foreach: "${steps.a.data.rows}".',
+        message: `the \`foreach\` of '${name}' is not a list`,
+        fix: 'Write a list, or one expression whose value is a list: foreach: "${steps.a.data.rows}".',
       }),
     ];
   }
@@ -74,13 +77,13 @@ function listOf(file: CheckedFile, { name, path, foreach }: Step): Problem[] {
   return [
     problemAt(file, place, {
       rule: 'foreach-list',
-      message: `the \`foreach\` of '${name}' has ${count} items, more than the ${foreach.maxItems} that it may have`,
-      fix: 'Raise max_items, or give it fewer.',
+      message: `the \`foreach\` of '${name}' has ${count} items; max_items allows ${foreach.maxItems}`,
+      fix: 'Raise max_items, or shorten the list.',
     }),
   ];
 }
 
-/** The value of a template that reads nothing. One that fails is told of when it is run. */
+/** The value of a template without references. An error in it is reported when the step runs. */
 function constantOf(template: Template): { value: unknown } | undefined {
   if (expressionsIn(template).some(({ references }) => references.length > 0)) return undefined;
   try {
@@ -90,7 +93,7 @@ function constantOf(template: Template): { value: unknown } | undefined {
   }
 }
 
-/** Steps that no run of the workflow ever comes to: their `when` is false, or they need such a step and do not ask about it. */
+/** Steps that no run can reach: their `when` is false, or they need such a step and have no condition that reads it. */
 function alwaysSkipped({ steps, finally: last }: Workflow): Set<string> {
   const skipped = new Set<string>();
   for (const { name, needs, when } of [...inOrderOfNeeds(steps), ...inOrderOfNeeds(last)]) {
@@ -126,7 +129,7 @@ function readingsOfSkipped(workflow: Workflow, skipped: ReadonlySet<string>): Pr
         skipped.has(step) &&
         field !== undefined &&
         !TOLD_OF_SKIPPED.includes(field) &&
-        // An expression that asks how the step ended is taken to know what it does.
+        // An expression that reads the step's state is assumed to handle the skip.
         !asked.some((other) => other[1] === step),
     );
     if (missing === undefined) return [];
@@ -134,8 +137,8 @@ function readingsOfSkipped(workflow: Workflow, skipped: ReadonlySet<string>): Pr
       file: workflow.file,
       ...at,
       rule: 'skipped-step',
-      message: `in \${${source}}: '${missing[1]}' is always skipped, and gives no '${missing[2]}'`,
-      fix: `Mend the \`when\` of '${missing[1]}', or ask first: steps.${missing[1]}.ok ? … : ….`,
+      message: `in \${${source}}: '${missing[1]}' is always skipped and has no '${missing[2]}'`,
+      fix: `Fix the \`when\` of '${missing[1]}', or test the step first: steps.${missing[1]}.ok ? … : ….`,
     };
   });
 }

@@ -4,7 +4,10 @@ import { allSteps, type Check, type CheckedFile, problemAt, worksOf } from './ch
 
 type Decision = Extract<ReturnType<typeof worksOf>[number], { kind: 'decision' }>;
 
-/** Whether a decision can be answered: its options differ, its schema is one, its default is an answer. */
+/**
+ * Checks that a decision can be answered: its options are distinct, its schema is valid, and its default is a valid
+ * answer.
+ */
 export const checkDecisions: Check = async (file) => {
   const problems: Problem[] = [];
   for (const work of allSteps(file.workflow).flatMap(worksOf))
@@ -25,7 +28,7 @@ async function mistakesOf(file: CheckedFile, decision: Decision): Promise<Proble
           {
             rule: 'duplicate-option',
             message: `'${name}' has the option '${id}' twice`,
-            fix: 'Leave one of them out.',
+            fix: 'Remove one of them.',
           },
         ),
       );
@@ -40,8 +43,8 @@ async function mistakesOf(file: CheckedFile, decision: Decision): Promise<Proble
         { path: [...path, 'schema'] },
         {
           rule: 'answer-schema',
-          message: `the schema of '${name}' is no JSON Schema: ${whyNoSchema}`,
-          fix: 'Mend the schema, as the message says.',
+          message: `the schema of '${name}' is not a valid JSON Schema: ${whyNoSchema}`,
+          fix: 'Correct the schema.',
         },
       ),
     );
@@ -59,7 +62,7 @@ async function mistakesOf(file: CheckedFile, decision: Decision): Promise<Proble
           { path: [...path, 'default'] },
           {
             rule: 'default-answer',
-            message: `the default of '${name}' is no answer: ${why}`,
+            message: `the default of '${name}' is not a valid answer: ${why}`,
             fix: 'Write a default that is one of the options or fits the schema.',
           },
         ),

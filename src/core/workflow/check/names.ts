@@ -1,7 +1,7 @@
 import type { Problem } from '../../config/problem.ts';
 import { allSteps, type CheckedFile, problemAt } from './checked-file.ts';
 
-/** Whether each step has a name of its own, and each task within its step. */
+/** Checks that step names are unique, and task names are unique within their step. */
 export function checkNames(file: CheckedFile): Problem[] {
   const problems: Problem[] = [];
   const steps = allSteps(file.workflow);
@@ -29,8 +29,8 @@ function twice(file: CheckedFile, path: readonly (string | number)[], what: stri
     { path },
     {
       rule: 'duplicate-step',
-      message: `there is a ${what} in line ${line} already`,
-      fix: 'Give one of the two another name.',
+      message: `line ${line} already defines ${what}`,
+      fix: 'Rename one of the two.',
     },
   );
 }

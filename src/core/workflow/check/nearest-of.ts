@@ -1,9 +1,9 @@
 import { nearestWords } from '../../../util/nearest.ts';
 
-/** A file with more mistakes than this is not told the nearest word for the rest of them: each costs a look at all words. */
+/** Suggest a near word for at most this many mistakes of a file: each search compares all words. */
 const MOST_SEARCHES = 20;
 
-/** Finds the nearest of some words to one that is none of them. */
+/** Finds the known word that is nearest to an unknown one. */
 export function nearestOf(words: ReadonlySet<string>): (word: string) => string | undefined {
   const found = new Map<string, string | undefined>();
   return (word) => {

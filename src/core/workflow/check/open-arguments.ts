@@ -2,20 +2,20 @@ import type { GivenValue } from '../../registry/input-values.ts';
 import type { Template } from '../expression/template.ts';
 import type { StepArguments } from '../model.ts';
 
-/** Stands for what an expression will give: a character that no text of a file may hold. */
+/** Placeholder for the value of an expression: a character that workflow texts cannot contain. */
 const OPEN = '\u{10fffe}';
 
-/** Arguments as a tool would be given them, with something unknown for each expression. */
+/** The arguments that a tool would get, with a placeholder for each expression. */
 export function openWords(args: StepArguments): string[] {
   if (args.form === 'words') return args.words.map(openText);
   const values = Object.entries(args.values)
     .map(([name, each]) => [name, openValue(each)] as const)
-    // What is null is not given.
+    // An input whose value is null is omitted.
     .filter(([, value]) => value !== null);
   return ['--input-json', JSON.stringify(Object.fromEntries(values))];
 }
 
-/** A value, with what is not known of a list item by item; a map that is not wholly known is unknown. */
+/** The value with placeholders. A list keeps its items; a map that contains an expression becomes a placeholder. */
 export function openValue(template: Template): unknown {
   switch (template.kind) {
     case 'constant':
@@ -38,12 +38,12 @@ function openText(template: Template): string {
   }
 }
 
-/** Whether a given value holds something unknown. */
+/** Whether a value contains a placeholder. */
 export function isOpen(given: GivenValue): boolean {
   return ('text' in given ? given.text : (JSON.stringify(given.json) ?? '')).includes(OPEN);
 }
 
-/** A message about such arguments, in the terms of the file. */
+/** Replaces placeholders in a message by the source of their expressions. */
 export function inTermsOfFile(message: string): string {
   return message.replaceAll(OPEN, '${…}').replace('--input-json names', 'the step gives');
 }

@@ -3,10 +3,10 @@ import type { Step } from '../model.ts';
 import { type CheckedFile, problemAt } from './checked-file.ts';
 import { nearestOf } from './nearest-of.ts';
 
-/** More circles than these are mostly the same ones. */
+/** Report at most this many cycles; more are mostly variants of the same ones. */
 const MOST_CYCLES = 20;
 
-/** Whether what a step needs exists, and comes to an end before it. */
+/** Checks that each needed step exists, and that the steps form no cycle. */
 export function checkOrder(file: CheckedFile): Problem[] {
   const { steps, finally: last } = file.workflow;
   const names = new Set(steps.map(({ name }) => name));
@@ -38,7 +38,7 @@ function unknownNeeds(
         { path: [...path, 'needs', index] },
         {
           rule: 'unknown-need',
-          message: `'${name}' needs ${known ?? `'${needed}', and there is no such step`}`,
+          message: `'${name}' needs ${known ?? `'${needed}', which does not exist`}`,
           fix,
         },
       );
@@ -46,13 +46,13 @@ function unknownNeeds(
   );
 }
 
-/** One circle for each knot of steps that wait for each other. */
+/** One cycle for each strongly connected group of steps. */
 function cycles(file: CheckedFile, steps: readonly Step[]): Problem[] {
   const byName = new Map(steps.map((step) => [step.name, step]));
   const state = new Map<Step, 'open' | 'done'>();
   const problems: Problem[] = [];
   for (const root of steps) {
-    // A stack of its own: ten thousand steps in a row are too deep for calls.
+    // An explicit stack: ten thousand steps in a row would overflow the call stack.
     const trail: { step: Step; next: number }[] = [];
     const enter = (step: Step) => {
       state.set(step, 'open');
@@ -87,8 +87,8 @@ function cycle(file: CheckedFile, trail: readonly { step: Step }[]): Problem {
     { path: [...last.path, 'needs', index] },
     {
       rule: 'cycle',
-      message: `these steps wait for each other: ${shown.join(' needs ')}`,
-      fix: `Take one of them out of the \`needs\` of another.`,
+      message: `these steps form a cycle: ${shown.join(' needs ')}`,
+      fix: `Remove one of them from the \`needs\` of another.`,
     },
   );
 }

@@ -17,7 +17,10 @@ import {
 } from './checked-file.ts';
 import { isOpen, openWords } from './open-arguments.ts';
 
-/** Whether a step may write the file of the workflow: it could not be resumed then, or would be another one. */
+/**
+ * Warns when a step can write the workflow's own file: a later resume would then be refused, or would run a different
+ * workflow.
+ */
 export function checkOwnFile(file: CheckedFile, surroundings: Surroundings): Problem[] {
   const declared = new Map<ToolEntry, string | undefined>();
   return allSteps(file.workflow)
@@ -46,7 +49,7 @@ function declaredWrite(
     const own = grants.find(({ path, access }) => access === 'write' && isInside(workflow.file, path));
     return own && `its manifest asks to write ${own.path}`;
   } catch (error) {
-    // A path that cannot be granted is told of when the tool is to run.
+    // A path that cannot be granted is reported when the tool starts.
     if (error instanceof AcorError) return undefined;
     throw error;
   }

@@ -7,20 +7,23 @@ import { allSteps, type CheckedFile } from './checked-file.ts';
 import { nearestOf } from './nearest-of.ts';
 import { expressionsOf } from './templates-of.ts';
 
-/** Names of types, which expressions may compare with. */
+/** Names of CEL types, which expressions may compare with. */
 const TYPES = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'list', 'map', 'type', 'null_type'];
 const OF_WORKFLOW = ['run_id', 'ok'];
 const OF_EVERY_STEP = ['state', 'ok', 'code', 'run_id'];
 
-/** Where an expression stands: what it may read follows from that. */
-interface Standing {
-  /** Null for the outputs of the workflow: everything is over. */
+/** The position of an expression, which decides what it may read. */
+interface Position {
+  /** Null for the workflow's outputs, which may read every step. */
   step: Step | null;
   isLast: boolean;
   hasItem: boolean;
 }
 
-/** Whether what expressions read is there at all, and over by then. The order of the steps must hold. */
+/**
+ * Checks that each name an expression reads exists and that its step has ended by then. The order of the steps must be
+ * valid.
+ */
 export function checkReferences(file: CheckedFile): Problem[] {
   const { workflow } = file;
   const read = readings(workflow);
@@ -33,10 +36,10 @@ export function checkReferences(file: CheckedFile): Problem[] {
   const ofMain = new Set(workflow.steps.map(({ name }) => name));
   const isBefore = ancestorsOf(workflow.steps, wanted);
   const isBeforeLast = ancestorsOf(workflow.finally, wanted);
-  return read.flatMap(({ expression, standing }) =>
+  return read.flatMap(({ expression, position }) =>
     expression.references.flatMap((reference) => {
-      const wrong = mistakeOf(reference, standing, known, (name) => {
-        const { step, isLast } = standing;
+      const wrong = mistakeOf(reference, position, known, (name) => {
+        const { step, isLast } = position;
         if (step === null) return true;
         if (!isLast) return isBefore(step.name, name);
         return ofMain.has(name) || isBeforeLast(step.name, name);
@@ -49,19 +52,19 @@ export function checkReferences(file: CheckedFile): Problem[] {
   );
 }
 
-function readings(workflow: Workflow): { expression: Expression; standing: Standing }[] {
+function readings(workflow: Workflow): { expression: Expression; position: Position }[] {
   const ofSteps = allSteps(workflow).flatMap((step, index) => {
     const isLast = index >= workflow.steps.length;
     const { once, eachItem } = expressionsOf(step);
     return [
-      ...once.map((expression) => ({ expression, standing: { step, isLast, hasItem: false } })),
-      ...eachItem.map((expression) => ({ expression, standing: { step, isLast, hasItem: true } })),
+      ...once.map((expression) => ({ expression, position: { step, isLast, hasItem: false } })),
+      ...eachItem.map((expression) => ({ expression, position: { step, isLast, hasItem: true } })),
     ];
   });
   const outputs = Object.values(workflow.outputs).flatMap(expressionsIn);
   return [
     ...ofSteps,
-    ...outputs.map((expression) => ({ expression, standing: { step: null, isLast: true, hasItem: false } })),
+    ...outputs.map((expression) => ({ expression, position: { step: null, isLast: true, hasItem: false } })),
   ];
 }
 
@@ -91,7 +94,7 @@ interface Mistake {
 
 function mistakeOf(
   [root, name, field]: Reference,
-  standing: Standing,
+  position: Position,
   known: Known,
   isOver: (step: string) => boolean,
 ): Mistake | undefined {
@@ -103,11 +106,11 @@ function mistakeOf(
       if (name === undefined) {
         return {
           rule: 'unknown-step',
-          why: 'which step is meant is not known before it runs',
-          fix: "Name it: steps.fetch.data, or steps['the name'].data.",
+          why: 'the step is only known at run time',
+          fix: "Name the step: steps.fetch.data, or steps['the name'].data.",
         };
       }
-      return stepMistake(name, field, standing, known, isOver);
+      return stepMistake(name, field, position, known, isOver);
     case 'workflow':
       if (name === undefined || OF_WORKFLOW.includes(name)) return undefined;
       return {
@@ -117,12 +120,12 @@ function mistakeOf(
       };
     case 'item':
     case 'index':
-      if (standing.hasItem) return undefined;
+      if (position.hasItem) return undefined;
       return {
         rule: 'unknown-name',
-        why: `'${root}' is known within the work of a foreach only`,
+        why: `'${root}' exists only inside a foreach`,
         fix:
-          standing.step?.foreach === undefined
+          position.step?.foreach === undefined
             ? 'Give the step a foreach, or read something else.'
             : '`when` and `foreach` are asked once, before the items: choose among those with foreach: "${….filter(row, …)}".',
       };
@@ -131,7 +134,7 @@ function mistakeOf(
       return {
         rule: 'unknown-name',
         why: `there is no '${root}'`,
-        fix: 'Names begin with inputs, steps, workflow, and within a foreach with item or index. Texts stand in quotes; $${ is a ${ as it is.',
+        fix: 'Names begin with inputs, steps, workflow, and within a foreach with item or index. Put texts in quotes; write $${ for a literal ${.',
       };
   }
 }
@@ -139,7 +142,7 @@ function mistakeOf(
 function stepMistake(
   name: string,
   field: string | undefined,
-  { step }: Standing,
+  { step }: Position,
   known: Known,
   isOver: (step: string) => boolean,
 ): Mistake | undefined {
@@ -150,13 +153,13 @@ function stepMistake(
     return {
       rule: 'not-before',
       why: `'${name}' reads itself`,
-      fix: 'Read what a step before it gives.',
+      fix: 'Read the result of an earlier step.',
     };
   }
   if (!isOver(name)) {
     return {
       rule: 'not-before',
-      why: `'${name}' need not be over when '${step?.name}' begins`,
+      why: `'${name}' may still be running when '${step?.name}' starts`,
       fix: `Add '${name}' to the \`needs\` of '${step?.name}'.`,
     };
   }
@@ -168,7 +171,7 @@ function stepMistake(
   if (field === undefined || fields.includes(field)) return undefined;
   return {
     rule: 'unknown-field',
-    why: `'${name}' gives no '${field}'`,
+    why: `'${name}' has no '${field}'`,
     fix: `Read one of: ${fields.join(', ')}.`,
   };
 }
@@ -180,7 +183,7 @@ function unknown(
   nearest: string | undefined,
   rule: string,
 ): Mistake {
-  // `steps.my-step` is a difference in the language.
+  // In CEL, `steps.my-step` is a subtraction.
   const dashed = names.find((each) => each.startsWith(`${name}-`));
   const meant = dashed ?? nearest;
   const one = holder === 'inputs' ? 'input' : 'step';

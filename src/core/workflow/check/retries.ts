@@ -4,7 +4,7 @@ import type { Problem } from '../../config/problem.ts';
 import { allSteps, type CheckedFile, problemAt, type Surroundings } from './checked-file.ts';
 import { nearestOf } from './nearest-of.ts';
 
-/** Whether the classes and codes for which a step is tried again are known ones. */
+/** Checks that the error classes and codes in a step's retry rule exist. */
 export function checkRetries(file: CheckedFile, { codes }: Surroundings): Problem[] {
   const known = new Set<string>([...ERROR_CLASSES, ...codes]);
   const nearestTo = nearestOf(known);

@@ -15,15 +15,15 @@ type SubWork = Extract<StepWork, { kind: 'workflow' }> & {
   path: CheckedFile['workflow']['steps'][number]['path'];
 };
 
-/** A workflow file that was looked at with all that it contains, and how deep that goes. */
+/** A workflow file that was checked with all that it contains, and the depth of its nesting. */
 interface Looked {
   file: CheckedFile | undefined;
   depth: number;
 }
 
 /**
- * Whether the workflows that a workflow contains are there, end somewhere, and are given their inputs. `checkOne` holds each of them
- * against the other rules, once.
+ * Checks that each sub-workflow exists, does not contain itself, and gets its inputs. `checkOne` applies the other
+ * rules to each of them once.
  */
 export async function checkSubWorkflows(
   root: CheckedFile,
@@ -96,8 +96,8 @@ function whyNoFile(
   if (roots.some((root) => isInside(real, root))) return undefined;
   return {
     rule: 'grant-roots',
-    message: `the workflow ${real} lies outside of the folders that may be granted`,
-    fix: `Move it to below ${roots.join(', ')}, or add its folder to security.grant_roots.`,
+    message: `the workflow ${real} is outside of the folders that ACOR may grant`,
+    fix: `Move it into ${roots.join(', ')}, or add its folder to security.grant_roots.`,
   };
 }
 
@@ -108,7 +108,7 @@ function inItself(file: CheckedFile, work: SubWork, trail: readonly string[]): P
     {
       rule: 'workflow-in-itself',
       message: `a workflow contains itself: ${trail.join(' contains ')}`,
-      fix: 'Take it out at one place.',
+      fix: 'Remove one of these references.',
     },
   );
 }
@@ -119,8 +119,8 @@ function tooDeep(file: CheckedFile, work: SubWork): Problem {
     { path: [...work.path, 'workflow'] },
     {
       rule: 'workflows-too-deep',
-      message: `more than ${MOST_NESTED_WORKFLOWS} workflows stand in each other here`,
-      fix: 'Make it flatter.',
+      message: `more than ${MOST_NESTED_WORKFLOWS} workflows are nested here`,
+      fix: 'Reduce the nesting.',
     },
   );
 }

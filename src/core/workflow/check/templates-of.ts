@@ -3,7 +3,7 @@ import { expressionsIn, type Template } from '../expression/template.ts';
 import type { Step, StepArguments, StepWork } from '../model.ts';
 import { worksOf } from './checked-file.ts';
 
-/** The expressions of a step; those of each item may read `item` and `index`. */
+/** The expressions of a step. Those evaluated for each item may read `item` and `index`. */
 export function expressionsOf(step: Step): { once: Expression[]; eachItem: Expression[] } {
   const once = [step.when, step.foreach?.over].filter((each) => each !== undefined);
   const work = worksOf(step).flatMap(templatesOf).flatMap(expressionsIn);

@@ -20,7 +20,7 @@ import {
 import { nearestOf } from './nearest-of.ts';
 import { inTermsOfFile, isOpen, openWords } from './open-arguments.ts';
 
-/** Whether the tools are there, and take what they are given, as far as that is known. */
+/** Checks that each tool exists and accepts its arguments, as far as their values are constant. */
 export const checkToolCalls: Check = async (file, surroundings) => {
   const nearestTo = nearestOf(new Set(surroundings.tools.keys()));
   const problems: Problem[] = [];
@@ -31,7 +31,7 @@ export const checkToolCalls: Check = async (file, surroundings) => {
       problems.push(
         problemAt(file, call, {
           rule: 'unknown-tool',
-          message: `there is no tool called '${call.tool}'`,
+          message: `there is no tool '${call.tool}'`,
           fix: nearest === undefined ? 'Choose a tool from the list.' : `Write '${nearest}'.`,
           ...(nearest === undefined && { next: [LIST_TOOLS] }),
         }),
@@ -49,8 +49,8 @@ export const checkToolCalls: Check = async (file, surroundings) => {
         problems.push(
           problemAt(file, call, {
             rule: 'reads-no-records',
-            message: `'${call.tool}' does not say that it reads the records of the tool before it`,
-            fix: 'If it reads JSON objects from its standard input, a line each, add "stdin: records" to its tool.yaml; else only put it first.',
+            message: `'${call.tool}' does not declare that it reads records from the tool before it`,
+            fix: 'If it reads JSON Lines from its standard input, add "stdin: records" to its tool.yaml. Otherwise use it only as the first stage.',
           }),
         );
       }
@@ -77,7 +77,7 @@ async function argumentMistakes(
   });
   const wrong: Pick<ArgumentProblem, 'input' | 'message' | 'fix'>[] = [
     ...problems,
-    // What is not there yet may be made by a step before.
+    // A file that does not exist yet may be made by an earlier step.
     ...ofPaths.filter(({ rule }) => rule !== 'exists'),
     ...(problems.length > 0 ? [] : await structureMistakes(tool, read)),
   ];
@@ -99,14 +99,14 @@ function namesWithoutInputs(file: CheckedFile, { tool, args, argsPath }: ToolCal
       { path: argsPath },
       {
         rule: 'argument',
-        message: `${tool}: it declares no inputs, so that none can be given by name`,
-        fix: 'Write the arguments as a list of words, or give the tool a manifest with inputs.',
+        message: `${tool}: it declares no inputs, so arguments cannot be passed by name`,
+        fix: 'Write the arguments as a list of words, or declare inputs in the manifest of the tool.',
       },
     ),
   ];
 }
 
-/** Structured values against the parts of an `input_schema` that declare them. */
+/** Checks structured values against the parts of an `input_schema` that declare them. */
 async function structureMistakes(
   tool: ToolEntry,
   read: ReturnType<typeof readInputs>['read'],

@@ -11,7 +11,7 @@ import type { ChildTask } from './task.ts';
 
 const LONGEST_TASK_ID_IN_KEY = 100;
 
-/** What a task asks a child run for. Throws an AcorError for an expression that cannot be told. */
+/** The request that starts a task's child run. Throws an AcorError when an expression has no value. */
 export function childRequest(
   { plan, writer }: Engine,
   task: ChildTask,
@@ -47,7 +47,7 @@ function callOf(work: ChildTask['work'], scope: Scope): Pick<RunRequest, 'kind' 
   }
 }
 
-/** The words as they are, or values by the names of the inputs; one that is null is not given. */
+/** The arguments as words, or as values by input name. A null value is omitted. */
 function wordsOf(args: StepArguments, scope: Scope): string[] {
   if (args.form === 'named') return jsonOf(args.values, scope);
   return args.words.map((word) => asText(evaluate(word, scope)));

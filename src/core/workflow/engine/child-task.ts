@@ -8,16 +8,16 @@ import { type Engine, emit, recordedFailure } from './engine.ts';
 import { type FollowedChild, followChild } from './follow-child.ts';
 import type { ChildTask, TaskTry } from './task.ts';
 
-/** A host may be killed while it is asked; the key makes asking again harmless. */
+/** A host process may be killed during a start. The idempotency key makes the repeated start safe. */
 const STARTS = 3;
-/** A workflow whose supervisor is lost is gone on with, but not for ever. */
+/** A sub-workflow whose supervisor is lost is resumed at most this many times. */
 const MOST_RESUMPTIONS = 5;
-/** Larger results stay where they are, in the child's log. */
+/** A larger result stays in the child's log. */
 const LARGEST_RESULT_CHARS = 4096;
 
 /**
- * One try of a task that is a run of its own. The first one of an attempt takes up what an earlier attempt has begun: a run that goes on
- * is followed, one that is over counts as it ended.
+ * Runs one try of a task as a child run. The first try of an attempt adopts what an earlier attempt started: it follows
+ * a live child, and takes the outcome of one that has ended.
  */
 export async function runChild(engine: Engine, task: ChildTask, isFirst: boolean): Promise<TaskTry> {
   try {
@@ -30,13 +30,16 @@ export async function runChild(engine: Engine, task: ChildTask, isFirst: boolean
     const runId = goesOn ? childRunId! : await begin(engine, task, isFirst);
     return tryOf(task, await follow(engine, task, runId));
   } catch (error) {
-    // It did not begin: what its arguments, its manifest or the policy say against it.
+    // The child did not start: its arguments, its manifest or the policy are invalid.
     const { code, message } = recordedFailure(error);
-    return { status: 'failed', code, message, retryable: false, isUnknown: false, told: {} };
+    return { status: 'failed', code, message, retryable: false, isUnknown: false, fields: {} };
   }
 }
 
-/** What ended badly in an earlier attempt may have been mended by hand since; and it may be that nobody can say what it did. */
+/**
+ * Adopts the child of an earlier attempt. The user may have resumed a failed child in the meantime; an interrupted
+ * child that is not idempotent has an unknown outcome.
+ */
 async function takeUp(engine: Engine, { id, work }: ChildTask): Promise<TaskTry | undefined> {
   const { done, childRunId, recordedSeq } = engine.history.of(id);
   const run = done === undefined ? undefined : await runOf(engine, childRunId);
@@ -52,22 +55,22 @@ async function takeUp(engine: Engine, { id, work }: ChildTask): Promise<TaskTry 
     return undefined;
   }
   if (work.kind !== 'tool' || engine.plan.isForced || !isUnknown(record)) return undefined;
-  const message = `its run ${childRunId} was stopped mid-way (${record.code ?? record.signal}), and '${record.tool}' is not idempotent: nobody can say what it had done. If doing it again is harmless, add --force; else look at it, and resume it with --force.`;
-  const told = { child_run_id: childRunId };
-  return { status: 'failed', code: 'E_OUTCOME_UNKNOWN', message, retryable: false, isUnknown: true, told };
+  const message = `its run ${childRunId} was stopped mid-way (${record.code ?? record.signal}), and '${record.tool}' is not idempotent, so its effects are unknown. If a repeat is harmless, add --force. Otherwise inspect what it did, and resume it with --force.`;
+  const fields = { child_run_id: childRunId };
+  return { status: 'failed', code: 'E_OUTCOME_UNKNOWN', message, retryable: false, isUnknown: true, fields };
 }
 
 function isUnknown(record: RunRecord): boolean {
   return !record.idempotent && wasStoppedMidway(record);
 }
 
-/** Asks for the run, under a key that names this very try: asked twice, it is the same run. */
+/** Starts the child under an idempotency key that identifies this try, so a repeated start returns the same run. */
 async function begin(engine: Engine, task: ChildTask, isFirst: boolean): Promise<string> {
   const { tries, isOpen, childRunId: before } = engine.history.of(task.id);
   const wasSubmitted = isFirst && isOpen;
   const number = wasSubmitted ? tries : tries + 1;
   const request = childRequest(engine, task, task.scope(), number);
-  // What a workflow has done stays done: the next try goes on with it.
+  // Completed steps of a sub-workflow stay completed: the next try resumes it.
   const goesOn = task.work.kind !== 'tool' && (await isThere(engine, before)) ? before : null;
   if (!wasSubmitted) {
     const command = commandOf(task.work, request);
@@ -91,7 +94,7 @@ function commandOf({ kind }: ChildTask['work'], { tool, args }: RunRequest): str
   return kind === 'tool' ? [tool, ...args].join(' ') : tool;
 }
 
-/** Has a run begin, or finds the one of the same key. */
+/** Starts a run, or finds the run with the same idempotency key. */
 export async function startChild({ hosts }: Pick<Engine, 'hosts'>, request: RunRequest): Promise<string> {
   for (let left = STARTS; ; left--) {
     try {
@@ -102,7 +105,7 @@ export async function startChild({ hosts }: Pick<Engine, 'hosts'>, request: RunR
   }
 }
 
-/** Goes on with a workflow that has ended too early. Somebody else may have done so already. */
+/** Resumes a sub-workflow that ended early. Another process may already have resumed it. */
 async function goOn(engine: Engine, request: RunRequest, runId: string): Promise<string> {
   const { idempotencyKey: _, ...again } = request;
   try {
@@ -114,7 +117,7 @@ async function goOn(engine: Engine, request: RunRequest, runId: string): Promise
   }
 }
 
-/** Follows the run to its end; when the workflow is to end, so is the run. */
+/** Follows the child to its end, and cancels it when the workflow ends. */
 async function follow(engine: Engine, task: ChildTask, runId: string): Promise<FollowedChild> {
   const { signal } = engine.stop;
   const { forceCancel } = engine;
@@ -140,20 +143,20 @@ async function askToEnd(
   options: { force: boolean },
 ): Promise<void> {
   try {
-    const reason = String(stop.signal.reason ?? 'the workflow is ended without any more grace');
+    const reason = String(stop.signal.reason ?? 'the workflow was cancelled by force');
     if (await isLive(store, runId)) await store.control.requestCancel(runId, reason, options);
   } catch {
-    // A run that was removed has been told so by that.
+    // The child was removed, so there is nothing to cancel.
   }
 }
 
 function tryOf(task: ChildTask, { record, summary }: FollowedChild): TaskTry {
   const { state, code, message, retryable, rc, signal, result, run_id } = summary;
   const status = state === 'completed' ? 'ok' : state === 'cancelled' ? 'cancelled' : 'failed';
-  const told = {
+  const fields = {
     child_run_id: run_id,
     child_rc: rc,
-    child_result: resultToTell(result),
+    child_result: recordedResult(result),
     events_count: summary.events,
   };
   return {
@@ -162,13 +165,13 @@ function tryOf(task: ChildTask, { record, summary }: FollowedChild): TaskTry {
     message:
       status === 'cancelled' ? `run ${run_id} was cancelled: ${message ?? 'without a reason'}` : message,
     retryable,
-    // Between the end in the log and the record of it there is a moment.
+    // The log has the end of the run a moment before the record has it.
     isUnknown: status !== 'ok' && task.work.kind === 'tool' && isUnknown({ ...record, code, signal }),
-    told,
+    fields,
   };
 }
 
-function resultToTell(result: Record<string, unknown> | null): unknown {
+function recordedResult(result: Record<string, unknown> | null): unknown {
   return JSON.stringify(result).length <= LARGEST_RESULT_CHARS
     ? result
     : { omitted: 'too large; see the log of the child' };
@@ -178,7 +181,7 @@ async function isThere(engine: Engine, runId: string | null): Promise<boolean> {
   return (await runOf(engine, runId)) !== undefined;
 }
 
-/** Undefined for a run that was removed: what it has done is done, but its results cannot be read. */
+/** Undefined for a removed run: its work is done, but its results cannot be read. */
 async function runOf({ services }: Engine, runId: string | null) {
   return runId === null ? undefined : livenessOf(services.store, runId).catch(() => undefined);
 }

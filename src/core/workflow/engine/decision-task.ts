@@ -3,7 +3,10 @@ import { type Engine, emit, recordedFailure } from './engine.ts';
 import type { DecisionTask, TaskTry } from './task.ts';
 import { actionIdOf } from './task-id.ts';
 
-/** One try of an `ai_decision`: a question of the workflow's run like any other (contract §4). Its answer is the data of the step. */
+/**
+ * Runs one try of an `ai_decision`: a question of the workflow's own run (contract §4). The answer becomes the data of
+ * the step.
+ */
 export async function decideTask(
   engine: Engine,
   task: DecisionTask,
@@ -29,8 +32,8 @@ export async function decideTask(
     engine.stop.signal,
   );
   if (decided === 'stopped') return { ...FAILED, status: 'cancelled' };
-  if ('answer' in decided) return { ...FAILED, status: 'ok', told: { action_id } };
-  const message = `nobody answered '${action_id}' within ${decided.unansweredForS} s`;
+  if ('answer' in decided) return { ...FAILED, status: 'ok', fields: { action_id } };
+  const message = `'${action_id}' was not answered within ${decided.unansweredForS} s`;
   return { ...FAILED, code: 'E_ACTION_TIMEOUT', message };
 }
 
@@ -40,7 +43,7 @@ const FAILED: TaskTry = {
   message: null,
   retryable: false,
   isUnknown: false,
-  told: {},
+  fields: {},
 };
 
 function questionOf({ work, timeoutS, scope: scopeOf }: DecisionTask): Record<string, unknown> {

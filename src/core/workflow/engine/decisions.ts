@@ -4,10 +4,10 @@ import { readQuestion } from '../../run/answers/question.ts';
 import type { Questions } from '../../run/answers/questions.ts';
 import type { RunWorkspace } from '../../run/workspace.ts';
 
-/** What a question of the workflow itself came to. */
+/** The outcome of a question that the workflow asks. */
 export type Decided = { answer: unknown } | { unansweredForS: number } | 'stopped';
 
-/** The questions of a workflow, put like those of a tool (contract §4) and waited for by the step that asks. */
+/** Asks the questions of a workflow (contract §4) and lets each asking step wait for its answer. */
 export class Decisions {
   readonly #questions: Questions;
   readonly #writer: RunWriter;
@@ -38,7 +38,7 @@ export class Decisions {
     });
   }
 
-  /** Asks, unless it was answered in an earlier attempt, and waits for the answer. */
+  /** Asks, unless an earlier attempt already has the answer, and waits for the answer. */
   async ask(
     question: { action_id: string; action: string; [key: string]: unknown },
     signal: AbortSignal,
@@ -64,7 +64,7 @@ export class Decisions {
     });
   }
 
-  /** A child asks: the workflow waits as the child does. */
+  /** A child waits for an answer, so the workflow waits too. */
   follow(event: Readonly<Record<string, unknown>>): void {
     const question = readQuestion(event);
     if (question.blocking) this.#questions.follow(question);

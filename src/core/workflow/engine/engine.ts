@@ -8,7 +8,7 @@ import type { WorkflowPlan } from './plan-workflow.ts';
 import type { Slots } from './slots.ts';
 import type { TaskHistory } from './task-history.ts';
 
-/** What the parts of the engine share while an attempt goes on. */
+/** What the parts of the engine share during an attempt. */
 export interface Engine {
   readonly services: RunnerServices;
   readonly plan: WorkflowPlan;
@@ -17,15 +17,18 @@ export interface Engine {
   readonly history: TaskHistory;
   readonly slots: Slots;
   readonly decisions: Decisions;
-  /** Whether everything so far went as it should, for `workflow.ok`. */
+  /** Whether no step has failed so far, for `workflow.ok`. */
   isOk: boolean;
-  /** Aborted when all that goes on is to end; the reason is what the children are told. The last steps get one of their own. */
+  /**
+   * Aborted to end all running work; its reason becomes the children's cancel reason. The `finally` steps get a
+   * controller of their own.
+   */
   stop: AbortController;
-  /** Aborted when what is to end is to do so without any more grace. */
+  /** Aborted when running work must end without a grace period. */
   readonly forceCancel: AbortSignal;
 }
 
-/** An event about a task: written, known from then on, and seen by whoever follows. */
+/** Writes a task event to the log and adds it to the history, where followers read it. */
 export async function emit(
   { writer, history }: Pick<Engine, 'writer' | 'history'>,
   event: { type: string; [field: string]: unknown },
@@ -39,7 +42,7 @@ export async function emit(
   history.add(event);
 }
 
-/** The log of the workflow cannot be written: nothing that goes on can be answered for. */
+/** The workflow's log cannot be written, so the engine must not continue. */
 export class StoreFailed extends Error {
   readonly error: AcorError;
 
@@ -49,7 +52,10 @@ export class StoreFailed extends Error {
   }
 }
 
-/** Why a step cannot be done, in the words of the error table; anything else is a fault of the engine. */
+/**
+ * The failure of a step as an error code and message. Rethrows anything that is not an AcorError: that is a fault of
+ * the engine.
+ */
 export function recordedFailure(error: unknown): AcorError {
   if (error instanceof AcorError) return error;
   throw error;

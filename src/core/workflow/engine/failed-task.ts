@@ -6,7 +6,7 @@ import type { EngineTask, TaskTry } from './task.ts';
 import { actionIdOf } from './task-id.ts';
 
 const MAX_BACKOFF_S = 300;
-/** When nobody answers, it is tried again so often and no more. */
+/** Without an answer, ACOR retries this many times. */
 const MOST_RETRIES_BY_DEFAULT = 3;
 
 const OPTIONS = [
@@ -15,7 +15,7 @@ const OPTIONS = [
   { id: 'fail', label: 'End the workflow' },
 ];
 
-/** Whether the step's rule lets a failed try be repeated. */
+/** Whether the step's retry rule allows another try. */
 export async function mayTryAgain(
   engine: Engine,
   { id, retry }: EngineTask,
@@ -23,7 +23,7 @@ export async function mayTryAgain(
 ): Promise<boolean> {
   const { tries, triesBefore } = engine.history.of(id);
   if (tried.status !== 'failed' || tried.code === null || tries - triesBefore > retry.max) return false;
-  // Where doing it twice may do harm, only the code itself is leave enough.
+  // The outcome is unknown and a repeat may do harm, so only a rule that names the exact code allows it.
   if (retry.on.includes(tried.code)) return true;
   if (tried.isUnknown) return false;
   const info = errorInfo(tried.code, await engine.services.registry.errorCodes());
@@ -31,7 +31,7 @@ export async function mayTryAgain(
   return retry.on.includes('retryable') && (tried.retryable || info?.retryable === true);
 }
 
-/** Waits before the next try; false when the workflow ended meanwhile. */
+/** Waits before the next try. Returns false when the workflow ended during the wait. */
 export async function pause({ history, stop }: Engine, { id, retry }: EngineTask): Promise<boolean> {
   const { tries, triesBefore } = history.of(id);
   const plan = { maxAttempts: retry.max + 1, backoffS: retry.backoffS, maxBackoffS: MAX_BACKOFF_S };
@@ -47,16 +47,16 @@ export async function pause({ history, stop }: Engine, { id, retry }: EngineTask
   return !stop.signal.aborted;
 }
 
-/** `on_error: ask`: puts the failure to whoever answers; without an answer, what the error table recommends is done. */
+/** `on_error: ask`: asks what to do about the failure. Without an answer, the error table's recommendation applies. */
 export async function askWhatNow(
   engine: Engine,
   { id }: EngineTask,
-  { code, message, told }: TaskTry,
+  { code, message, fields }: TaskTry,
 ): Promise<'retry' | 'continue' | 'fail'> {
   const { tries, triesBefore } = engine.history.of(id);
   const info = errorInfo(code ?? 'E_UNKNOWN', await engine.services.registry.errorCodes());
   const mayRetry = info?.retryable === true && tries - triesBefore <= MOST_RETRIES_BY_DEFAULT;
-  const { child_run_id = null } = told;
+  const { child_run_id = null } = fields;
   const decided = await engine.decisions.ask(
     {
       action_id: actionIdOf(id, 'failed', tries),

@@ -7,7 +7,10 @@ import { type Engine, emit } from './engine.ts';
 type Event = Readonly<Record<string, unknown>>;
 
 const PROGRESS = Buffer.from('"progress"');
-/** Events of a child that its workflow tells of, each of them. A tool may leave spaces, so the word alone is looked for. */
+/**
+ * Child events that the workflow always records. A tool may write JSON with spaces, so this searches for the word
+ * alone.
+ */
 const WORDS = [
   'action_required',
   'action_answered',
@@ -16,11 +19,11 @@ const WORDS = [
   'runner_error',
   'runner_state',
 ].map((word) => Buffer.from(`"${word}"`));
-/** Of a child's progress so much is told and no more, so that the log of the workflow stays readable and small. */
+/** At most one progress event per child and second, so that the workflow's log stays small and readable. */
 const PROGRESS_EVERY_MS = 1000;
 const LF = 10;
 
-/** What following a child needs: that of a workflow's engine, or of a pipe. */
+/** What following a child needs from a workflow's engine or from a pipe. */
 export type Follower = Pick<Engine, 'services' | 'writer' | 'history' | 'decisions'>;
 
 export interface FollowedChild {
@@ -29,8 +32,8 @@ export interface FollowedChild {
 }
 
 /**
- * Follows a child of the workflow to its end, whoever supervises it, and tells of it on the workflow's log. What was told by an earlier
- * attempt is not told again.
+ * Follows a child run to its end, whichever process supervises it, and records its progress in the workflow's log.
+ * Events that an earlier attempt recorded are not recorded again.
  */
 export async function followChild(
   engine: Follower,
@@ -55,11 +58,11 @@ class ChildTeller {
   readonly #taskId: string;
   readonly #childRunId: string;
   readonly #isWorkflow: boolean;
-  /** What the log has of this child already. */
+  /** The child's events up to this `seq` are already in the log. */
   readonly #recordedSeq: number;
-  /** The child's questions that wait for an answer, as the workflow calls them. */
+  /** The child's open questions, by their id in the workflow. */
   readonly #open = new Map<string, Event>();
-  /** Whether it waits for them: what was prepared is answered without any wait. */
+  /** Whether the child waits for an answer. A question with a prepared answer does not make it wait. */
   #isWaiting = false;
   #progressAtMs = Number.NEGATIVE_INFINITY;
 
@@ -72,16 +75,16 @@ class ChildTeller {
   }
 
   async take(lines: Buffer): Promise<void> {
-    for (const event of this.#eventsWorthTelling(lines)) await this.#reportOf(event);
+    for (const event of this.#recordedEvents(lines)) await this.#reportOf(event);
   }
 
-  /** Nobody waits for its answers any more. */
+  /** Withdraws the child's questions: the child no longer waits for answers. */
   end(): void {
     for (const actionId of this.#open.keys()) this.#engine.decisions.withdraw(actionId);
     this.#open.clear();
   }
 
-  #eventsWorthTelling(lines: Buffer): Event[] {
+  #recordedEvents(lines: Buffer): Event[] {
     const starts = new Set<number>();
     for (const word of WORDS) {
       for (let at = lines.indexOf(word); at !== -1; at = lines.indexOf(word, at + word.length))
@@ -110,7 +113,7 @@ class ChildTeller {
         await this.#asked(event);
         break;
       case 'task_action_required':
-        // Of the tasks that a tool tells of, only the tool knows.
+        // Only the tool itself knows the tasks that it reports.
         if (this.#isWorkflow) await this.#asked(event);
         break;
       case 'action_answered':
@@ -137,7 +140,7 @@ class ChildTeller {
     if (this.#isWaiting) this.#engine.decisions.follow(question);
   }
 
-  /** It waits for nothing any more: its attempt is over, and the next one asks anew. */
+  /** The child's attempt has ended, so it no longer waits; its next attempt asks again. */
   #goOn(): void {
     this.#isWaiting = false;
     for (const [actionId, { blocking }] of this.#open) {
@@ -157,7 +160,7 @@ class ChildTeller {
     if (!this.#open.delete(actionId)) return;
     const { action, answer, by, source, reason } = event;
     if (Number(event.seq) > this.#recordedSeq) {
-      const told = {
+      const answered = {
         action_id: actionId,
         action,
         answer,
@@ -165,7 +168,7 @@ class ChildTeller {
         source,
         ...(reason !== undefined && { reason }),
       };
-      await emit(this.#engine, { type: 'action_answered', ...told, child_run_id: this.#childRunId });
+      await emit(this.#engine, { type: 'action_answered', ...answered, child_run_id: this.#childRunId });
     }
     this.#engine.decisions.withdraw(actionId);
   }

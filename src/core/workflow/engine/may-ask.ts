@@ -1,7 +1,7 @@
 import type { RunnerServices } from '../../run/services.ts';
 import type { Step, Task, Workflow } from '../model.ts';
 
-/** Whether a workflow may come to stand still for an answer. Of one within it, it is taken for granted. */
+/** Whether a workflow may wait for an answer. A sub-workflow is assumed to. */
 export async function mayAsk(
   { registry }: RunnerServices,
   { steps, finally: last }: Workflow,
@@ -20,7 +20,7 @@ export async function mayAsk(
 
 function tasksOf(step: Step): readonly (Step | Task)[] {
   const { kind } = step;
-  // What the step says holds for its tasks, too.
+  // The step's `on_error` also applies to its tasks.
   return kind === 'parallel'
     ? [...step.tasks, ...step.tasks.map((task) => ({ ...task, onError: step.onError }))]
     : [step];
@@ -30,7 +30,7 @@ async function toolMayAsk(registry: RunnerServices['registry'], tool: string): P
   try {
     return (await registry.find(tool)).manifest.actions.length > 0;
   } catch {
-    // The step that runs it will tell.
+    // An unknown tool is reported by the step that runs it.
     return false;
   }
 }

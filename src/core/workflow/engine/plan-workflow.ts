@@ -12,16 +12,16 @@ import type { Step, Workflow } from '../model.ts';
 import { inputSpecsOf } from '../model.ts';
 import { type ParentPlan, planParent } from '../parent-plan.ts';
 
-/** Everything decided about a workflow's run before it starts. */
+/** Everything that is decided about a workflow's run before it starts. */
 export interface WorkflowPlan extends ParentPlan {
   workflow: Workflow;
-  /** The values of its inputs, defaults included; null for one that has neither. */
+  /** The input values, including defaults; null for an input without a value or a default. */
   inputs: Readonly<Record<string, unknown>>;
-  /** The steps that run again even if they have completed. */
+  /** The steps that run again although they have completed. */
   stepsAgain: readonly string[];
 }
 
-/** Plans the run of the workflow that the request names. Starts and writes nothing. */
+/** Plans the run of the requested workflow. Starts nothing and writes nothing. */
 export async function planWorkflow(services: RunnerServices, request: RunRequest): Promise<WorkflowPlan> {
   const { again, cwd, args } = request;
   const wanted = withoutKind(request.tool);
@@ -47,7 +47,10 @@ export async function planWorkflow(services: RunnerServices, request: RunRequest
   };
 }
 
-/** Children of children count, too: they know of each other only by the queue. Without any, counting them here is enough. */
+/**
+ * A workflow with sub-workflows counts its runs in the queue, because the sub-workflows share no other state. Without
+ * sub-workflows, the engine's own slots are enough.
+ */
 function groupOf({ steps, finally: last, maxConcurrency }: Workflow, runId: string): ParentPlan['group'] {
   const holdsWorkflow = ({ kind, ...step }: Pick<Step, 'kind'> & { tasks?: readonly { kind: string }[] }) =>
     kind === 'workflow' || step.tasks?.some((task) => task.kind === 'workflow') === true;
@@ -71,14 +74,14 @@ function refuseWhatCannotRun({ inputs, file }: Workflow): void {
   if (secret === undefined) return;
   throw new AcorError(
     'E_WORKFLOW_INVALID',
-    `${file}: the input '${secret.name}' is secret, but what a workflow is given is kept, so that it can be resumed`,
+    `${file}: the input '${secret.name}' is secret, but ACOR stores the inputs of a workflow to resume it`,
     {
       hint: "Name the secret under 'secrets' in the manifest of the tool that needs it, and store it.",
     },
   );
 }
 
-/** Steps that are done were done as the file said then. */
+/** The completed steps ran as an earlier version of the file says. */
 async function refuseChanged(
   { store }: Pick<RunnerServices, 'store'>,
   runId: string,
@@ -87,8 +90,8 @@ async function refuseChanged(
 ): Promise<void> {
   const { tool_version: before } = await store.read(runId);
   if (before === null || before === version) return;
-  throw new AcorError('E_USAGE', `${file} is not what it was when run ${runId} began: it has been changed`, {
-    hint: 'Put it back, start it anew, or add --force: steps that are done stay done, by their names.',
+  throw new AcorError('E_USAGE', `${file} has changed since run ${runId} started`, {
+    hint: 'Restore the file, start a new run, or add --force: completed steps stay completed, by name.',
     details: { was: before, is: version },
     next: [
       {
@@ -101,7 +104,10 @@ async function refuseChanged(
   });
 }
 
-/** A step and all that need it, directly or not; the last steps always belong to them. Throws E_USAGE for one that is not there. */
+/**
+ * A step and all steps that need it, directly or indirectly. The `finally` steps are always included. Throws E_USAGE
+ * for an unknown step.
+ */
 function stepsAfter({ steps, finally: last, file }: Workflow, from: string): string[] {
   if (!steps.some(({ name }) => name === from)) {
     const names = steps.map(({ name }) => name);
@@ -115,7 +121,7 @@ function stepsAfter({ steps, finally: last, file }: Workflow, from: string): str
   for (const { name, needs } of steps)
     for (const need of needs) dependents.set(need, [...(dependents.get(need) ?? []), name]);
   const found = new Set([from]);
-  // A set goes on to what is added to it meanwhile.
+  // Iterating a Set includes the elements that are added during the iteration.
   for (const name of found) for (const next of dependents.get(name) ?? []) found.add(next);
   return [...found, ...last.map(({ name }) => name)];
 }

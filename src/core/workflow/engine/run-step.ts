@@ -14,7 +14,7 @@ interface Item {
   index: number;
 }
 
-/** Does what a step says: one task, or many, of which no more are begun than may go on at once. */
+/** Runs a step: one task, or many tasks with a concurrency limit. */
 export async function runStep(engine: Engine, results: StepResults, step: Step): Promise<StepEnd> {
   const id = taskIdOf(step.name);
   try {
@@ -47,7 +47,7 @@ async function runOnce(
   }
   const each = async (task: Task): Promise<StepEnd> => {
     const taskId = `${id}.${taskIdOf(task.name)}`;
-    // What a task does not say, its step says.
+    // A task inherits from its step what it does not set itself.
     const onError = task.onError === 'fail' ? step.onError : task.onError;
     const retry = task.retry.max === 0 ? step.retry : task.retry;
     const outcome = await runTask(engine, {
@@ -68,7 +68,7 @@ async function runOnce(
   );
 }
 
-/** So many at once; after a failure that nothing is to be done about, no more are begun. */
+/** Runs the tasks with a concurrency limit. After a failure that ends the workflow, no more tasks start. */
 async function inTurn<T>(
   items: readonly T[],
   atOnce: number,
@@ -85,7 +85,7 @@ async function inTurn<T>(
       if (outcome.fatal !== undefined || outcome.state === 'cancelled') isOver = true;
     }
   };
-  // A store that fails must not leave the others without anybody who waits for them.
+  // When the store fails in one worker, still wait for the other workers.
   const ended = await Promise.allSettled(Array.from({ length: Math.min(atOnce, items.length) }, work));
   const broken = ended.find((each) => each.status === 'rejected');
   if (broken !== undefined) throw broken.reason;
@@ -129,25 +129,21 @@ function itemsOf({ name, foreach }: Step, scope: Scope): readonly unknown[] {
   const { over, maxItems } = foreach!;
   const items = evaluate(over, scope);
   if (!Array.isArray(items)) {
-    throw new AcorError(
-      'E_WORKFLOW_INVALID',
-      `foreach of '${name}' must give a list, and gave ${typeof items}`,
-      {
-        hint: 'Give an expression that comes to a list.',
-      },
-    );
+    throw new AcorError('E_WORKFLOW_INVALID', `foreach of '${name}' must be a list, got ${typeof items}`, {
+      hint: 'Write an expression whose value is a list.',
+    });
   }
   if (items.length <= maxItems) return items;
   throw new AcorError(
     'E_WORKFLOW_INVALID',
-    `foreach of '${name}' gave ${items.length} items; max_items allows ${maxItems}`,
+    `foreach of '${name}' has ${items.length} items; max_items allows ${maxItems}`,
     {
-      hint: 'Raise max_items of the step (10000 at most), or give it less.',
+      hint: 'Raise max_items of the step (at most 10000), or shorten the list.',
     },
   );
 }
 
-/** It never came to a task: what it reads cannot be told. */
+/** The step failed before it started a task: an expression in it has no value. */
 async function refused(engine: Engine, step: Step, id: string, error: unknown): Promise<StepEnd> {
   const { code, message } = recordedFailure(error);
   const wasPassedOver = step.onError === 'continue';

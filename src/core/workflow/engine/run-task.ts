@@ -5,7 +5,7 @@ import { askWhatNow, mayTryAgain, pause } from './failed-task.ts';
 import type { ChildTask, DecisionTask, EngineTask, TaskTry } from './task.ts';
 import type { TaskEnd } from './task-history.ts';
 
-/** Runs one task to its end: tries it as often as its rules allow, and asks what to do if they say so. */
+/** Runs one task to its end: retries it as its rules allow, and asks what to do if they say so. */
 export async function runTask(engine: Engine, task: EngineTask): Promise<TaskEnd> {
   const { done } = engine.history.of(task.id);
   if (done?.status === 'ok' || done?.wasPassedOver) return done;
@@ -13,7 +13,7 @@ export async function runTask(engine: Engine, task: EngineTask): Promise<TaskEnd
   for (let isFirst = true; ; isFirst = false) {
     const tried = await tryOnce(engine, task, isFirst);
     if (tried === undefined) return { status: 'cancelled', code: null, message: null, wasPassedOver: false };
-    const { status, code, message, told } = tried;
+    const { status, code, message, fields } = tried;
     let verdict: 'retry' | 'continue' | 'fail' = 'fail';
     if (status !== 'ok' && !engine.stop.signal.aborted) {
       if (await mayTryAgain(engine, task, tried)) {
@@ -29,15 +29,15 @@ export async function runTask(engine: Engine, task: EngineTask): Promise<TaskEnd
       ...(code !== null && { code }),
       ...(message !== null && { msg: message }),
       ...(wasPassedOver && { passed_over: true }),
-      ...told,
+      ...fields,
     });
     return { status, code, message, wasPassedOver };
   }
 }
 
-/** Undefined when the workflow ended before the task could begin. */
+/** Undefined when the workflow ended before the task could start. */
 async function tryOnce(engine: Engine, task: EngineTask, isFirst: boolean): Promise<TaskTry | undefined> {
-  // A task that asks takes no slot while it waits for the answer.
+  // A decision takes no slot while it waits for its answer.
   if (task.work.kind === 'decision') return decideTask(engine, task as DecisionTask, isFirst);
   const release = await engine.slots.take(engine.stop.signal);
   if (release === undefined) return undefined;

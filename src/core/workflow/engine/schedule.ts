@@ -7,12 +7,12 @@ import { runStep } from './run-step.ts';
 import type { StepEnd, StepResults } from './step-results.ts';
 import { taskIdOf } from './task-id.ts';
 
-/** Why the steps ended before all were done: the first failure that ends the workflow. */
+/** The first failure that ends the workflow. */
 export type Fatal = NonNullable<StepEnd['fatal']>;
 
 /**
- * Runs steps as soon as what they need is over. Once one has failed for good, or the workflow is to end, no more are begun; those that
- * go on are seen through. In time and memory it is linear in the number of steps.
+ * Runs each step as soon as the steps that it needs have ended. After a fatal failure or a cancel, no more steps start;
+ * running steps are followed to their end. Time and memory are linear in the number of steps.
  */
 export async function runSteps(
   engine: Engine,
@@ -61,7 +61,10 @@ export async function runSteps(
   return fatal;
 }
 
-/** A step whose condition does not hold is skipped, and so is what needs it, unless that has a condition that does not ask for it. */
+/**
+ * Skips a step whose condition is false. A step that needs a skipped step is skipped too, unless its own condition does
+ * not read that step.
+ */
 async function endOfStep(engine: Engine, results: StepResults, step: Step): Promise<StepEnd> {
   const skipped = step.needs.filter((name) => results.of(name)?.state === 'skipped');
   if (skipped.length > 0 && (step.when === undefined || reads(step.when, skipped)))
@@ -90,7 +93,7 @@ const SKIPPED: StepEnd = {
 
 async function skip(engine: Engine, { name }: Step, why: string): Promise<StepEnd> {
   const taskId = taskIdOf(name);
-  // An earlier attempt may have recorded it.
+  // An earlier attempt may have recorded the skip.
   if (engine.history.of(taskId).done?.status !== 'skipped')
     await emit(engine, { type: 'task_done', task_id: taskId, status: 'skipped', msg: why });
   return SKIPPED;
@@ -102,9 +105,9 @@ async function isTrue(when: Template, { name }: Step, results: StepResults): Pro
   if (typeof value === 'boolean') return value;
   throw new AcorError(
     'E_WORKFLOW_INVALID',
-    `when of '${name}' must be true or false, and is ${JSON.stringify(value)}`,
+    `when of '${name}' must be true or false, got ${JSON.stringify(value)}`,
     {
-      hint: "Compare it with something: ${steps.a.answer == 'yes'}",
+      hint: "Write a comparison: ${steps.a.answer == 'yes'}",
     },
   );
 }

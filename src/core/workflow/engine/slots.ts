@@ -1,4 +1,4 @@
-/** So many may go on at once; the others wait, first come, first served. */
+/** A counting semaphore: `count` tasks run at once, the others wait in order. */
 export class Slots {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -7,7 +7,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Waits for a place and returns how it is given back; undefined when `signal` ended the wait. */
+  /** Waits for a slot and returns the function that releases it; undefined when `signal` ended the wait. */
   async take(signal: AbortSignal): Promise<(() => void) | undefined> {
     if (signal.aborted) return undefined;
     if (this.#free === 0) await this.#turn(signal);
@@ -19,7 +19,7 @@ export class Slots {
     };
   }
 
-  /** Settles when a place is there for this one, which takes it at once, or when the wait is over. */
+  /** Resolves when a slot was taken for this caller, or when the wait ended. */
   async #turn(signal: AbortSignal): Promise<void> {
     while (this.#free === 0 && !signal.aborted) {
       await new Promise<void>((resolve) => {

@@ -6,24 +6,27 @@ import type { Expression, Reference, Scope, StepScope } from '../expression/expr
 import type { Engine } from './engine.ts';
 import { actionIdOf } from './task-id.ts';
 
-/** How a step ended, without its results. `runStep` makes it; the scheduler and the expressions of later steps read it. */
+/**
+ * How a step ended, without its results. `runStep` creates it; the scheduler and the expressions of later steps read
+ * it.
+ */
 export interface StepEnd {
   state: StepScope['state'];
   code: string | null;
-  /** Its tasks, in their order; a step with one task has one of its own name. */
+  /** The step's tasks in order. A step with one task has a task of the step's own name. */
   taskIds: readonly string[];
-  /** It has items or tasks, so its result is a list. */
+  /** The step has items or tasks, so its result is a list. */
   isList: boolean;
   isDecision: boolean;
-  /** The tasks that failed. */
+  /** The failed tasks. */
   failed: readonly string[];
   /** The first failure that ends the workflow. */
   fatal: { taskId: string; code: string; message: string } | undefined;
 }
 
 /**
- * What expressions may read. What a step gave is in the log of its run and nowhere else, and is read when an expression refers to it, so
- * ten thousand items cost no memory.
+ * The values that expressions may read. A step's result is stored only in the log of its run and is read when an
+ * expression refers to it, so ten thousand items need no memory.
  */
 export class StepResults {
   readonly #engine: Engine;
@@ -45,7 +48,7 @@ export class StepResults {
     this.#ends.set(step, end);
   }
 
-  /** Reads what these expressions refer to, and returns the scope in which they are evaluated, for each item. */
+  /** Reads the values that these expressions refer to, and returns the scope for each item. */
   async scopeFor(expressions: readonly Expression[]): Promise<(item?: Item) => Scope> {
     const references = expressions.flatMap((expression) => expression.references);
     const steps: Record<string, StepScope> = {};
@@ -66,7 +69,7 @@ interface Item {
   index: number;
 }
 
-/** Whether a field of a step is read: by its name, or by an expression that chooses the step or the field when it is evaluated. */
+/** Whether an expression reads a field of a step: by its name, or through an index that is computed at run time. */
 function refersTo(references: readonly Reference[], step: string, field: string): boolean {
   return references.some(
     ([root, name, read]) =>
@@ -88,7 +91,7 @@ async function stepScope(
     run_id: isList || only === undefined ? null : engine.history.of(only).childRunId,
     ...(isList && { count: taskIds.length, failed: failed.length }),
   } as StepScope;
-  // What a step that was skipped would have given is not there, which an expression can ask for with has().
+  // A skipped step has no result. An expression can test for it with has().
   if (state === 'skipped') return scope;
   if (isDecision) {
     const answers = taskIds.map((id) => answerOf(engine, id));
@@ -99,7 +102,7 @@ async function stepScope(
   return { ...scope, data: isList ? data : (data[0] ?? null), artifacts: Object.assign({}, ...artifacts) };
 }
 
-/** One after the other: a step may have ten thousand tasks, each with a log to read. */
+/** Sequential: a step may have ten thousand tasks, each with a log to read. */
 async function mapInTurn<T>(ids: readonly string[], read: (id: string) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   for (const id of ids) results.push(await read(id));
@@ -117,7 +120,7 @@ async function dataOf({ history, services }: Engine, taskId: string): Promise<un
   return (await summaryOf(services, childRunId, await services.store.read(childRunId))).result?.data ?? null;
 }
 
-/** By the input that named the place, where there is one, else by the file's name. */
+/** By the name of the input that contained the path, else by the file name. */
 async function artifactsOf({ history, services }: Engine, taskId: string): Promise<Record<string, string>> {
   const { childRunId } = history.of(taskId);
   if (childRunId === null) return {};

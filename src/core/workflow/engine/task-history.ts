@@ -6,28 +6,30 @@ type Event = Readonly<Record<string, unknown>>;
 
 export type TaskStatus = 'ok' | 'failed' | 'cancelled' | 'skipped';
 
-/** What is known of a task from its workflow's log. */
+/** What the workflow's log says about a task. */
 export interface TaskState {
-  /** How many times it was submitted in all, whatever became of it. */
+  /** The number of submissions over all attempts, whatever their outcome. */
   tries: number;
-  /** How many of these were before it was last begun anew. */
+  /** How many of these came before the task was last reset. */
   triesBefore: number;
-  /** It was submitted, and how that ended is not known yet. */
+  /** The task was submitted and has not ended yet. */
   isOpen: boolean;
-  /** The run of its last try, once that has begun, or with which that is to go on. */
+  /** The run of the last try once it has started, or the run that the next try resumes. */
   childRunId: string | null;
   hasBegun: boolean;
   done: TaskEnd | undefined;
-  /** Up to which event of its child the log has told of it. */
+  /** The child's events up to this `seq` are recorded in the log. */
   recordedSeq: number;
 }
 
-/** How a task ended, as its `task_done` says. `runTask` and the log of earlier attempts make it; the steps go on from it. */
+/**
+ * How a task ended, as its `task_done` says. `runTask` and the logs of earlier attempts create it; later steps read it.
+ */
 export interface TaskEnd {
   status: TaskStatus;
   code: string | null;
   message: string | null;
-  /** It failed, and the workflow went on as if it had not. */
+  /** The task failed, and its `on_error` rule let the workflow continue. */
   wasPassedOver: boolean;
 }
 
@@ -42,14 +44,14 @@ const FRESH: TaskState = {
 };
 
 /**
- * What became of the tasks of a workflow, in all its attempts: its own log says it, and nothing else is kept. Whatever the engine writes
- * goes through here as well, so that what it knows is what it would read.
+ * The state of a workflow's tasks over all attempts, derived only from the workflow's own log. Events that the engine
+ * writes pass through here too, so the state always equals what a reader of the log would derive.
  */
 export class TaskHistory {
   readonly #tasks = new Map<string, TaskState>();
-  /** Run at the end of each attempt that has done anything. */
+  /** The `finally` steps, which run at the end of each attempt that did any work. */
   readonly #lastSteps: ReadonlySet<string>;
-  /** Whether a last step has begun since another one did. */
+  /** Whether a `finally` step has started since the last ordinary step did. */
   #hasLast = false;
 
   constructor(lastSteps: Iterable<string>) {
@@ -66,7 +68,7 @@ export class TaskHistory {
     return this.#tasks.get(taskId) ?? FRESH;
   }
 
-  /** The tasks of which it is not known how they ended. */
+  /** The tasks that have started and not ended. */
   open(): [string, TaskState][] {
     return [...this.#tasks].filter(([, { isOpen }]) => isOpen);
   }
@@ -91,7 +93,7 @@ export class TaskHistory {
         break;
       }
       case 'task_started':
-        // One that had failed may have been gone on with by hand: then it is followed once more.
+        // The user may have resumed a failed child; then its events are followed again.
         this.#change(taskId, {
           isOpen: true,
           hasBegun: true,
@@ -131,7 +133,7 @@ export class TaskHistory {
     this.#tasks.set(taskId, { ...this.of(taskId), ...change });
   }
 
-  /** They are to be done again, as new tries. */
+  /** Resets tasks: they run again, as new tries. */
   #forget(isMeant: (taskId: string) => boolean): void {
     for (const [taskId, { tries }] of this.#tasks)
       if (isMeant(taskId)) this.#tasks.set(taskId, { ...FRESH, tries, triesBefore: tries });

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 
-/** In ids these stand between a step and its parts, so a step's own name is written without them. */
+/** Separators between a step and its parts in a task id. They are percent-encoded in a step's own name. */
 const SEPARATORS = /[%[\]./:]/g;
 const MAX_ACTION_ID_CHARS = 100;
 
-/** The id of a step's task: its name. */
+/** The id of a step's task: the encoded name of the step. */
 export function taskIdOf(step: string): string {
   return step.replace(SEPARATORS, (char) => `%${char.charCodeAt(0).toString(16)}`);
 }
 
-/** The step that a task belongs to: `load` for `load[3]`, and for `load.2`. */
+/** The step of a task: `load` for `load[3]` and for `load.2`. */
 export function stepOf(taskId: string): string {
   return decodeURIComponent(taskId.split(/[.[]/, 1)[0]!.replace(/%(?!(25|5b|5d|2e|2f|3a))/g, '%25'));
 }
 
-/** The id of a question that a task asks: it becomes the name of a file. A task that is begun anew asks anew. */
+/** The id of a task's question. It becomes a file name. A task that is reset asks under a new id. */
 export function actionIdOf(taskId: string, word: string | undefined, asked: number): string {
   const readable = taskId
     .replaceAll('[', '.')

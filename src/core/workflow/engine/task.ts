@@ -2,27 +2,27 @@ import type { Scope } from '../expression/expression.ts';
 import type { StepCommon, StepWork } from '../model.ts';
 import type { TaskStatus } from './task-history.ts';
 
-/** One piece of work of a step: the step itself, an item of a `foreach`, or a task of a `parallel`. */
+/** One piece of work: a whole step, an item of a `foreach`, or a task of a `parallel`. */
 export interface EngineTask extends Pick<StepCommon, 'retry' | 'onError' | 'timeoutS'> {
   id: string;
-  /** The step that it belongs to. */
+  /** The name of its step. */
   step: string;
   work: Exclude<StepWork, { kind: 'parallel' }>;
-  /** What its expressions may read. */
+  /** The values that its expressions may read. */
   scope(): Scope;
 }
 
 export type ChildTask = EngineTask & { work: Extract<StepWork, { kind: 'tool' | 'workflow' | 'pipe' }> };
 export type DecisionTask = EngineTask & { work: Extract<StepWork, { kind: 'decision' }> };
 
-/** How one try of a task ended. `runChild` and `decideTask` make it; `runTask` decides by it whether to try again. */
+/** How one try of a task ended. `runChild` and `decideTask` create it; `runTask` uses it to decide about a retry. */
 export interface TaskTry {
   status: Exclude<TaskStatus, 'skipped'>;
   code: string | null;
   message: string | null;
   retryable: boolean;
-  /** What it had done by then is unknown, and doing it twice may do harm. */
+  /** The outcome is unknown, and a repeat may do harm. */
   isUnknown: boolean;
-  /** What else its `task_done` reports. */
-  told: Record<string, unknown>;
+  /** Further fields of its `task_done` event. */
+  fields: Record<string, unknown>;
 }

@@ -22,10 +22,10 @@ import { Slots } from './slots.ts';
 import { StepResults } from './step-results.ts';
 import { TaskHistory } from './task-history.ts';
 
-/** How many of the tasks that failed an ending names. */
+/** The outcome's message names at most this many failed tasks. */
 const MOST_NAMED = 100;
 
-/** The work of a workflow's run: its steps, each a run of its own, and what they come to. */
+/** Executes a workflow's run: each step is a child run. */
 export class WorkflowExecutor implements RunExecutor {
   readonly #services: RunnerServices;
   readonly #plan: WorkflowPlan;
@@ -44,7 +44,7 @@ export class WorkflowExecutor implements RunExecutor {
     try {
       return await this.#goThrough(options);
     } catch (error) {
-      // Whatever went wrong, no child lives on that nobody answers for.
+      // Whatever failed, end all children: a child must not outlive its workflow.
       await endChildren(this.#services, record.run_id, 'the workflow failed').catch(() => undefined);
       return notStarted(
         failureOf(error instanceof StoreFailed ? error.error : error, this.#plan.workspace.dir),
@@ -108,7 +108,7 @@ export class WorkflowExecutor implements RunExecutor {
     }
   }
 
-  /** The last steps run whatever came before them; only who is in a hurry ends them, too. */
+  /** The `finally` steps run whatever happened before. Only a forced cancel ends them. */
   async #runLast(
     engine: Engine,
     results: StepResults,
@@ -116,8 +116,8 @@ export class WorkflowExecutor implements RunExecutor {
   ): Promise<Fatal | undefined> {
     const stop = new AbortController();
     engine.stop = stop;
-    void forceCancel.then(() => stop.abort('the workflow is ended without any more grace'));
-    // A moment for a hurry that has been asked for already.
+    void forceCancel.then(() => stop.abort('the workflow was cancelled by force'));
+    // Lets an already requested forced cancel take effect first.
     await Promise.resolve();
     return runSteps(engine, this.#plan.workflow.finally, results);
   }
@@ -130,7 +130,7 @@ export class WorkflowExecutor implements RunExecutor {
   ): Promise<AttemptOutcome> {
     const ending = race.winner;
     if (ending !== undefined || fatal !== undefined) {
-      // Those of an earlier attempt that this one has not come to.
+      // Children of an earlier attempt that this attempt did not reach.
       const hasStrays = engine.history.open().length > 0;
       if (hasStrays) await endChildren(this.#services, this.#writer.record.run_id, 'its workflow has ended');
     }

@@ -5,12 +5,12 @@ import { childrenOf, isNode, loopOf } from './cel-nodes.ts';
 const MOST_LOOPS = 5;
 const MOST_NESTED_LOOPS = 2;
 
-/** The function that counts the rounds of inner loops. */
+/** The function that counts the iterations of inner loops. */
 export const COUNTED = '_counted';
 
 /**
- * What would end, but nobody could wait for, or what would fill the memory: regular expressions of the host, values bound to
- * names and doubled again and again, and too many loops.
+ * Rejects expressions that could take too long or fill the memory: regular expressions of the host, bound names that
+ * double a value repeatedly, and too many loops.
  */
 export function refusalOf(ast: ASTNode): CelProblem | undefined {
   let loops = 0;
@@ -21,10 +21,10 @@ export function refusalOf(ast: ASTNode): CelProblem | undefined {
     const loop = loopOf(node);
     if (loop === undefined) return firstOf(childrenOf(node), (child) => visit(child, depth));
     if (++loops > MOST_LOOPS) {
-      return { message: `at most ${MOST_LOOPS} loops may stand in an expression`, offset: node.start };
+      return { message: `at most ${MOST_LOOPS} loops are allowed in an expression`, offset: node.start };
     }
     if (depth + 1 > MOST_NESTED_LOOPS) {
-      return { message: `at most ${MOST_NESTED_LOOPS} loops may stand in each other`, offset: node.start };
+      return { message: `at most ${MOST_NESTED_LOOPS} nested loops are allowed`, offset: node.start };
     }
     return visit(loop.over, depth) ?? firstOf(loop.bodies, (body) => visit(body, depth + 1));
   };
@@ -34,12 +34,14 @@ export function refusalOf(ast: ASTNode): CelProblem | undefined {
 const LEFT_OUT: Readonly<Record<string, string | undefined>> = {
   __proto__: undefined,
   matches:
-    "'matches' is left out: a regular expression may take for ever. Use startsWith, endsWith or contains",
+    "'matches' is not supported, because a regular expression may never end. Use startsWith, endsWith or contains",
   bind: "'bind' is left out: bound values can be doubled until they fill the memory. Write the value where it is used",
   [COUNTED]: `'${COUNTED}' is no function`,
 };
 
-/** The expression with what inner loops go over, and search through, counted first; undefined when there is nothing to count. */
+/**
+ * The expression with calls that first count the elements of each inner loop and search; undefined when there are none.
+ */
 export function countedLoops(ast: ASTNode): ASTNode | undefined {
   let isChanged = false;
   const counted = (node: ASTNode): ASTNode => {

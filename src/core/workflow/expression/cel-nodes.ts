@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 
-/** What is wrong with an expression; `offset` counts characters from its beginning. */
+/** An error in an expression. `offset` counts characters from its start. */
 export interface CelProblem {
   message: string;
   offset: number;
@@ -8,21 +8,21 @@ export interface CelProblem {
 
 const LOOPS = ['map', 'filter', 'all', 'exists', 'exists_one'];
 
-/** A loop over a list, such as `rows.map(r, r.id)`: what it goes over, its variable, and what is done with each. */
+/** A comprehension such as `rows.map(r, r.id)`: its list, its variable and its body. */
 export interface Loop {
   over: ASTNode;
   variable: string | undefined;
   bodies: ASTNode[];
 }
 
-/** The parts of a node that is a loop. */
+/** The parts of a comprehension node. */
 export function loopOf(node: ASTNode): Loop | undefined {
   if (node.op !== 'rcall' || !LOOPS.includes(node.args[0])) return undefined;
   const [, over, [variable, ...bodies]] = node.args;
   return { over, variable: variable?.op === 'id' ? variable.args : undefined, bodies };
 }
 
-/** The nodes directly below a node. */
+/** The direct children of a node. */
 export function childrenOf(node: ASTNode): ASTNode[] {
   const children: ASTNode[] = [];
   const collect = (value: unknown): void => {
@@ -37,7 +37,7 @@ export function isNode(value: unknown): value is ASTNode {
   return typeof value === 'object' && value !== null && 'op' in value;
 }
 
-/** The longest paths that an expression reads, but for the variables of its own loops. */
+/** The longest paths that an expression reads, without the variables of its own comprehensions. */
 export function referencesIn(ast: ASTNode): string[][] {
   const found: string[][] = [];
   const visit = (node: ASTNode, own: readonly string[]): void => {
@@ -58,7 +58,7 @@ export function referencesIn(ast: ASTNode): string[][] {
   return found;
 }
 
-/** A chain of names and constant keys; undefined for anything else. */
+/** A chain of names and constant keys; undefined for any other node. */
 function pathOf(node: ASTNode): string[] | undefined {
   if (node.op === 'id') return [node.args];
   if (node.op === '.') {

@@ -69,13 +69,13 @@ describe('an expression', () => {
     assert.match(JSON.stringify(valueFrom(`${'1+'.repeat(10_000)}1`)), /refused/);
   });
 
-  it('tells where it is wrong', () => {
+  it('reports the offset of an error', () => {
     const parsed = parseCel('inputs.n + nosuch(1)');
     assert.ok('problem' in parsed);
     assert.equal(parsed.problem.offset, 11);
   });
 
-  it('tells what it reads, but for its own variables', () => {
+  it('lists the names that it reads, without its own variables', () => {
     const parsed = parseCel('inputs.list.map(x, x + steps["a b"].data.rows[0].id).exists(y, y == inputs.n)');
     assert.ok('references' in parsed);
     assert.deepEqual(parsed.references, [
@@ -86,12 +86,12 @@ describe('an expression', () => {
   });
 });
 
-describe('an expression that nobody could wait for', () => {
+describe('an expression that would take too long', () => {
   it('is refused when it is written: regular expressions, bound values, many loops', () => {
     for (const [source, why] of [
       ['inputs.text.matches("(a+)+$")', /matches/],
       ['cel.bind(x, "aa", x + x)', /bind/],
-      ['inputs.list.map(x, inputs.list.map(y, inputs.list.map(z, z)))', /in each other/],
+      ['inputs.list.map(x, inputs.list.map(y, inputs.list.map(z, z)))', /nested loops/],
       [`inputs.list${'.map(x, x)'.repeat(6)}`, /at most 5 loops/],
     ] as const)
       assert.match(JSON.stringify(valueFrom(source)), why, source);
@@ -109,7 +109,7 @@ describe('an expression that nobody could wait for', () => {
     assert.deepEqual(valueFrom('inputs.list.filter(a, a + 0.5 in inputs.other)', long), [0]);
   });
 
-  it('is counted anew each time', () => {
+  it('starts its count from zero in each evaluation', () => {
     const parsed = parseCel('inputs.list.all(a, inputs.list.all(b, b >= 0))');
     assert.ok('references' in parsed);
     const scope = { inputs: { list: Array.from({ length: 800 }, (_, index) => index) } };

@@ -3,17 +3,20 @@ import { COUNTED, countedLoops, refusalOf } from './cel-cost.ts';
 import { type CelProblem, referencesIn } from './cel-nodes.ts';
 import { NoJson, toJson } from './to-json.ts';
 
-/** Rounds that all inner loops of an expression may take together, whatever the data. */
+/** The maximum number of iterations of all inner loops of an expression. */
 const MOST_ROUNDS = 1_000_000;
 
-/** CEL (cel.dev): a small language in which every expression ends. Loaded only where a workflow is read. */
+/**
+ * CEL (cel.dev) is a small language in which every expression terminates. It is loaded only when a workflow is read.
+ */
 const environment = new Environment({
   unlistedVariablesAreDyn: true,
   homogeneousAggregateLiterals: false,
   limits: { maxAstNodes: 1000, maxDepth: 50, maxListElements: 1000, maxMapEntries: 1000 },
 });
 
-// A number of JSON is a double, a number in an expression an integer: people mix them, so the operators do.
+// A JSON number is a double and a number literal in CEL is an integer. Authors mix the two, so the operators accept
+// both.
 const ARITHMETIC = {
   '+': (a: number, b: number) => a + b,
   '-': (a: number, b: number) => a - b,
@@ -40,7 +43,7 @@ export interface ParsedCel {
   evaluate(scope: object): { value: unknown } | { problem: CelProblem };
 }
 
-/** Parses one expression, and finds what can be known to be wrong with its types. */
+/** Parses one expression and checks its types as far as they are known. */
 export function parseCel(source: string): ParsedCel | { problem: CelProblem } {
   let parsed: ParseResult;
   try {
@@ -62,7 +65,7 @@ export function parseCel(source: string): ParsedCel | { problem: CelProblem } {
       try {
         return { value: toJson(run(scope)) };
       } catch (error) {
-        // Of an expression with counted loops, the places are others than those that were written.
+        // The counting calls shift the source positions, so errors of this form carry none.
         return { problem: { ...problemOf(error), ...(counted !== undefined && { offset: 0 }) } };
       }
     },
@@ -74,7 +77,7 @@ function problemOf(error: unknown): CelProblem {
     return { message: error.summary, offset: error.range?.start ?? 0 };
   }
   if (error instanceof NoJson) return { message: error.message, offset: 0 };
-  // A mistake of types has a class of its own that is no class of the language's.
+  // The CEL library does not export the class of its type errors.
   const { summary, range, message } = error as {
     summary?: string;
     range?: { start: number };

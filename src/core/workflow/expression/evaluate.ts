@@ -4,7 +4,9 @@ import type { CelProblem } from './cel-nodes.ts';
 import type { Expression, Scope } from './expression.ts';
 import type { Template } from './template.ts';
 
-/** What a template comes to. Throws an AcorError (E_WORKFLOW_INVALID) that names the expression and its place when it cannot be told. */
+/**
+ * Evaluates a template. Throws E_WORKFLOW_INVALID with the expression and its place when an expression has no value.
+ */
 export function evaluate(template: Template, scope: Scope): unknown {
   switch (template.kind) {
     case 'constant':
@@ -24,7 +26,7 @@ export function evaluate(template: Template, scope: Scope): unknown {
   }
 }
 
-/** How a value stands in the middle of a text. */
+/** Formats a value inside a longer text. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
@@ -35,7 +37,7 @@ export function evaluationError(
   { message }: CelProblem,
 ): AcorError {
   return new AcorError('E_WORKFLOW_INVALID', `${placeText({ file, ...at })}: \${${source}}: ${message}`, {
-    hint: 'Check what the step before it gives, or ask first: has(…) ? … : …',
+    hint: 'Check the result of the earlier step, or test it first: has(…) ? … : …',
     details: { expression: source },
   });
 }

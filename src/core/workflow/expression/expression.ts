@@ -1,41 +1,41 @@
 /** A parsed expression of a workflow file (CEL). */
 export interface Expression {
-  /** As it is written between the braces. */
+  /** The source between the braces. */
   source: string;
-  /** Where it stands in the file; both count from 1. */
+  /** Its place in the file, counted from 1. */
   at: { line: number; column: number };
-  /** What it reads of its surroundings, such as `['steps', 'fetch', 'data', 'rows']`. */
+  /** The names that it reads, such as `['steps', 'fetch', 'data', 'rows']`. */
   references: readonly Reference[];
-  /** Gives its value as JSON; throws E_WORKFLOW_INVALID with its place when it has none. */
+  /** Evaluates to a JSON value. Throws E_WORKFLOW_INVALID with its place when there is no value. */
   evaluate(scope: Scope): unknown;
 }
 
-/** A path that is read: names and constant indexes, as far as they are known before anything runs. */
+/** A path that an expression reads: names and constant indexes. */
 export type Reference = readonly string[];
 
-/** What expressions may read. Values are JSON. */
+/** The JSON values that expressions may read. */
 export interface Scope {
   inputs: Readonly<Record<string, unknown>>;
   steps: Readonly<Record<string, StepScope>>;
   workflow: { run_id: string; ok: boolean };
-  /** Within a `foreach`. */
+  /** Only inside a `foreach`. */
   item?: unknown;
   index?: number;
 }
 
-/** What is known of a step that is over. */
+/** The result of a step that has ended. */
 export interface StepScope {
   state: 'completed' | 'failed' | 'cancelled' | 'skipped';
   ok: boolean;
   code: string | null;
   run_id: string | null;
-  /** The `data` of its result; for a `foreach` a list of those of its items, in their order. */
+  /** The `data` of its result; for a `foreach`, the list of its items' data in order. */
   data: unknown;
-  /** Absolute paths: by the input that named them where there is one, else by their file name. */
+  /** Absolute paths, by the name of the input that contained them, else by file name. */
   artifacts: Readonly<Record<string, string>>;
-  /** Of a decision. */
+  /** Only for a decision. */
   answer?: unknown;
-  /** Of a `foreach` or `parallel`: how many there were, and how many of them failed. */
+  /** Only for `foreach` and `parallel`: the number of tasks, and how many failed. */
   count?: number;
   failed?: number;
 }

@@ -7,7 +7,7 @@ import type { Expression, Scope } from './expression.ts';
 import { splitTemplate, type TemplatePart } from './split-template.ts';
 import type { Template } from './template.ts';
 
-/** Reads a value of a workflow file as a template; mistakes in its expressions are added to `problems`. */
+/** Parses a value of a workflow file as a template and adds its errors to `problems`. */
 export function parseTemplate(yaml: YamlFile, path: KeyPath, value: unknown, problems: Problem[]): Template {
   if (typeof value === 'string') return parseText(yaml, path, value, problems);
   if (Array.isArray(value)) {
@@ -27,7 +27,7 @@ export function parseTemplate(yaml: YamlFile, path: KeyPath, value: unknown, pro
   return { kind: 'map', entries: Object.fromEntries(entries) };
 }
 
-/** A text that is in pieces already; all of it stands at one place of the file. */
+/** Parses a text that is already split; all parts have the same place in the file. */
 export function templateOf(
   yaml: YamlFile,
   path: KeyPath,
@@ -59,7 +59,7 @@ function parseText(yaml: YamlFile, path: KeyPath, text: string, problems: Proble
     ...yaml.placeOf(path),
     rule: 'expression',
     message: `the \${ at character ${split.unclosed + 1} is never closed`,
-    fix: 'Close it with }, or write $${ where a ${ is meant as it is.',
+    fix: 'Close it with }, or write $${ for a literal ${.',
   });
   return { kind: 'constant', value: text };
 }
@@ -95,7 +95,7 @@ function problemOf(yaml: YamlFile, at: Place, { message, offset }: CelProblem, s
     ...at,
     rule: 'expression',
     message: `in \${${shortened(source)}} at character ${offset + 1}: ${message}`,
-    fix: 'Mend the expression; docs/workflows.md tells of the language (CEL).',
+    fix: 'Fix the expression; docs/workflows.md describes the language (CEL).',
   };
 }
 

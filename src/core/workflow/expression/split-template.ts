@@ -1,7 +1,7 @@
-/** A piece of a text: as it is, or the source of an expression and where that begins. */
+/** A part of a text: literal text, or the source of an expression with its offset. */
 export type TemplatePart = string | { source: string; offset: number };
 
-/** Takes a text apart into what stands there and the expressions `${…}` in it; `$${` stands for `${`. */
+/** Splits a text into literal parts and `${…}` expressions; `$${` escapes `${`. */
 export function splitTemplate(text: string): { parts: TemplatePart[] } | { unclosed: number } {
   const parts: TemplatePart[] = [];
   let literal = '';
@@ -26,7 +26,7 @@ export function splitTemplate(text: string): { parts: TemplatePart[] } | { unclo
   return { parts };
 }
 
-/** Where the brace stands that closes an expression: braces and quotes within it are its own. */
+/** Finds the brace that closes an expression. It skips nested braces and quoted strings. */
 export function endOfExpression(text: string, from: number): number | undefined {
   let depth = 0;
   for (let at = from; at < text.length; at++) {
@@ -41,7 +41,9 @@ export function endOfExpression(text: string, from: number): number | undefined 
   return undefined;
 }
 
-/** The last character of a string of CEL that begins here: in one or three quotes, raw or with escapes. */
+/**
+ * The offset of the last character of the CEL string that starts here: single or triple quotes, raw or with escapes.
+ */
 function endOfString(text: string, from: number, raw: boolean): number | undefined {
   const one = text[from]!;
   const quote = text.startsWith(one.repeat(3), from) ? one.repeat(3) : one;

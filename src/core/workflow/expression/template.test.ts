@@ -70,7 +70,7 @@ describe('a value of a workflow file', () => {
     assert.match(String(open.problems[0]?.message), /at character 3 is never closed/);
   });
 
-  it('that cannot be told is E_WORKFLOW_INVALID with its place, when it is asked for', async () => {
+  it('without a value is E_WORKFLOW_INVALID with its place, when it is evaluated', async () => {
     const { template } = await templateOf('${inputs.map.b}');
     assert.throws(
       () => evaluate(template, SCOPE),

@@ -1,8 +1,8 @@
 import type { Expression } from './expression.ts';
 
 /**
- * A value of a workflow file in which texts may hold `${…}`. A text that is one expression and nothing else keeps the type of what
- * that gives; within other text it becomes text. `$${` stands for `${`.
+ * A value of a workflow file whose texts may contain `${…}`. A text that is exactly one expression keeps the type of
+ * its value; inside a longer text the value becomes text. `$${` escapes `${`.
  */
 export type Template =
   | { kind: 'constant'; value: unknown }
@@ -11,7 +11,7 @@ export type Template =
   | { kind: 'list'; items: readonly Template[] }
   | { kind: 'map'; entries: Readonly<Record<string, Template>> };
 
-/** All expressions of a template, in the order in which they stand there. */
+/** All expressions of a template in their order. */
 export function expressionsIn(template: Template): Expression[] {
   switch (template.kind) {
     case 'constant':

@@ -1,7 +1,7 @@
-/** Thrown for a value of the language that JSON has no form for. */
+/** Thrown for a CEL value that JSON cannot represent. */
 export class NoJson extends Error {}
 
-/** Integers of the language become numbers, times and bytes texts. */
+/** Converts CEL integers to numbers, and timestamps and bytes to strings. */
 export function toJson(value: unknown): unknown {
   switch (typeof value) {
     case 'bigint': {
@@ -27,7 +27,7 @@ function objectToJson(value: object): unknown {
   if (value instanceof Date) return value.toISOString();
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   const prototype = Object.getPrototypeOf(value);
-  // What is left are the language's own classes: durations, unsigned integers, types.
+  // The remaining classes of the CEL library: durations, unsigned integers, types.
   if (prototype !== Object.prototype && prototype !== null) return String(value);
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, toJson(each)]));
 }

@@ -4,23 +4,26 @@ import type { KeyPath, YamlFile } from '../../config/yaml-file.ts';
 import type { TemplatePart } from '../expression/split-template.ts';
 import type { Template } from '../expression/template.ts';
 
-/** A step or a task as it is written. */
+/** A step or a task as the file has it. */
 export type StepFile = WorkflowStepFile | ParallelTaskFile;
 
-/** What the parts of a file are read with. */
+/** What the readers of the parts of a file share. */
 export interface FileReader {
   yaml: YamlFile;
   problems: Problem[];
-  /** Where other workflows are looked for by name: the folder of the file, then those of the project. Paths begin at the first. */
+  /**
+   * The folders to search for other workflows by name: the folder of the file, then the project's folders. Paths are
+   * relative to the first.
+   */
   folders: readonly string[];
-  /** For steps that do not say it themselves. */
+  /** Defaults for steps that do not set them. */
   onError: OnError;
   template(path: KeyPath, value: unknown): Template;
   /** A word of a command. */
   word(path: KeyPath, pieces: readonly TemplatePart[]): Template;
 }
 
-/** Tells a mistake that the page on workflows explains. */
+/** Reports a problem whose fix refers to docs/workflows.md. */
 export function mistake(reader: FileReader, path: KeyPath, rule: string, message: string): undefined {
   reader.problems.push({
     file: reader.yaml.file,

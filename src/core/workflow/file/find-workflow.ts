@@ -10,17 +10,17 @@ import { isInside, realPathOf } from '../../registry/real-path.ts';
 
 const ENDINGS = ['.yaml', '.yml', '.json'];
 
-/** Where the workflows of a project lie. */
+/** The folders that contain the project's workflows. */
 export function workflowFolders(config: LoadedConfig): string[] {
   return [projectPath(config, '.acor/workflows'), projectPath(config, 'workflows')];
 }
 
-/** The name by which a workflow is asked for: that of its file. */
+/** The name of a workflow: its file name without the extension. */
 export function workflowNameOf(file: string): string {
   return basename(file, extname(file));
 }
 
-/** The workflow files of a project, by folder and name. */
+/** The workflow files of a project, sorted by folder and name. */
 export function workflowFiles(config: LoadedConfig): string[] {
   return workflowFolders(config).flatMap((folder) => {
     const names = readFolder(folder).filter(
@@ -34,8 +34,8 @@ export function workflowFiles(config: LoadedConfig): string[] {
 }
 
 /**
- * The file of a workflow that is asked for by its name or path. A path must lead to below one of `roots`, with its links
- * followed. Throws E_INPUT_NOT_FOUND, E_PERMISSION, or E_USAGE when two files have the name.
+ * Finds a workflow file by name or path. The real path must be inside one of `roots`. Throws E_INPUT_NOT_FOUND,
+ * E_PERMISSION, or E_USAGE when two files have the name.
  */
 export function findWorkflow(
   wanted: string,
@@ -44,8 +44,8 @@ export function findWorkflow(
   const files = workflowFiles(config);
   const named = isPath(wanted) ? [] : files.filter((file) => workflowNameOf(file) === wanted);
   if (named.length > 1) {
-    throw new AcorError('E_USAGE', `more than one workflow is called '${wanted}': ${named.join(', ')}`, {
-      hint: 'Give the path of the one that is meant.',
+    throw new AcorError('E_USAGE', `more than one workflow has the name '${wanted}': ${named.join(', ')}`, {
+      hint: 'Pass the path of the workflow you mean.',
       details: { files: named },
     });
   }
@@ -53,16 +53,12 @@ export function findWorkflow(
   if (!isFile(file)) throw notFound(wanted, files);
   const real = realPathOf(file, cwd).path;
   if (roots.some((root) => isInside(real, root))) return file;
-  throw new AcorError(
-    'E_PERMISSION',
-    `the workflow ${file} lies outside of the folders that may be granted`,
-    {
-      hint: `Move it to below ${roots.join(', ')}, or add its folder to security.grant_roots.`,
-    },
-  );
+  throw new AcorError('E_PERMISSION', `the workflow ${file} is outside of the folders that ACOR may grant`, {
+    hint: `Move it into ${roots.join(', ')}, or add its folder to security.grant_roots.`,
+  });
 }
 
-/** The file of a workflow that another one names: a path from its folder, the first of `folders`, or a name in any of them. */
+/** Finds the file of a sub-workflow: a path relative to the first of `folders`, or a name in any of them. */
 export function findSubWorkflow(wanted: string, folders: readonly string[]): string {
   const [own = '.'] = folders;
   if (isPath(wanted)) return resolve(own, wanted);

@@ -4,7 +4,7 @@ import { endOfExpression, type TemplatePart } from '../expression/split-template
 import type { StepArguments, StepWork } from '../model.ts';
 import { type FileReader, mistake, type StepFile } from './file-reader.ts';
 
-/** The tool of a step, and what it is given: `tool` and `args`, or both in a `command`. */
+/** Reads the tool of a step and its arguments: `tool` and `args`, or both from `command`. */
 export function readTool(reader: FileReader, step: StepFile, path: KeyPath): StepWork | undefined {
   if (step.command === undefined) {
     return { kind: 'tool', tool: step.tool!, args: readArguments(reader, step, path) };
@@ -14,7 +14,7 @@ export function readTool(reader: FileReader, step: StepFile, path: KeyPath): Ste
       reader,
       [...path, 'command'],
       'what-a-step-does',
-      "'command' holds the tool and its arguments; 'tool' and 'args' are the other way to write it",
+      "'command' already contains the tool and its arguments; use either 'command', or 'tool' and 'args'",
     );
   }
   const command = readCommand(reader, step.command, [...path, 'command']);
@@ -34,7 +34,7 @@ function readArguments(reader: FileReader, { args }: StepFile, path: KeyPath): S
   return { form: 'named', values: Object.fromEntries(values) };
 }
 
-/** `tool --x 1`: the first word is the tool. An expression is one word, whatever it gives. */
+/** Reads `tool --x 1`: the first word is the tool. An expression is one word, whatever its value. */
 export function readCommand(
   reader: FileReader,
   line: string,
@@ -50,13 +50,16 @@ export function readCommand(
       reader,
       path,
       'command',
-      'the tool is named by an expression, so that nobody can check what would run',
+      'the tool name must not be an expression: ACOR checks the tool before the run',
     );
   }
   return { tool, args: { form: 'words', words: rest.map((word) => reader.word(path, word)) } };
 }
 
-/** The words of a command. An expression `${…}` is one piece with all that is in it, quotes and spaces too. A text says what is wrong. */
+/**
+ * Splits a command into words. An expression `${…}` is one unit, including its quotes and spaces. Returns a message
+ * when the command is invalid.
+ */
 function wordsOf(line: string): TemplatePart[][] | string {
   let isUnclosed = false;
   const words = splitWords<TemplatePart>(line, (text, at) => {

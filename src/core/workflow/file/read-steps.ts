@@ -8,7 +8,7 @@ import { findSubWorkflow } from './find-workflow.ts';
 import { readCommand, readTool } from './read-command.ts';
 import { kindOf, reportKeysWithoutUse } from './step-kind.ts';
 
-/** Settles a list of steps: who comes before whom, what each does. */
+/** Reads a list of steps: their order and their work. */
 export function readSteps(
   reader: FileReader,
   steps: readonly WorkflowStepFile[],
@@ -101,7 +101,7 @@ function readWork(reader: FileReader, step: StepFile, path: KeyPath): StepWork |
   }
 }
 
-/** A task is a command line, or a step without an order of its own. */
+/** A task is a command line, or a step without `needs` or `when`. */
 function readTask(
   reader: FileReader,
   task: string | Record<string, unknown>,
@@ -112,7 +112,7 @@ function readTask(
   const plain = {
     name: String(index),
     retry: { max: 0, on: ['retryable'], backoffS: 1 },
-    // The step's own `on_error` says what its failure comes to.
+    // The `on_error` of the step decides what a task's failure means.
     onError: 'fail' as const,
   };
   if (typeof task === 'string') {
@@ -136,7 +136,7 @@ function readTask(
       file: reader.yaml.file,
       ...at,
       rule: 'task-is-no-step',
-      message: 'a task of a parallel step has no needs, when, foreach or tasks of its own',
+      message: 'a task of a parallel step cannot have needs, when, foreach or tasks',
       fix: 'Make it a step of its own; steps with `needs: []` start together.',
     });
     return [];
@@ -145,7 +145,7 @@ function readTask(
   return [{ name: data.name ?? String(index), path, retry, onError, timeoutS, at, ...work }];
 }
 
-/** A part of a file, with its places in the whole. */
+/** A part of a file, with its location in the whole file. */
 function below(yaml: YamlFile, path: KeyPath): YamlFile {
   return {
     ...yaml,

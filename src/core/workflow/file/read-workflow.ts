@@ -15,20 +15,20 @@ import type { Workflow, WorkflowInput } from '../model.ts';
 import type { FileReader } from './file-reader.ts';
 import { readSteps } from './read-steps.ts';
 
-/** More mistakes of one file than this tell nothing new. */
+/** Stop after this many problems in one file: more do not help the author. */
 const MOST_PROBLEMS = 200;
 
-/** A workflow as it was read, and where things stand in its file. */
+/** A parsed workflow file, with the places of its values. */
 export interface ReadWorkflow {
   workflow?: Workflow;
-  /** What is wrong with the file in itself; without any, there is a workflow. */
+  /** The problems of the file itself. When there are none, `workflow` is set. */
   problems: Problem[];
   places: Pick<YamlFile, 'placeOf' | 'placeOfKey'>;
 }
 
 /**
- * Reads a workflow file, YAML or JSON. It looks at nothing but the file: `check/` knows of tools and of other workflows. Other
- * workflows that it names are looked for beside it and in `folders`.
+ * Reads a workflow file, YAML or JSON. It reads only this file; `check/` compares it with the tools and the other
+ * workflows. Sub-workflows are searched for beside the file and in `folders`.
  */
 export async function readWorkflow(
   path: string,
@@ -82,7 +82,7 @@ function assemble(
   };
 }
 
-/** A file's name without what the name of a workflow may not hold. */
+/** The file name without the characters that a workflow name cannot contain. */
 function nameOf(file: string): string {
   const name = basename(file, extname(file)).replaceAll(/[^A-Za-z0-9._-]+/g, '-');
   return name.replace(/^[^A-Za-z0-9]+/, '').slice(0, 64) || 'workflow';
@@ -93,7 +93,7 @@ function tooMany({ file, placeOfKey }: YamlFile, count: number): Problem {
     file,
     ...placeOfKey([], 'steps'),
     rule: 'too-many-steps',
-    message: `the workflow has ${count} steps, more than the ${MOST_STEPS} that are run`,
+    message: `the workflow has ${count} steps; at most ${MOST_STEPS} are allowed`,
     fix: 'Use a foreach, or move some of the steps into a workflow of their own.',
   };
 }
@@ -103,7 +103,7 @@ function secretInput({ file, placeOf }: YamlFile, name: string): Problem {
     file,
     ...placeOf(['inputs', name, 'secret']),
     rule: 'secret-input',
-    message: `the input '${name}' is secret, but what a workflow is given is kept, so that it can be resumed`,
+    message: `the input '${name}' is secret, but ACOR stores the inputs of a workflow to resume it`,
     fix: "Name the secret under 'secrets' in the manifest of the tool that needs it, and store it.",
   };
 }

@@ -4,7 +4,7 @@ import { type FileReader, mistake, type StepFile } from './file-reader.ts';
 
 type Kind = StepWork['kind'];
 
-/** The keys that tell what a step does, and those that go with each. */
+/** The keys that select the kind of a step, and the further keys that each kind accepts. */
 const KEYS: Record<Kind, { one: readonly (keyof StepFile)[]; further: readonly (keyof StepFile)[] }> = {
   tool: { one: ['tool', 'command'], further: ['args'] },
   decision: {
@@ -23,7 +23,7 @@ const KIND_OF_TYPE = {
   pipe: 'pipe',
 } as const;
 
-/** What a step does, by its keys; more than one thing, or nothing, is a mistake. */
+/** The kind of a step, from its keys. Exactly one kind is allowed. */
 export function kindOf(reader: FileReader, step: StepFile, path: KeyPath): Kind | undefined {
   const kinds = (Object.keys(KEYS) as Kind[]).filter((kind) =>
     KEYS[kind].one.some((key) => step[key] !== undefined),
@@ -34,12 +34,7 @@ export function kindOf(reader: FileReader, step: StepFile, path: KeyPath): Kind 
     const wanted = (named === undefined ? (Object.keys(KEYS) as Kind[]) : [named]).flatMap(
       (each) => KEYS[each].one,
     );
-    return mistake(
-      reader,
-      path,
-      'what-a-step-does',
-      `a step does one thing, told by one of: ${wanted.join(', ')}`,
-    );
+    return mistake(reader, path, 'what-a-step-does', `a step must have exactly one of: ${wanted.join(', ')}`);
   }
   const { one, further } = KEYS[kind];
   const allowed: readonly string[] = [...one, ...further];
@@ -51,11 +46,11 @@ export function kindOf(reader: FileReader, step: StepFile, path: KeyPath): Kind 
     reader,
     [...path, strangers[0]!],
     'what-a-step-does',
-    `'${strangers[0]}' does not go with '${one.find((key) => step[key] !== undefined)}'`,
+    `'${strangers[0]}' cannot be combined with '${one.find((key) => step[key] !== undefined)}'`,
   );
 }
 
-/** Keys that say how a list is worked through, without a list. */
+/** Reports keys that only apply to a `foreach`. */
 export function reportKeysWithoutUse(reader: FileReader, step: StepFile, path: KeyPath): void {
   const isLoop = step.foreach !== undefined;
   const useless =
@@ -69,7 +64,7 @@ export function reportKeysWithoutUse(reader: FileReader, step: StepFile, path: K
     file: reader.yaml.file,
     ...reader.yaml.placeOfKey(path, useless),
     rule: 'key-without-use',
-    message: `'${useless}' says how a foreach${useless === 'max_items' ? '' : ' or tasks'} are worked through, and there is none`,
-    fix: `Leave '${useless}' out, or give the step a foreach.`,
+    message: `'${useless}' says how to run a foreach${useless === 'max_items' ? '' : ' or tasks'}, but the step has none`,
+    fix: `Remove '${useless}', or add a foreach to the step.`,
   });
 }

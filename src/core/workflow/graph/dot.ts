@@ -1,7 +1,7 @@
 import type { Graph, GraphNode } from './graph-of.ts';
 import { COLOURS, linesOf } from './looks.ts';
 
-/** The picture in the language of Graphviz. */
+/** Renders the graph in Graphviz DOT. */
 export function dotOf({ name, nodes, edges }: Graph): string {
   const last = nodes.filter(({ isFinally }) => isFinally);
   return `${[
@@ -43,7 +43,7 @@ function quoted(text: string): string {
   return `"${escaped(text)}"`;
 }
 
-/** Backslashes begin escapes of the language; control characters are none of a picture's. */
+/** A backslash starts an escape in DOT; control characters are removed. */
 function escaped(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd').replace(/["\\]/g, '\\$&');
 }

@@ -13,8 +13,8 @@ import { mermaidOf } from './mermaid.ts';
 import { stepStates } from './step-states.ts';
 
 /**
- * The picture of a workflow by its name or path. What is wrong beyond the file itself, such as a tool that is not there, keeps
- * nobody from looking at it. Throws E_WORKFLOW_INVALID, and E_USAGE for a run of something else.
+ * Draws a workflow by name or path. Problems outside the file itself, such as a missing tool, do not prevent the
+ * drawing. Throws E_WORKFLOW_INVALID, and E_USAGE for a run of a different workflow.
  */
 export async function drawWorkflow(
   wanted: string,
@@ -37,7 +37,7 @@ export async function drawWorkflow(
 async function statesOf({ name }: Workflow, { id, store }: { id: string; store: RunStore }) {
   const { tool } = await store.read(id);
   if (tool === runName('workflow', name)) return stepStates(readEvents(store, id, { wait: false }));
-  throw new AcorError('E_USAGE', `the run ${id} is one of '${tool}', not of the workflow '${name}'`, {
+  throw new AcorError('E_USAGE', `run ${id} is a run of '${tool}', not of the workflow '${name}'`, {
     hint: 'Name a run of this workflow.',
     next: [
       {

@@ -2,30 +2,30 @@ import { expressionsIn } from '../expression/template.ts';
 import type { Step, Workflow } from '../model.ts';
 import type { StepState } from './step-states.ts';
 
-/** A step in the picture of a workflow. */
+/** A step as a node of the graph. */
 export interface GraphNode {
-  /** Made up for the picture: `n0`, `n1` … */
+  /** A generated id: `n0`, `n1` … */
   id: string;
   step: string;
   kind: Step['kind'];
-  /** What it does, in a few words. */
+  /** A short description of its work. */
   does: string;
-  /** The expression or value that decides whether it is run; null when it always is. */
+  /** The source of `when`; null for a step that always runs. */
   when: string | null;
   isForeach: boolean;
   isFinally: boolean;
-  /** Null when no run was asked for, or it has not come to the step. */
+  /** Null when no run was selected, or the run has not reached the step. */
   state: StepState | null;
 }
 
-/** A workflow as a picture: each edge leads from a step to one that needs it. */
+/** The graph of a workflow. Each edge leads from a step to a step that needs it. */
 export interface Graph {
   name: string;
   nodes: GraphNode[];
   edges: { from: string; to: string }[];
 }
 
-/** The picture of a workflow, with the states of a run where they are known. */
+/** Builds the graph of a workflow, with the states of a run if there is one. */
 export function graphOf(workflow: Workflow, states: ReadonlyMap<string, StepState> = new Map()): Graph {
   const steps = [
     ...workflow.steps.map((step) => ({ step, isFinally: false })),
@@ -51,7 +51,7 @@ export function graphOf(workflow: Workflow, states: ReadonlyMap<string, StepStat
   return { name: workflow.name, nodes, edges };
 }
 
-/** A decision that has begun waits for its answer. */
+/** A decision that has started waits for its answer. */
 function stateOf({ name, kind }: Step, states: ReadonlyMap<string, StepState>): StepState | null {
   const state = states.get(name) ?? null;
   return state === 'queued' && kind === 'decision' ? 'waiting' : state;

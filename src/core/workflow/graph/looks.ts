@@ -1,7 +1,7 @@
 import type { GraphNode } from './graph-of.ts';
 import type { StepState } from './step-states.ts';
 
-/** The colours of a state: of its area and of its border. */
+/** Fill and border colour of each state. */
 export const COLOURS: Readonly<Record<StepState, { fill: string; stroke: string }>> = {
   queued: { fill: '#f1f3f5', stroke: '#868e96' },
   running: { fill: '#d0ebff', stroke: '#1971c2' },
@@ -12,10 +12,10 @@ export const COLOURS: Readonly<Record<StepState, { fill: string; stroke: string 
   skipped: { fill: '#ffffff', stroke: '#adb5bd' },
 };
 
-/** Longer texts make pictures that nobody can look at. */
+/** Longer lines make the graph unreadable. */
 const LONGEST_LINE = 60;
 
-/** What is written into a node, line by line. */
+/** The lines of text in a node. */
 export function linesOf({ step, does, when, isForeach, state }: GraphNode): string[] {
   return [
     step,

@@ -1,7 +1,7 @@
 import type { Graph, GraphNode } from './graph-of.ts';
 import { COLOURS, linesOf } from './looks.ts';
 
-/** The picture as a Mermaid flowchart. */
+/** Renders the graph as a Mermaid flowchart. */
 export function mermaidOf({ nodes, edges }: Graph): string {
   const last = nodes.filter(({ isFinally }) => isFinally);
   const states = [...new Set(nodes.map(({ state }) => state))].filter((state) => state !== null);
@@ -32,7 +32,7 @@ function nodeOf(node: GraphNode): string {
   return `${node.id}${open}"${label}"${close}${node.state === null ? '' : `:::${node.state}`}`;
 }
 
-/** Everything but letters, digits and harmless signs by its number: names and commands are a stranger's. */
+/** Escapes everything except letters, digits and harmless characters: names and commands are untrusted input. */
 function escaped(text: string): string {
   return text.replace(/[^\p{L}\p{N} _.,:|()+-]/gu, (char) => `#${char.codePointAt(0)};`);
 }

@@ -1,4 +1,4 @@
-/** Where a step of a run stands. */
+/** The state of a step in a run. */
 export type StepState = 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'skipped';
 
 const ENDS: Readonly<Record<string, StepState>> = {
@@ -8,7 +8,7 @@ const ENDS: Readonly<Record<string, StepState>> = {
   skipped: 'skipped',
 };
 
-/** What several tasks of one step come to: the first of these that one of them is. */
+/** Several tasks of one step: the first state in this list that a task has is the state of the step. */
 const WEIGHT: readonly StepState[] = [
   'waiting',
   'running',
@@ -19,7 +19,10 @@ const WEIGHT: readonly StepState[] = [
   'skipped',
 ];
 
-/** Where the steps of a workflow stand, by the events of its run (contract §1). A step that is not among them has not begun. */
+/**
+ * Derives the states of a workflow's steps from the events of its run (contract §1). A step that is absent has not
+ * started.
+ */
 export async function stepStates(
   events: AsyncIterable<Readonly<Record<string, unknown>>>,
 ): Promise<Map<string, StepState>> {
@@ -56,7 +59,10 @@ function stateAfter(event: Readonly<Record<string, unknown>>): StepState | undef
   }
 }
 
-/** `load` for `load[3]` and `load.2`: in task ids, those characters of a step's own name are written as `%5b`. */
+/**
+ * The step of a task id: `load` for `load[3]` and `load.2`. In a step's own name these characters are encoded as `%5b`
+ * and so on.
+ */
 function stepOf(taskId: string): string {
   return taskId
     .split(/[.[/]/, 1)[0]!

@@ -4,7 +4,10 @@ import { startChild } from '../engine/child-task.ts';
 import { emit } from '../engine/engine.ts';
 import type { Pipe } from './pipe.ts';
 
-/** Starts the run of a stage that reads the records of the run before it, and returns its id; one that was asked for before is not asked for twice. */
+/**
+ * Starts the run of a stage, which reads the records of the run before it, and returns the run id. The idempotency key
+ * makes a repeated start return the same run.
+ */
 export async function beginStage(pipe: Pipe, index: number, before: string | undefined): Promise<string> {
   const { plan, history } = pipe;
   const { taskId, tool, args } = plan.stages[index]!;
@@ -38,7 +41,7 @@ function requestOf(
     parent: { run_id, task_id: taskId },
     idempotencyKey: `${run_id}/${taskId}/${number}`,
     answers,
-    // What it has handed on cannot be taken back.
+    // Records that a stage has already passed on cannot be recalled.
     retries: 0,
     ...(before !== undefined && { reads: { run_id: before, form: stages[index - 1]!.form } }),
     ...(index < stages.length - 1 && { isRead: true }),

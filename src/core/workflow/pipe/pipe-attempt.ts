@@ -14,22 +14,22 @@ import { pipeOutcome, type StageFailure } from './pipe-outcome.ts';
 import type { PlannedStage } from './plan-pipe.ts';
 import { takeUpStages } from './take-up-stages.ts';
 
-/** Why stages are ended whose records nobody reads any more. */
+/** Cancel reason for a stage whose reader has completed. */
 export const DOWNSTREAM_ENDED = 'downstream ended';
 
 /** The run of a stage. */
 interface Running {
   stage: PlannedStage;
   runId: string;
-  /** Set once it is over. */
+  /** Set when the run has ended. */
   summary: RunSummary | undefined;
-  /** The tool behind it has completed: it may be ended. */
+  /** The tool after it has completed, so this run may be ended. */
   isNotNeeded: boolean;
 }
 
 /**
- * One attempt of a pipe: starts its stages from the first to the last, follows them all, and ends all when one fails. The first
- * thing that goes wrong is why the pipe ends.
+ * One attempt of a pipe: starts its stages in order, follows them all, and ends all when one fails. The first failure
+ * is the outcome of the pipe.
  */
 export class PipeAttempt {
   readonly #pipe: Pipe;
@@ -38,7 +38,7 @@ export class PipeAttempt {
   readonly #stopGuard: () => void;
   readonly #runs: Running[] = [];
   #failure: StageFailure | undefined;
-  /** Why all stages are to end. */
+  /** Why all stages must end. */
   #stopReason: string | undefined;
 
   constructor(pipe: Pipe, options: AttemptOptions) {
@@ -59,7 +59,7 @@ export class PipeAttempt {
     void this.#race.first.then((ending) => this.#stopAll(reasonOf(ending)));
   }
 
-  /** Sees the attempt through; when it returns, no stage of it is at work. It does not throw. */
+  /** Runs the attempt to its end. When it returns, no stage is running. It never throws. */
   async run(): Promise<AttemptOutcome> {
     const followed: Promise<void>[] = [];
     try {
@@ -101,7 +101,10 @@ export class PipeAttempt {
     else if (!run.isNotNeeded) this.#failed({ stage, summary }, state);
   }
 
-  /** What they would still hand on nobody would read, as with SIGPIPE. Those that are over lose nothing by it. */
+  /**
+   * Ends the earlier stages: no stage reads their further records, as with SIGPIPE. Stages that have ended are not
+   * affected.
+   */
   #releaseThoseBefore(run: Running): void {
     for (const before of this.#runs.slice(0, this.#runs.indexOf(run))) {
       before.isNotNeeded = true;
@@ -131,7 +134,7 @@ export class PipeAttempt {
     });
   }
 
-  /** From the first stage to the last: none is asked for records by then that are not there any more. */
+  /** In order, so that no stage asks for records of a run that is already gone. */
   #stopAll(reason: string, options: { force?: boolean } = {}): void {
     this.#stopReason ??= reason;
     for (const run of this.#runs) this.#cancel(run, reason, options);

@@ -4,9 +4,9 @@ import { shellCommand } from '../../../util/shell-quote.ts';
 import { splitCommand } from '../../../util/split-command.ts';
 import type { RunRequest } from '../../run/run-request.ts';
 
-/** One tool of a pipe, as it was called. */
+/** One tool call of a pipe. */
 export interface Stage {
-  /** By which the pipe's events name it: its place, from 1, and its tool. */
+  /** The stage's id in the pipe's events: its position from 1, and its tool. */
   taskId: string;
   tool: string;
   args: string[];
@@ -14,7 +14,7 @@ export interface Stage {
 
 const LEAST_STAGES = 2;
 
-/** What to ask for to have a pipe of these calls run, each a tool and its arguments. */
+/** The request that runs a pipe of these calls. */
 export function pipeCall(calls: readonly (readonly string[])[]): Pick<RunRequest, 'kind' | 'tool' | 'args'> {
   const tools = calls.map(([tool = '']) => tool);
   return {
@@ -24,23 +24,22 @@ export function pipeCall(calls: readonly (readonly string[])[]): Pick<RunRequest
   };
 }
 
-/** The calls of command lines, a stage each: split as a shell splits them, and nothing else. Throws E_USAGE. */
+/**
+ * Splits the command lines of a pipe into calls, as a shell splits words, without any other shell syntax. Throws
+ * E_USAGE.
+ */
 export function callsOf(lines: readonly string[]): string[][] {
   if (lines.length < LEAST_STAGES) {
-    throw new AcorError(
-      'E_USAGE',
-      `a pipe has at least ${LEAST_STAGES} tools, and this one ${lines.length}`,
-      {
-        hint: 'Give each tool with its arguments as one word, such as: "producer --n 5" "consumer"',
-      },
-    );
+    throw new AcorError('E_USAGE', `a pipe needs at least ${LEAST_STAGES} tools, got ${lines.length}`, {
+      hint: 'Pass each tool with its arguments as one quoted word, for example: "producer --n 5" "consumer"',
+    });
   }
   return lines.map((line, index) => {
     const words = splitCommand(line);
     if (words !== undefined && words.length > 0) return words;
     const why = words === undefined ? 'a quote in it is never closed' : 'it is empty';
     throw new AcorError('E_USAGE', `stage ${index + 1} of the pipe cannot be read: ${why}`, {
-      hint: `Give a tool and its arguments, such as "producer --n 5"; this is: ${JSON.stringify(line)}`,
+      hint: `Pass a tool and its arguments, such as "producer --n 5"; got: ${JSON.stringify(line)}`,
     });
   });
 }

@@ -15,7 +15,7 @@ import type { Pipe } from './pipe.ts';
 import { PipeAttempt } from './pipe-attempt.ts';
 import type { PipePlan } from './plan-pipe.ts';
 
-/** The work of a pipe's run: its stages, which are runs of their own. */
+/** Executes a pipe's run: each stage is a child run. */
 export class PipeExecutor implements RunExecutor {
   readonly #parts: Omit<Pipe, 'history'>;
 
@@ -30,7 +30,7 @@ export class PipeExecutor implements RunExecutor {
       const history = await TaskHistory.read(services.store, record.run_id, []);
       return await new PipeAttempt({ ...this.#parts, history }, options).run();
     } catch (error) {
-      // Whatever went wrong, no stage lives on that nobody answers for.
+      // Whatever failed, end all stages: a stage must not outlive its pipe.
       await endChildren(services, record.run_id, 'the pipe failed').catch(() => undefined);
       return notStarted(failureOf(error instanceof StoreFailed ? error.error : error, plan.workspace.dir));
     } finally {

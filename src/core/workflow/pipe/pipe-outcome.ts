@@ -4,10 +4,10 @@ import { type Outcome, stopped } from '../../run/outcome.ts';
 import type { RunSummary } from '../../run/run-summary.ts';
 import type { PlannedStage } from './plan-pipe.ts';
 
-/** The stage because of which a pipe ends: its run did not complete, or it could not begin. */
+/** The stage that ends the pipe: its run did not complete, or did not start. */
 export type StageFailure = { stage: PlannedStage } & ({ summary: RunSummary } | { error: AcorError });
 
-/** How a pipe ended: by the first thing that went wrong, if anything did. */
+/** The outcome of a pipe: its first failure, else completed. */
 export function pipeOutcome(failure: StageFailure | undefined, ending: Ending | undefined): Outcome {
   if (failure !== undefined) return failureOutcome(failure);
   switch (ending?.kind) {
@@ -32,11 +32,11 @@ function failureOutcome(failure: StageFailure): Outcome {
   }
   const { state, code, message, hint, retryable, run_id } = failure.summary;
   const how = state === 'cancelled' ? 'was cancelled' : 'failed';
-  const told = stopped(
+  const ended = stopped(
     code ?? 'E_TOOL_FAILED',
     `stage ${taskId} (${run_id}) ${how}: ${message ?? code ?? ''}`,
   );
-  return { ...told, retryable, hint: hint ?? told.hint };
+  return { ...ended, retryable, hint: hint ?? ended.hint };
 }
 
 function outcome(state: 'completed' | 'cancelled', message: string | null): Outcome {

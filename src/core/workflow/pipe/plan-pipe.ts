@@ -8,19 +8,19 @@ import type { RunnerServices } from '../../run/services.ts';
 import { type ParentPlan, planParent } from '../parent-plan.ts';
 import { type Stage, stagesOf } from './pipe-call.ts';
 
-/** What is decided of a pipe's run before anything starts. */
+/** What is decided about a pipe's run before anything starts. */
 export interface PipePlan extends ParentPlan {
   stages: readonly PlannedStage[];
 }
 
 export interface PlannedStage extends Stage {
-  /** How the log of its run holds its records. */
+  /** How the log of a stage's run contains its records. */
   form: RecordForm;
 }
 
 /**
- * Plans a pipe, whose stages are the arguments of the request, a command line each. Each stage is planned as it will be when it
- * starts, so that nothing starts if one of them cannot. Starts and writes nothing.
+ * Plans a pipe. The arguments of the request are its stages, one command line each. Each stage is planned as it will
+ * run, so that no stage starts if one of them cannot. Starts nothing and writes nothing.
  */
 export async function planPipe(services: RunnerServices, request: RunRequest): Promise<PipePlan> {
   const stages: PlannedStage[] = [];
@@ -59,19 +59,19 @@ async function planStage(services: RunnerServices, request: RunRequest, { taskId
   }
 }
 
-/** A tool that would never read what it is given would let the one before it wait for ever, or work in vain. */
+/** Rejects a tool that never reads its input: the stage before it would wait for ever, or work in vain. */
 function refuseDeaf({ taskId }: Stage, { name, manifest, manifestPath }: ToolEntry): void {
   if (manifest.stdin === 'records') return;
   throw new AcorError(
     'E_USAGE',
-    `stage ${taskId} of the pipe does not read records: '${name}' does not say so`,
+    `stage ${taskId} of the pipe does not read records: '${name}' does not declare it`,
     {
-      hint: `If it reads JSON objects from its standard input, a line each, add "stdin: records" to ${manifestPath ?? `a tool.yaml of '${name}'`}; else only put it first.`,
+      hint: `If it reads JSON Lines from its standard input, add "stdin: records" to ${manifestPath ?? `a tool.yaml of '${name}'`}. Otherwise use it only as the first stage.`,
     },
   );
 }
 
-/** The lines of a plain program are its records, unless all of them together are one value. */
+/** The lines of a plain program are its records, unless its adapter reads the whole output as one value. */
 function formOf({ adapter, manifest }: ToolEntry): RecordForm {
   return adapter === 'plain' && manifest.output === 'text' ? 'lines' : 'messages';
 }
@@ -79,7 +79,7 @@ function formOf({ adapter, manifest }: ToolEntry): RecordForm {
 function holdsSecret(): AcorError {
   return new AcorError(
     'E_USAGE',
-    'an argument of the pipe is a secret, but what a pipe is given is kept, so that it can be resumed',
+    'an argument of the pipe is a secret, but ACOR stores the arguments of a pipe to resume it',
     {
       hint: "Name the secret under 'secrets' in the manifest of the tool that needs it, and store it.",
     },

@@ -8,9 +8,9 @@ import { wasStoppedMidway } from '../../run/retry.ts';
 import type { Pipe } from './pipe.ts';
 
 /**
- * The runs of an earlier attempt that this one goes on with, by stage, and the last stage that is done. What has completed is not run again, and neither is what
- * came before it; behind it, what is still at work is followed. From the first stage on that is neither, all are begun anew: their records
- * would be those of another run.
+ * Decides which runs of an earlier attempt this attempt keeps, by stage, and returns the last completed stage. A
+ * completed stage and all stages before it do not run again. Live stages after it are followed. From the first stage
+ * that is neither, all stages start again, because their input would come from a different run.
  */
 export async function takeUpStages({
   services,
@@ -37,7 +37,7 @@ async function isGoingOn({ store }: Pipe['services'], record: RunRecord | undefi
   return record !== undefined && isLive(store, record.run_id);
 }
 
-/** Two runs of one stage must not work at once. */
+/** Ends the run first: two runs of one stage must not work at once. */
 async function endedRun({ store, workspaces }: Pipe['services'], record: RunRecord): Promise<RunRecord> {
   if (!(await isLive(store, record.run_id))) return record;
   await store.control.requestCancel(record.run_id, 'the pipe begins anew before it');
@@ -45,7 +45,7 @@ async function endedRun({ store, workspaces }: Pipe['services'], record: RunReco
   return store.read(record.run_id);
 }
 
-/** Undefined for a run that was removed since. */
+/** Undefined for a run that was removed. */
 async function recordOf(services: Pipe['services'], runId: string): Promise<RunRecord | undefined> {
   try {
     return await recoverRun(services, runId);
@@ -59,9 +59,9 @@ function outcomeUnknown({ run_id, tool, code, signal, parent }: RunRecord): Acor
   const pipe = parent?.run_id ?? '';
   return new AcorError(
     'E_OUTCOME_UNKNOWN',
-    `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent: nobody can say what it had done by then`,
+    `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent, so its effects are unknown`,
     {
-      hint: 'Look at what the tool changed. If doing it again is harmless, add --force, or set idempotent: true in its manifest.',
+      hint: 'Inspect what the tool changed. If a repeat is harmless, add --force, or set idempotent: true in its manifest.',
       next: [readLogs(run_id), resumeRun(pipe, { force: true })],
     },
   );

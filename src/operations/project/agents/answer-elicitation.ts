@@ -6,15 +6,15 @@ import { type Question, readQuestion } from '../../../core/run/answers/question.
 import type { AcorApp } from '../../acor-app.ts';
 import type { HookAnswer, HookInput } from './hook-input.ts';
 
-/** So much of a question's words is held against those of the dialog, which may be cut. */
+/** How much of a question's text is compared with that of the dialog, which may be truncated. */
 const COMPARED_CHARS = 100;
-/** Its name in settings, and as a part of a plugin. */
+/** The name of ACOR's server in settings, or as the last part of a name within a plugin. */
 const OWN_SERVER = /(?:^|[:_])acor$/;
 
 /**
- * Answers a dialog of ACOR's own server by the rules of the configuration (`answers:`). A rule that was there when the run began has
- * answered already; this is for one that was written since, while the run waits. A dialog does not name its run: where the rules
- * answer the questions that it may be about in different ways, or one of them not at all, it is left to the person.
+ * Answers a dialog of ACOR's own server by the rules of the configuration (`answers:`). The runner has already applied the rules that
+ * existed when the run began; this applies a rule that was added while the run waits. A dialog does not name its run: when several open
+ * questions match it, and the rules give them different answers or none, the person answers.
  */
 export async function answerElicitation(input: HookInput, app: AcorApp): Promise<HookAnswer> {
   const { mcp_server_name = '', message = '', requested_schema, hook_event_name } = input;
@@ -52,10 +52,10 @@ function wordsOf({ msg, action }: Question): string {
     .slice(0, COMPARED_CHARS);
 }
 
-/** The answer in the fields of the form: an object whose keys they are as it is, anything else in the field `answer`. */
+/** The answer as fields of the form: an object whose keys are all fields stays as it is, anything else goes into the field `answer`. */
 function contentOf(answer: unknown, fields: readonly string[]): Record<string, unknown> {
   const isRecord = typeof answer === 'object' && answer !== null && !Array.isArray(answer);
   if (isRecord && Object.keys(answer).every((key) => fields.includes(key))) return { ...answer };
-  // Forms are flat: what is not goes in as JSON.
+  // Forms are flat, so a nested answer goes in as JSON text.
   return { answer: typeof answer === 'object' ? JSON.stringify(answer) : answer };
 }

@@ -4,7 +4,7 @@ import { shellCommand } from '../../../util/shell-quote.ts';
 import type { AcorApp } from '../../acor-app.ts';
 import type { HookAnswer, HookInput } from './hook-input.ts';
 
-/** Refuses a shell command that starts the entry of a tool past ACOR, where the project says so (`security.direct_calls`). */
+/** Denies a shell command that starts a tool without ACOR, when the project's `security.direct_calls` forbids it. */
 export async function beforeTool(
   { tool_input, hook_event_name }: HookInput,
   app: AcorApp,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What an agent tells a hook: the keys that ACOR reads, by the names that Claude Code, Codex and Gemini CLI have in common. */
+/** The input of a hook: the keys that ACOR reads, which have the same names in Claude Code, Codex and Gemini CLI. */
 export const hookInput = z.looseObject({
   hook_event_name: z.string(),
   cwd: z.string().optional(),
@@ -12,5 +12,5 @@ export const hookInput = z.looseObject({
 
 export type HookInput = z.output<typeof hookInput>;
 
-/** What an agent is answered; undefined is no opinion. */
+/** The answer to the agent; undefined means no opinion. */
 export type HookAnswer = Readonly<Record<string, unknown>> | undefined;

@@ -5,26 +5,27 @@ import { gatherFacts } from '../../system/explain/facts.ts';
 import { strangerText } from '../../system/explain/stranger-text.ts';
 import { toolsSection } from '../../system/explain/tools.ts';
 import type { HookAnswer, HookInput } from './hook-input.ts';
-import { newestRuns } from './newest-runs.ts';
 
+/** Only this many of the newest runs are read, so that the agent does not wait. */
+const LOOKED_AT = 100;
 const SHOWN = 5;
 const LATELY_MS = 24 * 3_600_000;
 
-/** What an agent is told as its session begins: the tools that there are now, what waits for an answer, what failed lately. */
+/** The context that an agent gets when its session begins: the tools, the runs that wait for an answer, the runs that failed in the last day. */
 export async function sessionStart({ hook_event_name }: HookInput, app: AcorApp): Promise<HookAnswer> {
   const facts = await gatherFacts(app, false);
-  const runs = facts.project === undefined ? [] : await newestRuns(await facts.project.index());
+  const index = await facts.project?.index();
+  const runs = index === undefined ? [] : (await index.query({ limit: LOOKED_AT })).runs;
   if (facts.tools.length === 0 && facts.trouble === undefined && runs.length === 0) return undefined;
   const tools = toolsSection(facts);
-  const index = await facts.project?.index();
   const parts = [
-    'The tools of this project are run with ACOR: `acor run <tool> … --no-stream`, or the tools of the MCP server `acor`. `acor explain` tells the rest.',
+    'Run the tools of this project with ACOR: `acor run <tool> … --no-stream`, or the tools of the MCP server `acor`. `acor explain` explains the rest.',
     `## ${tools.heading}\n\n${tools.text}`,
     ...listed(
       'Runs that wait for an answer (`acor show <run>` has the commands)',
       index && (await waiting(index)),
     ),
-    ...listed('Failed lately', failed(runs)),
+    ...listed('Failed in the last 24 hours', failed(runs)),
   ];
   const additionalContext = parts.join('\n\n');
   return { hookSpecificOutput: { hookEventName: hook_event_name, additionalContext } };
@@ -50,7 +51,7 @@ async function waiting(index: RunIndex): Promise<string[]> {
   return lines;
 }
 
-/** The last run of each tool, where it failed: what was put right since is of no interest. */
+/** The tools whose newest run failed; an older failure that a later run fixed is left out. */
 function failed(runs: readonly IndexedRun[]): string[] {
   const since = new Date(Date.now() - LATELY_MS).toISOString();
   const last = [...Map.groupBy(runs, ({ tool }) => tool).values()].map(([newest]) => newest!);

@@ -12,11 +12,11 @@ export function commandNames({ commands }: Facts): Section {
     ...[...groups].map(
       ([category, group]) => `- ${category}: ${group.map(({ command }) => command).join(', ')}`,
     ),
-    'Of each: `acor <command> --help`, or as data `acor tools <command>`.',
+    'Details: `acor <command> --help`, or as data `acor tools <command>`.',
   ]);
 }
 
-/** Every command, its call and what it does. */
+/** Every command: its usage and summary. */
 export function commandSections({ commands, withExamples }: Facts): Section[] {
   const groups = Map.groupBy(commands, ({ op }) => categoryOf(op));
   return [...groups].map(([category, group]) =>

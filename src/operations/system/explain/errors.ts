@@ -4,11 +4,12 @@ import { type Section, section } from './section.ts';
 import { strangerText } from './stranger-text.ts';
 
 const CLASSES: Readonly<Record<ErrorInfo['class'], string>> = {
-  user_error: 'the call, a file or an answer is wrong: mend it as `hint` says; the same call fails again',
+  user_error:
+    'the call, a file or an answer is invalid: fix it as `hint` says; the same call would fail again',
   retryable:
-    'it may pass: `acor retry <run>` (from the beginning) or `acor resume <run>` (from its checkpoints)',
+    'a temporary failure: `acor retry <run>` (from the beginning) or `acor resume <run>` (from its checkpoints)',
   infra_error: 'the machine or a limit: see `hint`, `acor health`',
-  policy_error: 'not allowed: do not retry; a person has to allow it',
+  policy_error: 'not allowed: do not retry; a person must allow it',
   unknown: 'read `acor logs <run>` and decide',
 };
 
@@ -17,7 +18,7 @@ export function recovery({ codes }: Facts): Section {
   const rows = Object.entries(codes);
   const classes = Object.keys(CLASSES) as ErrorInfo['class'][];
   return section('When it fails', [
-    'Read `error.code`, do `error.action`, follow `error.hint`, run what `meta.next` names. `error.retryable` says whether the same call may succeed later. By `error.class`:',
+    'Read `error.code`, do `error.action`, follow `error.hint`, run the commands of `meta.next`. `error.retryable` says whether the same call may succeed later. By `error.class`:',
     ...classes.map((each) => {
       const count = rows.filter(([, row]) => row.class === each).length;
       return `- ${each} (${count} codes): ${CLASSES[each]}`;

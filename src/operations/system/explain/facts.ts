@@ -3,12 +3,11 @@ import type { ToolEntry } from '../../../core/registry/registry.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { ERROR_CODES, type ErrorInfo } from '../../../protocol/error-codes.ts';
 import type { AcorApp, Project } from '../../acor-app.ts';
-import { ROUTES } from '../../index.ts';
 
-/** All that an explanation is made from. */
+/** The input of every explanation. */
 export interface Facts {
   commands: readonly LoadedRoute<AcorApp>[];
-  /** Undefined when it cannot be read; `trouble` says why then. */
+  /** Undefined when it cannot be read; `trouble` is then the error. */
   project: Project | undefined;
   trouble: AcorError | undefined;
   tools: readonly ToolEntry[];
@@ -17,9 +16,9 @@ export interface Facts {
   withExamples: boolean;
 }
 
-/** Gathers them. A project that is broken is told of: its agent needs the explanation all the more. */
+/** Reads the facts. An invalid project becomes `trouble` instead of an exception, because its agent still needs the explanation. */
 export async function gatherFacts(app: AcorApp, withExamples: boolean): Promise<Facts> {
-  const commands = await loadAll(ROUTES);
+  const commands = await loadAll(app.routes);
   const facts = {
     commands,
     project: undefined,

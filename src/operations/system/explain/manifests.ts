@@ -14,12 +14,12 @@ inputs:
 effects: reads
 idempotent: true`;
 
-/** What a manifest may hold, from its schema. */
+/** The keys of a manifest, from its schema. */
 export function manifestSections({ withExamples }: Facts): Section[] {
   return [
     section('Manifest', [
-      'A tool is described by `tool.yaml` beside it. No manifest is needed; without one the tool has the level minimal and takes any arguments.',
-      'A key that is not known is an error, told with file, line and the nearest known key: see `acor list`, `acor describe <tool> --manifest`.',
+      'The file `tool.yaml` beside a tool describes it. It is optional: without it, the tool has the level minimal and takes any arguments.',
+      'An unknown key is an error with file, line and the nearest known key: see `acor list`, `acor describe <tool> --manifest`.',
     ]),
     section('Keys', keysOf(manifestFile.shape)),
     section('Keys of an input', keysOf(inputSpec.shape)),

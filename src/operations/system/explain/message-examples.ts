@@ -1,6 +1,6 @@
 import type { ToolMessageType } from '../../../protocol/v1/wire.ts';
 
-/** One message of each type as a tool writes it: the runner fills in the rest. */
+/** One message of each type as a tool writes it; the runner adds the other fields. */
 export const MESSAGE_EXAMPLES: Readonly<Record<ToolMessageType, Readonly<Record<string, unknown>>>> = {
   start: { type: 'start', step: 'import', args: { input: 'orders.csv' } },
   progress: { type: 'progress', step: 'import', pct: 40, msg: '400 of 1000 rows' },

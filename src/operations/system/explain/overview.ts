@@ -11,17 +11,17 @@ import { toolsSection } from './tools.ts';
 /** How every command answers. */
 export const ANSWERS: Section = section('How it answers', [
   'stdout is one line of JSON: `{"ok":true,"data":…,"meta":…}` or `{"ok":false,"error":{code,message,hint,class,retryable,action,details},"meta":…}`.',
-  '- `meta.next` holds the exact commands that lead on. Prefer them to your own.',
-  '- Exit code 0: done. 1: failed. 2: blocked: something must be provided first (an answer, an approval, a runtime).',
-  '- Nothing prompts, and stdin is read only where you give `-` for it.',
-  '- `--fields a,b.c`, `--limit N`, `--offset N` make any answer smaller; changing commands mostly take `--dry-run`.',
+  '- `meta.next` has the exact commands that come next. Prefer them to your own.',
+  '- Exit code 0: done. 1: failed. 2: blocked: the run needs something first (an answer, an approval, a runtime).',
+  '- No command prompts, and ACOR reads stdin only where you pass `-`.',
+  '- `--fields a,b.c`, `--limit N`, `--offset N` make any answer smaller; most commands that change something have `--dry-run`.',
 ]);
 
-/** What an agent has to know to use the project; everything else is a topic. */
+/** What an agent must know to use the project; everything else is a topic. */
 export function overview(facts: Facts): Section[] {
   return [
     section('What this is', [
-      `ACOR ${ACOR_VERSION} runs the tools of this project${rootOf(facts)} for you: arguments checked, in a sandbox, with deadlines, every event recorded. You decide; tools do.`,
+      `ACOR ${ACOR_VERSION} runs the tools of this project${rootOf(facts)} for you: it checks arguments, confines tools in a sandbox, enforces deadlines, and records every event. You decide; tools execute.`,
     ]),
     ANSWERS,
     toolsSection(facts),
@@ -33,7 +33,7 @@ export function overview(facts: Facts): Section[] {
   ];
 }
 
-/** The commands of a usual session, in their order. */
+/** The commands of a usual session, in order. */
 const SESSION = ['list', 'describe', 'run', 'answer', 'wait', 'artifacts', 'retry', 'cancel'];
 
 function session({ commands }: Facts): Section {

@@ -8,7 +8,7 @@ import type { Facts } from './facts.ts';
 import { MESSAGE_EXAMPLES } from './message-examples.ts';
 import { type Section, section } from './section.ts';
 
-/** The fields that each message has; they are told once. */
+/** The fields of every message; the document lists them once. */
 const ENVELOPE = Object.keys(envelope.shape);
 
 /** The messages of tools and of the runner with their fields, and the states of a run. */
@@ -17,7 +17,7 @@ export function protocolSections({ withExamples }: Facts): Section[] {
   return [
     section(`Protocol ${PROTOCOL_VERSION}`, [
       'A run is a stream of events, one JSON object a line. Each has `v`, `type`, `ts`, `run_id` and `seq` (1, 2, 3 … without a gap).',
-      'In what follows `?` marks what may be missing.',
+      'Below, `?` marks an optional field.',
     ]),
     section('From the tool', linesOf(TOOL_MESSAGES)),
     section('From the runner', linesOf(RUNNER_EVENTS)),
@@ -28,8 +28,8 @@ export function protocolSections({ withExamples }: Facts): Section[] {
       ),
     ),
     section('Following', [
-      '`acor logs <run> --since <seq>` goes on after the last event that you saw; `--follow` waits for more.',
-      'The last event is `runner_end`; nothing comes after it.',
+      '`acor logs <run> --since <seq>` continues after the last event that you saw; `--follow` waits for more.',
+      'The last event of an attempt is `runner_end`.',
     ]),
     ...(withExamples ? [section('Examples', ['```jsonl', ...examples, '```'])] : []),
   ];

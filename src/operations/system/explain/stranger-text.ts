@@ -1,12 +1,12 @@
 import { safeLine } from '../../../compose/terminal-text.ts';
 
-/** A text of a tool's author inside a document: on one line, not too long, and none of it read as Markdown. */
+/** Untrusted text inside a document: one line, truncated, and escaped so that no Markdown in it takes effect. */
 export function strangerText(text: string, maxLength = 160): string {
   const cut = cutTo(safeLine(text).trim(), maxLength);
   return cut.replace(/[\\`*<[\]|!~]/g, '\\$&');
 }
 
-/** The same as code. */
+/** Untrusted text as inline code. */
 export function strangerCode(text: string, maxLength = 300): string {
   return `\`${cutTo(safeLine(text).trim().replaceAll('`', "'"), maxLength)}\``;
 }

@@ -18,7 +18,7 @@ interface Topic {
   sections: (facts: Facts) => Section[];
 }
 
-/** What can be asked for, beside the overview. */
+/** The topics besides the overview. */
 export const TOPICS: Readonly<Record<string, Topic>> = {
   commands: { about: 'every command and its call', sections: commandSections },
   decisions: { about: 'questions of tools and their answers', sections: decisionSections },
@@ -26,20 +26,20 @@ export const TOPICS: Readonly<Record<string, Topic>> = {
   manifests: { about: 'how a tool is described', sections: manifestSections },
   protocol: { about: 'the events of a run and their fields', sections: protocolSections },
   runs: { about: 'starting, following, stopping, resuming', sections: runSections },
-  security: { about: 'what holds a tool, and what a person must allow', sections: securitySections },
+  security: { about: 'how tools are confined, and what a person must allow', sections: securitySections },
   tools: {
     about: 'every tool of this project',
     sections: (facts) => [toolsSection(facts, facts.tools.length)],
   },
 };
 
-/** The topics that are made for each: `tool:<name>`, `command:<name>`. */
+/** The topics that exist for each tool and each command. */
 export const FAMILIES: Readonly<Record<string, string>> = {
   'tool:<name>': 'one tool: inputs, limits, what it may ask',
   'command:<name>': 'one command: arguments and flags',
 };
 
-/** The explanation of a topic; without one, the overview. Throws E_USAGE for a topic that there is not. */
+/** The explanation of a topic; without one, the overview. Throws E_USAGE for an unknown topic. */
 export function sectionsOf(topic: string | undefined, facts: Facts): Section[] {
   if (topic === undefined) return overview(facts);
   if (Object.hasOwn(TOPICS, topic)) return TOPICS[topic]!.sections(facts);
@@ -51,7 +51,7 @@ export function sectionsOf(topic: string | undefined, facts: Facts): Section[] {
   throw unknownTopic(topic, facts);
 }
 
-/** Every topic by name. A tool or a command of a name that nothing else has may be called without its family. */
+/** The names of all topics. The name of a tool or a command is also accepted without its family. */
 export function topicNames({ tools, commands }: Facts): string[] {
   return [
     ...Object.keys(TOPICS),

@@ -11,7 +11,7 @@ import { checkPolicy, checkRuntimes, checkTools } from './tools.ts';
 
 export const health = acorOperation({
   name: 'system.health',
-  summary: 'Check that everything a run needs is there, and say how to mend what is not.',
+  summary: 'Check that everything a run needs is available, with a fix for everything that is missing.',
   effect: 'writes',
   idempotent: true,
   rateLimit: null,
@@ -29,7 +29,7 @@ export const health = acorOperation({
     const checks: HealthCheck[] = [];
     try {
       const project = await ctx.app.project();
-      const where = project.config.file ?? 'no file; every value is a default';
+      const where = project.config.file ?? 'no configuration file; every value is a default';
       checks.push({ name: 'config', status: 'ok', detail: where });
       checks.push(...(await checkPolicy(project, ctx.env)));
       checks.push(...(await checkTools(project)));
@@ -45,7 +45,7 @@ export const health = acorOperation({
         name: 'config',
         status: 'blocked',
         detail: `${error.code}: ${error.message}`,
-        fix: error.hint ?? 'See details.',
+        fix: error.hint ?? 'Fix the configuration.',
       });
     }
     const status = overall(checks);

@@ -5,13 +5,13 @@ import { RunGroups } from '../../../core/sandbox/groups/run-groups.ts';
 
 const NAME = 'limits';
 
-/** By what tools are held to their resource limits here, found out by making a group as a run would. */
+/** Reports what enforces the resource limits of tools on this machine. Finds out by creating a control group as a run does. */
 export async function checkLimits(): Promise<HealthCheck> {
   if (process.platform !== 'linux') {
     return {
       name: NAME,
       status: 'degraded',
-      detail: 'only output and time are limited: what processes use can be seen and bounded on Linux alone',
+      detail: 'only output and time are limited: ACOR can measure and limit processes on Linux only',
       fix: 'Run ACOR on Linux, in a virtual machine or WSL 2.',
     };
   }
@@ -19,7 +19,7 @@ export async function checkLimits(): Promise<HealthCheck> {
     return {
       name: NAME,
       status: 'degraded',
-      detail: '/proc tells no process’s children, so that only the first process of a tool is watched',
+      detail: '/proc does not list child processes, so ACOR monitors only the first process of a tool',
       fix: 'Use a kernel with CONFIG_PROC_CHILDREN, with /proc mounted: mount -t proc proc /proc',
     };
   }
@@ -34,16 +34,16 @@ export async function checkLimits(): Promise<HealthCheck> {
     return {
       name: NAME,
       status: 'ok',
-      detail: `memory by the kernel (${where.join(', ')}), the rest watched`,
+      detail: `the kernel limits memory (${where.join(', ')}); ACOR monitors the rest`,
     };
   }
   const more =
     process.getuid?.() === 0
-      ? 'ACOR is in a group of somebody else’s (/proc/self/cgroup)'
-      : 'the kernel can hold it at every moment with: systemd-run --user --scope -q -p Delegate=yes acor run …';
+      ? 'the control group of ACOR belongs to another manager (/proc/self/cgroup)'
+      : 'for limits by the kernel: systemd-run --user --scope -q -p Delegate=yes acor run …';
   return {
     name: NAME,
     status: 'ok',
-    detail: `memory, processor time, processes and disk are watched, many times a second; ${more}`,
+    detail: `ACOR monitors memory, processor time, processes and disk, many times a second; ${more}`,
   };
 }

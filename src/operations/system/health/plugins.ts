@@ -1,8 +1,10 @@
 import type { HealthCheck } from '../../../compose/health-shape.ts';
 import { whyNotApproved } from '../../../core/guard/approval-state.ts';
+import { approve } from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
+import { commandOf } from '../../command-forms.ts';
 
-/** Whether each plugin is approved and can be loaded. Runs go on without those that are not. */
+/** Checks that each plugin is approved and loads. Runs ignore a plugin that does not. */
 export async function checkPlugins({ plugins }: Project): Promise<HealthCheck[]> {
   if (plugins === undefined) return [];
   const loaded = await plugins.ready();
@@ -15,12 +17,12 @@ export async function checkPlugins({ plugins }: Project): Promise<HealthCheck[]>
         ...check,
         status: 'degraded',
         detail: whyNotApproved(approval),
-        fix: `acor approve plugin:${name}`,
+        fix: commandOf(approve(`plugin:${name}`)),
       };
     }
     if (trouble !== undefined || running === undefined) {
-      const fix = `Mend ${file}, or take it out of 'plugins' in the configuration.`;
-      return { ...check, status: 'degraded', detail: trouble?.text ?? 'it does not run', fix };
+      const fix = `Fix ${file}, or remove it from 'plugins' in the configuration.`;
+      return { ...check, status: 'degraded', detail: trouble?.text ?? 'the plugin did not load', fix };
     }
     const languages = running.languages.map((language) => `the language ${language.name}`);
     return {

@@ -11,19 +11,19 @@ import { FIRST_RUN_UID, LAST_RUN_UID } from '../../../core/sandbox/identity/run-
 import { installCommand } from '../../../core/sandbox/install-command.ts';
 import { selfTest } from '../../../core/sandbox/self-test.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
+import { fixText } from '../../fix-text.ts';
 
 const OFF = "Run only tools that you trust, or set security.isolation: 'preferred' in .acor/config.yaml.";
 
-/** How tools are confined here, tried out anew, and said plainly. */
+/** Checks how tools are confined on this machine. Probes the sandbox again instead of using the cached result. */
 export async function checkSandbox({ config }: Project): Promise<HealthCheck[]> {
   const mode = config.config.security.isolation;
   try {
     const chosen = await chooseBackend(config.config.security, null);
     if (mode === 'off') {
-      return [
-        { name: 'sandbox', status: 'ok', detail: `off, as the configuration has it: ${chosen.probe.detail}` },
-      ];
+      return [{ name: 'sandbox', status: 'ok', detail: `off by configuration: ${chosen.probe.detail}` }];
     }
     return [
       await checkChosen(chosen, mode),
@@ -37,7 +37,7 @@ export async function checkSandbox({ config }: Project): Promise<HealthCheck[]> 
   }
 }
 
-/** A weaker sandbox than there could be is told with what would make the stronger one work. */
+/** Reports a sandbox that is weaker than possible, with the fix that enables a stronger one. */
 async function checkChosen({ backend, probe }: ChosenBackend, mode: IsolationMode): Promise<HealthCheck> {
   const detail = `${backend.name}: ${probe.detail} (security.isolation: ${mode})`;
   if (backend.tier === 1) return { name: 'sandbox', status: 'ok', detail };
@@ -63,7 +63,7 @@ async function checkChosen({ backend, probe }: ChosenBackend, mode: IsolationMod
   return {
     name: 'sandbox',
     status: 'degraded',
-    detail: `${detail}; it hides neither processes nor the names of folders, and gives no network. Stronger: ${why}`,
+    detail: `${detail}; it hides neither processes nor the names of folders, and has no network. Stronger: ${why}`,
     fix: first?.fix ?? installCommand('bubblewrap'),
   };
 }
@@ -72,42 +72,42 @@ async function checkBySelfTest({ backend, probe }: ChosenBackend): Promise<Healt
   const { breaches, trouble } = await selfTest(backend, probe);
   const name = 'sandbox.selftest';
   if (trouble === undefined && breaches.length === 0) {
-    return { name, status: 'ok', detail: 'a tool that tries to break out is held' };
+    return { name, status: 'ok', detail: 'escape test: contained' };
   }
   return {
     name,
     status: 'blocked',
     detail: trouble ?? `a tool ${breaches.join(', ')}`,
-    fix: 'Update bubblewrap and the kernel, then: acor health',
+    fix: fixText({ fix: 'Update bubblewrap and the kernel, then check again', next: [SEE_HEALTH] }),
   };
 }
 
 function checkIdentity(): HealthCheck {
   const detail = canGiveUsers()
-    ? `root: each run is a user of its own, from ${FIRST_RUN_UID} to ${LAST_RUN_UID}, and owns what it may write while it goes on`
-    : 'tools are this user, without any privilege';
+    ? `root: each run has a user of its own (uid ${FIRST_RUN_UID} to ${LAST_RUN_UID}), which owns the writable paths of the run until its end`
+    : 'tools run as this user, without privileges';
   return { name: 'sandbox.identity', status: 'ok', detail };
 }
 
-/** Whether tools can be given the hosts that they name, found out by giving one. */
+/** Checks whether tools can reach the hosts that they declare, by opening one. */
 async function checkNetwork({ backend, probe }: ChosenBackend): Promise<HealthCheck> {
   const name = 'network';
   if (backend.opensHosts !== true) {
     return {
       name,
       status: 'degraded',
-      detail: `the sandbox '${backend.name}' gives no network at all: tools with permissions.network.egress_allow are refused`,
+      detail: `the sandbox '${backend.name}' has no network, so ACOR rejects tools with permissions.network.egress_allow`,
       fix: installCommand('bubblewrap'),
     };
   }
   const trouble = await tryEgress(backend, probe);
   if (trouble === undefined) {
-    return { name, status: 'ok', detail: 'a tool reaches the hosts that it names, and no other' };
+    return { name, status: 'ok', detail: 'a tool reaches only the hosts that it declares' };
   }
   return {
     name,
     status: 'degraded',
-    detail: `tools with permissions.network.egress_allow are refused: ${trouble}`,
+    detail: `ACOR rejects tools with permissions.network.egress_allow: ${trouble}`,
     fix: installCommand('perl', { 'apt-get': 'perl-base bubblewrap', dnf: 'perl-interpreter bubblewrap' }),
   };
 }

@@ -4,9 +4,9 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { LIST_SECRETS, storeSecret } from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
 import { commandOf } from '../../command-forms.ts';
-import { askedSecrets } from '../../run/asked-secrets.ts';
+import { askedSecrets } from '../asked-secrets.ts';
 
-/** Whether the secrets that tools ask for are stored, and whether nobody else can get at those that are. */
+/** Checks that the secrets that tools need are stored, and that no other user can read the stored ones. */
 export async function checkSecrets(
   { config, registry }: Project,
   env: Readonly<Record<string, string | undefined>>,
@@ -23,7 +23,7 @@ export async function checkSecrets(
       checks.push({
         name: 'secrets.missing',
         status: 'degraded',
-        detail: `${name} is not stored; asked for by: ${tools.join(', ')}`,
+        detail: `${name} is not stored; needed by: ${tools.join(', ')}`,
         fix: commandOf(storeSecret(name)),
       });
     }

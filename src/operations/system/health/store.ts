@@ -4,12 +4,14 @@ import type { HealthCheck } from '../../../compose/health-shape.ts';
 import type { RunIndex } from '../../../core/ports/run-index.ts';
 import { recoverLostRuns } from '../../../core/run/recover-lost-run.ts';
 import type { RunHost } from '../../../core/run/workspace.ts';
+import { CLEAN, RECOVER_LOST_RUNS, SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
+import { commandOf } from '../../command-forms.ts';
 
-/** Below this a run of ordinary size may fill the disk. */
+/** Below this, an ordinary run may fill the disk. */
 const LOW_SPACE_BYTES = 200_000_000;
 
-/** Whether runs can be kept: permissions, space, and runs that lost their supervisor, which `fix` recovers. */
+/** Checks the run store: permissions, space, the index, and lost runs, which `fix` recovers. */
 export async function checkStore(project: Project, fix: boolean): Promise<HealthCheck[]> {
   const { store, index } = project;
   const access = checkAccess(store.root);
@@ -20,10 +22,10 @@ export async function checkStore(project: Project, fix: boolean): Promise<Health
   return [access, checkSpace(store.root), lostRuns, checkIndex(runs)];
 }
 
-/** After the runs were looked through: an index that is damaged shows it then. */
+/** Call after reading the runs: only then is a damaged index detected. */
 function checkIndex({ warning }: RunIndex): HealthCheck {
   if (warning === undefined) return { name: 'store.index', status: 'ok', detail: 'up to date' };
-  return { name: 'store.index', status: 'degraded', detail: warning, fix: 'acor health' };
+  return { name: 'store.index', status: 'degraded', detail: warning, fix: commandOf(SEE_HEALTH) };
 }
 
 function checkAccess(root: string): HealthCheck {
@@ -32,7 +34,7 @@ function checkAccess(root: string): HealthCheck {
     return {
       name: 'store.permissions',
       status: 'blocked',
-      detail: `${folder} is a file, and the runs need a folder there`,
+      detail: `${folder} is a file; ACOR needs a folder there for the runs`,
       fix: `mv '${folder}' '${folder}.old'`,
     };
   }
@@ -43,7 +45,7 @@ function checkAccess(root: string): HealthCheck {
     return {
       name: 'store.permissions',
       status: 'blocked',
-      detail: `${folder} is not writable for this user`,
+      detail: `permission denied: this user cannot write to ${folder}`,
       fix: `chmod u+rwx '${folder}'`,
     };
   }
@@ -54,7 +56,7 @@ function checkSpace(root: string): HealthCheck {
   const free = bavail * bsize;
   const detail = `${Math.floor(free / 1e6)} MB free`;
   if (free >= LOW_SPACE_BYTES) return { name: 'store.space', status: 'ok', detail };
-  return { name: 'store.space', status: 'degraded', detail, fix: 'acor clean --keep 20' };
+  return { name: 'store.space', status: 'degraded', detail, fix: commandOf(CLEAN) };
 }
 
 async function checkLostRuns(host: RunHost, fix: boolean): Promise<HealthCheck> {
@@ -68,7 +70,7 @@ async function checkLostRuns(host: RunHost, fix: boolean): Promise<HealthCheck> 
       name,
       status: 'degraded',
       detail: `${lost.length} run(s) have lost their supervisor: ${lost.join(', ')}`,
-      fix: 'acor health --fix',
+      fix: commandOf(RECOVER_LOST_RUNS),
     };
   if (recovered.length === 0) return { name, status: 'ok', detail: 'none' };
   return {

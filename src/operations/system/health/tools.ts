@@ -4,9 +4,11 @@ import { policyPaths } from '../../../core/guard/policy-paths.ts';
 import { readPolicies } from '../../../core/guard/read-policy.ts';
 import { commandOf } from '../../../core/registry/command.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { describeTool } from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
+import { commandOf as writeCommand } from '../../command-forms.ts';
 
-/** Whether the tools that were found can be used. */
+/** Checks that every tool of the project is valid. */
 export async function checkTools({ registry }: Project): Promise<HealthCheck[]> {
   const tools = await registry.list();
   const broken = tools.filter(({ problems }) => problems.length > 0);
@@ -22,7 +24,7 @@ export async function checkTools({ registry }: Project): Promise<HealthCheck[]> 
   });
 }
 
-/** Whether each language that the tools are written in has a runtime here. */
+/** Checks that the runtime of each tool's language is installed. */
 export async function checkRuntimes(
   { registry, config }: Project,
   env: Readonly<Record<string, string | undefined>>,
@@ -42,14 +44,14 @@ export async function checkRuntimes(
         name,
         status: 'degraded',
         detail: error.message,
-        fix: error.hint ?? 'See: acor describe',
+        fix: error.hint ?? writeCommand(describeTool(tool.name)),
       });
     }
   }
   return [...checks.values()].sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** Which policy files are in force, and what is wrong with them: a wrong one lets no tool run. */
+/** Lists the policy files that apply, and their problems. An invalid policy file blocks all tools. */
 export async function checkPolicy(
   { config }: Project,
   env: Readonly<Record<string, string | undefined>>,
@@ -63,10 +65,10 @@ export async function checkPolicy(
       checks.push({ name: `policy.${path.source}`, status: 'ok', detail });
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
-      const fix = error.hint ?? `Mend ${path.file}.`;
+      const fix = error.hint ?? `Fix ${path.file}.`;
       checks.push({ name: `policy.${path.source}`, status: 'blocked', detail: error.message, fix });
     }
   }
   if (checks.length > 0) return checks;
-  return [{ name: 'policy', status: 'ok', detail: 'no policy file; what is built in holds' }];
+  return [{ name: 'policy', status: 'ok', detail: 'no policy file; the built-in policy applies' }];
 }

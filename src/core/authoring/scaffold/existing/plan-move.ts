@@ -6,15 +6,15 @@ import { isNoTool } from '../../../registry/tools-folder.ts';
 import { type PlannedFile, textAt } from '../planned-file.ts';
 import { planPython } from './plan-python.ts';
 
-/** The old shortcut is told by the runner that it starts. */
+/** The old shortcut mentions the runner that it starts. */
 export const OLD_SHORTCUT = /\brun\.py\b/;
 
-/** What such a runner gives its tools, and what tells it from a tool called run. */
+/** The old runner sets this variable; a tool with the name `run` does not. */
 const OLD_RUNNER = /\bRUN_ID\b/;
 
 /**
- * Plans what has to change in a project of seed 000's shape (its `tools/`, registry and `_lib`) for its tools to run under ACOR: no
- * more than that. Manifests and error codes are read where they are. Throws E_USAGE where there is no such project.
+ * Plans the changes that the tools of a seed 000 project (`tools/`, registry and `_lib`) need to run under ACOR, and no
+ * others. Manifests and error codes are read where they are. Throws E_USAGE when there is no such project.
  */
 export function planMove(root: string): PlannedFile[] {
   const tools = join(root, 'tools');
@@ -22,9 +22,9 @@ export function planMove(root: string): PlannedFile[] {
   if (folders.length === 0) {
     throw new AcorError(
       'E_USAGE',
-      `there is nothing to move over: no tools/<name>/cli.py or main.py in ${root}`,
+      `there is nothing to migrate: no tools/<name>/cli.py or main.py in ${root}`,
       {
-        hint: 'Call it in the folder that holds tools/, or leave --from-existing out.',
+        hint: 'Run it in the folder that contains tools/, or omit --from-existing.',
         next: [
           { operation: 'project.init', input: { dry_run: true }, why: 'See what a new project would get.' },
         ],
@@ -47,12 +47,12 @@ function toolFolders(tools: string): string[] {
     .sort();
 }
 
-/** The old runner is called by nobody any more. With the mode bit x it would itself be taken for a tool. */
+/** Nothing calls the old runner any more. With the mode bit x it would itself count as a tool. */
 function planOldRunner(root: string, path: string): PlannedFile[] {
   if (!OLD_RUNNER.test(textAt(path) ?? '')) return [];
   if (statSync(path).mode & 0o111)
     return [
-      { path, action: 'move', why: 'ACOR runs the tools now, and would take it for a tool called run' },
+      { path, action: 'move', why: 'ACOR runs the tools now, and would treat this file as a tool named run' },
     ];
   const command = shellCommand(['rm', relative(root, path)]);
   return [
@@ -65,7 +65,7 @@ function planOldRunner(root: string, path: string): PlannedFile[] {
   ];
 }
 
-/** A manifest that lies in the registry by its tool's name, and not in a folder of that name. */
+/** A manifest in the registry folder, named after its tool. */
 function planFlatManifests(registry: string, tools: readonly string[]): PlannedFile[] {
   if (!existsSync(registry)) return [];
   return readdirSync(registry, { withFileTypes: true }).flatMap((entry): PlannedFile[] => {
@@ -74,13 +74,11 @@ function planFlatManifests(registry: string, tools: readonly string[]): PlannedF
     const path = join(registry, entry.name);
     const target = join(registry, name, 'tool.yaml');
     if (existsSync(target))
-      return [
-        { path, action: 'could_not', why: `${target} is there, too`, by_hand: 'Remove one of the two.' },
-      ];
+      return [{ path, action: 'could_not', why: `${target} also exists`, by_hand: 'Remove one of the two.' }];
     return [
-      // JSON is YAML.
+      // JSON is valid YAML.
       { path: target, action: 'create', text: readFileSync(path, 'utf8') },
-      { path, action: 'move', why: `a manifest of the registry is called ${name}/tool.yaml` },
+      { path, action: 'move', why: `the registry expects the manifest at ${name}/tool.yaml` },
     ];
   });
 }

@@ -4,18 +4,18 @@ import type { PlannedFile } from '../planned-file.ts';
 import { moveImports } from './python-imports.ts';
 import { sdkSignatures, signaturesIn } from './python-vocabulary.ts';
 
-/** Folders that hold no sources of the tool's own. `_lib` is what is imported from, and stays as it is. */
+/** Folders without sources of the tool itself. `_lib` is imported from, and stays as it is. */
 const NOT_THEIRS = new Set(['_lib', 'venv', '.venv', 'node_modules', '__pycache__']);
 
-/** A tool that starts others is no tool of a sandbox: there is no project in it. */
+/** A tool that starts other tools cannot run in a sandbox, which contains no project. */
 const STARTS_TOOLS = /["'](?:f?["'])?\.\/tool\b/;
 
-/** Plans what changes in the Python sources of a tool: its imports of the old helper, where the SDK offers the same. */
+/** Plans the changes in a tool's Python sources: imports of the old helper that the SDK can replace. */
 export function planPython(root: string, tools: string, folder: string): PlannedFile[] {
   return sourcesIn(folder).flatMap((path): PlannedFile[] => {
     const bytes = readFileSync(path);
     const source = bytes.toString('utf8');
-    // Python allows other encodings, which must come out as they went in.
+    // Python allows other encodings, which must be written back unchanged.
     if (!Buffer.from(source).equals(bytes)) return [];
     return [...plannedImports(path, source, root, tools, folder), ...plannedStarts(path, source)];
   });
@@ -30,7 +30,7 @@ function plannedImports(
 ): PlannedFile[] {
   const sdk = sdkSignatures();
   const helper = helperOf(path, tools, folder);
-  // A helper that was left behind when the tools were copied: its name says which one it was.
+  // A helper that is not in the copied tools. The module name identifies it.
   const isLeftBehind = helper === undefined && /\b_lib(?:\.|\s+import\s+)protocol\b/.test(source);
   if (helper === undefined && !isLeftBehind) return [];
   const theirs = helper === undefined ? sdk : signaturesIn(readFileSync(helper, 'utf8'));
@@ -42,7 +42,7 @@ function plannedImports(
   return [{ path, action: 'keep', why: `${why}${by}` }];
 }
 
-/** The module that a file imports; undefined when it is another one of that name, or none. */
+/** The module that a file imports; undefined when the import resolves to a different module, or to no file. */
 function helperOf(path: string, tools: string, folder: string): string | undefined {
   if (['protocol.py', 'protocol'].some((name) => existsSync(join(dirname(path), name)))) return undefined;
   return [folder, tools].map((each) => join(each, '_lib', 'protocol.py')).find((each) => existsSync(each));
@@ -54,7 +54,7 @@ function plannedStarts(path: string, source: string): PlannedFile[] {
     {
       path,
       action: 'could_not',
-      why: 'it starts other tools through ./tool, which is not there in the sandbox that ACOR runs it in',
+      why: 'it starts other tools through ./tool, which does not exist in the sandbox',
       by_hand: 'Let a workflow run these tools one after the other, and leave this tool out.',
     },
   ];

@@ -1,11 +1,11 @@
 import type { ChangedLine } from '../planned-file.ts';
 import type { Signatures } from './python-vocabulary.ts';
 
-/** Imports of a tool's own `protocol` module, moved to the SDK where that offers the same. */
+/** Imports of a tool's own `protocol` module, rewritten to the SDK where it offers the same. */
 export interface MovedImports {
   text: string;
   lines: ChangedLine[];
-  /** Imports that stay as they are, and why. */
+  /** Imports that stay, and why. */
   kept: { line: number; text: string; why: string }[];
 }
 
@@ -15,8 +15,9 @@ const WHOLE =
   /^([ \t]*)(from[ \t]+_lib[ \t]+import[ \t]+protocol|import[ \t]+(?:_lib\.)?protocol)((?:[ \t]+as[ \t]+(\w+))?)(?=[ \t]*(?:#.*)?\r?$)/gm;
 
 /**
- * Moves `from _lib.protocol import …` and its like to `acor.protocol` (seed 001). Only the name of the module changes, and only where
- * every function that is used takes the same arguments: in `theirs`, the tool's own module, and in the SDK.
+ * Rewrites `from _lib.protocol import …` and similar imports to `acor.protocol` (seed 001). It changes only the module
+ * name, and only when every imported function has the same parameters in `theirs`, the tool's own module, and in the
+ * SDK.
  */
 export function moveImports(source: string, theirs: Signatures, sdk: Signatures): MovedImports {
   const lines: ChangedLine[] = [];
@@ -40,7 +41,7 @@ export function moveImports(source: string, theirs: Signatures, sdk: Signatures)
   return { text, lines, kept: kept.sort((a, b) => a.line - b.line) };
 }
 
-/** Why a function may not be had from the SDK in its place. */
+/** Why the SDK's function cannot replace this one. */
 function difference(name: string, theirs: Signatures, sdk: Signatures): string | undefined {
   if (name === '*') return 'it imports everything; name what it uses';
   if (name === '_lib') return 'the module is used by its long name; import it with a name of its own';
@@ -67,7 +68,7 @@ function attributesOf(module: string, source: string): string[] {
   ].filter((name) => name !== 'protocol');
 }
 
-/** `import _lib.protocol` alone binds `_lib`, not `protocol`. */
+/** `import _lib.protocol` binds `_lib`, not `protocol`. */
 function isDotted(statement: string, alias: string | undefined): boolean {
   return alias === undefined && /import[ \t]+_lib\.protocol/.test(statement);
 }

@@ -8,7 +8,7 @@ import { type Finding, findingOf } from '../finding.ts';
 import { lacksModeline, noModeline } from '../modeline.ts';
 import { placesIn } from '../places-in.ts';
 
-/** What a manifest could say and does not, and what it asks for without need. */
+/** What a manifest should add, and permissions that it requests without need. */
 export const advice: Checker = {
   name: 'advice',
   async check({ tools, config }) {
@@ -16,7 +16,7 @@ export const advice: Checker = {
   },
 };
 
-/** The keys that a good manifest has: the rule, and what to add. */
+/** The recommended keys of a manifest: the rule, and what to add. */
 const WANTED: readonly { path: string[]; rule: string; message: string; fix: string }[] = [
   {
     path: ['version'],
@@ -27,13 +27,13 @@ const WANTED: readonly { path: string[]; rule: string; message: string; fix: str
   {
     path: ['description'],
     rule: 'no-description',
-    message: 'the tool has no description, by which an agent would choose it',
+    message: 'the tool has no description, which agents need to choose it',
     fix: 'Add it: description: What it does, in one sentence.',
   },
   {
     path: ['timeout_s'],
     rule: 'no-timeout',
-    message: 'the tool does not say how long it may take',
+    message: 'the tool declares no time limit',
     fix: 'Add it: timeout_s: 300',
   },
   {
@@ -45,7 +45,7 @@ const WANTED: readonly { path: string[]; rule: string; message: string; fix: str
   {
     path: ['effects'],
     rule: 'no-effects',
-    message: 'the tool does not say what a call does to the world',
+    message: 'the tool does not declare its effects',
     fix: 'Add it: effects: reads, writes or destroys',
   },
   {
@@ -84,7 +84,7 @@ async function adviceOn(
   }
   if (lacksModeline(manifestPath, readFileSync(manifestPath, 'utf8'), root))
     findings.push(noModeline(manifestPath));
-  // Of a manifest that does not hold, the rest is not known.
+  // The rest of an invalid manifest is unknown.
   if (problems.length > 0) return findings;
 
   for (const [index, input] of (manifest.inputs ?? []).entries()) {
@@ -105,7 +105,7 @@ async function adviceOn(
       found(
         ['permissions', 'network', 'egress_allow'],
         'wildcard-egress',
-        `the tool asks for every host of '${wildcard}'`,
+        `the tool requests every host of '${wildcard}'`,
         'Name the hosts that it needs, as host:port.',
       ),
     );
@@ -115,7 +115,7 @@ async function adviceOn(
       found(
         ['permissions', 'commands'],
         'wildcard-commands',
-        'the tool asks for every command',
+        'the tool requests every command',
         'Name the commands that it needs.',
       ),
     );
@@ -126,7 +126,7 @@ async function adviceOn(
       found(
         ['permissions', 'level'],
         'level-too-high',
-        `the level ${level} is more than what the tool asks for`,
+        `the level ${level} is higher than the requested permissions need`,
         `Set level: ${least}, or name what else the tool needs.`,
       ),
     );

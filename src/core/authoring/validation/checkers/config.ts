@@ -6,7 +6,7 @@ import type { Checker } from '../checker.ts';
 import { type Finding, findingOf, problemsOf } from '../finding.ts';
 import { lacksModeline, noModeline } from '../modeline.ts';
 
-/** The configuration of the project and the user, and the variables that override it. */
+/** Checks the configuration of the project and the user, and the variables that override it. */
 export const config: Checker = {
   name: 'config',
   async check({ config: { root }, configFiles, env, whole }) {
@@ -41,7 +41,7 @@ async function adviceOn(file: string, root: string): Promise<Finding[]> {
         line: 1,
         column: 1,
         rule: 'no-version',
-        message: 'the file does not say its version',
+        message: 'the file has no version',
         fix: 'Add it: version: 1',
       }),
     );

@@ -7,7 +7,7 @@ import type { Checker } from '../checker.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { placesIn } from '../places-in.ts';
 
-/** Whether the examples of a manifest could be run as they stand. Paths need not be there. */
+/** Checks that the examples of a manifest are valid calls. Their paths need not exist. */
 export const examples: Checker = {
   name: 'examples',
   async check({ tools, cwd }) {
@@ -29,7 +29,7 @@ async function checkTool(tool: ToolEntry, cwd: string): Promise<Finding[]> {
           file: manifestPath,
           ...yaml.placeOf(['examples', index, 'args']),
           rule: 'example-args',
-          message: `example ${index + 1} does not hold: ${message}`,
+          message: `example ${index + 1} is invalid: ${message}`,
           fix,
         }),
       );
@@ -44,7 +44,7 @@ async function mistakesOf(
   args: readonly string[],
   cwd: string,
 ): Promise<{ message: string; fix: string }[]> {
-  // What a file or stdin will hold is not known here.
+  // The content of a file or of stdin is unknown here.
   const isElsewhere = args.some(
     (word, at) => /^--input-json(=|$)/.test(word) && /(^|=)[@-]/.test(args[at + 1] ?? word),
   );
@@ -56,7 +56,7 @@ async function mistakesOf(
     await checkJsonInputs(tool, Object.fromEntries(values));
     return [];
   } catch (error) {
-    // A schema that cannot be used is told by its own check.
+    // An invalid schema is reported by the schema check.
     if (!(error instanceof AcorError) || error.code !== 'E_SCHEMA_MISMATCH') return [];
     return [{ message: error.message, fix: error.hint ?? 'Compare it with the schema.' }];
   }

@@ -4,7 +4,7 @@ import { WatchedFiles } from '../../../registry/watched-files.ts';
 import type { Checker } from '../checker.ts';
 import { findingOf, problemsOf } from '../finding.ts';
 
-/** Whether each tool can be used: its manifest, its entry, its name. */
+/** Checks that each tool can be used: its manifest, its entry, its name. */
 export const manifests: Checker = {
   name: 'manifests',
   async check({ tools }) {
@@ -12,7 +12,7 @@ export const manifests: Checker = {
   },
 };
 
-/** The project's own error codes. */
+/** Checks the project's own error codes. */
 export const errorCodes: Checker = {
   name: 'error-codes',
   async check({ errorCodeFiles }) {
@@ -21,7 +21,7 @@ export const errorCodes: Checker = {
   },
 };
 
-/** The policy files of the system, the user and the project. */
+/** Checks the policy files of the system, the user and the project. */
 export const policies: Checker = {
   name: 'policies',
   async check({ policyFiles, env }) {

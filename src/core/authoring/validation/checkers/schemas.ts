@@ -8,7 +8,7 @@ const SCHEMA_KEYS = [
   ['output_schema', 'output-schema'],
 ] as const;
 
-/** Whether the JSON Schemas that a manifest gives can be compiled. */
+/** Checks that the JSON Schemas in a manifest are valid. */
 export const schemas: Checker = {
   name: 'schemas',
   async check({ tools }) {
@@ -29,8 +29,8 @@ async function checkTool({ manifest, manifestPath }: ToolEntry): Promise<Finding
         file: manifestPath,
         ...placeOfKey([], key),
         rule,
-        message: `'${key}' is no JSON Schema: ${why}`,
-        fix: 'Mend the schema, as the message says.',
+        message: `'${key}' is not a valid JSON Schema: ${why}`,
+        fix: 'Correct the schema.',
       }),
     );
   }

@@ -9,7 +9,7 @@ import type { Checker } from '../checker.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { placesIn } from '../places-in.ts';
 
-/** Runs the self-tests of the tools, one after the other: each is a run like any other, limited and recorded. */
+/** Runs the self-tests of the tools in sequence. Each is an ordinary run with limits and a record. */
 export const selftests: Checker = {
   name: 'selftests',
   isAsked: (options) => options.selftest,
@@ -43,7 +43,7 @@ export const selftests: Checker = {
   },
 };
 
-/** The tool as it is tested: its arguments are those of the self-test, and its exit code is the answer. */
+/** The tool with the self-test's arguments. The exit code is the result. */
 function testing(services: RunnerServices, tool: ToolEntry): RunnerServices {
   const { inputs: _, input_schema: __, ...manifest } = tool.manifest;
   const tested: ToolEntry = {
@@ -74,7 +74,7 @@ async function whyFailed(
     if (state === 'completed') return undefined;
     return {
       message: `${code ?? state}${message === null ? '' : `: ${message}`}`,
-      fix: `${hint === null ? '' : `${hint} `}See what it emitted.`,
+      fix: `${hint === null ? '' : `${hint} `}Read the events of the run.`,
       next: [readLogs(run.runId)],
     };
   } catch (error) {

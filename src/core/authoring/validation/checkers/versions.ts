@@ -14,14 +14,14 @@ import { type Finding, findingOf } from '../finding.ts';
 import { placesIn } from '../places-in.ts';
 import type { Subject } from '../subject.ts';
 
-/** Whether tools, configuration and `version.json` fit this ACOR. */
+/** Checks that tools, configuration and `version.json` are compatible with this version of ACOR. */
 export const versions: Checker = {
   name: 'versions',
   isAsked: (options) => options.versions,
   check: compatibilityOf,
 };
 
-/** The same without being asked. */
+/** The version check, which always runs. */
 export async function compatibilityOf({ configFiles, versionFiles, tools }: Subject): Promise<Finding[]> {
   const found = [
     ...configFiles.map(checkConfig),
@@ -51,7 +51,7 @@ async function checkVersionFile(file: string): Promise<Finding[]> {
         yaml,
         ['schema_versions'],
         'incompatible',
-        `the project has configuration ${config} and protocol ${protocol}; ACOR ${ACOR_VERSION} reads configuration ${CONFIG_VERSION} and speaks protocol ${SUPPORTED_PROTOCOLS.join(', ')}`,
+        `the project has configuration ${config} and protocol ${protocol}; ACOR ${ACOR_VERSION} reads configuration ${CONFIG_VERSION} and supports protocol ${SUPPORTED_PROTOCOLS.join(', ')}`,
         'Use an ACOR that reads these.',
       ),
     );
@@ -86,7 +86,7 @@ async function checkTool({ manifest, manifestPath }: ToolEntry): Promise<Finding
   }
 }
 
-/** A later ACOR of the same line wrote what this one may not know; one of another line wrote what it cannot know. */
+/** A newer version of the same line may have written unknown keys. A different line certainly did. */
 function writtenBy(version: string, yaml: YamlFile, path: KeyPath): Finding[] {
   if (withinRange(ACOR_VERSION, `>=${version}`)) return [];
   const isSameLine = withinRange(version, `^${ACOR_VERSION}`);
@@ -95,7 +95,7 @@ function writtenBy(version: string, yaml: YamlFile, path: KeyPath): Finding[] {
       yaml,
       path,
       isSameLine ? 'newer-acor' : 'incompatible',
-      `ACOR ${version} wrote this, and this is ${ACOR_VERSION}`,
+      `ACOR ${version} wrote this file; this is ACOR ${ACOR_VERSION}`,
       `Use ACOR ${version} or later.`,
     ),
   ];

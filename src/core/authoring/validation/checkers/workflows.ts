@@ -3,25 +3,25 @@ import type { Checker } from '../checker.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import type { Subject } from '../subject.ts';
 
-/** Whether the workflows of the project can be run, as far as that is known before. */
+/** Checks the workflows of the project as far as that is possible before a run. */
 export const workflows: Checker = {
   name: 'workflows',
   check: ({ workflowFiles, config, cwd }) => checkWorkflows(workflowFiles, { config, cwd }),
 };
 
-/** All that is wrong with workflow files, and with those that they contain. */
+/** All problems of workflow files and of the workflows that they contain. */
 export async function checkWorkflows(
   files: readonly string[],
   { config, cwd }: Pick<Subject, 'config' | 'cwd'>,
 ): Promise<Finding[]> {
   if (files.length === 0) return [];
-  // Loaded late: it brings the language of expressions along.
+  // Loaded late, because it loads the CEL library.
   const { inspectWorkflow, surroundingsOf } = await import('../../../workflow/inspect-workflow.ts');
   const registry = Registry.open(config);
   const surroundings = await surroundingsOf({
     config,
     cwd,
-    // Error codes that cannot be read are a finding of their own.
+    // Invalid error-code files are reported by their own check.
     registry: { list: () => registry.list(), errorCodes: () => registry.errorCodes().catch(() => ({})) },
   });
   const findings: Finding[] = [];

@@ -9,19 +9,19 @@ interface Splice {
 }
 
 /**
- * A YAML text with the changes made. Only the characters concerned are replaced, found by the places of the parsed document, so
- * that comments, order and layout stay as they are. A change whose place cannot be told without a doubt is left out.
+ * Applies fixes to a YAML text. It replaces only the affected characters, found by their offsets in the parsed
+ * document, so comments, order and layout stay. It skips a fix whose place is ambiguous.
  */
-export async function applyMends(
+export async function applyFixes(
   text: string,
-  mends: readonly Fix[],
+  fixes: readonly Fix[],
 ): Promise<{ text: string; applied: Fix[] }> {
   const yaml = await import('yaml');
   const document = yaml.parseDocument(text, { stringKeys: true });
   const newline = text.includes('\r\n') ? '\r\n' : '\n';
   const splices: Splice[] = [];
   const applied: Fix[] = [];
-  for (const fix of mends) {
+  for (const fix of fixes) {
     const splice = spliceOf(fix, text, newline, document, yaml);
     const overlaps = (other: Splice) =>
       splice !== undefined && splice.from < other.to && other.from < splice.to;
@@ -29,7 +29,8 @@ export async function applyMends(
     splices.push(splice);
     applied.push(fix);
   }
-  // From the end, so that the places of the others stay true. At one place, what is replaced comes before what is put in front of it.
+  // Splice from the end so that earlier offsets stay valid. At the same offset, a replacement comes before an
+  // insertion.
   const order = splices
     .map((splice, at) => ({ ...splice, at }))
     .sort((a, b) => b.from - a.from || b.to - a.to || b.at - a.at);
@@ -71,7 +72,7 @@ function replaced(node: Scalar, text: string): Splice | undefined {
   return node.range ? { from: node.range[0], to: node.range[1], text } : undefined;
 }
 
-/** A line of its own at the top of the file: behind the line of another key, or before the first one. */
+/** A new line at the top level: after the line of another key, or before the first key. */
 function added(
   { line, after }: Extract<Fix, { kind: 'add' }>,
   text: string,

@@ -17,27 +17,27 @@ import { isInside } from '../../../registry/real-path.ts';
 import { sdkPaths } from '../../../registry/sdk-paths.ts';
 import { schemaFolder } from '../modeline.ts';
 import type { Subject } from '../subject.ts';
-import { applyMends } from './apply-fixes.ts';
+import { applyFixes } from './apply-fixes.ts';
 import type { Fix } from './fix.ts';
-import { type FileKind, mendsOf, schemaName } from './fixes-for.ts';
+import { type FileKind, fixesOf, schemaName } from './fixes-for.ts';
 
-/** A mend may bring another mistake to light, which the next round mends; more rounds than this never help. */
+/** A fix can reveal a further problem for the next round. More rounds than this never help. */
 const MAX_ROUNDS = 8;
 
-/** A file that was mended, or would be. */
-export interface Mended {
+/** A file that was fixed, or would be with `dryRun`. */
+export interface FixedFile {
   file: string;
-  /** The rules that it broke. */
+  /** The rules of the fixed problems. */
   rules: string[];
-  /** Unified; empty where only the mode changes. */
+  /** Unified; empty when only the file mode changes. */
   diff: string;
 }
 
 /**
- * Mends what is safe in the files of a project; with `dryRun` nothing is written. Files outside of the project are left alone,
- * unless they were named. What comes out is read again, and is only written when it is better than what was there.
+ * Applies the safe fixes to the files of a project; with `dryRun` it writes nothing. A file outside of the project is
+ * only changed when the user named it. The result is parsed again and written only when it has no new problems.
  */
-export async function mendFiles(subject: Subject, { dryRun }: { dryRun: boolean }): Promise<Mended[]> {
+export async function fixFiles(subject: Subject, { dryRun }: { dryRun: boolean }): Promise<FixedFile[]> {
   const fixed = await changeFiles(subject, { dryRun, isWanted: () => true });
   for (const { entry, problems } of subject.tools) {
     if (entry === null || !problems.some(({ rule, file }) => rule === 'language' && file === entry)) continue;
@@ -48,24 +48,24 @@ export async function mendFiles(subject: Subject, { dryRun }: { dryRun: boolean 
   return fixed;
 }
 
-/** Writes anew what is written the old way, in manifests and configuration, and mends nothing else. */
-export function renewFiles(subject: Subject, { dryRun }: { dryRun: boolean }): Promise<Mended[]> {
+/** Rewrites deprecated notation in manifests and configuration, without any other fix. */
+export function renewFiles(subject: Subject, { dryRun }: { dryRun: boolean }): Promise<FixedFile[]> {
   return changeFiles(subject, { dryRun, isWanted: ({ rule }) => rule === 'deprecated' });
 }
 
 async function changeFiles(
   subject: Subject,
   { dryRun, isWanted }: { dryRun: boolean; isWanted: (fix: Fix) => boolean },
-): Promise<Mended[]> {
+): Promise<FixedFile[]> {
   const { root } = subject.config;
-  const fixed: Mended[] = [];
+  const fixed: FixedFile[] = [];
   for (const { file, kind } of filesOf(subject)) {
-    const change = await mendedText(file, kind, subject, isWanted);
+    const change = await fixedText(file, kind, subject, isWanted);
     if (change === undefined) continue;
     const { before, after, rules } = change;
     fixed.push({ file, rules, diff: unifiedDiff(relative(root, file), before, after) });
     if (dryRun) continue;
-    // First, so that no line leads to a schema that could not be written.
+    // Schemas first, so that no modeline names a schema that could not be written.
     if (rules.includes('no-modeline')) putSchema(root, kind);
     replaceFile(file, after);
   }
@@ -80,7 +80,7 @@ function filesOf({ configFiles, tools, policyFiles, errorCodeFiles, workflowFile
       .map((file) => ({ file, kind: 'manifest' as const })),
     ...policyFiles.map(({ file }) => ({ file, kind: 'policy' as const })),
     ...errorCodeFiles.map((file) => ({ file, kind: 'error-codes' as const })),
-    // What is mended is written as YAML has it.
+    // Fixes write YAML syntax, so JSON files are excluded.
     ...workflowFiles
       .filter((file) => !file.endsWith('.json'))
       .map((file) => ({ file, kind: 'workflow' as const })),
@@ -89,14 +89,17 @@ function filesOf({ configFiles, tools, policyFiles, errorCodeFiles, workflowFile
   return [...once.values()].filter(({ file }) => existsSync(file) && isOurs(file, config.root, whole));
 }
 
-/** A link in a project that somebody else made must not lead to a file of the user's; a file that is named is meant itself. */
+/**
+ * In a cloned project, a link must not lead to one of the user's files. A file that the user names explicitly is
+ * allowed.
+ */
 function isOurs(file: string, root: string, whole: boolean): boolean {
   const real = realpathSync(file);
   if (isInside(real, realpathSync(root))) return true;
   return !whole && !isInside(file, root) && real === join(realpathSync(dirname(file)), basename(file));
 }
 
-async function mendedText(
+async function fixedText(
   file: string,
   kind: FileKind,
   { env, config }: Subject,
@@ -107,14 +110,14 @@ async function mendedText(
   const options = { env, root: config.root };
   const look = async (text: string) => {
     const yaml = await parseYaml(file, text);
-    const { mends, problems } = mendsOf(kind, yaml, text, options);
-    return { mends: mends.filter(isWanted), problems, isYaml: yaml.problems.length === 0 };
+    const { fixes, problems } = fixesOf(kind, yaml, text, options);
+    return { fixes: fixes.filter(isWanted), problems, isYaml: yaml.problems.length === 0 };
   };
   let text = before;
   let state = await look(text);
   const rules = new Set<string>();
-  for (let round = 0; round < MAX_ROUNDS && state.mends.length > 0; round++) {
-    const next = await applyMends(text, state.mends);
+  for (let round = 0; round < MAX_ROUNDS && state.fixes.length > 0; round++) {
+    const next = await applyFixes(text, state.fixes);
     const after = await look(next.text);
     const isWorse = !after.isYaml || (state.problems.length === 0 && after.problems.length > 0);
     if (next.text === text || isWorse) break;
@@ -124,7 +127,7 @@ async function mendedText(
   return text === before ? undefined : { before, after: text, rules: [...rules].sort() };
 }
 
-/** The text of a file that can be read; undefined for what the checks tell of. */
+/** The text of a file; undefined for a file that the checks report as unreadable. */
 function textOf(file: string): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
@@ -133,7 +136,7 @@ function textOf(file: string): string | undefined {
   }
 }
 
-/** The schema lies in the project, so that the line is true wherever the project is checked out. */
+/** The schema is inside the project, so the modeline is valid in every checkout. */
 function putSchema(root: string, kind: FileKind): void {
   const from = join(sdkPaths().packageRoot, 'schemas', schemaName(kind));
   const to = join(schemaFolder(root), schemaName(kind));

@@ -2,18 +2,18 @@ import { editDistance, nearestWords } from '../../../../util/nearest.ts';
 import type { Issue } from '../../../config/check-file.ts';
 import type { KeyPath, YamlFile } from '../../../config/yaml-file.ts';
 
-/** A change of a file that puts a mistake right without a doubt, by the rule that it serves. */
+/** An unambiguous change that fixes a problem, with the rule that it satisfies. */
 export type Fix = { rule: string } & (
   | { kind: 'key'; path: KeyPath; key: string; to: string }
-  /** `text` is YAML that fits on one line. */
+  /** `text` is YAML on one line. */
   | { kind: 'value'; path: KeyPath; text: string }
-  /** A key at the top of the file; behind `after`, if that is there. */
+  /** A top-level key, inserted after the key `after` if that exists. */
   | { kind: 'add'; line: string; after?: string }
   | { kind: 'first-line'; line: string }
 );
 
-/** What puts a mistake right; nothing where there is a doubt. */
-export function mendsOfIssue(
+/** The fixes for a schema issue; empty when the fix is ambiguous. */
+export function fixesOfIssue(
   issue: Issue,
   { yaml, value, known }: { yaml: YamlFile; value: unknown; known: readonly string[] },
 ): Fix[] {
@@ -25,23 +25,23 @@ export function mendsOfIssue(
   return text === undefined ? [] : [{ kind: 'value', rule: 'type', path, text }];
 }
 
-/** The new name of an unknown key, when one known key alone is nearest and is not there yet. */
+/** Renames an unknown key when exactly one known key is nearest and is not in use. */
 function renamingOf(value: unknown, path: KeyPath, key: string, known: readonly string[]): Fix | undefined {
   const holder = at(value, path);
   if (typeof holder !== 'object' || holder === null) return undefined;
   const [to, second] = nearestWords(key, known, 2);
   if (to === undefined || Object.hasOwn(holder, to)) return undefined;
   if (second !== undefined && editDistance(key, second) <= editDistance(key, to)) return undefined;
-  // Two misspellings of one key cannot both become it.
+  // Two misspellings of one key cannot both be renamed to it.
   const rivals = Object.keys(holder).filter(
     (other) => !known.includes(other) && nearestWords(other, known, 1)[0] === to,
   );
   return rivals.length > 1 ? undefined : { kind: 'key', rule: 'unknown-key', path, key, to };
 }
 
-/** A value of the wrong type as YAML of the right one, when there is only one way to read it. */
+/** Converts a value of the wrong type to YAML of the right type, when that is unambiguous. */
 function retyped(expected: string, input: unknown, source: string | undefined): string | undefined {
-  // What a variable has put in does not stand in the file.
+  // A value from a variable is not in the file.
   if (source?.includes('${')) return undefined;
   switch (expected) {
     case 'number':

@@ -17,52 +17,52 @@ import { expandVariables } from '../../../config/expand.ts';
 import type { Problem } from '../../../config/problem.ts';
 import type { YamlFile } from '../../../config/yaml-file.ts';
 import { lacksModeline, schemaFolder } from '../modeline.ts';
-import { type Fix, mendsOfIssue } from './fix.ts';
+import { type Fix, fixesOfIssue } from './fix.ts';
 
 export type FileKind = 'config' | 'manifest' | 'error-codes' | 'policy' | 'workflow';
 
-/** What a new manifest begins with. */
+/** The initial version of a new manifest. */
 const FIRST_VERSION = '0.1.0';
 
-/** What can be mended in a file as it stands, and what is wrong with it in all. Modelines name schemas in `root`. */
-export function mendsOf(
+/** The possible fixes for a file, and all its problems. Modelines name schemas in `root`. */
+export function fixesOf(
   kind: FileKind,
   yaml: YamlFile,
   text: string,
   { env, root }: { env: Readonly<Record<string, string | undefined>>; root: string },
-): { mends: Fix[]; problems: Problem[] } {
-  const mends: Fix[] = [];
+): { fixes: Fix[]; problems: Problem[] } {
+  const fixes: Fix[] = [];
   const check = <T>(schema: z.ZodType<T>, value: unknown = yaml.value) =>
     checkFile(schema, yaml, value, (issue, known) => {
-      mends.push(...mendsOfIssue(issue, { yaml, value, known }));
+      fixes.push(...fixesOfIssue(issue, { yaml, value, known }));
     });
-  if (yaml.problems.length > 0) return { mends, problems: yaml.problems };
+  if (yaml.problems.length > 0) return { fixes, problems: yaml.problems };
   switch (kind) {
     case 'error-codes':
-      return { mends, problems: check(errorCodesFile).problems };
+      return { fixes, problems: check(errorCodesFile).problems };
     case 'policy':
-      return { mends, problems: check(policyFile).problems };
+      return { fixes, problems: check(policyFile).problems };
     case 'workflow':
-      return { mends, problems: check(workflowFile).problems };
+      return { fixes, problems: check(workflowFile).problems };
     case 'config': {
       const other = otherVersion(yaml);
-      if (other !== undefined) return { mends, problems: [other] };
+      if (other !== undefined) return { fixes, problems: [other] };
       const { value, problems } = expandVariables(yaml, env);
       problems.push(...check(configFile, value).problems);
-      mends.push(...renewals('config', yaml));
+      fixes.push(...renewals('config', yaml));
       if (lacks(yaml, 'version'))
-        mends.push({ kind: 'add', rule: 'no-version', line: `version: ${CONFIG_VERSION}` });
-      mends.push(...modeline(kind, yaml.file, text, root));
-      return { mends, problems };
+        fixes.push({ kind: 'add', rule: 'no-version', line: `version: ${CONFIG_VERSION}` });
+      fixes.push(...modeline(kind, yaml.file, text, root));
+      return { fixes, problems };
     }
     case 'manifest': {
       const { data, problems } = check(manifestFile);
-      mends.push(...renewals('manifest', yaml));
-      if (data !== undefined) mends.push(...narrowing(data));
+      fixes.push(...renewals('manifest', yaml));
+      if (data !== undefined) fixes.push(...narrowing(data));
       if (lacks(yaml, 'version'))
-        mends.push({ kind: 'add', rule: 'no-version', line: `version: ${FIRST_VERSION}`, after: 'name' });
-      mends.push(...modeline(kind, yaml.file, text, root));
-      return { mends, problems };
+        fixes.push({ kind: 'add', rule: 'no-version', line: `version: ${FIRST_VERSION}`, after: 'name' });
+      fixes.push(...modeline(kind, yaml.file, text, root));
+      return { fixes, problems };
     }
   }
 }
@@ -86,13 +86,13 @@ function renewals(file: 'config' | 'manifest', yaml: YamlFile): Fix[] {
       (map, each) => (map as Record<string, unknown>)[each],
       yaml.value,
     );
-    // Which of the two is meant is for a person to say.
+    // When both spellings are present, the author must choose.
     if (Object.hasOwn(siblings as object, deprecation.to)) return [];
     return [written, { kind: 'key', rule: 'deprecated', path: holder, key, to: deprecation.to }];
   });
 }
 
-/** A privileged tool that names nothing may need what it does not name. */
+/** A privileged tool that names nothing may need more than it names. */
 function narrowing({ permissions }: { permissions: Parameters<typeof settlePermissions>[0] }): Fix[] {
   if (permissions.level === undefined) return [];
   const { level, ...asked } = settlePermissions(permissions);

@@ -5,8 +5,8 @@ import { type ProjectFolder, projectFolder } from '../../../../../test/support/p
 import { SeededRandom } from '../../../../../test/support/seeded-random.ts';
 import { parseYaml, readYamlFile } from '../../../config/yaml-file.ts';
 import { openSubject } from '../subject.ts';
-import { applyMends } from './apply-fixes.ts';
-import { mendFiles } from './fix-files.ts';
+import { applyFixes } from './apply-fixes.ts';
+import { fixFiles } from './fix-files.ts';
 
 const ROUNDS = 100;
 
@@ -40,7 +40,7 @@ const LINES: readonly (readonly string[])[] = [
   ['# the end', '---', '\ttab: 1', 'strict: ${X}', '? strict\n: "true"'],
 ];
 
-describe('mending', () => {
+describe('fixing files', () => {
   let folder: ProjectFolder;
   const written = new Map<string, string>();
   before(async () => {
@@ -59,8 +59,8 @@ describe('mending', () => {
   after(() => folder.remove());
 
   it('breaks no file, keeps every comment and the order of the keys, and is done after one time', async () => {
-    const fixed = await mendFiles(await openSubject([], { cwd: folder.root, env: {} }), { dryRun: false });
-    assert.ok(fixed.length > ROUNDS / 4, `many could be mended in part: ${fixed.length}`);
+    const fixed = await fixFiles(await openSubject([], { cwd: folder.root, env: {} }), { dryRun: false });
+    assert.ok(fixed.length > ROUNDS / 4, `many could be fixed in part: ${fixed.length}`);
     const changed = new Set(fixed.map(({ file }) => file));
     for (const [file, before] of written) {
       const text = readFileSync(file, 'utf8');
@@ -84,12 +84,12 @@ describe('mending', () => {
         );
       }
     }
-    const again = await mendFiles(await openSubject([], { cwd: folder.root, env: {} }), { dryRun: false });
+    const again = await fixFiles(await openSubject([], { cwd: folder.root, env: {} }), { dryRun: false });
     assert.deepEqual(again, []);
   });
 
   it('puts changes at one place beside each other', async () => {
-    const { text } = await applyMends('name: a\nold: 1\n', [
+    const { text } = await applyFixes('name: a\nold: 1\n', [
       { kind: 'key', rule: 'r', path: [], key: 'old', to: 'new' },
       { kind: 'add', rule: 'r', line: 'version: 1', after: 'name' },
       { kind: 'first-line', rule: 'r', line: '# first' },

@@ -1,4 +1,4 @@
-/** Which tools ask for which secret. */
+/** The tools that ask for each secret, by the name of the secret. */
 export function askedSecrets(
   tools: readonly { name: string; manifest: { secrets: readonly string[] } }[],
 ): Map<string, string[]> {
