@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import type { FunctionTool } from './agent-tools.ts';
+import type { PreparedAnswer } from './core/ports/run-launcher.ts';
 import type { Project } from './core/project/open-project.ts';
 import { ProjectCache } from './core/project/project-cache.ts';
 import { runnerServices } from './core/project/runner-services.ts';
 import type { ToolEntry } from './core/registry/registry.ts';
 import { jsonAnswer } from './core/run/answers/check-answer.ts';
 import type { Question } from './core/run/answers/question.ts';
-import type { PreparedAnswer } from './core/run/answers/questions.ts';
 import { findOpenQuestion, submitAnswer } from './core/run/answers/submit-answer.ts';
 import { endChildren } from './core/run/end-children.ts';
 import { followToEnd } from './core/run/follow-to-end.ts';

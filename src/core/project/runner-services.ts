@@ -33,8 +33,13 @@ export async function runnerServices(
     runtime,
     adoptsOrphans: adoptOrphans && runtime.adoptOrphans(),
     loadAdapter: async (name) => (await import('../adapters/index.ts')).loadAdapter(name),
-    prepareOrchestration: async (services, request) =>
-      (await import('../workflow/prepare-orchestration.ts')).prepareOrchestration(services, request),
+    prepareOrchestration: async (services, request) => {
+      const [{ prepareOrchestration }, { SupervisorPool }] = await Promise.all([
+        import('../workflow/prepare-orchestration.ts'),
+        import('../supervision/supervisor-pool.ts'),
+      ]);
+      return prepareOrchestration(services, request, new SupervisorPool(request.env));
+    },
     conversationalExecutor: async (plan) => {
       const { TaskExecutor } = await import('../task/task-executor.ts');
       return (work, writer) =>

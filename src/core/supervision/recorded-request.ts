@@ -1,9 +1,9 @@
-import type { PreparedAnswer } from '../../core/run/answers/questions.ts';
 import { stagedBefore } from '../../core/run/attempt/outputs.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { showRun } from '../../protocol/next-steps.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
+import type { PreparedAnswer } from '../ports/run-launcher.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { questionsOf } from '../run/answers/open-questions.ts';
 import type { RunRequest } from '../run/run-request.ts';

@@ -5,11 +5,8 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
 import { SEE_HEALTH } from '../../protocol/next-steps.ts';
 import { readLines } from '../../util/read-lines.ts';
+import type { LaunchRequest } from '../ports/run-launcher.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
-import type { RunRequest } from '../run/run-request.ts';
-
-/** The input of a supervisor process on its standard input; `stdin` is the caller's standard input. */
-export type SupervisorRequest = Omit<RunRequest, 'readStdin' | 'found'> & { stdin?: string };
 
 /**
  * Its output, one JSON line each: the started run, or why the run did not start; after the end of a run, that it is
@@ -35,7 +32,7 @@ const OWN_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'XDG_CACHE_HO
  * Starts a run under a supervisor in a separate session, so that it survives this process, its terminal and its process
  * group. Returns the run's id after the start; throws when it did not start.
  */
-export async function startSupervisor(request: SupervisorRequest): Promise<string> {
+export async function startSupervisor(request: LaunchRequest): Promise<string> {
   const supervisor = new Supervisor(request.env);
   try {
     return await supervisor.start(request);
@@ -51,7 +48,7 @@ export class Supervisor {
   readonly #failed: Promise<never>;
 
   /** Starts the process with the variables that it needs. */
-  constructor(callerEnv: RunRequest['env']) {
+  constructor(callerEnv: LaunchRequest['env']) {
     const [program, ...args] = ownCommand();
     const env = Object.fromEntries(
       OWN_VARIABLES.flatMap((name) => (callerEnv[name] === undefined ? [] : [[name, callerEnv[name]]])),
@@ -71,7 +68,7 @@ export class Supervisor {
   }
 
   /** Makes it supervise a run. Returns the run's id after the start; throws when it did not start. */
-  async start(request: SupervisorRequest): Promise<string> {
+  async start(request: LaunchRequest): Promise<string> {
     this.#child.stdin.write(`${JSON.stringify(request)}\n`);
     const reply = await this.#reply();
     if ('run_id' in reply) return reply.run_id;

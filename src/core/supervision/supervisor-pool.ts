@@ -1,26 +1,25 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { isOrchestration } from '../../protocol/run-kind.ts';
-import type { ChildHosts } from '../run/child-supervisors.ts';
-import type { RunRequest } from '../run/run-request.ts';
+import type { LaunchRequest, RunLauncher } from '../ports/run-launcher.ts';
 import { Supervisor, startSupervisor } from './start-supervisor.ts';
 
 /** Supervisors for many runs: one per concurrent run, reused after its run has ended. */
-export class SupervisorPool implements ChildHosts {
-  readonly #callerEnv: RunRequest['env'];
+export class SupervisorPool implements RunLauncher {
+  readonly #callerEnv: LaunchRequest['env'];
   readonly #all = new Set<Supervisor>();
   readonly #free: Supervisor[] = [];
 
-  constructor(callerEnv: RunRequest['env']) {
+  constructor(callerEnv: LaunchRequest['env']) {
     this.#callerEnv = callerEnv;
   }
 
-  async start({ readStdin, ...request }: RunRequest): Promise<string> {
+  async start(request: LaunchRequest): Promise<string> {
     // A workflow's or pipe's supervisor is not reused: it has child processes, which it could not distinguish from
     // orphans of a later tool.
     if (isOrchestration(request.kind)) return startSupervisor(request);
     const supervisor = this.#free.pop() ?? this.#another();
     try {
-      const runId = await supervisor.start({ ...request, ...(readStdin && { stdin: readStdin() }) });
+      const runId = await supervisor.start(request);
       supervisor.untilFree().then(
         () => this.#free.push(supervisor),
         () => this.#drop(supervisor),

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { problemText } from '../../core/config/problem.ts';
-import type { PreparedAnswer } from '../../core/run/answers/questions.ts';
+import type { PreparedAnswer } from '../../core/ports/run-launcher.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 
 /** The answers that a caller gives in advance. Those of `--answer ACTION=VALUE` override those of the file. */

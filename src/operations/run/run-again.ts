@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../../compose/operation.ts';
+import type { RerunMode } from '../../core/ports/run-launcher.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
-import type { RerunMode, RunRequest } from '../../core/run/run-request.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { describeTool, resumeRun } from '../../protocol/next-steps.ts';

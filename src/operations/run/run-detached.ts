@@ -3,7 +3,7 @@ import { eventsResult } from '../../compose/events-result.ts';
 import type { OperationContext, OperationResult, StreamEnd } from '../../compose/operation.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
-import type { RunRequest } from '../../core/run/run-request.ts';
+import { launchRequestOf, type RunRequest } from '../../core/run/run-request.ts';
 import { summaryOf } from '../../core/run/run-summary.ts';
 import type { RunHost } from '../../core/run/workspace.ts';
 import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
@@ -26,11 +26,10 @@ export async function runApart(
 ): Promise<OperationResult<EndedRun | StartedRun>> {
   const project = await ctx.app.project();
   const { store } = project;
-  const { readStdin, ...given } = request;
   // Recover a lost run first, so that its end is not among the events of the next attempt.
   if (request.again !== undefined) await recoverRun(project, request.again.runId);
   const since = request.again === undefined ? 0 : (await store.extent(request.again.runId)).events;
-  const runId = await startSupervisor({ ...given, ...(readStdin && { stdin: readStdin() }) });
+  const runId = await startSupervisor(launchRequestOf(request));
   return showDetached(runId, since, flags, ctx);
 }
 

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import type { Interrupts } from '../../compose/interrupts.ts';
 import { LineQueue } from '../../compose/line-queue.ts';
+import type { LaunchRequest } from '../../core/ports/run-launcher.ts';
 import { ProjectCache } from '../../core/project/project-cache.ts';
 import { runnerServices } from '../../core/project/runner-services.ts';
-import type { RunRequest } from '../../core/run/run-request.ts';
-import type { SupervisorReply, SupervisorRequest } from '../../core/supervision/start-supervisor.ts';
+import { type RunRequest, runRequestOf } from '../../core/run/run-request.ts';
+import type { SupervisorReply } from '../../core/supervision/start-supervisor.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { readLines } from '../../util/read-lines.ts';
 import { commandOf } from '../command-forms.ts';
@@ -43,9 +44,7 @@ async function serve(interrupts: Interrupts, reply: Reply): Promise<0 | 1> {
   const projects = new ProjectCache();
   let exit: 0 | 1 = 0;
   for await (const line of readLines(process.stdin)) {
-    const { stdin, ...asked } = JSON.parse(line) as SupervisorRequest;
-    const request: RunRequest = { ...asked, ...(stdin !== undefined && { readStdin: () => stdin }) };
-    exit = await superviseOne(projects, request, interrupts, reply);
+    exit = await superviseOne(projects, runRequestOf(JSON.parse(line) as LaunchRequest), interrupts, reply);
   }
   return exit;
 }

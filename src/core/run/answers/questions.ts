@@ -1,5 +1,6 @@
 import { errorMessage } from '../../../util/error-code.ts';
 import type { PostedAnswer } from '../../ports/control-channel.ts';
+import type { PreparedAnswer } from '../../ports/run-launcher.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import { after, type StopGuard } from '../attempt/guards/guard.ts';
 import type { RunWorkspace } from '../workspace.ts';
@@ -7,16 +8,6 @@ import { enterState } from '../write-ending.ts';
 import { answeredIds, fileAnswer, isSafeActionId } from './answer-files.ts';
 import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
 import { type Answer, answerSteps, type Question, readQuestion } from './question.ts';
-
-/** An answer that is known before the question: from the caller, or from a rule of the configuration. */
-export interface PreparedAnswer {
-  /** The action, or the action id. */
-  action: string;
-  answer: unknown;
-  by: string;
-  source: 'beforehand' | 'policy' | 'library';
-  reason?: string;
-}
 
 /** Answers a question; `undefined` leaves it open. */
 export type AnswerHandler = (question: Question) => unknown;

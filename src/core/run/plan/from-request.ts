@@ -1,6 +1,6 @@
 import { newRunId, newSpanId, newTraceId } from '../../../util/ids.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import type { PreparedAnswer } from '../answers/questions.ts';
+import type { PreparedAnswer } from '../../ports/run-launcher.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { PlanServices } from './plan-services.ts';
 import type { RunPlan } from './run-plan.ts';

@@ -2,9 +2,14 @@ import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
 import type { RunKind } from '../../../protocol/run-kind.ts';
 import type { Isolation } from '../../../protocol/v1/runner-events.ts';
 import type { Approval } from '../../guard/approval-state.ts';
-import type { AnswerHandler, PreparedAnswer } from '../answers/questions.ts';
-import type { RecordSource } from '../records/record-reader.ts';
-import type { RerunMode, RunGroup, RunParent } from '../run-request.ts';
+import type {
+  PreparedAnswer,
+  RecordSource,
+  RerunMode,
+  RunGroup,
+  RunParent,
+} from '../../ports/run-launcher.ts';
+import type { AnswerHandler } from '../answers/questions.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
 import type { RunWorkspace } from '../workspace.ts';
 

@@ -1,9 +1,9 @@
 import { errorMessage } from '../../../util/error-code.ts';
+import type { RecordSource } from '../../ports/run-launcher.ts';
 import { InputPipe } from '../../process/input-pipe.ts';
 import { endedRecord, followToEnd } from '../follow-to-end.ts';
 import type { RunnerServices } from '../services.ts';
 import type { RunWorkspace } from '../workspace.ts';
-import type { RecordSource } from './record-reader.ts';
 import { RecordReader } from './record-reader.ts';
 
 const PIPE_BYTES = 1 << 20;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RecordForm } from './record-reader.ts';
+import type { RecordForm } from '../../ports/run-launcher.ts';
 import { RecordReader } from './record-reader.ts';
 
 describe('the records of a run', () => {

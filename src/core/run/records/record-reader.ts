@@ -1,14 +1,6 @@
 import { LineReader } from '../../../protocol/jsonl.ts';
 import { parseObject } from '../../../util/parse-object.ts';
-
-/** How the log of a run holds its records: each line of a plain program is one, all other tools send them in messages. */
-export type RecordForm = 'lines' | 'messages';
-
-/** The run whose records another run reads from its standard input. */
-export interface RecordSource {
-  run_id: string;
-  form: RecordForm;
-}
+import type { RecordForm } from '../../ports/run-launcher.ts';
 
 /**
  * Takes the records out of a run's events, each a JSON object on a line of its own. A plain program's line that holds an object

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { runName } from '../../../protocol/run-kind.ts';
 import { unreachable } from '../../../util/unreachable.ts';
-import type { RunRequest } from '../../run/run-request.ts';
+import type { LaunchRequest } from '../../ports/run-launcher.ts';
 import { asText, evaluate } from '../expression/evaluate.ts';
 import type { Scope } from '../expression/expression.ts';
 import type { StepArguments } from '../model.ts';
@@ -17,7 +17,7 @@ export function childRequest(
   task: ChildTask,
   scope: Scope,
   number: number,
-): RunRequest {
+): LaunchRequest {
   const { work, timeoutS } = task;
   const { run_id } = writer.record;
   const { callerEnv, traceId, spanId, group, answers, caller, cwd } = plan;
@@ -34,7 +34,7 @@ export function childRequest(
   };
 }
 
-function callOf(work: ChildTask['work'], scope: Scope): Pick<RunRequest, 'kind' | 'tool' | 'args'> {
+function callOf(work: ChildTask['work'], scope: Scope): Pick<LaunchRequest, 'kind' | 'tool' | 'args'> {
   switch (work.kind) {
     case 'tool':
       return { kind: 'tool', tool: work.tool, args: wordsOf(work.args, scope) };

@@ -1,8 +1,8 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
+import type { LaunchRequest } from '../../ports/run-launcher.ts';
 import { isLive, livenessOf } from '../../run/liveness.ts';
 import { wasStoppedMidway } from '../../run/retry.ts';
-import type { RunRequest } from '../../run/run-request.ts';
 import { childRequest } from './child-request.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
 import { type FollowedChild, followChild } from './follow-child.ts';
@@ -89,16 +89,19 @@ async function begin(engine: Engine, task: ChildTask, isFirst: boolean): Promise
   return runId;
 }
 
-function commandOf({ kind }: ChildTask['work'], { tool, args }: RunRequest): string {
+function commandOf({ kind }: ChildTask['work'], { tool, args }: LaunchRequest): string {
   if (kind === 'pipe') return args.join(' | ');
   return kind === 'tool' ? [tool, ...args].join(' ') : tool;
 }
 
 /** Starts a run, or finds the run with the same idempotency key. */
-export async function startChild({ hosts }: Pick<Engine, 'hosts'>, request: RunRequest): Promise<string> {
+export async function startChild(
+  { launcher }: Pick<Engine, 'launcher'>,
+  request: LaunchRequest,
+): Promise<string> {
   for (let left = STARTS; ; left--) {
     try {
-      return await hosts.start(request);
+      return await launcher.start(request);
     } catch (error) {
       if (!(error instanceof AcorError) || error.code !== 'E_SPAWN_FAILED' || left === 1) throw error;
     }
@@ -106,7 +109,7 @@ export async function startChild({ hosts }: Pick<Engine, 'hosts'>, request: RunR
 }
 
 /** Resumes a sub-workflow that ended early. Another process may already have resumed it. */
-async function goOn(engine: Engine, request: RunRequest, runId: string): Promise<string> {
+async function goOn(engine: Engine, request: LaunchRequest, runId: string): Promise<string> {
   const { idempotencyKey: _, ...again } = request;
   try {
     const force = engine.plan.isForced;

@@ -1,6 +1,6 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { RunLauncher } from '../../ports/run-launcher.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
-import type { ChildHosts } from '../../run/child-supervisors.ts';
 import type { RunnerServices } from '../../run/services.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import type { Decisions } from './decisions.ts';
@@ -13,7 +13,7 @@ export interface Engine {
   readonly services: RunnerServices;
   readonly plan: WorkflowPlan;
   readonly writer: RunWriter;
-  readonly hosts: ChildHosts;
+  readonly launcher: RunLauncher;
   readonly history: TaskHistory;
   readonly slots: Slots;
   readonly decisions: Decisions;

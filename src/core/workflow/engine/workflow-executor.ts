@@ -1,7 +1,7 @@
+import type { RunLauncher } from '../../ports/run-launcher.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import { EndingRace } from '../../run/attempt/ending.ts';
 import { guardDeadline } from '../../run/attempt/guards/clocks.ts';
-import type { ChildHosts } from '../../run/child-supervisors.ts';
 import { endChildren } from '../../run/end-children.ts';
 import { failureOf, type Outcome, stopped } from '../../run/outcome.ts';
 import {
@@ -30,13 +30,13 @@ export class WorkflowExecutor implements RunExecutor {
   readonly #services: RunnerServices;
   readonly #plan: WorkflowPlan;
   readonly #writer: RunWriter;
-  readonly #hosts: ChildHosts;
+  readonly #launcher: RunLauncher;
 
-  constructor(services: RunnerServices, plan: WorkflowPlan, writer: RunWriter, hosts: ChildHosts) {
+  constructor(services: RunnerServices, plan: WorkflowPlan, writer: RunWriter, launcher: RunLauncher) {
     this.#services = services;
     this.#plan = plan;
     this.#writer = writer;
-    this.#hosts = hosts;
+    this.#launcher = launcher;
   }
 
   async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
@@ -50,7 +50,7 @@ export class WorkflowExecutor implements RunExecutor {
         failureOf(error instanceof StoreFailed ? error.error : error, this.#plan.workspace.dir),
       );
     } finally {
-      this.#hosts.close();
+      this.#launcher.close();
       await options.questions.end().catch(() => undefined);
     }
   }
@@ -71,7 +71,7 @@ export class WorkflowExecutor implements RunExecutor {
       services: this.#services,
       plan: this.#plan,
       writer: this.#writer,
-      hosts: this.#hosts,
+      launcher: this.#launcher,
       history: await TaskHistory.read(
         this.#services.store,
         this.#plan.runId,

@@ -1,5 +1,5 @@
 import { kindOfName } from '../../../protocol/run-kind.ts';
-import type { RunRequest } from '../../run/run-request.ts';
+import type { LaunchRequest } from '../../ports/run-launcher.ts';
 import { startChild } from '../engine/child-task.ts';
 import { emit } from '../engine/engine.ts';
 import type { Pipe } from './pipe.ts';
@@ -28,7 +28,7 @@ function requestOf(
   index: number,
   before: string | undefined,
   number: number,
-): RunRequest {
+): LaunchRequest {
   const { stages, callerEnv, traceId, spanId, answers, caller, cwd } = plan;
   const { taskId, tool, args } = stages[index]!;
   const { run_id } = writer.record;

@@ -1,5 +1,5 @@
+import type { RunLauncher } from '../../ports/run-launcher.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
-import type { ChildHosts } from '../../run/child-supervisors.ts';
 import { endChildren } from '../../run/end-children.ts';
 import { failureOf } from '../../run/outcome.ts';
 import {
@@ -19,12 +19,12 @@ import type { PipePlan } from './plan-pipe.ts';
 export class PipeExecutor implements RunExecutor {
   readonly #parts: Omit<Pipe, 'history'>;
 
-  constructor(services: RunnerServices, plan: PipePlan, writer: RunWriter, hosts: ChildHosts) {
-    this.#parts = { services, plan, writer, hosts };
+  constructor(services: RunnerServices, plan: PipePlan, writer: RunWriter, launcher: RunLauncher) {
+    this.#parts = { services, plan, writer, launcher };
   }
 
   async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
-    const { services, plan, writer, hosts } = this.#parts;
+    const { services, plan, writer, launcher } = this.#parts;
     const { record } = writer;
     try {
       const history = await TaskHistory.read(services.store, record.run_id, []);
@@ -34,7 +34,7 @@ export class PipeExecutor implements RunExecutor {
       await endChildren(services, record.run_id, 'the pipe failed').catch(() => undefined);
       return notStarted(failureOf(error instanceof StoreFailed ? error.error : error, plan.workspace.dir));
     } finally {
-      hosts.close();
+      launcher.close();
       await options.questions.end().catch(() => undefined);
     }
   }

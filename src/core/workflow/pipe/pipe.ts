@@ -1,5 +1,5 @@
+import type { RunLauncher } from '../../ports/run-launcher.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
-import type { ChildHosts } from '../../run/child-supervisors.ts';
 import type { RunnerServices } from '../../run/services.ts';
 import type { TaskHistory } from '../engine/task-history.ts';
 import type { PipePlan } from './plan-pipe.ts';
@@ -9,6 +9,6 @@ export interface Pipe {
   readonly services: RunnerServices;
   readonly plan: PipePlan;
   readonly writer: RunWriter;
-  readonly hosts: ChildHosts;
+  readonly launcher: RunLauncher;
   readonly history: TaskHistory;
 }

@@ -1,8 +1,8 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { kindOfName, runName } from '../../../protocol/run-kind.ts';
+import type { RecordForm } from '../../ports/run-launcher.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { planRun } from '../../run/plan/plan.ts';
-import type { RecordForm } from '../../run/records/record-reader.ts';
 import type { RunRequest } from '../../run/run-request.ts';
 import type { RunnerServices } from '../../run/services.ts';
 import { type ParentPlan, planParent } from '../parent-plan.ts';
