@@ -1,7 +1,7 @@
+import { EXIT } from './app-error.ts';
 import { type Audience, detectAudience } from './audience.ts';
 import type { CliApp, CliIo } from './cli-app.ts';
 import { type Envelope, type EnvelopeMeta, encodeLine, failure, success } from './envelope.ts';
-import { EXIT } from './exit-codes.ts';
 import { type Failure, toFailure, withData } from './failure.ts';
 import { type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';

@@ -207,10 +207,7 @@ describe('the environment that a manifest asks for', () => {
       ] as const) {
         const [found, ...others] = mistakes(env);
         assert.deepEqual([found?.[0], others], [place, []], name);
-        assert.match(
-          String(found?.[1]),
-          new RegExp(`'${name}': .*(it makes|connections|sets it itself)`),
-        );
+        assert.match(String(found?.[1]), new RegExp(`'${name}': .*(it makes|connections|sets it itself)`));
       }
     }
   });

@@ -89,7 +89,13 @@ describe('a bad call', () => {
     ['a missing required input', ['run', 'counts'], 'E_USAGE', /'count' is required/, /--count/],
     ['a wrong type', ['run', 'counts', '--count', 'many'], 'E_USAGE', /count.*many/, /<int>/],
     ['an unknown flag', ['run', 'counts', '--cuont', '3'], 'E_USAGE', /--cuont.*--count/, /--count/],
-    ['an absent file', ['run', 'reads_file', 'absent.txt'], 'E_INPUT_NOT_FOUND', /absent\.txt/, /ACOR looked at/],
+    [
+      'an absent file',
+      ['run', 'reads_file', 'absent.txt'],
+      'E_INPUT_NOT_FOUND',
+      /absent\.txt/,
+      /ACOR looked at/,
+    ],
     ['an empty path', ['run', 'reads_file', ''], 'E_USAGE', /empty/, /path/],
     [
       'a path outside the roots',

@@ -172,10 +172,7 @@ describe('a broken tool', () => {
     project.write('tools/bad/tool.yaml', 'naem: bad\nrole: leef\n');
     const error = await failureOf(find('bad'));
     assert.equal(error.code, 'E_MANIFEST_INVALID');
-    assert.match(
-      error.message,
-      /tool\.yaml:1:1: unknown key 'naem'; did you mean 'name'\? \(and 1 more\)$/,
-    );
+    assert.match(error.message, /tool\.yaml:1:1: unknown key 'naem'; did you mean 'name'\? \(and 1 more\)$/);
     assert.equal((error.details!['problems'] as unknown[]).length, 2);
   });
 
@@ -195,7 +192,12 @@ describe('a broken tool', () => {
       /'name'/,
     ],
     ['is a folder', () => project.folder('tools/x/tool.yaml'), 'unreadable', /not a file/],
-    ['is a symlink to nowhere', () => project.link('tools/x/tool.yaml', 'none'), 'unreadable', /missing file/],
+    [
+      'is a symlink to nowhere',
+      () => project.link('tools/x/tool.yaml', 'none'),
+      'unreadable',
+      /missing file/,
+    ],
     [
       'is a symlink out of the tools folder',
       () => project.link('tools/x/tool.yaml', project.write('elsewhere.yaml', 'name: x\n')),

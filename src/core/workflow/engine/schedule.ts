@@ -1,11 +1,11 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { evaluate } from '../expression/evaluate.ts';
-import { expressionsIn, type Template } from '../expression/template.ts';
+import { expressionsIn, type Template } from '../expression/expression.ts';
 import type { Step } from '../model.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
 import { runStep } from './run-step.ts';
 import type { StepEnd, StepResults } from './step-results.ts';
-import { taskIdOf } from './task-id.ts';
+import { taskIdOf } from './task.ts';
 
 /** The first failure that ends the workflow. */
 export type Fatal = NonNullable<StepEnd['fatal']>;

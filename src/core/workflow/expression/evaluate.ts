@@ -1,8 +1,7 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { placeText } from '../../config/problem.ts';
 import type { CelProblem } from './cel-nodes.ts';
-import type { Expression, Scope } from './expression.ts';
-import type { Template } from './template.ts';
+import type { Expression, Scope, Template } from './expression.ts';
 
 /**
  * Evaluates a template. Throws E_WORKFLOW_INVALID with the expression and its place when an expression has no value.
