@@ -9,9 +9,10 @@ import {
 import type * as z from 'zod';
 import { usageError } from '../compose/usage-error.ts';
 import { offeredTool, wordsForTool } from '../operations/tool/offered-tools.ts';
+import { callOwnTool } from './call-own-tool.ts';
 import { clientOf } from './client-of.ts';
 import type { Host } from './host.ts';
-import { callOwnTool, OWN_TOOLS } from './own-tools.ts';
+import { OWN_TOOLS } from './own-tools.ts';
 import { type AskedState, type CallAnswer, followCall, type RunCall } from './run-call.ts';
 import { answerInput, RUN_TOOLS, resumeInput, runInput, waitInput } from './run-tools.ts';
 import { envelopeResult, thrownResult } from './tool-result.ts';

@@ -1,11 +1,9 @@
-import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
+import type { Tool } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import type { Operation } from '../compose/operation.ts';
-import { usageError } from '../compose/usage-error.ts';
 import type { AcorApp } from '../operations/acor-app.ts';
 import type { OperationName } from '../operations/command-forms.ts';
-import type { Host, OpenHost } from './host.ts';
-import { envelopeResult, thrownResult } from './tool-result.ts';
+import type { Host } from './host.ts';
 
 /** An operation of ACOR that this server offers as a tool. */
 export interface OwnTool {
@@ -71,28 +69,4 @@ export function jsonSchemaOf(schema: z.ZodType): Tool['inputSchema'] {
 function inputOf(op: Operation<AcorApp>, own: OwnTool): z.ZodType {
   const shape = Object.entries(op.input.shape).filter(([key]) => !own.without.includes(key));
   return z.strictObject({ ...Object.fromEntries(shape), ...(own.pages && PAGE) });
-}
-
-/** Calls an operation as an MCP tool. */
-export async function callOwnTool(
-  host: Host,
-  open: OpenHost,
-  own: OwnTool,
-  given: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
-): Promise<CallToolResult> {
-  const hidden = own.without.filter((key) => key in given);
-  if (hidden.length > 0) {
-    const message = `${own.name} has no ${hidden.join(', ')}`;
-    return thrownResult(host, usageError([{ parameter: hidden[0]!, message }]));
-  }
-  const { limit, offset, ...input } = given;
-  const page = own.pages === undefined ? undefined : z.object(PAGE).safeParse({ limit, offset });
-  if (page?.success === false) {
-    const message = 'limit and offset must be whole numbers that are not negative';
-    return thrownResult(host, usageError([{ parameter: 'limit', message }]));
-  }
-  const asked = page === undefined ? given : input;
-  const selection = page?.data ?? {};
-  return envelopeResult(await open.call(own.operation, asked, { signal, selection }));
 }

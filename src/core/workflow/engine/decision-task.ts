@@ -1,6 +1,7 @@
 import { asText, evaluate } from '../expression/evaluate.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
-import { actionIdOf, type DecisionTask, type TaskTry } from './task.ts';
+import type { DecisionTask, TaskTry } from './task.ts';
+import { actionIdOf } from './task-id.ts';
 
 /**
  * Runs one try of an `ai_decision`: a question of the workflow's own run (contract §4). The answer becomes the data of

@@ -6,8 +6,8 @@ import type { Step, Task } from '../model.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
 import { runTask } from './run-task.ts';
 import type { StepEnd, StepResults } from './step-results.ts';
-import { taskIdOf } from './task.ts';
 import type { TaskEnd } from './task-history.ts';
+import { taskIdOf } from './task-id.ts';
 
 interface Item {
   item: unknown;

@@ -4,8 +4,9 @@ import { backoffMs } from '../../run/retry.ts';
 import { runChild } from './child-task.ts';
 import { decideTask } from './decision-task.ts';
 import { type Engine, emit } from './engine.ts';
-import { actionIdOf, type ChildTask, type DecisionTask, type EngineTask, type TaskTry } from './task.ts';
+import type { ChildTask, DecisionTask, EngineTask, TaskTry } from './task.ts';
 import type { TaskEnd } from './task-history.ts';
+import { actionIdOf } from './task-id.ts';
 
 /** Runs one task to its end: retries it as its rules allow, and asks what to do if they say so. */
 export async function runTask(engine: Engine, task: EngineTask): Promise<TaskEnd> {

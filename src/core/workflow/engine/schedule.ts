@@ -5,7 +5,7 @@ import type { Step } from '../model.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
 import { runStep } from './run-step.ts';
 import type { StepEnd, StepResults } from './step-results.ts';
-import { taskIdOf } from './task.ts';
+import { taskIdOf } from './task-id.ts';
 
 /** The first failure that ends the workflow. */
 export type Fatal = NonNullable<StepEnd['fatal']>;

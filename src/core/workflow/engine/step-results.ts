@@ -4,7 +4,7 @@ import { stagedBefore } from '../../run/attempt/outputs.ts';
 import { summaryOf } from '../../run/run-summary.ts';
 import type { Expression, Reference, Scope, StepScope } from '../expression/expression.ts';
 import type { Engine } from './engine.ts';
-import { actionIdOf } from './task.ts';
+import { actionIdOf } from './task-id.ts';
 
 /**
  * How a step ended, without its results. `runStep` creates it; the scheduler and the expressions of later steps read

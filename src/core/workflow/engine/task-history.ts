@@ -1,6 +1,6 @@
 import type { RunStore } from '../../ports/run-store.ts';
 import { readEvents } from '../../run/read-events.ts';
-import { stepOf } from './task.ts';
+import { stepOf } from './task-id.ts';
 
 type Event = Readonly<Record<string, unknown>>;
 
