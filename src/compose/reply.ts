@@ -14,8 +14,7 @@ import type { Selected } from './select.ts';
 import type { Presenter, Terminal } from './terminal.ts';
 import { safeLine } from './terminal-text.ts';
 import { writeCommand } from './write-command.ts';
-import { writeLines } from './write-lines.ts';
-import { writeOut } from './write-out.ts';
+import { writeLines, writeOut } from './write-out.ts';
 
 /** How to answer one command line: the audience, the format, and the descriptor. */
 export class Reply<C> {

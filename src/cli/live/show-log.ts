@@ -1,6 +1,6 @@
 import type { Place, Presenter } from '../../compose/terminal.ts';
 import { safeText } from '../../compose/terminal-text.ts';
-import { writeLines } from '../../compose/write-lines.ts';
+import { writeLines } from '../../compose/write-out.ts';
 import type { LogAbout } from '../../operations/run/run-logs.ts';
 import { LineReader } from '../../protocol/jsonl.ts';
 import type { TerminalPerson } from '../dialog/terminal-person.ts';

@@ -7,6 +7,7 @@ import { safeLine } from '../../compose/terminal-text.ts';
 import type { toolAdopt } from '../../operations/tool/tool-adopt.ts';
 import type { toolApprove } from '../../operations/tool/tool-approve.ts';
 import type { toolList } from '../../operations/tool/tool-list.ts';
+import type { workflowList } from '../../operations/workflow/workflow-list.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
 import { hanging, pairsOf, tableOf } from './views.ts';
 
@@ -100,3 +101,20 @@ function flat(facts: Readonly<Record<string, unknown>>, prefix = ''): Record<str
   );
   return Object.fromEntries(entries);
 }
+
+export const workflowsPresenter = {
+  data({ workflows }: DataOf<typeof workflowList>, screen) {
+    const rows = workflows.map(({ name, steps, inputs, description, problem }) => ({
+      workflow: name,
+      steps,
+      inputs: inputs.join(' '),
+      description: problem ?? description,
+    }));
+    return tableOf(
+      rows,
+      screen,
+      ['workflow'],
+      'No workflows yet: they are .yaml, .yml or .json files in .acor/workflows/ and workflows/.',
+    );
+  },
+} satisfies Presenter;

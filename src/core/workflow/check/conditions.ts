@@ -1,6 +1,5 @@
 import type { Problem } from '../../config/problem.ts';
-import { evaluate } from '../expression/evaluate.ts';
-import { type Expression, expressionsIn, type Template } from '../expression/expression.ts';
+import { type Expression, evaluate, expressionsIn, type Template } from '../expression/expression.ts';
 import type { Step, Workflow } from '../model.ts';
 import { inOrderOfNeeds } from './ancestors.ts';
 import { allSteps, type CheckedFile, problemAt } from './checked-file.ts';
