@@ -1,9 +1,31 @@
 #!/usr/bin/env bun
 import { fstatSync } from 'node:fs';
 import { runCli } from '../compose/app.ts';
+import type { Interrupts } from '../compose/interrupts.ts';
 import { acorCli } from '../operations/acor-cli.ts';
 import type { Surfaces } from '../operations/surfaces.ts';
-import { ProcessInterrupts } from './dialog/interrupts.ts';
+
+/** The signals that reach this process. */
+class ProcessInterrupts implements Interrupts {
+  readonly #listeners = new Set<(signal: string, count: number) => void>();
+  #count = 0;
+
+  /** Whether there is a listener; without one a signal ends the process. */
+  get isHandled(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  /** Counts a signal and reports it to the listeners. */
+  raise(signal: string): void {
+    this.#count++;
+    for (const listener of this.#listeners) listener(signal, this.#count);
+  }
+
+  listen(listener: (signal: string, count: number) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** The exit code convention for a program that a signal ended: 128 and the signal's number. */

@@ -1,6 +1,5 @@
-import type { Terminal } from '../compose/terminal.ts';
+import type { Presenter, Terminal } from '../compose/terminal.ts';
 import { TerminalPerson } from './dialog/terminal-person.ts';
-import { presenterOf } from './present/index.ts';
 
 /** The renderings and prompts of one command for the person at the terminal. */
 export function terminal(): Terminal {
@@ -9,4 +8,50 @@ export function terminal(): Terminal {
     presenter: (operation) => presenterOf(operation, person),
     person: (screen, note) => person.at(screen, note),
   };
+}
+
+/** The presenters by operation name. Loaded when a person reads the output. */
+const PRESENTERS: Readonly<Record<string, (person: TerminalPerson) => Promise<Presenter>>> = {
+  'agents.check': async () => (await import('./present/checked-agents.ts')).checkedAgentsPresenter,
+  'agents.plugin': async () => (await import('./present/planned-files.ts')).pluginPresenter,
+  'config.show': async () => (await import('./present/system.ts')).configPresenter,
+  'policy.check': async () => (await import('./present/checked-policy.ts')).checkedPolicyPresenter,
+  'project.init': async () => (await import('./present/planned-files.ts')).initPresenter,
+  'project.template': async () => (await import('./present/planned-files.ts')).templatePresenter,
+  'project.upgrade': async () => (await import('./present/validated.ts')).upgradedPresenter,
+  'project.validate': async () => (await import('./present/validated.ts')).validatedPresenter,
+  'run.artifacts': async () => (await import('./present/runs.ts')).artifactsPresenter,
+  'run.attach': async (person) => (await import('./live/show-run.ts')).runPresenter(person, 'commands'),
+  'run.decisions': async () => (await import('./present/runs.ts')).decisionsPresenter,
+  'run.list': async () => (await import('./present/runs.ts')).runsPresenter,
+  'run.logs': async (person) => (await import('./live/show-log.ts')).logPresenter(person),
+  'run.replay': startedRun,
+  'run.resume': startedRun,
+  'run.retry': startedRun,
+  'run.show': async () => (await import('./present/shown-run.ts')).shownRunPresenter,
+  'run.start': startedRun,
+  'secret.list': async () => (await import('./present/system.ts')).secretsPresenter,
+  'system.errors': async () => (await import('./present/system.ts')).errorsPresenter,
+  'system.explain': async () => (await import('./present/system.ts')).explanationPresenter,
+  'system.health': async () => (await import('./present/system.ts')).healthPresenter,
+  'system.tools': async () => (await import('./present/system.ts')).catalogPresenter,
+  'task.run': startedRun,
+  'tool.adopt': async () => (await import('./present/tools.ts')).adoptedPresenter,
+  'tool.approve': async () => (await import('./present/tools.ts')).approvalsPresenter,
+  'tool.describe': async () => (await import('./present/tools.ts')).describedPresenter,
+  'tool.list': async () => (await import('./present/tools.ts')).toolsPresenter,
+  'workflow.list': async () => (await import('./present/tools.ts')).workflowsPresenter,
+  'workflow.pipe': startedRun,
+  'workflow.resume': startedRun,
+  'workflow.run': startedRun,
+  'workflow.validate': async () => (await import('./present/validated.ts')).validatedWorkflowsPresenter,
+};
+
+/** The presenter of an operation; undefined for the general rendering. */
+async function presenterOf(operation: string, person: TerminalPerson): Promise<Presenter | undefined> {
+  return Object.hasOwn(PRESENTERS, operation) ? PRESENTERS[operation]?.(person) : undefined;
+}
+
+async function startedRun(person: TerminalPerson): Promise<Presenter> {
+  return (await import('./live/show-run.ts')).runPresenter(person, 'answer');
 }

@@ -1,4 +1,6 @@
 import fastStringWidth from 'fast-string-width';
+import type { Screen } from './screen.ts';
+import { type Look, styled } from './style.ts';
 
 // Characters that a terminal does not draw. The joiner inside an emoji must stay: it combines several into one picture.
 const INVISIBLE = /(?!\u200d)\p{Cf}/gu;
@@ -36,4 +38,24 @@ export function* measured(text: string): Generator<{ segment: string; columns: n
   // Created at first use, because it takes milliseconds.
   segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   for (const { segment } of segmenter.segment(text)) yield { segment, columns: displayWidth(segment) };
+}
+
+/** A part of a line, with its style. */
+export type Part = string | readonly [text: string, look: Look];
+
+/**
+ * Joins parts to one line of at most `width` columns: the part that does not fit is cut, and later ones are omitted.
+ */
+export function fitParts(parts: readonly Part[], width: number, screen: Screen): string {
+  let line = '';
+  let left = width;
+  for (const part of parts) {
+    if (left <= 0) break;
+    const [text, look] = typeof part === 'string' ? [part] : part;
+    const cut = cutToWidth(text, left, screen.unicode ? '…' : left > 3 ? '...' : '');
+    line += look === undefined ? cut : styled(cut, look, screen);
+    left -= displayWidth(cut);
+    if (cut !== text) break;
+  }
+  return line;
 }

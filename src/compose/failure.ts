@@ -1,7 +1,6 @@
-import { AppError } from './app-error.ts';
+import { AppError, EXIT } from './app-error.ts';
 import type { CliApp } from './cli-app.ts';
 import type { EnvelopeError } from './envelope.ts';
-import { EXIT } from './exit-codes.ts';
 import type { NextStep } from './next-step.ts';
 
 /** A failure before it is rendered: the error of its envelope, its exit code and its next steps. */

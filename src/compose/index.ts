@@ -1,6 +1,6 @@
 export { nearest } from '../util/nearest.ts';
 export { runCli } from './app.ts';
-export { AppError, type AppErrorOptions } from './app-error.ts';
+export { AppError, type AppErrorOptions, EXIT, type ExitCode } from './app-error.ts';
 export { type Audience, agentOf, detectAudience } from './audience.ts';
 export { type Call, callOperation } from './call-operation.ts';
 export { buildCatalog, type Catalog, type CatalogEntry, catalogSchema } from './catalog.ts';
@@ -21,7 +21,6 @@ export {
   success,
 } from './envelope.ts';
 export { eventsResult } from './events-result.ts';
-export { EXIT, type ExitCode } from './exit-codes.ts';
 export type { CalleeInput, ForwardedCommand } from './forwarded-command.ts';
 export { GLOBAL_FLAGS, type GlobalFlag, type GlobalFlags } from './globals.ts';
 export {

@@ -1,8 +1,7 @@
 import { padToWidth } from './display-width.ts';
 import type { EnvelopeError, EnvelopeMeta } from './envelope.ts';
-import { mark } from './marks.ts';
 import type { Screen } from './screen.ts';
-import { styled } from './style.ts';
+import { mark, styled } from './style.ts';
 import { cellText, renderTable } from './table.ts';
 import { safeData, safeLine, safeText } from './terminal-text.ts';
 import { wrapToWidth } from './wrap-to-width.ts';

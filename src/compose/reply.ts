@@ -1,7 +1,7 @@
+import { EXIT } from './app-error.ts';
 import { type Audience, detectAudience } from './audience.ts';
 import type { CliApp, CliIo } from './cli-app.ts';
 import { type Envelope, type EnvelopeMeta, encodeLine, failure, success } from './envelope.ts';
-import { EXIT } from './exit-codes.ts';
 import { type Failure, toFailure, withData } from './failure.ts';
 import { type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
@@ -14,8 +14,7 @@ import type { Selected } from './select.ts';
 import type { Presenter, Terminal } from './terminal.ts';
 import { safeLine } from './terminal-text.ts';
 import { writeCommand } from './write-command.ts';
-import { writeLines } from './write-lines.ts';
-import { writeOut } from './write-out.ts';
+import { writeLines, writeOut } from './write-out.ts';
 
 /** How to answer one command line: the audience, the format, and the descriptor. */
 export class Reply<C> {

@@ -17,3 +17,21 @@ export function styled(text: string, look: Look, screen: Pick<Screen, 'color'>):
   const [on, off] = CODES[look];
   return `\x1b[${on}m${text}\x1b[${off}m`;
 }
+
+/** A status as one sign. */
+export type Mark = 'done' | 'failed' | 'stopped' | 'working' | 'waiting' | 'warning' | 'gutter';
+
+const SIGNS: Readonly<Record<Mark, readonly [unicode: string, ascii: string]>> = {
+  done: ['✓', '+'],
+  failed: ['✗', 'x'],
+  stopped: ['■', '-'],
+  working: ['●', '*'],
+  waiting: ['?', '?'],
+  warning: ['!', '!'],
+  gutter: ['│', '|'],
+};
+
+/** A sign of one column that the screen can show. */
+export function mark(name: Mark, screen: Pick<Screen, 'unicode'>): string {
+  return SIGNS[name][screen.unicode ? 0 : 1];
+}

@@ -1,7 +1,6 @@
 import { nearest } from '../util/nearest.ts';
-import { AppError } from './app-error.ts';
+import { AppError, EXIT } from './app-error.ts';
 import type { CliApp } from './cli-app.ts';
-import { EXIT } from './exit-codes.ts';
 import type { FoundCommand } from './find-command.ts';
 import type { CommandLine } from './flags.ts';
 import { usageError } from './usage-error.ts';

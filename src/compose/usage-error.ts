@@ -1,5 +1,4 @@
-import { AppError } from './app-error.ts';
-import { EXIT } from './exit-codes.ts';
+import { AppError, EXIT } from './app-error.ts';
 
 /** One problem of a command line. */
 export interface UsageProblem {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { displayWidth } from './display-width.ts';
-import { fitParts } from './fit-parts.ts';
+import { displayWidth, fitParts } from './display-width.ts';
 import { wrapToWidth } from './wrap-to-width.ts';
 
 describe('wrapping to a width', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseDurationS } from './duration.ts';
+import { parseDurationS } from './input-types.ts';
 
 describe('a duration', () => {
   it('is read in seconds', () => {

@@ -1,5 +1,3 @@
-import { parseDurationS } from './duration.ts';
-
 export const INPUT_TYPES = ['string', 'int', 'number', 'bool', 'path', 'json', 'duration', 'url'] as const;
 
 export type InputType = (typeof INPUT_TYPES)[number];
@@ -35,4 +33,13 @@ export function isOfType(type: InputType, value: unknown): boolean {
 /** The flag of an input (contract §5). */
 export function flagOf(input: { name: string; flag?: string | undefined }): string {
   return input.flag ?? `--${input.name.replaceAll('_', '-')}`;
+}
+
+const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 } as const;
+
+/** Parses a duration (contract §5) to seconds: `90`, `90s`, `5m`, `1h`, `2d`, `250ms`. */
+export function parseDurationS(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text.trim());
+  if (!match) return undefined;
+  return Number(match[1]) * SECONDS[(match[2] ?? 's') as keyof typeof SECONDS];
 }

@@ -1,5 +1,4 @@
-import { nextActionId } from './action-id.ts';
-import { readAnswerFile } from './answer-file.ts';
+import { nextActionId, readAnswerFile } from './answer-file.ts';
 import {
   answerArrived,
   answerFromStdin,

@@ -1,8 +1,7 @@
 import { relative } from 'node:path';
 import { displayWidth, padToWidth } from '../../compose/display-width.ts';
-import { mark } from '../../compose/marks.ts';
 import type { Screen } from '../../compose/screen.ts';
-import { styled } from '../../compose/style.ts';
+import { mark, styled } from '../../compose/style.ts';
 import { safeLine } from '../../compose/terminal-text.ts';
 import { durationWords, sizeWords } from '../../compose/time-words.ts';
 import { wrapToWidth } from '../../compose/wrap-to-width.ts';

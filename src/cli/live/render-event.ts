@@ -1,6 +1,5 @@
-import { mark } from '../../compose/marks.ts';
 import type { Screen } from '../../compose/screen.ts';
-import { type Look, styled } from '../../compose/style.ts';
+import { type Look, mark, styled } from '../../compose/style.ts';
 import { safeLine, safeText } from '../../compose/terminal-text.ts';
 import { wrapToWidth } from '../../compose/wrap-to-width.ts';
 

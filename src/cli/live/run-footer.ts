@@ -1,9 +1,7 @@
-import { cutToWidth } from '../../compose/display-width.ts';
-import { fitParts, type Part } from '../../compose/fit-parts.ts';
+import { cutToWidth, fitParts, type Part } from '../../compose/display-width.ts';
 import { progressBar, spinner } from '../../compose/live/bar.ts';
-import { mark } from '../../compose/marks.ts';
 import type { Screen } from '../../compose/screen.ts';
-import type { Look } from '../../compose/style.ts';
+import { type Look, mark } from '../../compose/style.ts';
 import { safeLine } from '../../compose/terminal-text.ts';
 import { clockFace } from '../../compose/time-words.ts';
 import type { RunCourse, RunExecutor } from './run-course.ts';

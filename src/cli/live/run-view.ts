@@ -1,9 +1,8 @@
 import type { LineOutput, Written } from '../../compose/live/line-output.ts';
 import { LiveArea } from '../../compose/live/live-area.ts';
 import { PlainLines } from '../../compose/live/plain-lines.ts';
-import { mark } from '../../compose/marks.ts';
 import type { Screen } from '../../compose/screen.ts';
-import { styled } from '../../compose/style.ts';
+import { mark, styled } from '../../compose/style.ts';
 import { safeLine } from '../../compose/terminal-text.ts';
 import { durationWords } from '../../compose/time-words.ts';
 import { LineReader } from '../../protocol/jsonl.ts';

@@ -1,13 +1,14 @@
 import { padToWidth } from '../../compose/display-width.ts';
 import type { DataOf } from '../../compose/operation.ts';
 import type { Screen } from '../../compose/screen.ts';
-import { type Look, styled } from '../../compose/style.ts';
-import { renderTable } from '../../compose/table.ts';
+import { type Look, type Mark, mark, styled } from '../../compose/style.ts';
+import { cellText, renderTable } from '../../compose/table.ts';
 import type { Presenter } from '../../compose/terminal.ts';
-import { agoWords, durationWords } from '../../compose/time-words.ts';
+import { agoWords, durationWords, sizeWords } from '../../compose/time-words.ts';
+import type { runArtifacts } from '../../operations/run/run-artifacts.ts';
+import type { runDecisions } from '../../operations/run/run-decisions.ts';
 import type { runList } from '../../operations/run/run-list.ts';
-import { stateWords } from './run-state-words.ts';
-import { hanging } from './views.ts';
+import { hanging, tableOf } from './views.ts';
 
 type Data = DataOf<typeof runList>;
 type Line = Data['runs'][number];
@@ -64,3 +65,51 @@ function noteOf({ state, code, message, question, silent_for_s }: Line): string 
     ? `silent for ${durationWords(silent_for_s)}`
     : '';
 }
+
+const WORDS: Readonly<Record<string, readonly [Mark, string, Look]>> = {
+  queued: ['waiting', 'queued', 'dim'],
+  running: ['working', 'running', 'bold'],
+  waiting_ai: ['waiting', 'waiting', 'yellow'],
+  completed: ['done', 'completed', 'green'],
+  failed: ['failed', 'failed', 'red'],
+  cancelled: ['stopped', 'cancelled', 'yellow'],
+};
+
+/** The state of a run as a sign and a word, and the style of both. */
+export function stateWords(state: string, screen: Screen): { text: string; look: Look } {
+  const [sign, word, look] = WORDS[state] ?? ['waiting', state, 'dim'];
+  return { text: `${mark(sign, screen)} ${word}`, look };
+}
+
+export const artifactsPresenter = {
+  data({ artifacts }: DataOf<typeof runArtifacts>, screen) {
+    const rows = artifacts.map(({ path, size, media_type, sha256 }) => ({
+      path,
+      size: sizeWords(size),
+      type: media_type,
+      sha256: sha256.slice(0, 12),
+    }));
+    const none =
+      'The run made no artifacts: its tool put nothing into ARTIFACTS_DIR and named none in its result.';
+    return tableOf(rows, screen, ['path', 'sha256'], none);
+  },
+} satisfies Presenter;
+
+export const decisionsPresenter = {
+  data({ decisions }: DataOf<typeof runDecisions>, screen) {
+    const rows = decisions.map(({ run_id, action_id, action, answer, by, reason, asked_at, state }) => ({
+      run: run_id,
+      asked: agoWords(asked_at),
+      question: `${action_id} ${action}`,
+      by,
+      answer: [state === 'answered' ? cellText(answer, screen) : `(${state})`, reason ?? '']
+        .filter((part) => part !== '')
+        .join(': '),
+    }));
+    const none =
+      'No tool has asked anything. Runs that wait for an answer are listed by: acor runs --state waiting_ai';
+    return tableOf(rows, screen, ['run'], none, (column, text) =>
+      column === 'answer' && text === '(open)' ? 'yellow' : undefined,
+    );
+  },
+} satisfies Presenter;

@@ -5,7 +5,7 @@ import type { Presenter } from '../../compose/terminal.ts';
 import { agoWords, durationWords, localTime, sizeWords } from '../../compose/time-words.ts';
 import type { runShow } from '../../operations/run/run-show.ts';
 import { shellCommand } from '../../util/shell-quote.ts';
-import { stateWords } from './run-state-words.ts';
+import { stateWords } from './runs.ts';
 import { pairsOf, tableOf } from './views.ts';
 
 type Shown = DataOf<typeof runShow>;

@@ -2,8 +2,10 @@ import type { DataOf } from '../../compose/operation.ts';
 import type { Screen } from '../../compose/screen.ts';
 import { styled } from '../../compose/style.ts';
 import type { Presenter } from '../../compose/terminal.ts';
+import { type FindingData, placed } from '../../operations/project/findings.ts';
+import type { projectUpgrade } from '../../operations/project/project-upgrade.ts';
 import type { projectValidate } from '../../operations/project/project-validate.ts';
-import { findingLines } from './findings.ts';
+import type { workflowValidate } from '../../operations/workflow/workflow-validate.ts';
 
 type Data = DataOf<typeof projectValidate>;
 
@@ -28,3 +30,39 @@ function linesOf({ findings, fixed, dry_run }: Data, screen: Screen): string[] {
   ]);
   return [...changes, ...findingLines(findings, screen)];
 }
+
+/** Findings for a person, each with its place and its fix. */
+export function findingLines(findings: readonly FindingData[], screen: Screen): string[] {
+  return findings.flatMap((finding) => [
+    `${placed(finding)}: ${styled(finding.severity, finding.severity === 'error' ? 'red' : 'yellow', screen)}: ${finding.message} [${finding.rule}]`,
+    `  ${finding.fix}`,
+  ]);
+}
+
+export const upgradedPresenter = {
+  data({ changes, dry_run, acor }: DataOf<typeof projectUpgrade>) {
+    const lines = changes.flatMap(({ file, steps, diff, backup }) => [
+      `${dry_run ? 'would change' : 'changed'} ${file}`,
+      ...steps.map((step) => `  ${step}`),
+      ...(backup === null ? [] : [`  as it was: ${backup}`]),
+      diff.trimEnd(),
+    ]);
+    if (changes.length === 0) lines.push('The project is up to date.');
+    return [...lines, `ACOR ${acor.version} itself is brought up to date with: ${acor.update_with}`].join(
+      '\n',
+    );
+  },
+} satisfies Presenter;
+
+type WorkflowData = DataOf<typeof workflowValidate>;
+
+export const validatedWorkflowsPresenter = {
+  data({ findings, workflows }: WorkflowData, screen) {
+    const verdict = findings.length === 0 ? 'no problems found' : `${findings.length} warnings, no error`;
+    return [
+      ...findingLines(findings, screen),
+      styled(`${workflows} workflows looked at: ${verdict}`, 'green', screen),
+    ].join('\n');
+  },
+  failure: ({ findings }: WorkflowData, screen) => findingLines(findings, screen),
+} satisfies Presenter;

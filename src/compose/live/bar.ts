@@ -1,4 +1,4 @@
-import type { Part } from '../fit-parts.ts';
+import type { Part } from '../display-width.ts';
 import type { Screen } from '../screen.ts';
 
 const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const;

@@ -2,12 +2,10 @@ import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapte
 import type { Intake } from '../run/attempt/intake.ts';
 import { isOkExit } from '../run/outcome.ts';
 import { AgentText } from './agent-text.ts';
-import { blockedError } from './blocked-error.ts';
 import { FileClaims } from './file-claims.ts';
-import { readTypedObject, type TypedObject } from './json-object.ts';
-import { MarkerEvents } from './marker-events.ts';
+import { readTypedObject, type TypedObject, textOf } from './json-object.ts';
+import { blockedError, MarkerEvents } from './marker-events.ts';
 import { keepSession } from './session-file.ts';
-import { textOf } from './value-of.ts';
 
 /** Parses one agent's stream. Each attempt gets a new instance. */
 export interface Dialect {

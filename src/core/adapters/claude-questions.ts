@@ -1,8 +1,7 @@
 import { isSafeActionId } from '../run/answers/answer-files.ts';
 import type { AgentStream } from './agent-stream.ts';
-import type { TypedObject } from './json-object.ts';
+import { inShort, listOf, recordOf, type TypedObject, textOf } from './json-object.ts';
 import { attemptId } from './marker-events.ts';
-import { inShort, listOf, recordOf, textOf } from './value-of.ts';
 
 type Reply = (answer: unknown) => object;
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,7 +1,6 @@
 import { type AgentStream, agentAdapter, type Dialect } from './agent-stream.ts';
 import { ClaudeQuestions } from './claude-questions.ts';
-import type { TypedObject } from './json-object.ts';
-import { inShort, listOf, numbersOf, recordOf, textOf } from './value-of.ts';
+import { inShort, listOf, numbersOf, recordOf, type TypedObject, textOf } from './json-object.ts';
 
 /** `claude -p --output-format stream-json --verbose`; with `--input-format stream-json` it also reads answers. */
 export const CLAUDE = agentAdapter('claude', ({ attempt }) => new ClaudeDialect(attempt));

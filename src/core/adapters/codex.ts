@@ -1,7 +1,6 @@
 import type { FileChange } from '../../protocol/markers/marker.ts';
 import { type AgentStream, agentAdapter } from './agent-stream.ts';
-import type { TypedObject } from './json-object.ts';
-import { inShort, listOf, numbersOf, recordOf, textOf } from './value-of.ts';
+import { inShort, listOf, numbersOf, recordOf, type TypedObject, textOf } from './json-object.ts';
 
 /** `codex exec --json`. It reads an open standard input as part of its prompt, so it cannot read answers. */
 export const CODEX = agentAdapter('codex', () => ({ read }), { hearsNoAnswers: true });

@@ -1,6 +1,5 @@
 import { type AgentStream, agentAdapter } from './agent-stream.ts';
-import type { TypedObject } from './json-object.ts';
-import { inShort, numbersOf, recordOf, textOf } from './value-of.ts';
+import { inShort, numbersOf, recordOf, type TypedObject, textOf } from './json-object.ts';
 
 /**
  * `gemini --output-format stream-json`. It reads an open standard input as part of its prompt, so it cannot read

@@ -3,8 +3,7 @@ import { parseMapPath, valueAt } from '../../protocol/map-path.ts';
 import type { FileChange } from '../../protocol/markers/marker.ts';
 import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
 import { FileClaims } from './file-claims.ts';
-import { readJsonObject } from './json-object.ts';
-import { textOf } from './value-of.ts';
+import { readJsonObject, textOf } from './json-object.ts';
 
 export const JSONL_MAP: AdapterKind = { make: (context) => new JsonlMapAdapter(context) };
 

@@ -2,9 +2,8 @@ import { MarkerLines } from '../../protocol/markers/marker-lines.ts';
 import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
 import { after, type StopGuard } from '../run/attempt/guards/guard.ts';
 import { isOkExit } from '../run/outcome.ts';
-import { blockedError } from './blocked-error.ts';
 import { FileClaims } from './file-claims.ts';
-import { MarkerEvents } from './marker-events.ts';
+import { blockedError, MarkerEvents } from './marker-events.ts';
 
 /**
  * A program that waits for an answer prints nothing after its question: after this silence the question is complete.

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { errorMessage } from '../../util/error-code.ts';
 import type { RunIndex, RunSource } from '../ports/run-index.ts';
 import { MemoryRunIndex } from '../store-memory/run-index.ts';
-import { openSqlite } from './open-sqlite.ts';
 import { damageWarning, isDamage, SqliteRunIndex } from './run-index.ts';
 import type { Sqlite } from './sqlite.ts';
 import { TABLES_VERSION } from './tables.ts';
@@ -87,4 +86,11 @@ function isWritable(folder: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Opens a database, and makes it if there is none; `:memory:` is one of this process. Throws where the runtime has no SQLite. */
+async function openSqlite(path: string): Promise<Sqlite> {
+  return process.versions.bun === undefined
+    ? (await import('./sqlite-node.ts')).openInNode(path)
+    : (await import('./sqlite-bun.ts')).openInBun(path);
 }

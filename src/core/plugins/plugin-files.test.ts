@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { copyOf } from './plugin-copy.ts';
-import { foreignImport, readPluginFiles } from './plugin-files.ts';
+import { copyOf, foreignImport, readPluginFiles } from './plugin-files.ts';
 
 let root: string;
 beforeEach(() => {

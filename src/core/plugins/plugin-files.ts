@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
+import { writeAtomic } from '../../util/atomic-write.ts';
 import { isFile } from '../../util/is-file.ts';
+import { userFolder } from '../config/find.ts';
 import type { DigestedFile } from '../guard/tool-digest.ts';
 
 /** A person reviews a plugin before approving it, so its size is limited. */
@@ -100,4 +102,37 @@ export function foreignImport(code: string): string | undefined {
 
 function isForeign(specifier: string): boolean {
   return !/^\.{1,2}\//.test(specifier) && !/^bun(?::|$)/.test(specifier) && !isBuiltin(specifier);
+}
+
+/**
+ * Writes the approved bytes to the user's cache folder and returns the path of the plugin's main file there. Plugins
+ * run from this copy: the project may change between the check of an approval and the start, and files without approval
+ * must not be loadable.
+ */
+export function copyOf(
+  { digest, bytes }: PluginFiles,
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  const paths = [...bytes.keys()];
+  const from = commonFolder(paths);
+  const folder = join(userFolder('XDG_CACHE_HOME', '.cache', env), 'plugins', digest);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Without this file, Node treats `.js` as CommonJS and searches parent folders for a package.json.
+  put(join(folder, 'package.json'), Buffer.from('{"type":"module"}\n'));
+  for (const [path, content] of bytes) put(join(folder, 'files', relative(from, path)), content);
+  return join(folder, 'files', relative(from, paths[0]!));
+}
+
+function put(path: string, content: Buffer): void {
+  if (holds(path, content)) return;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeAtomic(path, content, { mode: 0o600 });
+}
+
+function holds(path: string, content: Buffer): boolean {
+  try {
+    return readFileSync(path).equals(content);
+  } catch {
+    return false;
+  }
 }

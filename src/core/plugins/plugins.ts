@@ -15,7 +15,7 @@ import { adjustTools } from './adjust-tools.ts';
 import { approvalName, type FoundPlugin, findPlugins } from './find-plugins.ts';
 import type { Hook } from './host/check-plugin.ts';
 import { judgePlan } from './judge-plan.ts';
-import { copyOf } from './plugin-copy.ts';
+import { copyOf } from './plugin-files.ts';
 import { pluginLanguage } from './plugin-language.ts';
 import { type LoadedPlugin, type PluginFailure, PluginProcess } from './plugin-process.ts';
 import { PluginWatch } from './plugin-watch.ts';

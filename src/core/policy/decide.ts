@@ -176,7 +176,7 @@ function isolationViolations({ tier }: Asked, { rules, at }: PlacedRules): Viola
       allowed: weakest,
       by: at('require_isolation'),
       rule: `the sandbox here is of tier ${tier}, and tier ${weakest} or stronger is required`,
-      fix: 'Make a stronger sandbox available: acor health shows how.',
+      fix: 'Make a stronger sandbox available on this machine.',
     },
   ];
 }

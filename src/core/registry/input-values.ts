@@ -1,5 +1,4 @@
-import { parseDurationS } from '../../protocol/duration.ts';
-import { isOfType } from '../../protocol/input-types.ts';
+import { isOfType, parseDurationS } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
 
 /** A value from the caller: a word of the command line, or a value from `--input-json` or a default. */

@@ -1,7 +1,7 @@
 import type { InputSpec } from '../../protocol/manifest-inputs.ts';
 import type { OnError } from '../../protocol/workflow-file.ts';
 import type { KeyPath } from '../config/yaml-file.ts';
-import type { Template } from './expression/template.ts';
+import type { Template } from './expression/expression.ts';
 
 /** A workflow as the engine reads it, with all defaults applied. */
 export interface Workflow {

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { findBlock, type Marks, REMOVE_MARKS, withBlock } from '../scaffold/marked-block.ts';
+import { jsonValueAt, readJsonObject, setInJson } from './edit-json.ts';
 
 /**
  * What ACOR writes into one agent file: the whole file, a block of lines, or one value. The rest of the file belongs to
@@ -54,4 +56,62 @@ export function blockOfLines(lines: string, marks: Marks, rival?: RegExp): Part 
 /** A checkout on Windows may have CRLF line ends. */
 function withoutReturns(text: string): string {
   return text.replaceAll('\r\n', '\n');
+}
+
+/** One value in a JSON settings file. */
+export function jsonMember(path: readonly string[], value: unknown): Part {
+  return {
+    key: path.join('.'),
+    wanted: JSON.stringify(value),
+    found(text) {
+      const root = readJsonObject(text);
+      if (root === undefined || setInJson(text, path, value) === undefined) return undefined;
+      const found = jsonValueAt(root, path);
+      return found === undefined ? null : spelled(found, value);
+    },
+    put: (text) => setInJson(text, path, value),
+    byHand: byHand(path, value),
+  };
+}
+
+/** A group of hooks in an agent's settings: the list element that runs this command. */
+export function hookGroup(event: string, command: string, group: object): Part {
+  const path = ['hooks', event];
+  const groupsIn = (text: string): unknown[] => {
+    const root = readJsonObject(text);
+    const groups = root && jsonValueAt(root, path);
+    return Array.isArray(groups) ? groups : [];
+  };
+  const indexIn = (groups: unknown[]): number => {
+    const index = groups.findIndex((each) => commandsOf(each).includes(command));
+    return index === -1 ? groups.length : index;
+  };
+  const put = (text: string) => setInJson(text, [...path, indexIn(groupsIn(text))], group);
+  return {
+    key: path.join('.'),
+    wanted: JSON.stringify(group),
+    found(text) {
+      if (put(text) === undefined) return undefined;
+      const groups = groupsIn(text);
+      const found = groups[indexIn(groups)];
+      return found === undefined ? null : spelled(found, group);
+    },
+    put,
+    byHand: byHand(path, [group]),
+  };
+}
+
+/** The order of keys does not matter. */
+function spelled(found: unknown, wanted: unknown): string {
+  return JSON.stringify(isDeepStrictEqual(found, wanted) ? wanted : found);
+}
+
+function commandsOf(group: unknown): unknown[] {
+  const hooks = (group as { hooks?: unknown } | null)?.hooks;
+  return Array.isArray(hooks) ? hooks.map((hook) => hook?.command) : [];
+}
+
+function byHand(path: readonly string[], value: unknown): string {
+  const whole = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+  return `Add to it: ${JSON.stringify(whole)}`;
 }

@@ -1,6 +1,7 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { NextStep } from '../../../protocol/next-step.ts';
 import type { Problem } from '../../config/problem.ts';
+import { readYamlFile, type YamlFile } from '../../config/yaml-file.ts';
 import { RULES, type Severity } from './rules.ts';
 
 /** A problem in a file, or a suggestion. Lines and columns count from 1; 0 means the whole file. */
@@ -51,4 +52,9 @@ export async function problemsOf(read: () => Promise<unknown>): Promise<Finding[
     if (!Array.isArray(problems)) throw error;
     return (problems as Problem[]).map(findingOf);
   }
+}
+
+/** A manifest before defaults are applied: its values and their places. */
+export function placesIn(manifestPath: string): Promise<YamlFile> {
+  return readYamlFile(manifestPath, { aliases: false });
 }

@@ -140,7 +140,7 @@ async function alone(path: string, part: Subject): Promise<Subject> {
       throw new AcorError('E_INPUT_NOT_FOUND', `there is nothing to validate in ${path}`, {
         hint:
           'Pass a tool, a folder with a tool.yaml, or a config.yaml, policy.yaml, error_codes.yaml or version.json; ' +
-          'validate a file in another folder as a workflow.',
+          'other workflow files have a separate command.',
         next: [
           LIST_TOOLS,
           VALIDATE,

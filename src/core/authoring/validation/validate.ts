@@ -1,8 +1,7 @@
 import type { Checker, ValidateOptions } from './checker.ts';
 import { advice } from './checkers/advice.ts';
-import { config } from './checkers/config.ts';
 import { examples } from './checkers/examples.ts';
-import { errorCodes, manifests, policies } from './checkers/project-files.ts';
+import { config, errorCodes, manifests, policies } from './checkers/project-files.ts';
 import { schemas } from './checkers/schemas.ts';
 import { selftests } from './checkers/selftests.ts';
 import { versions } from './checkers/versions.ts';

@@ -38,7 +38,7 @@ export function explain(words: string): Explanation {
   if (/namespace failed|No permissions|uid map|Operation not permitted/.test(words)) {
     return { means: 'namespaces may not be made here, as in most containers', fix: IN_CONTAINER };
   }
-  return { means: 'bubblewrap could not create the sandbox', fix: 'Check this machine with: acor health' };
+  return { means: 'bubblewrap could not create the sandbox', fix: 'Check what this machine offers' };
 }
 
 /** The error of a run whose sandbox could not be created. ACOR never falls back to a weaker one. */

@@ -1,12 +1,13 @@
+import { ERROR_CLASSES } from '../../../protocol/error-codes.ts';
+import { LIST_ERROR_CODES } from '../../../protocol/next-steps.ts';
 import type { Problem } from '../../config/problem.ts';
-import type { CheckedFile, Surroundings } from './checked-file.ts';
+import { allSteps, type CheckedFile, problemAt, type Surroundings } from './checked-file.ts';
 import { checkConditions } from './conditions.ts';
 import { checkDecisions } from './decisions.ts';
-import { checkNames } from './names.ts';
+import { nearestOf } from './nearest-of.ts';
 import { checkOrder } from './order.ts';
 import { checkOwnFile } from './own-file.ts';
 import { checkReferences } from './references.ts';
-import { checkRetries } from './retries.ts';
 import { checkSubWorkflows } from './sub-workflows.ts';
 import { checkToolCalls } from './tool-calls.ts';
 
@@ -55,4 +56,63 @@ async function checkFileAlone(file: CheckedFile, surroundings: Surroundings): Pr
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Checks that step names are unique, and task names are unique within their step. */
+function checkNames(file: CheckedFile): Problem[] {
+  const problems: Problem[] = [];
+  const steps = allSteps(file.workflow);
+  const first = new Map<string, number>();
+  for (const { name, path, at } of steps) {
+    const line = first.get(name);
+    if (line === undefined) first.set(name, at.line);
+    else problems.push(twice(file, [...path, 'name'], `step called '${name}'`, line));
+  }
+  for (const step of steps) {
+    if (step.kind !== 'parallel') continue;
+    const tasks = new Map<string, number>();
+    for (const { name, path, at } of step.tasks) {
+      const line = tasks.get(name);
+      if (line === undefined) tasks.set(name, at.line);
+      else problems.push(twice(file, [...path, 'name'], `task called '${name}'`, line));
+    }
+  }
+  return problems;
+}
+
+function twice(file: CheckedFile, path: readonly (string | number)[], what: string, line: number): Problem {
+  return problemAt(
+    file,
+    { path },
+    {
+      rule: 'duplicate-step',
+      message: `line ${line} already defines ${what}`,
+      fix: 'Rename one of the two.',
+    },
+  );
+}
+
+/** Checks that the error classes and codes in a step's retry rule exist. */
+function checkRetries(file: CheckedFile, { codes }: Surroundings): Problem[] {
+  const known = new Set<string>([...ERROR_CLASSES, ...codes]);
+  const nearestTo = nearestOf(known);
+  const all = allSteps(file.workflow).flatMap((step) =>
+    step.kind === 'parallel' ? [step, ...step.tasks] : [step],
+  );
+  return all.flatMap(({ path, retry }) =>
+    retry.on.flatMap((each, index) => {
+      if (known.has(each)) return [];
+      const nearest = nearestTo(each);
+      return problemAt(
+        file,
+        { path: [...path, 'retry', 'on', index] },
+        {
+          rule: 'unknown-code',
+          message: `'${each}' is neither a class of errors nor an error code`,
+          fix: nearest === undefined ? 'Choose a class or a code from the list.' : `Write '${nearest}'.`,
+          ...(nearest === undefined && { next: [LIST_ERROR_CODES] }),
+        },
+      );
+    }),
+  );
 }

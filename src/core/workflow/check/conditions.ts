@@ -1,7 +1,5 @@
 import type { Problem } from '../../config/problem.ts';
-import { evaluate } from '../expression/evaluate.ts';
-import type { Expression } from '../expression/expression.ts';
-import { expressionsIn, type Template } from '../expression/template.ts';
+import { type Expression, evaluate, expressionsIn, type Template } from '../expression/expression.ts';
 import type { Step, Workflow } from '../model.ts';
 import { inOrderOfNeeds } from './ancestors.ts';
 import { allSteps, type CheckedFile, problemAt } from './checked-file.ts';

@@ -1,5 +1,5 @@
 import type { GivenValue } from '../../registry/input-values.ts';
-import type { Template } from '../expression/template.ts';
+import type { Template } from '../expression/expression.ts';
 import type { StepArguments } from '../model.ts';
 
 /** Placeholder for the value of an expression: a character that workflow texts cannot contain. */

@@ -1,6 +1,5 @@
 import type { Problem } from '../../config/problem.ts';
-import type { Expression, Reference } from '../expression/expression.ts';
-import { expressionsIn } from '../expression/template.ts';
+import { type Expression, expressionsIn, type Reference } from '../expression/expression.ts';
 import type { Step, Workflow } from '../model.ts';
 import { ancestorsOf } from './ancestors.ts';
 import { allSteps, type CheckedFile } from './checked-file.ts';

@@ -1,5 +1,4 @@
-import type { Expression } from '../expression/expression.ts';
-import { expressionsIn, type Template } from '../expression/template.ts';
+import { type Expression, expressionsIn, type Template } from '../expression/expression.ts';
 import type { Step, StepArguments, StepWork } from '../model.ts';
 import { worksOf } from './checked-file.ts';
 

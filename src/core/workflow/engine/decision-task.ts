@@ -1,4 +1,4 @@
-import { asText, evaluate } from '../expression/evaluate.ts';
+import { asText, evaluate } from '../expression/expression.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
 import type { DecisionTask, TaskTry } from './task.ts';
 import { actionIdOf } from './task-id.ts';

@@ -1,7 +1,6 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { expressionsOf } from '../check/templates-of.ts';
-import { evaluate } from '../expression/evaluate.ts';
-import type { Scope } from '../expression/expression.ts';
+import { evaluate, type Scope } from '../expression/expression.ts';
 import type { Step, Task } from '../model.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
 import { runTask } from './run-task.ts';

@@ -1,9 +1,12 @@
+import { errorInfo } from '../../../protocol/error-codes.ts';
+import { after } from '../../run/attempt/guards/guard.ts';
+import { backoffMs } from '../../run/retry.ts';
 import { runChild } from './child-task.ts';
 import { decideTask } from './decision-task.ts';
 import { type Engine, emit } from './engine.ts';
-import { askWhatNow, mayTryAgain, pause } from './failed-task.ts';
 import type { ChildTask, DecisionTask, EngineTask, TaskTry } from './task.ts';
 import type { TaskEnd } from './task-history.ts';
+import { actionIdOf } from './task-id.ts';
 
 /** Runs one task to its end: retries it as its rules allow, and asks what to do if they say so. */
 export async function runTask(engine: Engine, task: EngineTask): Promise<TaskEnd> {
@@ -46,4 +49,67 @@ async function tryOnce(engine: Engine, task: EngineTask, isFirst: boolean): Prom
   } finally {
     release();
   }
+}
+
+const MAX_BACKOFF_S = 300;
+/** Without an answer, ACOR retries this many times. */
+const MOST_RETRIES_BY_DEFAULT = 3;
+
+const OPTIONS = [
+  { id: 'retry', label: 'Try it again' },
+  { id: 'continue', label: 'Leave it failed, and go on as if it had not' },
+  { id: 'fail', label: 'End the workflow' },
+];
+
+/** Whether the step's retry rule allows another try. */
+async function mayTryAgain(engine: Engine, { id, retry }: EngineTask, tried: TaskTry): Promise<boolean> {
+  const { tries, triesBefore } = engine.history.of(id);
+  if (tried.status !== 'failed' || tried.code === null || tries - triesBefore > retry.max) return false;
+  // The outcome is unknown and a repeat may do harm, so only a rule that names the exact code allows it.
+  if (retry.on.includes(tried.code)) return true;
+  if (tried.isUnknown) return false;
+  const info = errorInfo(tried.code, await engine.services.registry.errorCodes());
+  if (info !== undefined && retry.on.includes(info.class)) return true;
+  return retry.on.includes('retryable') && (tried.retryable || info?.retryable === true);
+}
+
+/** Waits before the next try. Returns false when the workflow ended during the wait. */
+async function pause({ history, stop }: Engine, { id, retry }: EngineTask): Promise<boolean> {
+  const { tries, triesBefore } = history.of(id);
+  const plan = { maxAttempts: retry.max + 1, backoffS: retry.backoffS, maxBackoffS: MAX_BACKOFF_S };
+  await new Promise<void>((resolve) => {
+    const stopTimer = after(backoffMs(Math.max(1, tries - triesBefore), plan), done);
+    function done() {
+      stopTimer();
+      stop.signal.removeEventListener('abort', done);
+      resolve();
+    }
+    stop.signal.addEventListener('abort', done, { once: true });
+  });
+  return !stop.signal.aborted;
+}
+
+/** `on_error: ask`: asks what to do about the failure. Without an answer, the error table's recommendation applies. */
+async function askWhatNow(
+  engine: Engine,
+  { id }: EngineTask,
+  { code, message, fields }: TaskTry,
+): Promise<'retry' | 'continue' | 'fail'> {
+  const { tries, triesBefore } = engine.history.of(id);
+  const info = errorInfo(code ?? 'E_UNKNOWN', await engine.services.registry.errorCodes());
+  const mayRetry = info?.retryable === true && tries - triesBefore <= MOST_RETRIES_BY_DEFAULT;
+  const { child_run_id = null } = fields;
+  const decided = await engine.decisions.ask(
+    {
+      action_id: actionIdOf(id, 'failed', tries),
+      action: 'step_failed',
+      msg: `'${id}' failed: ${message ?? code}`,
+      context: { task_id: id, code, message, child_run_id, recommended: info?.action ?? null },
+      options: OPTIONS,
+      default: mayRetry ? 'retry' : 'fail',
+    },
+    engine.stop.signal,
+  );
+  const answer = typeof decided === 'object' && 'answer' in decided ? decided.answer : 'fail';
+  return answer === 'retry' || answer === 'continue' ? answer : 'fail';
 }

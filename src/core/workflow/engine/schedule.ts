@@ -1,6 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { evaluate } from '../expression/evaluate.ts';
-import { expressionsIn, type Template } from '../expression/template.ts';
+import { evaluate, expressionsIn, type Template } from '../expression/expression.ts';
 import type { Step } from '../model.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
 import { runStep } from './run-step.ts';

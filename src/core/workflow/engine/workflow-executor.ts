@@ -12,8 +12,7 @@ import {
 } from '../../run/run-executor.ts';
 import type { RunnerServices } from '../../run/services.ts';
 import { storageError } from '../../store-files/storage-error.ts';
-import { evaluate } from '../expression/evaluate.ts';
-import { expressionsIn } from '../expression/template.ts';
+import { evaluate, expressionsIn } from '../expression/expression.ts';
 import { Decisions } from './decisions.ts';
 import { type Engine, emit, recordedFailure, StoreFailed } from './engine.ts';
 import type { WorkflowPlan } from './plan-workflow.ts';

@@ -1,3 +1,7 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { placeText } from '../../config/problem.ts';
+import type { CelProblem } from './cel-nodes.ts';
+
 /** A parsed expression of a workflow file (CEL). */
 export interface Expression {
   /** The source between the braces. */
@@ -38,4 +42,69 @@ export interface StepScope {
   /** Only for `foreach` and `parallel`: the number of tasks, and how many failed. */
   count?: number;
   failed?: number;
+}
+
+/**
+ * A value of a workflow file whose texts may contain `${…}`. A text that is exactly one expression keeps the type of
+ * its value; inside a longer text the value becomes text. `$${` escapes `${`.
+ */
+export type Template =
+  | { kind: 'constant'; value: unknown }
+  | { kind: 'expression'; expression: Expression }
+  | { kind: 'text'; parts: readonly (string | Expression)[] }
+  | { kind: 'list'; items: readonly Template[] }
+  | { kind: 'map'; entries: Readonly<Record<string, Template>> };
+
+/** All expressions of a template in their order. */
+export function expressionsIn(template: Template): Expression[] {
+  switch (template.kind) {
+    case 'constant':
+      return [];
+    case 'expression':
+      return [template.expression];
+    case 'text':
+      return template.parts.filter((part) => typeof part !== 'string');
+    case 'list':
+      return template.items.flatMap(expressionsIn);
+    case 'map':
+      return Object.values(template.entries).flatMap(expressionsIn);
+  }
+}
+
+/**
+ * Evaluates a template. Throws E_WORKFLOW_INVALID with the expression and its place when an expression has no value.
+ */
+export function evaluate(template: Template, scope: Scope): unknown {
+  switch (template.kind) {
+    case 'constant':
+      return template.value;
+    case 'expression':
+      return template.expression.evaluate(scope);
+    case 'text':
+      return template.parts
+        .map((part) => (typeof part === 'string' ? part : asText(part.evaluate(scope))))
+        .join('');
+    case 'list':
+      return template.items.map((item) => evaluate(item, scope));
+    case 'map':
+      return Object.fromEntries(
+        Object.entries(template.entries).map(([key, each]) => [key, evaluate(each, scope)]),
+      );
+  }
+}
+
+/** Formats a value inside a longer text. */
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+}
+
+export function evaluationError(
+  file: string,
+  { source, at }: Expression,
+  { message }: CelProblem,
+): AcorError {
+  return new AcorError('E_WORKFLOW_INVALID', `${placeText({ file, ...at })}: \${${source}}: ${message}`, {
+    hint: 'Check the result of the earlier step, or test it first: has(…) ? … : …',
+    details: { expression: source },
+  });
 }

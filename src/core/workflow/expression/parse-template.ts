@@ -2,10 +2,8 @@ import type { Problem } from '../../config/problem.ts';
 import type { KeyPath, Place, YamlFile } from '../../config/yaml-file.ts';
 import { parseCel } from './cel.ts';
 import type { CelProblem } from './cel-nodes.ts';
-import { evaluationError } from './evaluate.ts';
-import type { Expression, Scope } from './expression.ts';
+import { type Expression, evaluationError, type Scope, type Template } from './expression.ts';
 import { splitTemplate, type TemplatePart } from './split-template.ts';
-import type { Template } from './template.ts';
 
 /** Parses a value of a workflow file as a template and adds its errors to `problems`. */
 export function parseTemplate(yaml: YamlFile, path: KeyPath, value: unknown, problems: Problem[]): Template {

@@ -3,8 +3,7 @@ import { describe, it } from 'node:test';
 import type { AcorError } from '../../../protocol/acor-error.ts';
 import type { Problem } from '../../config/problem.ts';
 import { parseYaml } from '../../config/yaml-file.ts';
-import { evaluate } from './evaluate.ts';
-import type { Scope } from './expression.ts';
+import { evaluate, type Scope } from './expression.ts';
 import { parseTemplate } from './parse-template.ts';
 
 const SCOPE: Scope = {

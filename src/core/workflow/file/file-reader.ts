@@ -1,8 +1,8 @@
 import type { OnError, ParallelTaskFile, WorkflowStepFile } from '../../../protocol/workflow-file.ts';
 import type { Problem } from '../../config/problem.ts';
 import type { KeyPath, YamlFile } from '../../config/yaml-file.ts';
+import type { Template } from '../expression/expression.ts';
 import type { TemplatePart } from '../expression/split-template.ts';
-import type { Template } from '../expression/template.ts';
 
 /** A step or a task as the file has it. */
 export type StepFile = WorkflowStepFile | ParallelTaskFile;

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../../test/support/project-folder.ts';
 import { MAX_WORKFLOW_BYTES } from '../../../protocol/workflow-file.ts';
-import { evaluate } from '../expression/evaluate.ts';
-import type { Scope } from '../expression/expression.ts';
+import { evaluate, type Scope } from '../expression/expression.ts';
 import type { Step, StepArguments, Workflow } from '../model.ts';
 import { readWorkflow } from './read-workflow.ts';
 

@@ -7,9 +7,8 @@ import { findWorkflow, workflowFolders } from '../file/find-workflow.ts';
 import { readWorkflow } from '../file/read-workflow.ts';
 import { invalidWorkflow } from '../inspect-workflow.ts';
 import type { Workflow } from '../model.ts';
-import { dotOf } from './dot.ts';
+import { dotOf, mermaidOf } from './formats.ts';
 import { type Graph, graphOf } from './graph-of.ts';
-import { mermaidOf } from './mermaid.ts';
 import { stepStates } from './step-states.ts';
 
 /**

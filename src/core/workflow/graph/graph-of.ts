@@ -1,4 +1,4 @@
-import { expressionsIn } from '../expression/template.ts';
+import { expressionsIn } from '../expression/expression.ts';
 import type { Step, Workflow } from '../model.ts';
 import type { StepState } from './step-states.ts';
 

@@ -3,9 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { afterEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../../test/support/project-folder.ts';
 import { readWorkflow } from '../file/read-workflow.ts';
-import { dotOf } from './dot.ts';
+import { dotOf, mermaidOf } from './formats.ts';
 import { type Graph, graphOf } from './graph-of.ts';
-import { mermaidOf } from './mermaid.ts';
 import { type StepState, stepStates } from './step-states.ts';
 
 const FLOW = `steps:

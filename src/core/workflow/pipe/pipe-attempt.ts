@@ -8,11 +8,10 @@ import { storageError } from '../../store-files/storage-error.ts';
 import { Decisions } from '../engine/decisions.ts';
 import { emit, StoreFailed } from '../engine/engine.ts';
 import { followChild } from '../engine/follow-child.ts';
-import { beginStage } from './begin-stage.ts';
 import type { Pipe } from './pipe.ts';
 import { pipeOutcome, type StageFailure } from './pipe-outcome.ts';
 import type { PlannedStage } from './plan-pipe.ts';
-import { takeUpStages } from './take-up-stages.ts';
+import { beginStage, takeUpStages } from './stage-runs.ts';
 
 /** Cancel reason for a stage whose reader has completed. */
 export const DOWNSTREAM_ENDED = 'downstream ended';

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { PlannedFile } from '../planned-file.ts';
-import { moveImports } from './python-imports.ts';
-import { sdkSignatures, signaturesIn } from './python-vocabulary.ts';
+import { moveImports, sdkSignatures, signaturesIn } from './python-imports.ts';
 
 /** Folders without sources of the tool itself. `_lib` is imported from, and stays as it is. */
 const NOT_THEIRS = new Set(['_lib', 'venv', '.venv', 'node_modules', '__pycache__']);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { moveImports } from './python-imports.ts';
-import { sdkSignatures, signaturesIn } from './python-vocabulary.ts';
+import { moveImports, sdkSignatures, signaturesIn } from './python-imports.ts';
 
 const HELPER = `
 def _emit(payload): pass

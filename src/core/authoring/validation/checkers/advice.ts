@@ -4,9 +4,8 @@ import { leastLevel, PERMISSION_LEVELS } from '../../../../protocol/manifest-per
 import type { KeyPath } from '../../../config/yaml-file.ts';
 import type { ToolEntry } from '../../../registry/registry.ts';
 import type { Checker } from '../checker.ts';
-import { type Finding, findingOf } from '../finding.ts';
+import { type Finding, findingOf, placesIn } from '../finding.ts';
 import { lacksModeline, noModeline } from '../modeline.ts';
-import { placesIn } from '../places-in.ts';
 
 /** What a manifest should add, and permissions that it requests without need. */
 export const advice: Checker = {

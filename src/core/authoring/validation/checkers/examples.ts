@@ -4,8 +4,7 @@ import { inputsOf } from '../../../registry/input-schema.ts';
 import { givenValue, readInputs } from '../../../registry/read-inputs.ts';
 import type { ToolEntry } from '../../../registry/registry.ts';
 import type { Checker } from '../checker.ts';
-import { type Finding, findingOf } from '../finding.ts';
-import { placesIn } from '../places-in.ts';
+import { type Finding, findingOf, placesIn } from '../finding.ts';
 
 /** Checks that the examples of a manifest are valid calls. Their paths need not exist. */
 export const examples: Checker = {

@@ -1,7 +1,6 @@
 import type { ToolEntry } from '../../../registry/registry.ts';
 import type { Checker } from '../checker.ts';
-import { type Finding, findingOf } from '../finding.ts';
-import { placesIn } from '../places-in.ts';
+import { type Finding, findingOf, placesIn } from '../finding.ts';
 
 const SCHEMA_KEYS = [
   ['input_schema', 'input-schema'],

@@ -6,8 +6,7 @@ import type { RunRequest } from '../../../run/run-request.ts';
 import type { RunnerServices } from '../../../run/services.ts';
 import { startRun } from '../../../run/start-run.ts';
 import type { Checker } from '../checker.ts';
-import { type Finding, findingOf } from '../finding.ts';
-import { placesIn } from '../places-in.ts';
+import { type Finding, findingOf, placesIn } from '../finding.ts';
 
 /** Runs the self-tests of the tools in sequence. Each is an ordinary run with limits and a record. */
 export const selftests: Checker = {

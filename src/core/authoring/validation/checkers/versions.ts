@@ -10,8 +10,7 @@ import { type KeyPath, readYamlFile, type YamlFile } from '../../../config/yaml-
 import { assertCompatible, SUPPORTED_PROTOCOLS } from '../../../registry/compatibility.ts';
 import type { ToolEntry } from '../../../registry/registry.ts';
 import type { Checker } from '../checker.ts';
-import { type Finding, findingOf } from '../finding.ts';
-import { placesIn } from '../places-in.ts';
+import { type Finding, findingOf, placesIn } from '../finding.ts';
 import type { Subject } from '../subject.ts';
 
 /** Checks that tools, configuration and `version.json` are compatible with this version of ACOR. */

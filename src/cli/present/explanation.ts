@@ -1,4 +1,0 @@
-import type { Presenter } from '../../compose/terminal.ts';
-import { documentOf } from '../../operations/system/explain.ts';
-
-export const explanationPresenter = { data: documentOf } satisfies Presenter;
