@@ -119,7 +119,7 @@ async function startAndFollow(
 async function answer({ open, ctx, tool }: Called, given: Given): Promise<CallAnswer> {
   const { run, action_id, choice, value, reason } = checked(answerInput, given, tool);
   if ((choice === undefined) === (value === undefined)) {
-    const message = 'an answer is given by one of choice and value';
+    const message = 'pass either choice or value, not both';
     throw usageError([{ parameter: 'choice', message }]);
   }
   const answered = value === undefined ? { choice } : { value: JSON.stringify(value) };

@@ -104,7 +104,7 @@ function toJson(value: unknown): unknown {
     case 'object':
       return value === null ? null : objectToJson(value);
     default:
-      throw new NoJson('it gives nothing that JSON could hold');
+      throw new NoJson('its value cannot be expressed in JSON');
   }
 }
 

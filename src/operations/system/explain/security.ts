@@ -4,7 +4,7 @@ import { type Section, section } from './section.ts';
 import { strangerCode } from './stranger-text.ts';
 
 const LEVELS: Readonly<Record<PermissionLevel, string>> = {
-  minimal: 'its workspace and the paths that it is given; no network, no other program',
+  minimal: 'its workspace and its path arguments; no network, no other program',
   standard: 'also the paths, hosts and programs that its manifest names',
   privileged:
     'everything, once a person has approved this very version of it at a terminal: `acor approve <tool>`. You cannot approve it yourself',
