@@ -244,7 +244,7 @@ _acor_escape() {
 }
 
 # _acor_json_awk compact: prints the JSON value on stdin on one line. _acor_json_awk (raw|text) KEY…: prints a line for
-# each key of the object on stdin, raw or, with text, a string's own text; 1 when a key is absent, 2 when it is no JSON.
+# each key of the object on stdin, raw or, with text, a string's own text; 1 when a key is absent, 2 when it is not JSON.
 _acor_json_awk() {
   local mode=$1
   shift

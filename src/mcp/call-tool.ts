@@ -80,7 +80,7 @@ async function runTool(called: Called, given: Given): Promise<CallAnswer> {
   const { open, tool } = called;
   const offered = await offeredTool(open.app, tool);
   if (offered === undefined) {
-    const message = `there is no tool called ${JSON.stringify(tool.slice(0, 100))}`;
+    const message = `there is no tool ${JSON.stringify(tool.slice(0, 100))}`;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
   }
   const input = { tool, args: await wordsForTool(open.app, tool, given), detach: true };
