@@ -56,7 +56,7 @@ describe('a privileged tool', () => {
     const { text, code } = await approve('deploy');
     assert.equal(code, 0, text);
     for (const expected of [
-      /may do whatever you may do/,
+      /may do everything that you may do/,
       /every host/,
       /secrets: KEY/,
       /cli\.sh, SHA-256 [0-9a-f]{64}/,
