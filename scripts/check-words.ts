@@ -38,6 +38,24 @@ const RETIRED: readonly Retired[] = [
     use: 'the terms of docs/glossary.md',
   },
   { word: /\bas things stand\b|\bwhere (?:it|a run|the run) stands\b/i, use: 'status, state' },
+  { word: /\b(?:go|goes|went|gone|going) on with\b/i, use: 'continue, resume' },
+  { word: /\blet(?:s|ting)? go\b/i, use: 'release, close' },
+  { word: /\bstand(?:s|ing)? still\b/i, use: 'wait' },
+  {
+    word: /\b(?:becomes?|became|comes?|came) of (?:it|them|that|this|the|a|each|what)\b/i,
+    use: 'result, outcome, state',
+  },
+  { word: /\bin the place of\b/i, use: 'instead of, replace' },
+  { word: /\bheld against\b|\bholds? [a-z ]{1,30} against\b/i, use: 'check against, compare with' },
+  { word: /\bto be had\b/i, use: 'available' },
+  { word: /\bleft out, (?:it|they)\b/i, use: 'defaults to' },
+  { word: /\bleads? nowhere\b/i, use: 'is missing, cannot be resolved' },
+  { word: /\b(?:has|have) not heard of\b/i, use: 'does not import, is independent of' },
+  { word: /\bstrangers?\b/i, use: 'untrusted, unknown' },
+  {
+    word: /(?<!\bthere )\bis no (?:JSON|list|object|function|number|directory|file|answer|message|path|text|tool|run)\b/i,
+    use: 'is not a',
+  },
 ];
 
 /** Files that may hold the words: the list itself, history, licences, recorded texts of other programs. */

@@ -1,4 +1,4 @@
-// Tries all attacks as root and as an ordinary user, and writes into docs/sandbox.md what came of them. Root only, since it needs both.
+// Tries all attacks as root and as an ordinary user, and writes the results into docs/sandbox.md. Root only, since it needs both.
 // node_modules/.bin/bun scripts/write-attack-table.ts
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

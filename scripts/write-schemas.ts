@@ -85,8 +85,8 @@ function staleFiles(): string[] {
     if (text === undefined) return [`${file} is missing`];
     return text === textOf(file, schema()) ? [] : [`${file} is stale`];
   });
-  const strangers = listFolder().filter((file) => !Object.hasOwn(SCHEMAS, file));
-  return [...wrong, ...strangers.map((file) => `${file} is not written by this script`)];
+  const unknown = listFolder().filter((file) => !Object.hasOwn(SCHEMAS, file));
+  return [...wrong, ...unknown.map((file) => `${file} is not written by this script`)];
 }
 
 function writeFiles(): string[] {

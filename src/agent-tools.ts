@@ -82,13 +82,13 @@ export function functionToolsOf(door: FunctionToolDoor): FunctionTool[] {
 function answerTool(door: FunctionToolDoor, calls: Map<string, Call>): FunctionTool {
   return {
     name: ANSWER,
-    description: 'Answers the question of a run that waits (state waiting_ai), and goes on with it.',
+    description: 'Answers the question of a run that waits (state waiting_ai), and continues the run.',
     parameters: {
       type: 'object',
       properties: {
         run_id: { type: 'string' },
         action_id: { type: 'string' },
-        answer: { description: 'The id of an option, or what the schema of the question asks for.' },
+        answer: { description: 'The id of an option, or a value that matches the schema of the question.' },
       },
       required: ['run_id', 'action_id', 'answer'],
       additionalProperties: false,

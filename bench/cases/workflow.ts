@@ -10,7 +10,7 @@ const STEPS = { short: 50, long: 1000 };
 
 /**
  * Steps that do nothing: what it costs that each of them is a run, with its own folder, sandbox, log and seal, and that the
- * workflow can be gone on with after a kill at any moment.
+ * workflow can be resumed after a kill at any moment.
  */
 export const workflow: Bench = {
   name: 'workflow',

@@ -23,7 +23,7 @@ export interface Score {
   wrong: string[];
 }
 
-/** Reads every text of the corpus and holds it against what a person reads there. */
+/** Parses every text of the corpus and compares the result with what a person reads there. */
 export function scoreCorpus(): Score[] {
   const files = readdirSync(CORPUS).filter((file) => file.endsWith('.expected'));
   return files.sort().map((file) => {
@@ -36,7 +36,7 @@ function read(file: string): string {
   return readFileSync(new URL(file, CORPUS), 'utf8');
 }
 
-/** Holds one text against its expectation; the corpus's README says how that is written. */
+/** Compares one text with its expectation; the corpus's README says how that is written. */
 export function scoreOf(program: string, text: string, expectation: string): Score {
   const [styleLine = '', wordsLine = '', ...lines] = expectation.trimEnd().split('\n');
   const { options } = readHelp(text, wordsLine.split(' ').slice(1));

@@ -53,7 +53,7 @@ emit_heartbeat() {
   _acor_fields "$@" && _acor_write heartbeat
 }
 
-# emit_action ACTION [CONTEXT=VALUE…]: puts a question and goes on; answer_to takes the ACTION_ID that it sets.
+# emit_action ACTION [CONTEXT=VALUE…]: asks a question without waiting; answer_to takes the ACTION_ID that it sets.
 emit_action() {
   local _acor_out='' action=$1
   shift
@@ -244,7 +244,7 @@ _acor_escape() {
 }
 
 # _acor_json_awk compact: prints the JSON value on stdin on one line. _acor_json_awk (raw|text) KEY…: prints a line for
-# each key of the object on stdin, raw or, with text, a string's own text; 1 when a key is absent, 2 when it is no JSON.
+# each key of the object on stdin, raw or, with text, a string's own text; 1 when a key is absent, 2 when it is not JSON.
 _acor_json_awk() {
   local mode=$1
   shift
@@ -589,7 +589,7 @@ _acor_lock() {
     created=0
     _acor_create "$path" || created=$?
     if ((created == 0)); then return 0; fi
-    # Between two looks its owner may have let go of it; a folder that cannot be written stays so.
+    # The owner may release it between two checks; a folder without write permission stays locked.
     if ((created == 1)); then misses=0; else misses=$((misses + 1)); fi
     if ((misses == 3)); then
       _acor_cannot_save "$path"
@@ -758,7 +758,7 @@ _acor_put_off_deadline() {
 _acor_wait_for_answer() {
   local action=$1 timeout=$2 has_default=$3 default=$4 give_up='' left now line id
   if [[ -n $timeout ]]; then
-    # The runner keeps the same clock and its word counts, so it gets the chance to speak first.
+    # The runner has the same time limit and its decision counts, so wait a little longer than it does.
     give_up=$((SECONDS + ${timeout%%.*} + 1))
   fi
   while :; do

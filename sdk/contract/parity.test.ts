@@ -19,7 +19,7 @@ const VOCABULARY = [
   .join(' ')
   .split(' ');
 
-/** What a language needs beyond the common words, or calls by a name of its own. */
+/** Functions that a language needs in addition, or names differently. */
 const OWN_WORDS = {
   typescript: ['protocol_emitter', 'start_heartbeat', 'tool_error'],
   python: ['heartbeat', 'protocol_emitter', 'tool_error'],

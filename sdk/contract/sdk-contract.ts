@@ -65,7 +65,7 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
     });
 
     it_(
-      'gives a run outside ACOR an id of its own and keeps its checkpoints in the current folder',
+      'gives a run outside ACOR a local id and keeps its checkpoints in the current folder',
       async (run) => {
         const bare = {
           RUN_ID: undefined,

@@ -59,7 +59,7 @@ export class RunFolders {
   }
 }
 
-/** A real process that speaks the protocol on stdout. */
+/** A real process that writes the protocol on stdout. */
 export class ToolProcess {
   readonly events: ToolEvent[] = [];
   readonly ended: Promise<Ended>;

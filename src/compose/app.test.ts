@@ -150,7 +150,7 @@ describe('errors', () => {
     assert.match(debugged.envelope.error.details.stack, /no such file/);
   });
 
-  it('in a module that does not load, or in data that is no JSON, are envelopes too', async () => {
+  it('in a module that does not load, or in data that is not JSON, are envelopes too', async () => {
     assert.equal((await callNotes(['broken'])).envelope.error.code, 'E_UNKNOWN');
     assert.equal((await callNotes(['remove', 'circular'])).envelope.error.code, 'E_UNKNOWN');
   });
@@ -160,7 +160,7 @@ describe('errors', () => {
     assert.match(envelope.error.message, /Interrupted/);
   });
 
-  it('go to stderr for a person, without the terminal codes that a stranger put into them', async () => {
+  it('go to stderr for a person, without the terminal codes in untrusted text', async () => {
     const { stdout, stderr, exit } = await runNotes(['remove', 'esc'], terminal);
     assert.equal(stdout, '');
     assert.equal(exit, 2);
@@ -336,7 +336,7 @@ describe('input', () => {
     );
   });
 
-  it('that is no object, or has unknown keys, is refused with the nearest key', async () => {
+  it('that is not an object, or has unknown keys, is refused with the nearest key', async () => {
     for (const bad of ['[]', '{', '3', '@missing']) {
       const { envelope } = await callNotes(['add', '--input-json', bad, 'Milk']);
       assert.equal(envelope.error.code, 'E_USAGE', bad);

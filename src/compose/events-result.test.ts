@@ -16,7 +16,7 @@ import { LineQueue } from './line-queue.ts';
 
 const line = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);
 
-/** Counts to three. What became of the counting is in `seen`. */
+/** Counts to three. The result is in `seen`. */
 function counting(seen: string[]): EventsResult<{ how: string }> {
   async function* count(): AsyncGenerator<Uint8Array, 'done' | 'left'> {
     try {

@@ -85,8 +85,8 @@ describe('flags', () => {
       [['--ratio', 'NaN'], /must be a number/],
       [['--is-open=maybe'], /^--is-open must be true or false/],
       [['--no-is-open=1'], /^--no-is-open takes no value$/],
-      [['--is-open', '--no-is-open'], /^--is-open is given twice/],
-      [['--text', 'a', '--text', 'b'], /^--text is given twice/],
+      [['--is-open', '--no-is-open'], /^--is-open is repeated/],
+      [['--text', 'a', '--text', 'b'], /^--text is repeated/],
       [['--text'], /^--text needs a value$/],
       [['--text', '--json'], /^--text needs a value$/],
       [['--level', 'hgh'], /^--level must be one of low, high, not "hgh"$/],
@@ -106,7 +106,7 @@ describe('flags', () => {
       [['--json=1'], /^--json takes no value$/],
       [['--offset', '-1'], /^--offset must be a whole number/],
       [['--fields', 'a,,b'], /^--fields must be names/],
-      [['--cwd', 'a', '--cwd', 'b'], /^--cwd is given twice/],
+      [['--cwd', 'a', '--cwd', 'b'], /^--cwd is repeated/],
     ];
     for (const [args, expected] of cases) {
       const found = await problems(...args);

@@ -154,7 +154,7 @@ function give(line: CommandLine, parameter: Parameter, value: string | boolean):
   else if (parameter.isArray) before.push(value);
   else {
     const where = label(parameter);
-    line.problems.push({ parameter: where, message: `${where} is given twice; it takes one value` });
+    line.problems.push({ parameter: where, message: `${where} is repeated; it takes one value` });
   }
 }
 
@@ -192,17 +192,17 @@ function readGlobal(line: CommandLine, name: string, isBoolean: boolean, token: 
     }
     case 'limit':
     case 'offset':
-      if (globals[name] !== undefined) wrong('is given twice; it takes one value');
+      if (globals[name] !== undefined) wrong('is repeated; it takes one value');
       else if (!/^\d{1,15}$/.test(text)) wrong(`must be a whole number from 0, not ${JSON.stringify(text)}`);
       else globals[name] = Number(text);
       if (name === 'offset') line.offsetAt = { index: token.index, count: token.inlineValue ? 1 : 2 };
       return;
     case 'cwd':
-      if (globals.cwd !== undefined) wrong('is given twice; it takes one value');
+      if (globals.cwd !== undefined) wrong('is repeated; it takes one value');
       else globals.cwd = text;
       return;
     default:
-      if (line.inputJson !== undefined) wrong('is given twice; it takes one value');
+      if (line.inputJson !== undefined) wrong('is repeated; it takes one value');
       else line.inputJson = text;
   }
 }

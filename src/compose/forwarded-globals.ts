@@ -32,7 +32,7 @@ function join(line: CommandLine, behind: CommandLine): void {
   const before = line.globals;
   for (const name of ['limit', 'offset', 'cwd'] as const) {
     if (before[name] === undefined || behind.globals[name] === undefined) continue;
-    line.problems.push({ parameter: `--${name}`, message: `--${name} is given twice; it takes one value` });
+    line.problems.push({ parameter: `--${name}`, message: `--${name} is repeated; it takes one value` });
   }
   const given = Object.entries(behind.globals).filter(
     ([name, value]) => value !== NO_GLOBAL_FLAGS[name as keyof typeof NO_GLOBAL_FLAGS],

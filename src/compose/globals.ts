@@ -29,8 +29,12 @@ export const GLOBAL_FLAGS: readonly GlobalFlag[] = [
     type: 'string',
     description: 'Keep only these fields of the answer: dotted paths, separated by commas.',
   },
-  { name: 'limit', type: 'integer', description: 'Keep at most so many elements of the list in the answer.' },
-  { name: 'offset', type: 'integer', description: 'Leave out so many elements at the start of the list.' },
+  {
+    name: 'limit',
+    type: 'integer',
+    description: 'Keep at most this many elements of the list in the answer.',
+  },
+  { name: 'offset', type: 'integer', description: 'Skip this many elements at the start of the list.' },
   {
     name: 'input-json',
     type: 'string',

@@ -76,7 +76,7 @@ function readAll(
   for (const [parameter, given] of texts) {
     const where = label(parameter);
     if (given.length > 1 && !parameter.isArray) {
-      problems.push({ parameter: where, message: `${where} is given twice; it takes one value` });
+      problems.push({ parameter: where, message: `${where} is repeated; it takes one value` });
       continue;
     }
     const read = given.map((text) =>

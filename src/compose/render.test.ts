@@ -25,7 +25,7 @@ describe('rendering for a person', () => {
       assert.ok(displayWidth(line) <= 30, line);
   });
 
-  it('goes on with a text of the last column in further lines, and gives a cell its look without moving the others', () => {
+  it('continues a text of the last column on further lines, and styles a cell without moving the others', () => {
     const rows = [
       { id: 'r-1', state: 'bad', text: 'words that are longer than 漢字 there is room for' },
       { id: 'r-2', state: 'good', text: 'short' },

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { encodeLine } from './envelope.ts';
 import { safeData, safeLine, safeText } from './terminal-text.ts';
 
-describe('text from a stranger', () => {
+describe('untrusted text', () => {
   it('loses its escape sequences, and shows other control characters', () => {
     const cases: [string, string][] = [
       ['a\x1b[31mb\x1b[0mc', 'abc'],

@@ -23,7 +23,7 @@ export function unknownCommand(
     word !== undefined
       ? `unknown command ${JSON.stringify(`${begun} ${word}`.trim())}`
       : begun === ''
-        ? 'no command is given'
+        ? 'the command is missing'
         : `${JSON.stringify(begun)} needs one of its commands`;
   const hints = [
     ...(guess === undefined ? [] : [`Did you mean ${app.name} ${guess}?`]),

@@ -30,7 +30,12 @@ describe('a next step as a command line', () => {
       'notes list --all --no-sorted',
     ],
     ['repeats the flag of a list', 'note.list', { tag: ['a', 'b'] }, 'notes list --tag a --tag b'],
-    ['writes what is no text as JSON', 'note.list', { meta: { a: 1 } }, `notes list --meta '{"a":1}'`],
+    [
+      'writes other values than texts as JSON',
+      'note.list',
+      { meta: { a: 1 } },
+      `notes list --meta '{"a":1}'`,
+    ],
     ['quotes for a shell', 'note.add', { title: "it's $HOME" }, `notes note add 'it'\\''s $HOME'`],
     ['keeps a value that looks like a flag', 'note.list', { tag: ['--x'] }, 'notes list --tag=--x'],
     [

@@ -80,7 +80,7 @@ async function runTool(called: Called, given: Given): Promise<CallAnswer> {
   const { open, tool } = called;
   const offered = await offeredTool(open.app, tool);
   if (offered === undefined) {
-    const message = `there is no tool called ${JSON.stringify(tool.slice(0, 100))}`;
+    const message = `there is no tool ${JSON.stringify(tool.slice(0, 100))}`;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
   }
   const input = { tool, args: await wordsForTool(open.app, tool, given), detach: true };
@@ -119,7 +119,7 @@ async function startAndFollow(
 async function answer({ open, ctx, tool }: Called, given: Given): Promise<CallAnswer> {
   const { run, action_id, choice, value, reason } = checked(answerInput, given, tool);
   if ((choice === undefined) === (value === undefined)) {
-    const message = 'an answer is given by one of choice and value';
+    const message = 'pass either choice or value, not both';
     throw usageError([{ parameter: 'choice', message }]);
   }
   const answered = value === undefined ? { choice } : { value: JSON.stringify(value) };

@@ -75,7 +75,7 @@ export const RUN_TOOLS: readonly RunTool[] = [
     name: 'acor_resume',
     operation: 'run.resume',
     without: ['stream', 'detach', 'answer', 'answers'],
-    description: 'Go on with a run that failed, was cancelled or lost its supervisor, from its checkpoints.',
+    description: 'Resume a run that failed, was cancelled or lost its supervisor, from its checkpoints.',
     input: resumeInput,
     annotations: UNKNOWN_EFFECTS,
   },

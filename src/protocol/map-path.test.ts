@@ -17,7 +17,7 @@ describe('a path into a message', () => {
     assert.equal(at(message, '$'), message);
   });
 
-  it('leads nowhere where nothing is, and never to what every object has', () => {
+  it('is undefined for a missing value, and never finds inherited properties', () => {
     for (const text of [
       '$.b',
       '$.a.b.c',

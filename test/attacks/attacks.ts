@@ -46,7 +46,7 @@ export const ATTACKS: Readonly<Record<Family, readonly Attack[]>> = {
     }),
     sandbox(11, 'mount, umount, chroot, pivot_root and the new calls for mounts', 'refused by the filter'),
     sandbox(12, 'Plant a link where the next launch would mount something', 'nothing is made behind it'),
-    sandbox(13, 'Put a link in the place of a grant between check and launch', 'refused'),
+    sandbox(13, 'Replace a grant by a link between check and launch', 'refused'),
     runner(14, 'A manifest that names /, /proc, .., control characters or ACOR’s own folders', 'refused', {
       noControl: TWIN,
     }),
@@ -138,7 +138,7 @@ export const ATTACKS: Readonly<Record<Family, readonly Attack[]>> = {
     sandbox(56, 'Bypass the proxy', 'still nothing'),
     sandbox(57, 'Change the network, or take the place of what listens there', 'refused'),
     sandbox(58, 'Hundreds of connections at once', '256, and no more'),
-    sandbox(59, 'Use the hosts of a run that goes on beside it', 'refused'),
+    sandbox(59, 'Use the hosts of a concurrent run', 'refused'),
   ],
   Resources: [
     sandbox(60, 'Memory: in one process, in many, mapped and shared', 'E_MEMORY_LIMIT'),

@@ -103,7 +103,7 @@ describe('a project of the earlier layout, converted', { skip: noPython }, () =>
     );
     const kept = by(reported, 'tools/chatty/cli.py')!;
     assert.deepEqual(
-      [kept.action, /_emit'\. It goes on with tools\/_lib\/protocol\.py$/.test(kept.why!)],
+      [kept.action, /_emit'\. It keeps using tools\/_lib\/protocol\.py$/.test(kept.why!)],
       ['keep', true],
     );
     for (const path of [

@@ -56,7 +56,7 @@ describe('a privileged tool', () => {
     const { text, code } = await approve('deploy');
     assert.equal(code, 0, text);
     for (const expected of [
-      /may do whatever you may do/,
+      /may do everything that you may do/,
       /every host/,
       /secrets: KEY/,
       /cli\.sh, SHA-256 [0-9a-f]{64}/,
@@ -356,11 +356,11 @@ effects: writes
     assert.deepEqual(data.permissions.commands, ['git']);
     const { text } = await atTerminal(['describe', 'fetch', '--permissions'], { cwd: project.root, env });
     for (const sentence of [
-      'It may read its own folder, its workspace and the paths that it is given, and: ${PROJECT}/data/**.',
-      'It may write to its workspace and to the outputs that it is given, and: ${PROJECT}/out/**.',
+      'It may read its own folder, its workspace and its path arguments, and: ${PROJECT}/data/**.',
+      'It may write to its workspace and to its output arguments, and: ${PROJECT}/out/**.',
       'It may connect to: api.example.com:443.',
       'It may start, beside bash: git.',
-      'It is given no secret.',
+      'It gets no secrets.',
       'REGION',
       'It is stopped after 60 s',
       '512 MB of memory',

@@ -203,7 +203,7 @@ describe('acor secret', () => {
     const { data } = await own.envelope(['run', 'tells_secret', '--dry-run']);
     assert.deepEqual(data.secrets, ['API_TOKEN', 'FILE_ID', 'KEY']);
     const { words } = (await own.envelope(['describe', 'tells_secret', '--permissions'])).data;
-    assert.ok(words.includes('It is given these secrets: API_TOKEN, FILE_ID, KEY.'), words.join('\n'));
+    assert.ok(words.includes('It gets these secrets: API_TOKEN, FILE_ID, KEY.'), words.join('\n'));
   });
 
   it('asks a person for the value, and does not show the typed text', () => {

@@ -174,7 +174,7 @@ def write_whole(target, name, record):
 def stop_for(problem, path):
     text = "%s: %s" % (path, problem.strerror)
     if problem.errno in TRANSIENT:
-        return Stop("E_TRANSIENT_NET", text, "Run it again; it goes on where it stopped.", retryable=True)
+        return Stop("E_TRANSIENT_NET", text, "Run it again; it continues where it stopped.", retryable=True)
     if problem.errno == errno.ENOSPC:
         return Stop("E_DISK_FULL", text, "Free space, then run it again.")
     if problem.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

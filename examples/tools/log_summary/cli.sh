@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows the bash SDK: awk does the counting, the SDK speaks the protocol.
+# Shows the bash SDK: awk does the counting, the SDK implements the protocol.
 set -euo pipefail
 export LC_ALL=C
 source "${ACOR_LIB:-$(dirname "$0")/../../../sdk/bash}/acor.sh"

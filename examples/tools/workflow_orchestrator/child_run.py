@@ -1,4 +1,4 @@
-"""One tool of the project, run by ACOR as a run of its own; the events of the child are reported in this run, too."""
+"""One tool of the project, run by ACOR as a separate run; the events of the child are reported in this run, too."""
 
 import json
 import shlex
@@ -26,7 +26,7 @@ class ChildRun:
         acor.emit("task_submitted", task_id=task_id, payload={"command": command})
         self._follow(task_id, ["run", *shlex.split(command)])
         if self.end is None and self.run_id is not None:
-            # It waits for an answer, which is given to the child itself; from here on it is only followed.
+            # It waits for an answer, which goes to the child directly; from here on it is only followed.
             self._follow(task_id, ["logs", self.run_id, "--follow", "--since", str(self.events)])
         state = self.end["state"] if self.end else "failed"
         acor.emit(

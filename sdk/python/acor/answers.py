@@ -10,7 +10,7 @@ from acor.errors import ToolError, check_file_name
 from acor.run_context import deadline_left_s, put_off_deadline, waiting_stops_deadline
 
 POLL_S = 0.1
-# The runner keeps the same clock and its word counts, so it gets the chance to speak first.
+# The runner has the same time limit and its decision counts, so wait a little longer than it does.
 RUNNER_GRACE_S = 1
 NO_DEFAULT = object()
 

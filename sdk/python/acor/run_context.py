@@ -28,7 +28,7 @@ def deadline_left_s():
 
 
 def waiting_stops_deadline():
-    """Whether the deadline stands still while this run waits for an answer, so that ``DEADLINE_TS`` may pass meanwhile."""
+    """Whether waiting for an answer extends the deadline, so that ``DEADLINE_TS`` may pass meanwhile."""
     return os.environ.get("ACOR_WAITING_STOPS_DEADLINE") == "1"
 
 

@@ -62,6 +62,6 @@ export const secretsPresenter = {
       changed: changed_at,
       tools: tools.join(', '),
     }));
-    return tableOf(rows, screen, ['name'], 'There are no secrets in this project, and no tool asks for one.');
+    return tableOf(rows, screen, ['name'], 'There are no secrets in this project, and no tool requests one.');
   },
 } satisfies Presenter;

@@ -95,7 +95,7 @@ export class AgentStream implements Adapter {
     if (typeof id !== 'string' || id === '' || id === this.#sessionId) return;
     if (this.#sessionId === undefined)
       this.#intake.accept({ type: 'start', step: this.#agent, session_id: id, ...more });
-    else this.note('info', `${this.#agent} goes on in the session ${id}`, { session_id: id });
+    else this.note('info', `${this.#agent} continues in the session ${id}`, { session_id: id });
     this.#sessionId = id;
     if (this.#sessions < MAX_SESSIONS)
       keepSession(this.#context, { agent: this.#agent, session_id: id, version: ++this.#sessions });

@@ -59,7 +59,7 @@ class PlainAdapter implements Adapter {
       this.#intake.accept({
         type: 'error',
         code: 'E_PROTOCOL',
-        msg: `the manifest says output: json, but stdout is no JSON: ${(error as Error).message}`,
+        msg: `the manifest says output: json, but stdout is not valid JSON: ${(error as Error).message}`,
         hint: 'Set output: text in the manifest, or make the program print exactly one JSON document.',
       });
     }

@@ -65,7 +65,7 @@ function run(
     const timer = setTimeout(() => stop(`it did not answer within ${timeoutMs / 1000} s`), timeoutMs);
     const end = (answer: Answer) => {
       clearTimeout(timer);
-      stop('it is over');
+      stop('the question is answered');
       child.stdout.destroy();
       child.stderr.destroy();
       resolve(answer);

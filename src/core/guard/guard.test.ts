@@ -236,7 +236,7 @@ describe('an approval', () => {
     ['others may write to', () => chmodSync(file(), 0o666)],
     ['lies in a folder that others may write to', () => chmodSync(approvals(), 0o777)],
     ['is a link', () => replaceByLink(file())],
-    ['is no JSON', () => folder.write(file().slice(folder.root.length), '{')],
+    ['is not JSON', () => folder.write(file().slice(folder.root.length), '{')],
     [
       'is of another tool',
       () =>

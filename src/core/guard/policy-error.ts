@@ -6,7 +6,7 @@ export function refuseViolations(tool: string, violations: readonly Violation[])
   if (violations.length === 0) return;
   throw new AcorError(
     'E_POLICY_DENIED',
-    `tool '${tool}' asks for more than the policy allows: ${violations.map(({ rule }) => rule).join('; ')}`,
+    `tool '${tool}' requests more than the policy allows: ${violations.map(({ rule }) => rule).join('; ')}`,
     {
       hint: violations.map(({ fix }) => fix).join(' '),
       details: { violations },

@@ -88,7 +88,7 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** Opens a database, and makes it if there is none; `:memory:` is one of this process. Throws where the runtime has no SQLite. */
+/** Opens a database and creates it if it does not exist; `:memory:` is private to this process. Throws when the runtime has no SQLite. */
 async function openSqlite(path: string): Promise<Sqlite> {
   return process.versions.bun === undefined
     ? (await import('./sqlite-node.ts')).openInNode(path)

@@ -17,10 +17,10 @@ export function permissionWords(manifest: Manifest, runtime: string, defaults: D
     LEVELS[permissions.level],
     everything
       ? 'It may read every file that you can read.'
-      : `It may read its own folder, its workspace and the paths that it is given${andThen(read)}.`,
+      : `It may read its own folder, its workspace and its path arguments${andThen(read)}.`,
     everything
       ? 'It may change and delete every file that you can change.'
-      : `It may write to its workspace and to the outputs that it is given${andThen(write)}.`,
+      : `It may write to its workspace and to its output arguments${andThen(write)}.`,
     everything
       ? 'It may connect to every host.'
       : permissions.network.egress_allow.length === 0
@@ -31,7 +31,7 @@ export function permissionWords(manifest: Manifest, runtime: string, defaults: D
       : permissions.commands.length === 0
         ? `It may start no other program than ${runtime}.`
         : `It may start, beside ${runtime}: ${list(permissions.commands)}.`,
-    secrets.length === 0 ? 'It is given no secret.' : `It is given these secrets: ${list(secrets)}.`,
+    secrets.length === 0 ? 'It gets no secrets.' : `It gets these secrets: ${list(secrets)}.`,
     named.length === 0
       ? 'Of your environment it sees nothing but the basics, such as PATH and HOME.'
       : `Of your environment it sees the basics, such as PATH and HOME, and: ${list(named)}.`,
@@ -43,7 +43,7 @@ export function permissionWords(manifest: Manifest, runtime: string, defaults: D
 const LEVELS = {
   minimal: 'It is of the level minimal: the least that a tool can have.',
   standard: 'It is of the level standard: what is named here, and nothing beyond it.',
-  privileged: 'It is of the level privileged: it may do whatever you may do.',
+  privileged: 'Its level is privileged: it may do everything that you may do.',
 } as const;
 
 const EFFECTS = {

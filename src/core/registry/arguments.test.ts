@@ -232,7 +232,7 @@ describe('--input-json', () => {
     assert.match(error.message, /did you mean 'tags'\?/);
   });
 
-  it('is refused when it is no JSON object, or cannot be read', () => {
+  it('is rejected when it is not a JSON object, or cannot be read', () => {
     for (const source of ['[1]', '{', '@none.json', '-', 'null']) {
       assert.deepEqual(
         problems(refused({ inputs }, ['--input-json', source])),

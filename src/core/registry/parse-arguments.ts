@@ -136,7 +136,7 @@ function give(spec: InputSpec, value: GivenValue, { given, problems }: ParsedArg
   else if (spec.multiple) values.push(value);
   else
     problems.push(
-      usageProblem(spec.name, 'given-twice', `'${spec.name}' is given more than once`, 'Give it once.'),
+      usageProblem(spec.name, 'given-twice', `'${spec.name}' is passed more than once`, 'Pass it once.'),
     );
 }
 

@@ -120,7 +120,7 @@ export function grantExisting(text: string, input: string, rules: GrantRules): G
 const WHY: Readonly<Record<string, string>> = {
   ENOTDIR: 'A part of it is a file, not a folder.',
   ELOOP: 'Its symlinks lead in a circle.',
-  EACCES: 'Have the folder made readable.',
+  EACCES: 'Make the folder readable.',
   ENAMETOOLONG: 'Give a shorter path.',
 };
 

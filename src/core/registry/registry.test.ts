@@ -41,7 +41,7 @@ describe('discovery', () => {
     );
   });
 
-  it('passes over what is no tool', async () => {
+  it('ignores everything that is not a tool', async () => {
     for (const dir of ['.git', '_lib', 'registry', 'shared_venv', 'venv', 'node_modules', 'lib'])
       project.write(`tools/${dir}/cli.py`, '');
     project.write('tools/README.md', '');

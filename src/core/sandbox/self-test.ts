@@ -31,6 +31,6 @@ export async function selfTest(
   );
   const words = output.split('\n').filter((line) => line !== '');
   if (trouble !== undefined) return { breaches: [], trouble };
-  if (words.pop() !== 'done') return { breaches: [], trouble: 'the self-test did not come to its end' };
+  if (words.pop() !== 'done') return { breaches: [], trouble: 'the self-test did not finish' };
   return { breaches: words, trouble: undefined };
 }

@@ -48,5 +48,5 @@ export function answersPrompt(answers: readonly GivenAnswer[]): string {
 /** The prompt of an attempt that resumes an interrupted one. */
 export function resumePrompt(prompt: string, answers: readonly GivenAnswer[]): string {
   const given = answers.length === 0 ? '' : `\n\n${answersPrompt(answers)}`;
-  return `You were interrupted. Look at what is there, and go on.\n\n${prompt}${given}`;
+  return `You were interrupted. Look at the present state, and continue.\n\n${prompt}${given}`;
 }

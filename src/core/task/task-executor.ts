@@ -92,7 +92,7 @@ export class TaskExecutor implements RunExecutor {
       const isOver = !Array.isArray(answers) || answers.length === 0;
       const spent = isOver ? undefined : overspent(sums, count, settings);
       if (!isOver && spent === undefined) {
-        await this.#emit(`task '${taskId}' goes on with ${answers.length} answer(s)`, { turn: turns + 1 });
+        await this.#emit(`task '${taskId}' continues with ${answers.length} answer(s)`, { turn: turns + 1 });
         prompt = answersPrompt(answers);
         continue;
       }

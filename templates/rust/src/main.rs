@@ -15,7 +15,7 @@ fn main() {
         match (flag.as_str(), args.next()) {
             ("--selftest", _) => return selftest(),
             ("--who", Some(value)) => who = value,
-            ("--times", Some(value)) => times = value.parse().unwrap_or_else(|_| fail("E_USAGE", "--times is no number")),
+            ("--times", Some(value)) => times = value.parse().unwrap_or_else(|_| fail("E_USAGE", "--times is not a number")),
             _ => fail("E_USAGE", &format!("unknown argument: {flag}")),
         }
     }

@@ -60,7 +60,7 @@ function commentOn(document: Document, key: string, comment: string): void {
 function headOf(asked: readonly string[], { leftOut }: DraftInputs, { unread }: ReadHelp): string[] {
   return [
     `DRAFT: generated from the help of '${asked.join(' ')}', which may be wrong or incomplete. Review it, then set a version without -draft.`,
-    ...leftOut.map((each) => `Left out: ${each}`),
+    ...leftOut.map((each) => `Omitted: ${each}`),
     ...unread.map((each) => `Not understood: ${each}`),
   ];
 }

@@ -73,7 +73,7 @@ function wordsOf(
       };
     case 'changed':
       return {
-        detail: `${keys}: changed by hand; keep it so, or have it renewed, and the old one put aside`,
+        detail: `${keys}: edited by hand; keep it, or replace it and keep the old one as a backup`,
         fix: null,
       };
     case 'foreign':

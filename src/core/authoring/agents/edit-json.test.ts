@@ -52,7 +52,7 @@ describe('a JSON text that is edited', () => {
     );
   });
 
-  it('is left alone where it is no JSON, or has something else in the place', () => {
+  it('stays unchanged when it is not JSON, or has another value at the path', () => {
     for (const text of ['{', '[]', '{"a":}', '{"a":1 "b":2}', '{a:1}', '1', '{"x":1}', '{"x":[]}', '{} {}'])
       assert.equal(setInJson(text, ['x', 'y'], 1), undefined, text);
     assert.equal(setInJson('{"l":{}}', ['l', 0], 1), undefined);

@@ -17,7 +17,7 @@ export function readJsonObject(text: string): Node | undefined {
   }
 }
 
-/** The value at a path of keys; undefined when the path leads nowhere. */
+/** The value at a path of keys; undefined when it does not exist. */
 export function jsonValueAt(root: Node, path: readonly string[]): unknown {
   const { node, depth } = nearestNode(root, path);
   // The parser makes objects without a prototype, which equal no literal in `isDeepStrictEqual`.

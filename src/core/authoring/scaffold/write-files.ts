@@ -64,7 +64,7 @@ function cannotWrite(path: string, error: unknown, written: string[]): AcorError
   const folder = nearestFolder(dirname(path));
   const isFull = code === 'ENOSPC' || code === 'EDQUOT';
   const hint = isFull
-    ? 'Free space on its disk, then run it again: it goes on from there.'
+    ? 'Free space on its disk, then run it again: it continues from there.'
     : code === 'EEXIST' || code === 'ENOTDIR'
       ? 'Something else is in its place; move it away, then run it again.'
       : `Choose a folder that may be written to, or make this one so: ${shellCommand(['chmod', 'u+w', folder])}`;

@@ -6,5 +6,5 @@ import { landlock } from './landlock.ts';
 for (const backend of [bubblewrap, landlock]) {
   const probe = await backend.probe();
   if (probe.available) sandboxContract(backend);
-  else it(`the sandbox '${backend.name}' is not to be had here (${probe.detail})`, { skip: true }, () => {});
+  else it(`the sandbox '${backend.name}' is not available here (${probe.detail})`, { skip: true }, () => {});
 }

@@ -43,7 +43,7 @@ export async function probeContainer(settings: ContainerSettings, launch: Launch
   if (engine.program === undefined) {
     return {
       available: false,
-      detail: `there is no ${engine.name} of root's here, as security.container.command asks for`,
+      detail: `there is no ${engine.name} that only root can change, as security.container.command requires`,
       fix: installCommand(engine.name, { 'apt-get': engine.name === 'docker' ? 'docker.io' : engine.name }),
     };
   }

@@ -12,4 +12,4 @@ if ('settings' in here) {
   else
     it('the container backend works with the engine of this machine', () =>
       Promise.reject(new Error(probe.detail)));
-} else it(`the sandbox 'container' is not to be had here (${here.reason})`, { skip: true }, () => {});
+} else it(`the sandbox 'container' is not available here (${here.reason})`, { skip: true }, () => {});

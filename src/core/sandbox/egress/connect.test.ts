@@ -21,7 +21,7 @@ describe('dialling', () => {
   });
   after(() => server.close());
 
-  /** What comes of a name that leads to these addresses, the next ones each time it is looked up. */
+  /** The result for a name that resolves to these addresses, the next ones at each lookup. */
   async function dialled(opened: string[], ...answers: string[][]) {
     const plan = planEgress('t', [`api.test:${port}`], { allow_private_egress: opened, egress_hosts: {} });
     let asked = 0;

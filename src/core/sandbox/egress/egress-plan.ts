@@ -99,7 +99,7 @@ function closedAddresses(tool: string, rules: readonly EgressRule[]): AcorError 
   );
   return new AcorError(
     'E_POLICY_DENIED',
-    `tool '${tool}' asks for addresses that are not public: ${names.join(', ')}`,
+    `tool '${tool}' requests addresses that are not public: ${names.join(', ')}`,
     {
       hint: `To allow these hosts, write in .acor/config.yaml, under security.allow_private_egress: ${names.map((name) => `- '${name}'`).join(' ')}`,
       details: { addresses: names },

@@ -18,7 +18,7 @@ const ownAddress = Object.values(networkInterfaces())
   .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
 
 describe(`a tool that names its hosts, for ${isRoot ? 'root' : 'an ordinary user'}`, {
-  skip: !probe.available && `bubblewrap is not to be had here (${probe.detail})`,
+  skip: !probe.available && `bubblewrap is not available here (${probe.detail})`,
 }, () => {
   let egress: EgressRig;
   let rig: SandboxRig;

@@ -64,7 +64,7 @@ open(CHANNEL, '+<&=', $channel) or fail('the channel');
 fcntl(CHANNEL, 2, 1) or fail('the channel');
 
 # A network with nothing in it but its own loopback device, which has to be up.
-if ($one{network}) { syscall($UNSHARE, 0x40000000) == 0 or fail('a network of its own') }
+if ($one{network}) { syscall($UNSHARE, 0x40000000) == 0 or fail('a new network namespace') }
 socket(my $four, 2, 2, 0) or fail('a socket');
 my $up = pack('a16 s x22', 'lo', 0x41);
 ioctl($four, 0x8914, $up) or fail('the loopback device');

@@ -57,7 +57,7 @@ export class EgressGateway implements WayOut {
     const { socket: outer, address } = dialled;
     if (signal.aborted) {
       outer.destroy();
-      return { kind: 'failed', why: 'the run is over' };
+      return { kind: 'failed', why: 'the run has ended' };
     }
     keep(this.#outer, outer);
     return { kind: 'connected', outer, count: this.journal.allowed(name, port, address) };

@@ -16,7 +16,7 @@ const END_OF_HEAD = '\r\n\r\n';
  */
 export function answerProxy(inner: Socket, way: WayOut): void {
   let head = Buffer.alloc(0);
-  const timer = setTimeout(() => refuse(408, 'the request did not come to its end'), HEAD_TIMEOUT_MS);
+  const timer = setTimeout(() => refuse(408, 'the request was incomplete'), HEAD_TIMEOUT_MS);
   inner.once('close', () => clearTimeout(timer));
   inner.on('data', onData);
   inner.resume();

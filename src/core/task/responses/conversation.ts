@@ -58,7 +58,7 @@ export class Conversation {
       ...(this.#previous !== null && { previous_response_id: this.#previous }),
     });
     if (response.status === 'failed' || response.status === 'incomplete') {
-      const why = response.error?.message ?? response.incomplete_details?.reason ?? 'no reason is given';
+      const why = response.error?.message ?? response.incomplete_details?.reason ?? 'without a reason';
       throw new Error(`the response is ${response.status}: ${why}`);
     }
     this.#previous = response.id;

@@ -185,7 +185,7 @@ describe('the checks of a workflow', () => {
     );
   });
 
-  it('hold the arguments against the inputs of the tool, as far as they are known', async () => {
+  it('compare the arguments with the inputs of the tool, as far as they are known', async () => {
     const errors = await errorsOf([
       '{ name: a, tool: loadr }',
       '{ name: b, tool: loader }',
@@ -233,7 +233,7 @@ describe('the checks of a workflow', () => {
     assert.match(error.message, /no_such/);
   });
 
-  it('hold decisions and repetitions against what can be answered and what can fail', async () => {
+  it('compare decisions with possible answers, and retries with possible errors', async () => {
     assert.deepEqual(
       await rulesOf([
         '{ name: a, type: ai_decision, decision_type: x, options: [{ id: a }, { id: a }], default: b }',

@@ -13,7 +13,7 @@ export function checkOrder(file: CheckedFile): Problem[] {
   return [
     ...unknownNeeds(file, steps, () => undefined),
     ...unknownNeeds(file, last, (name) =>
-      names.has(name) ? `'${name}' is over when finally begins` : undefined,
+      names.has(name) ? `'${name}' has ended before finally begins` : undefined,
     ),
     ...cycles(file, steps),
     ...cycles(file, last),

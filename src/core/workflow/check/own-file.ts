@@ -70,5 +70,5 @@ function givenWrite(
     .filter(({ spec }) => specs.includes(spec))
     .flatMap(({ spec, values }) => values.flatMap(({ text }) => grantExisting(text, spec.name, rules) ?? []))
     .find(({ path }) => isInside(file, path));
-  return own && `it is given ${own.path} to write`;
+  return own && `its arguments let it write ${own.path}`;
 }

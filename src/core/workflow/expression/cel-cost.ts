@@ -36,7 +36,7 @@ const LEFT_OUT: Readonly<Record<string, string | undefined>> = {
   matches:
     "'matches' is not supported, because a regular expression may never end. Use startsWith, endsWith or contains",
   bind: "'bind' is left out: bound values can be doubled until they fill the memory. Write the value where it is used",
-  [COUNTED]: `'${COUNTED}' is no function`,
+  [COUNTED]: `'${COUNTED}' is not a function`,
 };
 
 /**

@@ -96,7 +96,7 @@ function toJson(value: unknown): unknown {
       return Number.isSafeInteger(number) ? number : String(value);
     }
     case 'number':
-      if (!Number.isFinite(value)) throw new NoJson(`it gives ${value}, which is no number of JSON`);
+      if (!Number.isFinite(value)) throw new NoJson(`its value is ${value}, which JSON cannot express`);
       return value;
     case 'string':
     case 'boolean':
@@ -104,7 +104,7 @@ function toJson(value: unknown): unknown {
     case 'object':
       return value === null ? null : objectToJson(value);
     default:
-      throw new NoJson('it gives nothing that JSON could hold');
+      throw new NoJson('its value cannot be expressed in JSON');
   }
 }
 

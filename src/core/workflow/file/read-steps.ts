@@ -137,7 +137,7 @@ function readTask(
       ...at,
       rule: 'task-is-no-step',
       message: 'a task of a parallel step cannot have needs, when, foreach or tasks',
-      fix: 'Make it a step of its own; steps with `needs: []` start together.',
+      fix: 'Make it a separate step; steps with `needs: []` start together.',
     });
     return [];
   }

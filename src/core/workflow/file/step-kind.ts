@@ -38,15 +38,15 @@ export function kindOf(reader: FileReader, step: StepFile, path: KeyPath): Kind 
   }
   const { one, further } = KEYS[kind];
   const allowed: readonly string[] = [...one, ...further];
-  const strangers = Object.values(KEYS)
+  const foreign = Object.values(KEYS)
     .flatMap((each) => [...each.one, ...each.further])
     .filter((key) => step[key] !== undefined && !allowed.includes(key));
-  if (strangers.length === 0) return kind;
+  if (foreign.length === 0) return kind;
   return mistake(
     reader,
-    [...path, strangers[0]!],
+    [...path, foreign[0]!],
     'what-a-step-does',
-    `'${strangers[0]}' cannot be combined with '${one.find((key) => step[key] !== undefined)}'`,
+    `'${foreign[0]}' cannot be combined with '${one.find((key) => step[key] !== undefined)}'`,
   );
 }
 

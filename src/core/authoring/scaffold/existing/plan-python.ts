@@ -37,7 +37,7 @@ function plannedImports(
   const why = kept.map((each) => `line ${each.line} stays (${each.text}): ${each.why}`).join('; ');
   if (lines.length > 0) return [{ path, action: 'change', text, lines, ...(why !== '' && { why }) }];
   if (kept.length === 0) return [];
-  const by = helper === undefined ? '' : `. It goes on with ${relative(root, helper)}`;
+  const by = helper === undefined ? '' : `. It keeps using ${relative(root, helper)}`;
   return [{ path, action: 'keep', why: `${why}${by}` }];
 }
 

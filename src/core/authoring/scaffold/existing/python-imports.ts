@@ -46,7 +46,7 @@ export function moveImports(source: string, theirs: Signatures, sdk: Signatures)
 /** Why the SDK's function cannot replace this one. */
 function difference(name: string, theirs: Signatures, sdk: Signatures): string | undefined {
   if (name === '*') return 'it imports everything; name what it uses';
-  if (name === '_lib') return 'the module is used by its long name; import it with a name of its own';
+  if (name === '_lib') return 'the module is used by its full name; import it under a short name';
   const offered = sdk.get(name);
   if (offered === undefined || name.startsWith('_')) return `acor.protocol has no '${name}'`;
   const own = theirs.get(name);
