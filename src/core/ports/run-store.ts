@@ -3,6 +3,7 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
 import type { Seal } from '../../protocol/v1/runner-events.ts';
 import type { StoredEvent } from '../../protocol/v1/wire.ts';
+import type { BlobStore } from './blob-store.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { Leases } from './lease.ts';
 import type { RunObserver } from './run-observer.ts';
@@ -105,6 +106,8 @@ export interface RunStore {
   readonly commandOf: CommandOf;
   readonly leases: Leases;
   readonly control: ControlChannel;
+  /** The content of the artifacts. */
+  readonly blobs: BlobStore;
   /** Where the runs are, for a person to read. */
   readonly location: string;
   /** Makes a new run and opens it for writing at epoch 1. */

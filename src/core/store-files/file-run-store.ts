@@ -17,6 +17,7 @@ import type {
   RunStore,
   RunWriter,
 } from '../ports/run-store.ts';
+import { FileBlobStore } from './file-blob-store.ts';
 import { FileControlChannel } from './file-control-channel.ts';
 import { FileLeases, heldByAnother } from './file-leases.ts';
 import { FileRunWriter } from './file-run-writer.ts';
@@ -34,6 +35,7 @@ export class FileRunStore implements RunStore {
   readonly root: string;
   readonly leases: FileLeases;
   readonly control: FileControlChannel;
+  readonly blobs = new FileBlobStore();
   readonly #keys: IdempotencyKeys;
   readonly commandOf: CommandOf;
 

@@ -15,6 +15,7 @@ import type {
   RunWriter,
 } from '../ports/run-store.ts';
 import { concernsQuestions, isQuestion } from '../store-files/question-events.ts';
+import { MemoryBlobStore } from './memory-blob-store.ts';
 import { MemoryControlChannel } from './memory-control-channel.ts';
 import { heldByAnother, MemoryLeases } from './memory-leases.ts';
 import { MemoryRunLog, StoredLines, superseded } from './memory-run-log.ts';
@@ -37,6 +38,7 @@ interface EnteredEnd {
 export class MemoryRunStore implements RunStore {
   readonly leases = new MemoryLeases();
   readonly control = new MemoryControlChannel();
+  readonly blobs = new MemoryBlobStore();
   readonly commandOf: CommandOf;
   readonly location = 'this process';
   readonly #runs = new Map<string, MemoryRun>();

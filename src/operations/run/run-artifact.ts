@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { summariseLog } from '../../core/run/log-summary.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
-import { readArtifact } from '../../core/store-files/read-artifact.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { NextStep } from '../../protocol/next-step.ts';
 import { listArtifacts } from '../../protocol/next-steps.ts';
@@ -41,7 +40,7 @@ export const runArtifact = acorOperation({
     await store.read(run);
     const { end } = await summariseLog(store, run);
     const artifact = find((end?.artifacts ?? []) as MeasuredArtifact[], name, run);
-    const read = readArtifact(artifact, from, bytes);
+    const read = await store.blobs.read(run, artifact, { from, bytes });
     const text = textOf(read, from + read.length >= artifact.size);
     const { path, media_type, size, sha256 } = artifact;
     const length = text?.length ?? read.length;

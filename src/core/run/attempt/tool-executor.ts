@@ -57,7 +57,7 @@ class ToolExecutor implements RunExecutor {
         extraCodes: attempt.message?.type === 'error' ? await this.#projectErrorCodes() : {},
       });
       return {
-        ...this.#withOutputs(outcome, attempt),
+        ...(await this.#withOutputs(outcome, attempt)),
         wasStopped: !hasEndedItself(attempt.ending),
         exit: attempt.exit,
         survivors: attempt.survivors,
@@ -95,10 +95,10 @@ class ToolExecutor implements RunExecutor {
   }
 
   /** A completed attempt counts only when its artifacts exist as the tool says, and its outputs are in place. */
-  #withOutputs(
+  async #withOutputs(
     outcome: Outcome,
     attempt: ObservedAttempt,
-  ): { outcome: Outcome; artifacts: MeasuredArtifact[] } {
+  ): Promise<{ outcome: Outcome; artifacts: MeasuredArtifact[] }> {
     if (outcome.state !== 'completed') return { outcome, artifacts: [] };
     const { workspace } = this.#plan;
     if (attempt.message === undefined && this.#plan.tool.adapter !== 'plain') {
@@ -116,6 +116,9 @@ class ToolExecutor implements RunExecutor {
       }
       const artifacts = collectArtifacts(this.#plan, workspace, attempt.message, outputs, attempt.files);
       placeOutputs(outputs);
+      const { store } = this.#services;
+      for (const artifact of artifacts)
+        if (artifact.kind === 'file') await store.blobs.keep(this.#plan.runId, artifact);
       for (const artifact of artifacts) this.#writer.log.append({ type: 'artifact', ...artifact });
       this.#plan.secrets?.warnOfArtifacts(this.#writer, artifacts);
       return { outcome, artifacts };

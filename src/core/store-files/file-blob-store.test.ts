@@ -3,10 +3,17 @@ import { mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { blobStoreContract } from '../../../test/contracts/blob-store.ts';
 import { type MeasuredArtifact, measureArtifact } from './artifacts.ts';
-import { readArtifact } from './read-artifact.ts';
+import { FileBlobStore } from './file-blob-store.ts';
 
-describe('the reading of an artifact', () => {
+const blobs = new FileBlobStore();
+const read = (blob: MeasuredArtifact, from: number, bytes: number) =>
+  blobs.read('r-1', blob, { from, bytes });
+
+blobStoreContract('files', () => new FileBlobStore());
+
+describe('the blob store of files', () => {
   let folder: string;
   let path: string;
   let artifact: MeasuredArtifact;
@@ -19,7 +26,7 @@ describe('the reading of an artifact', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('gives any part of it, also across the borders of what is read at once', () => {
+  it('reads any part of an artifact, also across the chunks in which it reads', async () => {
     for (const [from, count] of [
       [0, 10],
       [262_140, 10],
@@ -27,10 +34,10 @@ describe('the reading of an artifact', () => {
       [599_999, 10],
       [600_000, 10],
     ] as const)
-      assert.deepEqual(readArtifact(artifact, from, count), bytes.subarray(from, from + count));
+      assert.deepEqual(await read(artifact, from, count), bytes.subarray(from, from + count));
   });
 
-  it('gives nothing of what has come into its place', () => {
+  it('reads nothing of a file that has taken the place of the artifact', async () => {
     const secret = join(folder, 'secret');
     for (const put of [
       () => writeFileSync(path, Buffer.concat([bytes, Buffer.from('x')])),
@@ -41,11 +48,11 @@ describe('the reading of an artifact', () => {
       renameSync(path, kept);
       writeFileSync(secret, 'not for you');
       put();
-      assert.throws(() => readArtifact(artifact, 0, 10), { code: 'E_STORAGE' });
+      await assert.rejects(read(artifact, 0, 10), { code: 'E_STORAGE' });
       rmSync(path);
-      assert.throws(() => readArtifact(artifact, 0, 10), { code: 'E_INPUT_NOT_FOUND' });
+      await assert.rejects(read(artifact, 0, 10), { code: 'E_INPUT_NOT_FOUND' });
       renameSync(kept, path);
-      assert.equal(readArtifact(artifact, 0, 10).length, 10);
+      assert.equal((await read(artifact, 0, 10)).length, 10);
     }
   });
 });
