@@ -19,7 +19,9 @@ export const runRecord = z.object({
   /** The displayed name: `line_count`, `workflow:nightly`. */
   tool: z.string(),
   tool_version: z.string().nullable(),
-  /** The arguments that the tool got; values of secret inputs are masked. */
+  /** SHA-256 of the tool's manifest and entry, or of the workflow file, as they were at the start; null for a pipe. */
+  tool_digest: z.string().nullable().default(null),
+  /** The arguments that the tool got, with its outputs by their targets; values of secret inputs are masked. */
   args: z.array(z.string()),
   /** The arguments that the caller passed; null when they contain a secret. */
   given_args: z.array(z.string()).nullable(),
@@ -37,6 +39,13 @@ export const runRecord = z.object({
   signal: z.string().nullable(),
   events: z.int().nullable(),
   duration_s: z.number().nullable(),
+  /** What the last attempt used; null until the run has ended, or when it was not measured. */
+  usage: z
+    .object({ cpu_s: z.number().nullable(), max_rss_bytes: z.int().nullable() })
+    .nullable()
+    .default(null),
+  /** What the run cost in US dollars, as its result reports it in `metrics.cost_usd`; null when it is unknown. */
+  cost_usd: z.number().nullable().default(null),
   trace_id: z.string(),
   span_id: z.string(),
   idempotent: z.boolean(),
@@ -57,6 +66,8 @@ export const runRecord = z.object({
     .default(null),
   /** Whether the run has asked a question. Absent in records of earlier builds. */
   has_questions: z.boolean().optional(),
+  /** The outputs that were staged, as `<input>/<file name>`. */
+  staged: z.array(z.string()).default([]),
   /** The workflow or pipe run that this run is a part of. Absent in records of earlier builds. */
   parent: z.object({ run_id: z.string(), task_id: z.string() }).nullable().default(null),
 });

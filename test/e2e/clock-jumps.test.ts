@@ -45,6 +45,8 @@ describe('a clock that jumps', () => {
     for await (const event of run) {
       events.push(event);
       if (event.type !== 'heartbeat') continue;
+      // On a busy machine this reader is behind: the next jump waits for an event that was stored after the last one.
+      if (Math.abs(RealDate.parse(event.ts) - MovedDate.now()) > HOUR_MS / 2) continue;
       const jumpMs = jumpsMs.shift();
       if (jumpMs === undefined) project.write('go', '');
       else MovedDate.byMs = jumpMs;

@@ -125,6 +125,7 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
     usage: UNKNOWN_USAGE,
     artifacts: outcome.state === 'completed' ? await recordedArtifacts(store, record.run_id) : [],
     survivors: remainsOf(record.run_id).map((pid) => ({ pid, command: commandOf(record, pid) })),
+    result: null,
     next: stepsAfter({ ...record, ...outcome, late: true }),
     attempt: record.attempt,
     late: true,

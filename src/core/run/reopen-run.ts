@@ -6,7 +6,6 @@ import { identify } from '../../util/process-table.ts';
 import type { Rerun, RerunMode } from '../ports/run-launcher.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { removeCancelFile } from './attempt/cancel-file.ts';
-import { stagedBefore } from './attempt/outputs.ts';
 import { endedRecord } from './follow-to-end.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { prepareRun } from './prepare-run.ts';
@@ -34,7 +33,7 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
     again: reopening,
   } = await prepareRun(services, {
     ...request,
-    ...(replays !== null && { replays: { runId: replays, outputs: stagedBefore(record) } }),
+    ...(replays !== null && { replays: { runId: replays, outputs: record.staged } }),
   });
   if (!plan.idempotent && wasStoppedMidway(record) && !again.force) throw outcomeUnknown(record);
   // Another process may have reopened the run meanwhile.

@@ -284,6 +284,7 @@ class RandomRun {
 }
 
 const FACTS = {
+  result: null,
   rc: 0,
   signal: null,
   duration_s: 0,
@@ -300,6 +301,10 @@ function newRun(runId: string): NewRun {
     kind: 'tool',
     tool: 'a_tool',
     tool_version: null,
+    tool_digest: null,
+    usage: null,
+    cost_usd: null,
+    staged: [],
     args: [],
     given_args: [],
     cwd: '/',

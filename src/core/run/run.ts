@@ -4,7 +4,7 @@ import { Questions } from './answers/questions.ts';
 import { removeCancelFile } from './attempt/cancel-file.ts';
 import { after } from './attempt/guards/guard.ts';
 import { failureOf, type Outcome, stopped } from './outcome.ts';
-import type { RunPlan } from './plan/run-plan.ts';
+import { type RunPlan, recordedArgs } from './plan/run-plan.ts';
 import { backoffMs, nextStep } from './retry.ts';
 import { type AttemptOutcome, notStarted, type RunExecutor } from './run-executor.ts';
 import { RunSlot } from './run-slot.ts';
@@ -131,12 +131,12 @@ export class Run {
   }
 
   async #announce(): Promise<void> {
-    const { kind, name, shownArgs, limits, isolation, approval } = this.#plan;
+    const { kind, name, limits, isolation, approval } = this.#plan;
     this.#writer.log.append({
       type: 'runner_start',
       tool: name,
       kind,
-      args: shownArgs,
+      args: recordedArgs(this.#plan),
       attempt: this.#firstAttempt,
       timeout_s: limits.timeoutS,
       trace_id: this.#plan.traceId,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { resumeRun } from '../../protocol/next-steps.ts';
 import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
@@ -6,7 +7,7 @@ import { identify } from '../../util/process-table.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import type { KeyedCall, NewRun, RunStore } from '../ports/run-store.ts';
 import type { KnownRun } from './known-run.ts';
-import type { RunPlan } from './plan/run-plan.ts';
+import { type RunPlan, recordedArgs } from './plan/run-plan.ts';
 import { prepareRun } from './prepare-run.ts';
 import { Run } from './run.ts';
 import type { RunRequest } from './run-request.ts';
@@ -83,7 +84,8 @@ function newRunRecord(plan: RunPlan): NewRun {
     kind: plan.kind,
     tool: plan.name,
     tool_version: plan.version,
-    args: plan.shownArgs,
+    tool_digest: plan.digest,
+    args: recordedArgs(plan),
     given_args: plan.givenArgs,
     cwd: plan.cwd,
     state: 'queued',
@@ -98,6 +100,9 @@ function newRunRecord(plan: RunPlan): NewRun {
     signal: null,
     events: null,
     duration_s: null,
+    usage: null,
+    cost_usd: null,
+    staged: plan.staged.map(({ input, staged }) => `${input}/${basename(staged)}`),
     trace_id: plan.traceId,
     span_id: plan.spanId,
     idempotent: plan.idempotent,

@@ -16,6 +16,8 @@ type Reported = Pick<RunnerEnd, 'rc' | 'signal' | 'duration_s' | 'usage' | 'atte
   artifacts: readonly MeasuredArtifact[];
   survivors: readonly Survivor[];
   next: readonly NextStep[];
+  /** The tool's own result, if it has one. */
+  result: Readonly<Record<string, unknown>> | null;
 };
 
 /**
@@ -30,7 +32,7 @@ export async function writeEnding(
   from?: RunState,
 ): Promise<number> {
   const { state, code, message } = outcome;
-  const { rc, signal, duration_s, attempt } = reported;
+  const { rc, signal, duration_s, usage, attempt } = reported;
   if (from !== state) await withReserveRetry(writer, () => writeOutcome(writer, outcome, from));
   await withReserveRetry(writer, () => writeEnd(writer, outcome, reported));
   // Not retried: after a sync that failed, the next one succeeds although the disk has lost data.
@@ -44,12 +46,20 @@ export async function writeEnding(
     rc,
     signal,
     duration_s,
+    usage: { cpu_s: usage.cpu_s, max_rss_bytes: usage.max_rss_bytes },
+    cost_usd: costIn(reported.result),
     events,
     attempt,
     ended_at: new Date().toISOString(),
   };
   await withReserveRetry(writer, () => writer.update(ended, { durable: true }));
   return events;
+}
+
+/** What a tool or an agent reports that its work has cost (`metrics.cost_usd` of its result). */
+function costIn(result: Reported['result']): number | null {
+  const metrics = result?.metrics as Readonly<Record<string, unknown>> | undefined;
+  return typeof metrics?.cost_usd === 'number' ? metrics.cost_usd : null;
 }
 
 async function withReserveRetry(writer: RunWriter, step: () => void | Promise<void>): Promise<void> {

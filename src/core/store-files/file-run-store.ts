@@ -118,9 +118,9 @@ export class FileRunStore implements RunStore {
     }
     try {
       const record: RunRecord = JSON.parse(text);
-      // Earlier builds recorded the kind only as a prefix of the name.
+      // Earlier builds recorded the kind as a prefix of the name, and no staged outputs.
       if (record.run_id === runId && typeof record.state === 'string')
-        return { ...record, kind: record.kind ?? kindOfName(record.tool) };
+        return { ...record, kind: record.kind ?? kindOfName(record.tool), staged: record.staged ?? [] };
       throw new TypeError('it is not the record of this run');
     } catch (error) {
       throw new AcorError('E_STORAGE', `the record of run ${runId} is not readable: ${metadata}`, {

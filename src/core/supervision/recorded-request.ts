@@ -1,4 +1,3 @@
-import { stagedBefore } from '../../core/run/attempt/outputs.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { showRun } from '../../protocol/next-steps.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
@@ -50,7 +49,7 @@ export async function recordedRequest(
     cwd: record.cwd,
     env,
     timeoutS: record.timeout_s,
-    replays: { runId: record.run_id, outputs: stagedBefore(record) },
+    replays: { runId: record.run_id, outputs: record.staged },
     answers: await recordedAnswers(store, record.run_id),
     ...(record.reads && { reads: record.reads }),
   };

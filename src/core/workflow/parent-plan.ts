@@ -24,7 +24,7 @@ const NOT_CONFINED = { backend: 'none', tier: 0, enforced: [], not_enforced: [] 
 export function planParent(
   services: RunnerServices,
   request: RunRequest,
-  of: Pick<RunPlan, 'name' | 'version' | 'answers'> & { givenArgs: string[]; timeoutS: number },
+  of: Pick<RunPlan, 'name' | 'version' | 'digest' | 'answers'> & { givenArgs: string[]; timeoutS: number },
 ): ParentPlan {
   const { environment, budget } = services.config.config;
   const limits = {
@@ -39,7 +39,9 @@ export function planParent(
     ...fromRequest(services, request),
     name: of.name,
     version: of.version,
+    digest: of.digest,
     shownArgs: of.givenArgs,
+    staged: [],
     givenArgs: of.givenArgs,
     isolation: NOT_CONFINED,
     approval: null,

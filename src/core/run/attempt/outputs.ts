@@ -1,12 +1,10 @@
 import { cpSync, existsSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import type { RunRecord } from '../../../protocol/run-record.ts';
 import { errorCode, errorMessage } from '../../../util/error-code.ts';
 import { newSpanId } from '../../../util/ids.ts';
 import { shellCommand } from '../../../util/shell-quote.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
-import { Workspaces } from '../workspace.ts';
 
 /** Makes the folders in which a tool writes its staged outputs. */
 export function prepareStaging(staged: readonly StagedOutput[]): void {
@@ -42,19 +40,6 @@ export function placeOutputs(all: readonly StagedOutput[]): void {
       );
     }
   }
-}
-
-/** The outputs for which a run was given staged paths, as `<input>/<name>`: nothing stood at their targets then. */
-export function stagedBefore({ run_id, args }: RunRecord): string[] {
-  // The project may have been moved since: only the end of the path is sure.
-  const { dir, staging } = new Workspaces('/').of(run_id);
-  const mark = `/${run_id}${staging.slice(dir.length)}/`;
-  return args.flatMap((arg) => {
-    const at = arg.indexOf(mark);
-    if (at === -1) return [];
-    const place = arg.slice(at + mark.length);
-    return `${place.slice(0, place.indexOf('/'))}/${basename(place)}`;
-  });
 }
 
 /** A run that has failed leaves no output. False when it cannot be taken back. */

@@ -1,3 +1,5 @@
+import { digestOf } from '../../guard/tool-digest.ts';
+import type { ToolEntry } from '../../registry/registry.ts';
 import { sdkPaths } from '../../registry/sdk-paths.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RunnerServices } from '../services.ts';
@@ -36,6 +38,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     ...limits,
     name: tool.name,
     version: tool.manifestPath === null ? null : tool.manifest.version,
+    digest: digestIfReadable(tool),
     sandboxed,
     isolation: sandboxed.isolation,
     idempotent: tool.manifest.idempotent || tool.manifest.effects === 'reads',
@@ -50,4 +53,13 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     isRead: request.isRead ?? false,
   };
   return services.plugins === undefined ? plan : services.plugins.beforeRun(plan);
+}
+
+/** Null for a tool whose program may be run but not read. */
+function digestIfReadable(tool: ToolEntry): string | null {
+  try {
+    return digestOf(tool).digest;
+  } catch {
+    return null;
+  }
 }

@@ -9,6 +9,7 @@ import type {
   RunGroup,
   RunParent,
 } from '../../ports/run-launcher.ts';
+import type { StagedOutput } from '../../registry/arguments.ts';
 import type { AnswerHandler } from '../answers/questions.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
 import type { RunWorkspace } from '../workspace.ts';
@@ -60,8 +61,12 @@ export interface RunPlan {
   name: string;
   /** Null for what has no version. */
   version: string | null;
+  /** SHA-256 of what defines the run: a tool's manifest and entry, a workflow's file; null for a pipe. */
+  digest: string | null;
   /** The arguments as they are shown: values of secret inputs are masked. */
   shownArgs: string[];
+  /** Outputs that the tool writes to its workspace first. */
+  staged: StagedOutput[];
   /** The arguments as the caller gave them, to be given again; null when a secret is among them. */
   givenArgs: string[] | null;
   isolation: Isolation;
@@ -96,4 +101,11 @@ export interface RunPlan {
   /** The caller's span, when it names one. */
   parentSpanId: string | null;
   group: RunGroup | null;
+}
+
+/** The arguments for the log and the record, which other machines read: with outputs by their targets instead of their place in the workspace. */
+export function recordedArgs({ shownArgs, staged }: Pick<RunPlan, 'shownArgs' | 'staged'>): string[] {
+  return shownArgs.map((arg) =>
+    staged.reduce((shown, output) => shown.replaceAll(output.staged, output.target), arg),
+  );
 }

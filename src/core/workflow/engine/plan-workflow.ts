@@ -34,6 +34,7 @@ export async function planWorkflow(services: RunnerServices, request: RunRequest
   const plan = planParent(services, request, {
     name,
     version,
+    digest: workflow.digest,
     givenArgs: [file, ...args],
     timeoutS: request.timeoutS ?? workflow.timeoutS ?? services.config.config.environment.timeout_s,
     answers: preparedAnswers(services.config, request, name),

@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
 import { filedAnswer } from '../../run/answers/answer-files.ts';
-import { stagedBefore } from '../../run/attempt/outputs.ts';
 import { summaryOf } from '../../run/run-summary.ts';
 import type { Expression, Reference, Scope, StepScope } from '../expression/expression.ts';
 import type { Engine } from './engine.ts';
@@ -127,7 +126,7 @@ async function artifactsOf({ history, services }: Engine, taskId: string): Promi
   const record = await services.store.read(childRunId);
   const { artifacts } = await summaryOf(services, childRunId, record);
   const named: Record<string, string> = {};
-  const inputs = stagedBefore(record).map((staged) => staged.split('/', 2) as [string, string]);
+  const inputs = record.staged.map((staged) => staged.split('/', 2) as [string, string]);
   for (const { path } of artifacts) {
     const name = basename(path);
     named[name] = path;

@@ -37,6 +37,7 @@ export async function planPipe(services: RunnerServices, request: RunRequest): P
   const plan = planParent(services, request, {
     name: runName('pipe', stages.map(({ tool }) => tool).join('|')),
     version: null,
+    digest: null,
     givenArgs: request.args,
     timeoutS: request.timeoutS ?? longestS,
     answers: [...(request.answers ?? [])],

@@ -63,7 +63,7 @@ describe('imports of the old helper', () => {
       ['from protocol import *\n', /imports everything/],
       ['from protocol import emit_log\n', /does not define 'emit_log'/],
       ['import protocol\nprotocol._emit({})\n', /has no '_emit'/],
-      ['import _lib.protocol\n_lib.protocol.emit_start("x")\n', /long name/],
+      ['import _lib.protocol\n_lib.protocol.emit_start("x")\n', /full name/],
     ] as const) {
       const { text, lines, kept } = moved(source);
       assert.deepEqual([text, lines], [source, []]);
