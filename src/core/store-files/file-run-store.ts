@@ -150,8 +150,8 @@ export class FileRunStore implements RunStore {
     return followEvents(this.layout(runId).events, options);
   }
 
-  async *tail(runId: string): AsyncGenerator<ReadEvent> {
-    yield* tailOf(this.layout(runId).events);
+  async *tail(runId: string, types?: readonly string[]): AsyncGenerator<ReadEvent> {
+    yield* tailOf(this.layout(runId).events, types);
   }
 
   async questionEvents(runId: string): Promise<ReadEvent[]> {

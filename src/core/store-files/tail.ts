@@ -1,18 +1,17 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { ReadEvent } from '../ports/run-store.ts';
+import { eventsOfTypes } from './marked-lines.ts';
 import { storageError } from './storage-error.ts';
 
-const TAIL_BYTES = 1 << 21;
+/** The last events of most logs are found in the first of these; more is read only when the reader asks for more. */
+const REACHES_BYTES = [1 << 16, 1 << 21];
 const LF = 10;
 
-/** The events of the last part of a log, the newest first. A torn last line is left out. */
-export function* tailOf(path: string): Generator<ReadEvent> {
-  const lines = lastBytes(path, TAIL_BYTES);
-  for (let end = lines.length - 1; end > 0; ) {
-    const start = end === 0 ? 0 : lines.lastIndexOf(LF, end - 1) + 1;
-    yield JSON.parse(lines.toString('utf8', start, end));
-    end = start - 1;
-  }
+/** The events of the last part of a log, the newest first; only those of `types` when these are given. A torn last line is left out. */
+export function* tailOf(path: string, types?: readonly string[]): Generator<ReadEvent> {
+  const wanted = types && new Set(types);
+  for (const lines of lastParts(path))
+    yield* wanted === undefined ? newestFirst(lines) : eventsOfTypes(lines, wanted, 'newest');
 }
 
 /** The whole lines among the last bytes of a log. */
@@ -20,10 +19,7 @@ export function lastBytes(path: string, maxBytes: number): Buffer {
   const fd = openLog(path);
   try {
     const { size } = fstatSync(fd);
-    const bytes = Buffer.alloc(Math.min(size, maxBytes));
-    const count = readSync(fd, bytes, 0, bytes.length, size - bytes.length);
-    const from = bytes.length < size ? bytes.indexOf(LF) + 1 : 0;
-    return bytes.subarray(from, Math.max(from, bytes.lastIndexOf(LF, count - 1) + 1));
+    return wholeLinesIn(fd, Math.max(0, size - maxBytes), size).lines;
   } finally {
     closeSync(fd);
   }
@@ -34,5 +30,41 @@ export function openLog(path: string): number {
     return openSync(path, 'r');
   } catch (error) {
     throw storageError(error, 'read the event log', path);
+  }
+}
+
+/** Parts of whole lines, the last one first, as far back as the tail of a log reaches. */
+function* lastParts(path: string): Generator<Buffer> {
+  const fd = openLog(path);
+  try {
+    const { size } = fstatSync(fd);
+    let end = size;
+    for (const reach of REACHES_BYTES) {
+      if (end === 0) return;
+      const { lines, from } = wholeLinesIn(fd, Math.max(0, size - reach), end);
+      if (lines.length > 0) {
+        yield lines;
+        end = from;
+      }
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The whole lines between two offsets, and where they begin. What is before the first line end belongs to a line that began earlier. */
+function wholeLinesIn(fd: number, from: number, to: number): { lines: Buffer; from: number } {
+  const bytes = Buffer.allocUnsafe(to - from);
+  const count = readSync(fd, bytes, 0, bytes.length, from);
+  const read = bytes.subarray(0, count);
+  const start = from === 0 ? 0 : read.indexOf(LF) + 1;
+  return { lines: read.subarray(start, Math.max(start, read.lastIndexOf(LF) + 1)), from: from + start };
+}
+
+function* newestFirst(lines: Buffer): Generator<ReadEvent> {
+  for (let end = lines.length - 1; end > 0; ) {
+    const start = lines.lastIndexOf(LF, end - 1) + 1;
+    yield JSON.parse(lines.toString('utf8', start, end));
+    end = start - 1;
   }
 }
