@@ -259,7 +259,13 @@ class FakeRuns implements RunSource {
   async read(runId: string) {
     this.reads++;
     const run = this.#runs.get(runId);
-    return run && { run, text: [run.run_id, run.tool, run.code, run.message].join('\n') };
+    return (
+      run && {
+        run,
+        mayHaveAsked: this.asked.has(runId),
+        text: [run.run_id, run.tool, run.code, run.message].join('\n'),
+      }
+    );
   }
 
   async questions(runId: string): Promise<IndexedQuestion[]> {
