@@ -12,11 +12,12 @@ const CHUNK_BYTES = 1 << 18;
 export class LogBytes implements Disposable {
   readonly size: number;
   readonly #fd: number;
-  readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  readonly #chunk: Buffer;
 
   private constructor(fd: number) {
     this.#fd = fd;
     this.size = fstatSync(fd).size;
+    this.#chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, this.size));
   }
 
   /** Undefined when there is no such file. */
@@ -79,7 +80,7 @@ export class LogBytes implements Disposable {
   /** Each chunk is only valid until the next one is read. */
   *#chunks(from: number, to: number): Generator<Buffer> {
     for (let at = from; at < to; ) {
-      const count = readSync(this.#fd, this.#chunk, 0, Math.min(CHUNK_BYTES, to - at), at);
+      const count = readSync(this.#fd, this.#chunk, 0, Math.min(this.#chunk.length, to - at), at);
       if (count === 0) return;
       yield this.#chunk.subarray(0, count);
       at += count;

@@ -8,11 +8,22 @@ import { LogBytes } from './log-bytes.ts';
 import { readLedger } from './read-ledger.ts';
 import type { VerifyProblem } from './verify-problem.ts';
 
-/** Checks the chain of the ledger, that every run in it is still there and is the one that was entered, and that no run which has ended is missing. */
-export function verifyLedger(store: FileRunStore): VerifyProblem[] {
-  // Listed before the ledger is read: a run is entered there before its record says that it has ended.
+/** The ledger, and the runs that had ended before it was read: a run is entered there before its record says that it has ended. */
+export interface WholeLedger {
+  ended: readonly string[];
+  chain: LedgerChain;
+}
+
+export function readWholeLedger(store: FileRunStore): WholeLedger {
   const ended = store.listNow().filter((runId) => hasEnded(store, runId));
-  const chain = readLedger(new Ledger(store.root));
+  return { ended, chain: readLedger(new Ledger(store.root)) };
+}
+
+/** Checks the chain of the ledger, that every run in it is still there and is the one that was entered, and that no run which has ended is missing. */
+export function verifyLedger(
+  store: FileRunStore,
+  { ended, chain }: WholeLedger = readWholeLedger(store),
+): VerifyProblem[] {
   const problems = [...chain.problems];
   const missing = new Set(ended.filter((runId) => !chain.runs.has(runId)));
   for (const runId of chain.runs.keys()) {

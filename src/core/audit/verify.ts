@@ -12,7 +12,7 @@ import { Ledger } from '../store-files/ledger.ts';
 import type { EnteredRun, LedgerChain } from './ledger-chain.ts';
 import { LogBytes } from './log-bytes.ts';
 import { readLedger } from './read-ledger.ts';
-import { enteredOf, ledgerOf, verifyRunInLedger } from './verify-ledger.ts';
+import { enteredOf, ledgerOf, readWholeLedger, verifyLedger, verifyRunInLedger } from './verify-ledger.ts';
 import { type CheckedLog, checkEntry, checkLog, type EndLine } from './verify-log.ts';
 import { noteOn } from './verify-note.ts';
 import type { PlaceProblem, VerifyProblem } from './verify-problem.ts';
@@ -33,13 +33,16 @@ export interface VerifiedRun {
 }
 
 /** Verifies one run, and what the ledger has of it: the cost does not grow with the number of runs. */
-export function verifyOne(store: FileRunStore, runId: string): { run: VerifiedRun; ledger: VerifyProblem[] } {
+export function verifyOne(
+  store: FileRunStore,
+  runId: string,
+): { runs: VerifiedRun[]; ledger: VerifyProblem[] } {
   let chain: LedgerChain | undefined;
   const run = verifyRun(store, runId, (timesMs) => {
     chain = ledgerOf(store, runId, timesMs);
     return enteredOf(chain, runId);
   });
-  return { run, ledger: verifyRunInLedger(store, runId, chain) };
+  return { runs: [run], ledger: verifyRunInLedger(store, runId, chain) };
 }
 
 /** Recomputes the seals, the order and the artifacts of a run (contract §6), and holds them to what was recorded. */
@@ -82,9 +85,19 @@ export function verifyRun(
   };
 }
 
+/** Verifies all runs and the ledger, which is read once. */
+export function verifyStore(store: FileRunStore): { runs: VerifiedRun[]; ledger: VerifyProblem[] } {
+  const whole = readWholeLedger(store);
+  // First what compares logs with the ledger as they are now: a run may be resumed meanwhile.
+  const ledger = verifyLedger(store, whole);
+  return { runs: verifyAll(store, whole.chain), ledger };
+}
+
 /** Checks every run that is not live; a run that cannot be read is a problem like any other. */
-export function verifyAll(store: FileRunStore): VerifiedRun[] {
-  const { runs } = readLedger(new Ledger(store.root));
+export function verifyAll(
+  store: FileRunStore,
+  { runs }: LedgerChain = readLedger(new Ledger(store.root)),
+): VerifiedRun[] {
   return store.listNow().flatMap((runId) => {
     try {
       return isLive(store, runId) && !isFinal(store.readNow(runId).state)

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { verifyAll, verifyOne } from '../../core/audit/verify.ts';
-import { verifyLedger } from '../../core/audit/verify-ledger.ts';
+import { verifyOne, verifyStore } from '../../core/audit/verify.ts';
 import { livenessOf } from '../../core/run/liveness.ts';
 import { RECOVER_LOST_RUNS } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
@@ -50,9 +49,7 @@ export const runVerify = acorOperation({
   moreExamples: ['acor verify'],
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    const one = input.run === undefined ? undefined : verifyOne(store, input.run);
-    const runs = one === undefined ? verifyAll(store) : [one.run];
-    const ledger = one === undefined ? verifyLedger(store) : one.ledger;
+    const { runs, ledger } = input.run === undefined ? verifyStore(store) : verifyOne(store, input.run);
     const ok = ledger.length === 0 && runs.every((run) => run.ok);
     const data = { ok, runs, ledger };
     if (ok) {
