@@ -141,6 +141,7 @@ export function runIndexContract(
       runs.change(asking, { state: 'completed' });
       assert.deepEqual([await ids(false), await ids(true)], [[answered, asking], []]);
       assert.equal(runs.asked.has(quiet), false);
+      assert.equal(runs.questionReads.has(quiet), false, 'the record says that it has asked nothing');
       index.close();
     });
 
@@ -177,6 +178,7 @@ export function runIndexContract(
 class FakeRuns implements RunSource {
   readonly asked = new Map<string, IndexedQuestion[]>();
   reads = 0;
+  readonly questionReads = new Set<string>();
   readonly #runs = new Map<string, IndexedRun>();
   #ledger: string[] = [];
   #generation = 0;
@@ -269,6 +271,7 @@ class FakeRuns implements RunSource {
   }
 
   async questions(runId: string): Promise<IndexedQuestion[]> {
+    this.questionReads.add(runId);
     return this.asked.get(runId) ?? [];
   }
 }
