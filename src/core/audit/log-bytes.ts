@@ -77,10 +77,11 @@ export class LogBytes implements Disposable {
     closeSync(this.#fd);
   }
 
-  /** Each chunk is only valid until the next one is read. */
+  /** Each chunk is only valid until the next one is read. The offsets of a seal that was changed may be no whole numbers. */
   *#chunks(from: number, to: number): Generator<Buffer> {
-    for (let at = from; at < to; ) {
-      const count = readSync(this.#fd, this.#chunk, 0, Math.min(this.#chunk.length, to - at), at);
+    const end = Math.trunc(to);
+    for (let at = Math.trunc(from); at < end; ) {
+      const count = readSync(this.#fd, this.#chunk, 0, Math.min(this.#chunk.length, end - at), at);
       if (count === 0) return;
       yield this.#chunk.subarray(0, count);
       at += count;

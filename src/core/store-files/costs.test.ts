@@ -78,6 +78,8 @@ describe('in a long log', needsCounters, () => {
     for (const { text } of log.lines()) longest = Math.max(longest, text.buffer.byteLength);
     assert.ok(longest < bytes / 5, `${longest} of ${bytes} bytes`);
     assert.equal(log.endOfLines(LAST_SEQ), bytes);
+    const changed = { bytes, sha256: '', marks: [[1.5, ''] as [number, string]] };
+    assert.deepEqual(log.brokenMark(bytes, changed), { from: 0, to: 1.5 });
     assert.equal(log.sha256(), sha256(readFileSync(store.layout(runId).events)));
     assert.equal(verifyRun(store, runId).ok, true);
   });
