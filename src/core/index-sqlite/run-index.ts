@@ -94,8 +94,11 @@ export class SqliteRunIndex implements RunIndex {
       limit,
       offset,
     );
-    const count = () => this.#sqlite.all(`SELECT count(*) AS count FROM ${from}`, ...values)[0]!.count;
-    return { rows, total: limit === ALL && offset === 0 ? rows.length : Number(count()) };
+    // A page that is not full is the last one.
+    const isLast = limit === ALL || rows.length < limit;
+    if (isLast && (offset === 0 || rows.length > 0)) return { rows, total: offset + rows.length };
+    const [counted] = this.#sqlite.all(`SELECT count(*) AS count FROM ${from}`, ...values);
+    return { rows, total: Number(counted!.count) };
   }
 
   #details(runId: SqlValue): SqlRow[] {

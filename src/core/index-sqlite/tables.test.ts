@@ -31,10 +31,17 @@ describe('the tables of the index', () => {
     }
   });
 
+  it('serve a tool with a state from an index as well', async () => {
+    assert.match(
+      await planOf({ tool: 'copy', state: 'failed' }),
+      /^SEARCH runs USING COVERING INDEX runs_by_tool_and_state \(tool=\? AND state=\?\)$/,
+    );
+  });
+
   it('serve several filters by one pass in the order of the answer, and look no run up for each match', async () => {
     for (const query of [
       { tool: 'copy', kind: 'tool' },
-      { tool: 'copy', state: 'failed' },
+      { tool: 'copy', state: 'failed', kind: 'tool' },
       { tool: 'copy', sinceMs: 5 },
       { untilMs: 5 },
       { caller: 'claude', kind: 'tool', sinceMs: 1 },

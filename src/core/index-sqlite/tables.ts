@@ -18,6 +18,7 @@ CREATE TABLE runs (
 ) WITHOUT ROWID;
 CREATE INDEX runs_by_state ON runs (state);
 CREATE INDEX runs_by_tool ON runs (tool);
+CREATE INDEX runs_by_tool_and_state ON runs (tool, state);
 CREATE INDEX runs_by_kind ON runs (kind);
 CREATE INDEX runs_by_caller ON runs (caller) WHERE caller IS NOT NULL;
 CREATE INDEX runs_by_parent ON runs (parent) WHERE parent IS NOT NULL;
@@ -82,11 +83,13 @@ export function searchOf(query: RunQuery): { from: string; values: SqlValue[] } 
     ['text GLOB ?', query.text === undefined ? undefined : globOf(query.text)],
   ];
   const wanted = facets.filter(([, value]) => value !== undefined);
-  // An index serves one facet alone, and a parent, which has few children. For all else, `+` makes SQLite scan the narrow table: to look up
-  // one run costs as much as to scan twelve.
-  const isAlone = wanted.length === 1 && others.every(([, value]) => value === undefined);
+  // An index serves one facet alone, a tool with a state, and a parent, which has few children. For all else, `+` makes SQLite scan the
+  // narrow table: to look up one run costs as much as to scan twelve.
+  const names = wanted.map(([column]) => column).join();
+  const hasIndex =
+    (wanted.length === 1 || names === 'tool,state') && others.every(([, value]) => value === undefined);
   const conditions = wanted.map(([column]) =>
-    isAlone || column === 'parent' ? `${column} = ?` : `+${column} = ?`,
+    hasIndex || column === 'parent' ? `${column} = ?` : `+${column} = ?`,
   );
   const given = others.filter(([, value]) => value !== undefined);
   const isOfRuns = wanted.length > 0 || query.sinceMs !== undefined || query.untilMs !== undefined;
