@@ -12,6 +12,18 @@ const RUNS = { short: [10, 1_000, 10_000], long: [10, 1_000, 10_000, 100_000] };
 const EVENTS = { short: [10, 10_000, 100_000], long: [10, 10_000, 100_000, 1_000_000] };
 const ROUNDS = 9;
 const WARM_UPS = 2;
+/** One of each filter; it matches all runs, half of them, or none. */
+const FILTERS: Record<string, string[]> = {
+  '--state …': ['--state', 'failed'],
+  '--tool …': ['--tool', 'hello'],
+  '--kind …': ['--kind', 'tool'],
+  '--caller …': ['--caller', 'nobody'],
+  '--parent …': ['--parent', 'r-0123456789abcdef'],
+  '--tool … --state …': ['--tool', 'hello', '--state', 'failed'],
+  '--created-after …': ['--created-after', '2020-01-01'],
+  '--created-before …': ['--created-before', '2020-01-01'],
+  '--text …': ['--text', 'no such text'],
+};
 /** A call of a command costs the same in a store of any size, within what a busy machine adds. */
 const FLAT = 1.5;
 const TALKER = 'talker';
@@ -43,10 +55,16 @@ async function byRuns(context: BenchContext): Promise<Row[]> {
     'acor run': () => ['run', 'hello', '--no-stream'],
     'acor show': ({ run }) => ['show', run],
     'acor verify RUN': ({ run }) => ['verify', run],
+    'acor logs RUN --since 2': ({ run }) => ['logs', run, '--since', '2'],
     'acor runs --limit 10': () => ['runs', '--limit', '10'],
-    'acor runs --state failed --limit 10': () => ['runs', '--state', 'failed', '--limit', '10'],
-    'acor runs --text … --limit 10': () => ['runs', '--text', 'no such text', '--limit', '10'],
+    ...Object.fromEntries(
+      Object.entries(FILTERS).map(([name, args]) => [
+        `acor runs ${name} --limit 10`,
+        () => ['runs', ...args, '--limit', '10'],
+      ]),
+    ),
     'acor decisions RUN': ({ run }) => ['decisions', run],
+    'acor decisions': () => ['decisions'],
     'acor decisions --open': () => ['decisions', '--open'],
   };
   const rows: Row[] = [];
@@ -67,12 +85,18 @@ async function byEvents(context: BenchContext): Promise<Row[]> {
   for (const size of sizes) places.set(size, await talkerOf(size, context));
   try {
     const rows: Row[] = [];
-    for (const command of ['show', 'decisions']) {
+    const commands: Record<string, (place: Place, events: number) => string[]> = {
+      'acor show RUN': ({ run }) => ['show', run],
+      'acor decisions RUN': ({ run }) => ['decisions', run],
+      'acor logs RUN --since END': ({ run }, events) => ['logs', run, '--since', String(events - 5)],
+      'acor runs': () => ['runs'],
+    };
+    for (const [name, argsOf] of Object.entries(commands)) {
       const contestants = [...places].map(([size, place]) => [
         String(size),
-        async () => timeOf(commandOf([command, place.run], place.project, context)),
+        async () => timeOf(commandOf(argsOf(place, size), place.project, context)),
       ]);
-      rows.push(...(await slopes(`acor ${command} RUN`, 'events', Object.fromEntries(contestants))));
+      rows.push(...(await slopes(name, 'events', Object.fromEntries(contestants))));
     }
     const answers = [...places].map(([size, place]) => [String(size), () => timeOfAnswer(place, context)]);
     rows.push(...(await slopes('acor answer', 'events', Object.fromEntries(answers))));

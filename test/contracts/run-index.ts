@@ -141,6 +141,7 @@ export function runIndexContract(
       runs.change(asking, { state: 'completed' });
       assert.deepEqual([await ids(false), await ids(true)], [[answered, asking], []]);
       assert.equal(runs.asked.has(quiet), false);
+      assert.equal(runs.questionReads.has(quiet), false, 'the record says that it has asked nothing');
       index.close();
     });
 
@@ -177,6 +178,7 @@ export function runIndexContract(
 class FakeRuns implements RunSource {
   readonly asked = new Map<string, IndexedQuestion[]>();
   reads = 0;
+  readonly questionReads = new Set<string>();
   readonly #runs = new Map<string, IndexedRun>();
   #ledger: string[] = [];
   #generation = 0;
@@ -259,10 +261,17 @@ class FakeRuns implements RunSource {
   async read(runId: string) {
     this.reads++;
     const run = this.#runs.get(runId);
-    return run && { run, text: [run.run_id, run.tool, run.code, run.message].join('\n') };
+    return (
+      run && {
+        run,
+        mayHaveAsked: this.asked.has(runId),
+        text: [run.run_id, run.tool, run.code, run.message].join('\n'),
+      }
+    );
   }
 
   async questions(runId: string): Promise<IndexedQuestion[]> {
+    this.questionReads.add(runId);
     return this.asked.get(runId) ?? [];
   }
 }

@@ -205,6 +205,12 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       const last: unknown[] = [];
       for await (const { msg } of open().tail(run.run_id)) last.push(msg);
       assert.deepEqual(last, ['three', 'two', 'one']);
+      writer.log.append({ type: 'progress', msg: 'four' });
+      writer.log.append({ type: 'log', msg: 'says "progress"' });
+      writer.log.flush();
+      const typed: unknown[] = [];
+      for await (const { msg } of open().tail(run.run_id, ['progress', 'result'])) typed.push(msg);
+      assert.deepEqual(typed, ['four']);
       writer.close();
     });
 

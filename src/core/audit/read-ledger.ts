@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { fstatSync, readFileSync, readSync } from 'node:fs';
 import type { Ledger } from '../store-files/ledger.ts';
 import { beginOf, hashAtEndOf, linesOf, linesOfOpen, type SealedFile } from '../store-files/ledger-files.ts';
 import { LedgerChain } from './ledger-chain.ts';
@@ -7,10 +7,10 @@ import { LedgerChain } from './ledger-chain.ts';
 const BEFORE_MS = 1_000;
 const AFTER_MS = 2_000;
 
-/** Which sealed files are read: those to which lines were added at these times, or those in which a run is named. */
-export type LedgerPart = { timesMs: readonly number[] } | { runId: string };
+/** Which files are read: those to which lines were added at these times, those that name a run, or those for which both hold. */
+export type LedgerPart = { timesMs?: readonly number[]; runId?: string };
 
-/** Reads and checks a ledger, line by line: all of it, or the open segment and a part of the sealed files. */
+/** Reads and checks a ledger, line by line: all of it, or the files of a part; the open segment also where no sealed file is of the part. */
 export function readLedger(ledger: Ledger, part?: LedgerPart): LedgerChain {
   return ledger.read((sealed, open) => {
     const chain = new LedgerChain();
@@ -21,6 +21,13 @@ export function readLedger(ledger: Ledger, part?: LedgerPart): LedgerChain {
       if (file.isCompacted) chain.readCompacted(file);
       else chain.readSegment(file.path, linesOf(file.path));
     });
+    if (
+      open !== undefined &&
+      wanted.size > 0 &&
+      part?.runId !== undefined &&
+      !names(readOpen(open), part.runId)
+    )
+      return chain;
     continueAfter(sealed.at(-1));
     chain.readSegment(ledger.path, open === undefined ? [] : linesOfOpen(open));
     if (part === undefined) chain.checkSummaries();
@@ -32,10 +39,18 @@ export function readLedger(ledger: Ledger, part?: LedgerPart): LedgerChain {
   });
 }
 
-function filesOf(part: LedgerPart, sealed: readonly SealedFile[]): Set<SealedFile> {
-  if ('timesMs' in part) return filesAt(part.timesMs, sealed);
-  const name = `"${part.runId}"`;
-  return new Set(sealed.filter(({ path }) => readFileSync(path).includes(name)));
+function filesOf({ timesMs, runId }: LedgerPart, sealed: readonly SealedFile[]): Set<SealedFile> {
+  const files = timesMs === undefined ? sealed : [...filesAt(timesMs, sealed)];
+  return new Set(runId === undefined ? files : files.filter(({ path }) => names(readFileSync(path), runId)));
+}
+
+function names(bytes: Buffer, runId: string): boolean {
+  return bytes.includes(`"${runId}"`);
+}
+
+function readOpen(fd: number): Buffer {
+  const bytes = Buffer.allocUnsafe(fstatSync(fd).size);
+  return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
 }
 
 /** Files begin later and later unless the clock was set back; then a file may be missed. */

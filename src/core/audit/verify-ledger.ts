@@ -1,23 +1,29 @@
-import { readFileSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { isFinal } from '../../protocol/run-state.ts';
-import { errorCode } from '../../util/error-code.ts';
-import { parseObject } from '../../util/parse-object.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
 import { Ledger } from '../store-files/ledger.ts';
-import { sha256 } from '../store-files/ledger-line.ts';
-import { storageError } from '../store-files/storage-error.ts';
+import { tailOf } from '../store-files/tail.ts';
 import type { EnteredRun, LedgerChain, LedgerProblem } from './ledger-chain.ts';
+import { LogBytes } from './log-bytes.ts';
 import { readLedger } from './read-ledger.ts';
 import type { VerifyProblem } from './verify-problem.ts';
 
-const END_MARK = '"type":"runner_end"';
+/** The ledger, and the runs that had ended before it was read: a run is entered there before its record says that it has ended. */
+export interface WholeLedger {
+  ended: readonly string[];
+  chain: LedgerChain;
+}
+
+export function readWholeLedger(store: FileRunStore): WholeLedger {
+  const ended = store.listNow().filter((runId) => hasEnded(store, runId));
+  return { ended, chain: readLedger(new Ledger(store.root)) };
+}
 
 /** Checks the chain of the ledger, that every run in it is still there and is the one that was entered, and that no run which has ended is missing. */
-export function verifyLedger(store: FileRunStore): VerifyProblem[] {
-  // Listed before the ledger is read: a run is entered there before its record says that it has ended.
-  const ended = store.listNow().filter((runId) => hasEnded(store, runId));
-  const chain = readLedger(new Ledger(store.root));
+export function verifyLedger(
+  store: FileRunStore,
+  { ended, chain }: WholeLedger = readWholeLedger(store),
+): VerifyProblem[] {
   const problems = [...chain.problems];
   const missing = new Set(ended.filter((runId) => !chain.runs.has(runId)));
   for (const runId of chain.runs.keys()) {
@@ -28,14 +34,12 @@ export function verifyLedger(store: FileRunStore): VerifyProblem[] {
   return [...problems, ...[...missing].map((runId) => missingFrom(chain, runId))].map(inLedger);
 }
 
-/** Checks what the ledger has of one run, and the chain where it has it: the cost does not grow with the number of runs. */
-export function verifyRunInLedger(store: FileRunStore, runId: string): VerifyProblem[] {
+/** Checks what the ledger has of one run, and the chain where it has it. `known` is a part of the ledger that was read already. */
+export function verifyRunInLedger(store: FileRunStore, runId: string, known?: LedgerChain): VerifyProblem[] {
   const isEnded = hasEnded(store, runId);
-  const log = readLogOf(store, runId);
-  const ledger = new Ledger(store.root);
-  const near = problemsOf(readLedger(ledger, { timesMs: log === undefined ? [] : [lastEndOf(log)] }));
-  // The end of a lost run is entered when it is recovered, and the clock may have been set.
-  return (near.length === 0 ? near : problemsOf(readLedger(ledger, { runId }))).map(inLedger);
+  const near = problemsOf(known ?? ledgerOf(store, runId, timesOfEnds(store, runId)));
+  // The clock may have been set between an end and its line.
+  return (near.length === 0 ? near : problemsOf(readLedger(new Ledger(store.root), { runId }))).map(inLedger);
 
   function problemsOf(chain: LedgerChain): LedgerProblem[] {
     const found = chain.runs.has(runId) ? checkRun(store, runId, chain) : isEnded ? 'missing' : undefined;
@@ -44,11 +48,15 @@ export function verifyRunInLedger(store: FileRunStore, runId: string): VerifyPro
   }
 }
 
-/** The ends of a run that the ledger has, of which some were entered at these times. */
-export function entriesOf(store: FileRunStore, runId: string, timesMs: readonly number[]): EnteredRun[] {
+/** The part of the ledger that names a run whose ends were written at these times; where that has fewer ends, the whole is searched. */
+export function ledgerOf(store: FileRunStore, runId: string, timesMs: readonly number[]): LedgerChain {
   const ledger = new Ledger(store.root);
-  const near = readLedger(ledger, { timesMs }).runs.get(runId) ?? [];
-  return near.length >= timesMs.length ? near : (readLedger(ledger, { runId }).runs.get(runId) ?? []);
+  const near = readLedger(ledger, { runId, timesMs });
+  return enteredOf(near, runId).length >= timesMs.length ? near : readLedger(ledger, { runId });
+}
+
+export function enteredOf(chain: LedgerChain, runId: string): readonly EnteredRun[] {
+  return chain.runs.get(runId) ?? [];
 }
 
 function checkRun(
@@ -58,16 +66,16 @@ function checkRun(
 ): LedgerProblem | 'missing' | undefined {
   const { path, line, ...entry } = chain.runs.get(runId)!.at(-1)!;
   const found = (problem: string) => ({ run_id: runId, path, problem, line });
-  const log = readLogOf(store, runId);
+  using log = logOf(store, runId);
   if (log === undefined) {
     if (chain.cleaned.has(runId)) return undefined;
     return found('the run is in the ledger, but not in the store any more');
   }
-  const entered = firstLines(log, entry.events);
-  const isAsEntered = sha256(entered) === entry.sha256;
+  const end = log.endOfLines(entry.events) ?? log.size;
+  const isAsEntered = log.sha256(end) === entry.sha256;
   // A run that was resumed is entered again when it ends; until then its log is longer than what was entered.
-  if (isAsEntered && (entered.length === log.length || !hasEnded(store, runId))) return undefined;
-  if (isAsEntered && endsWithAnEnd(log)) return 'missing';
+  if (isAsEntered && (end === log.size || !hasEnded(store, runId))) return undefined;
+  if (isAsEntered && endsWithAnEnd(store, runId)) return 'missing';
   return found('the event log is not the one that was entered when the run ended');
 }
 
@@ -80,18 +88,19 @@ function inLedger(problem: LedgerProblem): VerifyProblem {
   return { where: 'ledger', ...problem };
 }
 
-function endsWithAnEnd(log: Buffer): boolean {
-  const from = log.lastIndexOf(10, log.length - 2) + 1;
-  return parseObject(log.toString('utf8', from))?.type === 'runner_end';
+function endsWithAnEnd(store: FileRunStore, runId: string): boolean {
+  for (const { type } of tailOf(store.layout(runId).events)) return type === 'runner_end';
+  return false;
 }
 
-/** When the last end in a log was written, in milliseconds since 1970. */
-function lastEndOf(log: Buffer): number {
-  const at = log.lastIndexOf(END_MARK);
-  if (at === -1) return Number.NaN;
-  const end = log.indexOf(10, at);
-  const event = parseObject(log.toString('utf8', log.lastIndexOf(10, at) + 1, end === -1 ? log.length : end));
-  return Date.parse(String(event?.ts));
+/** When the last end in a log was written, in milliseconds since 1970; empty when a log has none, or was changed. */
+function timesOfEnds(store: FileRunStore, runId: string): number[] {
+  try {
+    for (const { ts } of tailOf(store.layout(runId).events, ['runner_end'])) return [Date.parse(String(ts))];
+    return [];
+  } catch {
+    return [];
+  }
 }
 
 /** False also for a run whose record cannot be read, which is reported elsewhere. */
@@ -104,21 +113,12 @@ function hasEnded(store: FileRunStore, runId: string): boolean {
   }
 }
 
-function firstLines(bytes: Buffer, count: number): Buffer {
-  let end = 0;
-  for (let left = count; left > 0; left--) {
-    const newline = bytes.indexOf(10, end);
-    if (newline === -1) return bytes;
-    end = newline + 1;
-  }
-  return bytes.subarray(0, end);
-}
-
-function readLogOf(store: FileRunStore, runId: string): Buffer | undefined {
+/** Undefined also for what cannot be a run id. */
+function logOf(store: FileRunStore, runId: string): LogBytes | undefined {
   try {
-    return readFileSync(store.layout(runId).events);
+    return LogBytes.open(store.layout(runId).events);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT' || error instanceof AcorError) return undefined;
-    throw storageError(error, 'read the event log', runId);
+    if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return undefined;
+    throw error;
   }
 }

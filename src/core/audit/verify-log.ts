@@ -1,8 +1,7 @@
 import type { RunnerEnd, Seal } from '../../protocol/v1/runner-events.ts';
 import { parseObject } from '../../util/parse-object.ts';
-import { sha256 } from '../store-files/ledger-line.ts';
-import { firstBrokenMark } from '../store-files/seal.ts';
 import type { EnteredRun } from './ledger-chain.ts';
+import type { LogBytes } from './log-bytes.ts';
 import type { PlaceProblem } from './verify-problem.ts';
 
 /** A line of the log: its number, and the bytes that it takes with its end. */
@@ -27,10 +26,8 @@ export interface CheckedLog {
   problems: PlaceProblem[];
 }
 
-const LF = 10;
-
 /** Checks the order of the events and every seal. A log that nobody has ended may end in the middle of a line. */
-export function checkLog(bytes: Buffer, options: { mayBeTorn: boolean }): CheckedLog {
+export function checkLog(bytes: LogBytes, options: { mayBeTorn: boolean }): CheckedLog {
   const log = readLines(bytes, options.mayBeTorn);
   for (const end of log.ends) {
     const problem = checkSeal(bytes, end);
@@ -45,7 +42,7 @@ export function checkLog(bytes: Buffer, options: { mayBeTorn: boolean }): Checke
 }
 
 /** Holds a log whose seals are whole to what the ledger has of it, which vouches for the last event as well. */
-export function checkEntry(bytes: Buffer, { ends, events }: CheckedLog, entry: EnteredRun): PlaceProblem[] {
+export function checkEntry(bytes: LogBytes, { ends, events }: CheckedLog, entry: EnteredRun): PlaceProblem[] {
   const end = ends.find(({ number }) => number === entry.events);
   if (end === undefined) {
     return [
@@ -53,16 +50,16 @@ export function checkEntry(bytes: Buffer, { ends, events }: CheckedLog, entry: E
         problem: `the ledger has an end of this run at event ${entry.events}, and the log has none there`,
         line: Math.min(entry.events, events + 1),
         from: 0,
-        to: bytes.length,
+        to: bytes.size,
       },
     ];
   }
-  if (sha256(bytes.subarray(0, end.to)) === entry.sha256) return [];
+  if (bytes.sha256(end.to) === entry.sha256) return [];
   const problem = 'the event that ends the run is not the one that was entered in the ledger';
   return [{ problem, line: end.number, from: end.from, to: end.to }];
 }
 
-function readLines(bytes: Buffer, mayBeTorn: boolean): CheckedLog {
+function readLines(bytes: LogBytes, mayBeTorn: boolean): CheckedLog {
   const log: CheckedLog = {
     events: 0,
     last: undefined,
@@ -72,19 +69,17 @@ function readLines(bytes: Buffer, mayBeTorn: boolean): CheckedLog {
     problems: [],
   };
   let expected = 1;
-  for (let from = 0; from < bytes.length; ) {
-    const newline = bytes.indexOf(LF, from);
-    const line = { number: log.events + 1, from, to: newline === -1 ? bytes.length : newline + 1 };
-    const report = (problem: string) =>
-      log.problems.push({ problem, line: line.number, from: line.from, to: line.to });
-    if (newline === -1) {
-      if (mayBeTorn) log.tornBytes = bytes.length - from;
+  for (const { text, from, to, hasEnd } of bytes.lines()) {
+    const line = { number: log.events + 1, from, to };
+    const report = (problem: string) => log.problems.push({ problem, line: line.number, from, to });
+    if (!hasEnd) {
+      if (mayBeTorn) log.tornBytes = to - from;
       else report('the last line has no end: it was cut short');
       break;
     }
     log.events = line.number;
     log.last = line;
-    const event = parseObject(bytes.toString('utf8', from, newline));
+    const event = parseObject(text.toString('utf8'));
     if (event === undefined) report('the line is not a JSON object');
     else if (event.seq !== expected) {
       report(`seq is ${String(event.seq)} where ${expected} belongs`);
@@ -92,24 +87,22 @@ function readLines(bytes: Buffer, mayBeTorn: boolean): CheckedLog {
     }
     if (event?.type === 'runner_end') log.ends.push({ ...line, event });
     expected++;
-    from = line.to;
   }
   return log;
 }
 
-function checkSeal(bytes: Buffer, end: EndLine): PlaceProblem | undefined {
+function checkSeal(bytes: LogBytes, end: EndLine): PlaceProblem | undefined {
   const place = { line: end.number, from: end.from, to: end.to };
   const seal = sealOf(end.event);
   if (seal === undefined)
     return { problem: 'the event that ends the run has no seal: the runner did not write it', ...place };
-  const sealed = bytes.subarray(0, end.from);
-  const broken = firstBrokenMark(sealed, seal);
+  const broken = bytes.brokenMark(end.from, seal);
   if (broken === undefined) return undefined;
-  if (sealed.length === seal.bytes && sha256(sealed) === seal.sha256)
+  if (end.from === seal.bytes && bytes.sha256(end.from) === seal.sha256)
     return { problem: 'the seal in the event that ends the run was changed', ...place };
   // In the last part it cannot be told whether the bytes differ or the hash that they are held to.
   const to = broken.to > broken.from && broken.to !== seal.bytes ? broken.to : Math.max(seal.bytes, end.to);
-  const line = lineAt(bytes, broken.from);
+  const line = bytes.lineAt(broken.from);
   const problem = `the first byte that differs lies in bytes ${broken.from} to ${to - 1}, from line ${line} on`;
   return { problem, line, from: broken.from, to };
 }
@@ -120,10 +113,4 @@ function sealOf(event: Readonly<Record<string, unknown>>): Seal | undefined {
   const isWhole =
     typeof seal?.bytes === 'number' && typeof seal.sha256 === 'string' && Array.isArray(seal.marks);
   return isWhole && seal.marks.every((mark) => Array.isArray(mark)) ? seal : undefined;
-}
-
-function lineAt(bytes: Buffer, offset: number): number {
-  let line = 1;
-  for (let at = bytes.indexOf(LF); at !== -1 && at < offset; at = bytes.indexOf(LF, at + 1)) line++;
-  return line;
 }

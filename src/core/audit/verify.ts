@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
@@ -9,10 +9,10 @@ import { measureArtifact } from '../store-files/artifacts.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
 import type { RunLayout } from '../store-files/layout.ts';
 import { Ledger } from '../store-files/ledger.ts';
-import { storageError } from '../store-files/storage-error.ts';
-import type { EnteredRun } from './ledger-chain.ts';
+import type { EnteredRun, LedgerChain } from './ledger-chain.ts';
+import { LogBytes } from './log-bytes.ts';
 import { readLedger } from './read-ledger.ts';
-import { entriesOf } from './verify-ledger.ts';
+import { enteredOf, ledgerOf, readWholeLedger, verifyLedger, verifyRunInLedger } from './verify-ledger.ts';
 import { type CheckedLog, checkEntry, checkLog, type EndLine } from './verify-log.ts';
 import { noteOn } from './verify-note.ts';
 import type { PlaceProblem, VerifyProblem } from './verify-problem.ts';
@@ -32,18 +32,35 @@ export interface VerifiedRun {
   problems: VerifyProblem[];
 }
 
+/** Verifies one run, and what the ledger has of it: the cost does not grow with the number of runs. */
+export function verifyOne(
+  store: FileRunStore,
+  runId: string,
+): { runs: VerifiedRun[]; ledger: VerifyProblem[] } {
+  let chain: LedgerChain | undefined;
+  const run = verifyRun(store, runId, (timesMs) => {
+    chain = ledgerOf(store, runId, timesMs);
+    return enteredOf(chain, runId);
+  });
+  return { runs: [run], ledger: verifyRunInLedger(store, runId, chain) };
+}
+
 /** Recomputes the seals, the order and the artifacts of a run (contract §6), and holds them to what was recorded. */
-export function verifyRun(store: FileRunStore, runId: string, entries?: readonly EnteredRun[]): VerifiedRun {
+export function verifyRun(
+  store: FileRunStore,
+  runId: string,
+  entries: (timesMs: readonly number[]) => readonly EnteredRun[] = (timesMs) =>
+    enteredOf(ledgerOf(store, runId, timesMs), runId),
+): VerifiedRun {
   const { events: path } = store.layout(runId);
   const record = store.readNow(runId);
-  const bytes = readLog(path);
+  using bytes = LogBytes.open(path);
   if (bytes === undefined) return unreadable(runId, 'events', path, 'the event log is gone');
   const log = checkLog(bytes, { mayBeTorn: !isFinal(record.state) });
   const found = [...log.problems, ...endProblems(record, log, bytes)];
   // The last seal covers all but the event that it stands in; the ledger covers that one.
   if (found.length === 0) {
-    const entered = entries ?? entriesOf(store, runId, log.ends.map(timeOf));
-    found.push(...entered.flatMap((entry) => checkEntry(bytes, log, entry)));
+    found.push(...entries(log.ends.map(timeOf)).flatMap((entry) => checkEntry(bytes, log, entry)));
   }
   const problems: VerifyProblem[] = found.map((problem) => ({
     run_id: runId,
@@ -68,14 +85,24 @@ export function verifyRun(store: FileRunStore, runId: string, entries?: readonly
   };
 }
 
+/** Verifies all runs and the ledger, which is read once. */
+export function verifyStore(store: FileRunStore): { runs: VerifiedRun[]; ledger: VerifyProblem[] } {
+  const whole = readWholeLedger(store);
+  // First what compares logs with the ledger as they are now: a run may be resumed meanwhile.
+  const ledger = verifyLedger(store, whole);
+  return { runs: verifyAll(store, whole.chain), ledger };
+}
+
 /** Checks every run that is not live; a run that cannot be read is a problem like any other. */
-export function verifyAll(store: FileRunStore): VerifiedRun[] {
-  const { runs } = readLedger(new Ledger(store.root));
+export function verifyAll(
+  store: FileRunStore,
+  { runs }: LedgerChain = readLedger(new Ledger(store.root)),
+): VerifiedRun[] {
   return store.listNow().flatMap((runId) => {
     try {
       return isLive(store, runId) && !isFinal(store.readNow(runId).state)
         ? []
-        : [verifyRun(store, runId, runs.get(runId) ?? [])];
+        : [verifyRun(store, runId, () => runs.get(runId) ?? [])];
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
       if (neverBegan(store.layout(runId))) return [];
@@ -97,14 +124,14 @@ function isSealed({ ends, events }: CheckedLog): boolean {
   return events > 0 && ends.at(-1)?.number === events;
 }
 
-function endProblems({ state }: RunRecord, log: CheckedLog, bytes: Uint8Array): PlaceProblem[] {
+function endProblems({ state }: RunRecord, log: CheckedLog, bytes: LogBytes): PlaceProblem[] {
   if (!isFinal(state) || isSealed(log)) return [];
   return [
     {
       problem: 'the run has ended, but its end is not the last thing in its log',
       line: log.events,
       from: log.last?.from ?? 0,
-      to: bytes.length,
+      to: bytes.size,
     },
   ];
 }
@@ -173,15 +200,6 @@ function namesIn(folder: string): string[] {
     return readdirSync(folder);
   } catch {
     return [];
-  }
-}
-
-function readLog(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw storageError(error, 'read the event log', path);
   }
 }
 

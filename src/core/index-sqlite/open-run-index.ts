@@ -89,7 +89,7 @@ function isWritable(folder: string): boolean {
 }
 
 /** Opens a database and creates it if it does not exist; `:memory:` is private to this process. Throws when the runtime has no SQLite. */
-async function openSqlite(path: string): Promise<Sqlite> {
+export async function openSqlite(path: string): Promise<Sqlite> {
   return process.versions.bun === undefined
     ? (await import('./sqlite-node.ts')).openInNode(path)
     : (await import('./sqlite-bun.ts')).openInBun(path);

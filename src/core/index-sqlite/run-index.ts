@@ -9,8 +9,8 @@ import type {
   RunSource,
 } from '../ports/run-index.ts';
 import { type IndexChanges, readChanges } from '../store-memory/index-changes.ts';
-import type { Sqlite, SqlRow } from './sqlite.ts';
-import { putRun, runOf, TABLES, TABLES_VERSION, whereOf } from './tables.ts';
+import type { Sqlite, SqlRow, SqlValue } from './sqlite.ts';
+import { putRun, removeAllRuns, removeRun, runOf, searchOf, TABLES, TABLES_VERSION } from './tables.ts';
 
 const ALL = -1;
 
@@ -38,7 +38,7 @@ export class SqliteRunIndex implements RunIndex {
         if (gone.length === 0) return { runs: rows.map(runOf), total };
         // Their folders were removed by hand.
         this.#inTransaction(() => {
-          for (const { run_id } of gone) this.#sqlite.run('DELETE FROM runs WHERE run_id = ?', run_id!);
+          for (const { run_id } of gone) removeRun(this.#sqlite, String(run_id));
         });
       }
     });
@@ -59,7 +59,7 @@ export class SqliteRunIndex implements RunIndex {
       );
       if (isOpen) return found;
       await this.#readQuestions();
-      const ended = this.#sqlite.all("SELECT * FROM runs WHERE questions <> '[]' AND is_unended = 0");
+      const ended = this.#sqlite.all("SELECT * FROM details WHERE questions <> '[]'");
       const all = [...found, ...ended.map((row) => ({ run: runOf(row), questions: questionsOf(row) }))];
       return all.sort((a, b) => (a.run.run_id < b.run.run_id ? -1 : 1));
     });
@@ -68,8 +68,8 @@ export class SqliteRunIndex implements RunIndex {
   counts(): Promise<RunCount[]> {
     return this.#upToDate(
       async () =>
-        this.#sqlite.all(`SELECT substr(ended_at, 1, 10) AS day, tool, state, count(*) AS runs, total(duration_s) AS duration_s
-          FROM runs WHERE ended_at IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`) as unknown as RunCount[],
+        this.#sqlite.all(`SELECT end_day AS day, tool, state, count(*) AS runs, total(duration_s) AS duration_s
+          FROM runs WHERE end_day IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`) as unknown as RunCount[],
     );
   }
 
@@ -78,26 +78,31 @@ export class SqliteRunIndex implements RunIndex {
   }
 
   #find(query: RunQuery): { rows: SqlRow[]; total: number } {
-    const { where, values } = whereOf(query);
-    const order = `ORDER BY run_id ${query.order === 'oldest' ? 'ASC' : 'DESC'}`;
+    const { from, values } = searchOf(query);
     const [limit, offset] = [query.limit ?? ALL, query.offset ?? 0];
+    const order = query.order === 'oldest' ? 'ASC' : 'DESC';
+    const ids = `SELECT run_id FROM ${from} ORDER BY run_id ${order}`;
     if (query.text !== undefined) {
       // No index serves these: one pass finds and counts them.
-      const ids = this.#sqlite.all(`SELECT run_id FROM runs ${where} ${order}`, ...values);
-      const page = ids.slice(offset, query.limit === undefined ? undefined : offset + query.limit);
-      const rows = page.flatMap(({ run_id }) =>
-        this.#sqlite.all('SELECT * FROM runs WHERE run_id = ?', run_id!),
-      );
-      return { rows, total: ids.length };
+      const found = this.#sqlite.all(ids, ...values);
+      const page = found.slice(offset, query.limit === undefined ? undefined : offset + query.limit);
+      return { rows: page.flatMap(({ run_id }) => this.#details(run_id!)), total: found.length };
     }
     const rows = this.#sqlite.all(
-      `SELECT * FROM runs ${where} ${order} LIMIT ? OFFSET ?`,
+      `SELECT * FROM details WHERE run_id IN (${ids} LIMIT ? OFFSET ?) ORDER BY run_id ${order}`,
       ...values,
       limit,
       offset,
     );
-    const count = () => this.#sqlite.all(`SELECT count(*) AS count FROM runs ${where}`, ...values)[0]!.count;
-    return { rows, total: limit === ALL && offset === 0 ? rows.length : Number(count()) };
+    // A page that is not full is the last one.
+    const isLast = limit === ALL || rows.length < limit;
+    if (isLast && (offset === 0 || rows.length > 0)) return { rows, total: offset + rows.length };
+    const [counted] = this.#sqlite.all(`SELECT count(*) AS count FROM ${from}`, ...values);
+    return { rows, total: Number(counted!.count) };
+  }
+
+  #details(runId: SqlValue): SqlRow[] {
+    return this.#sqlite.all('SELECT * FROM details WHERE run_id = ?', runId);
   }
 
   /** One at a time in this process; a database that turns out to be damaged is made again, once. */
@@ -135,9 +140,9 @@ export class SqliteRunIndex implements RunIndex {
   #write({ isWhole, changed, removed, position }: IndexChanges, before: string | undefined): boolean {
     return this.#inTransaction(() => {
       if (this.#position() !== before) return false;
-      if (isWhole) this.#sqlite.exec('DELETE FROM runs');
+      if (isWhole) removeAllRuns(this.#sqlite);
       for (const run of changed) putRun(this.#sqlite, run);
-      for (const runId of removed) this.#sqlite.run('DELETE FROM runs WHERE run_id = ?', runId);
+      for (const runId of removed) removeRun(this.#sqlite, runId);
       this.#sqlite.exec('DELETE FROM position');
       this.#sqlite.run('INSERT INTO position VALUES (?)', position);
       return true;
@@ -146,7 +151,9 @@ export class SqliteRunIndex implements RunIndex {
 
   /** Reads the questions of ended runs that were never asked for. */
   async #readQuestions(): Promise<void> {
-    const unread = this.#sqlite.all('SELECT run_id FROM runs WHERE questions IS NULL AND is_unended = 0');
+    const unread = this.#sqlite.all(
+      'SELECT run_id FROM details JOIN runs USING (run_id) WHERE questions IS NULL AND is_unended = 0',
+    );
     const read: [string, string][] = [];
     for (const { run_id } of unread)
       read.push([String(run_id), JSON.stringify(await this.#source.questions(String(run_id)))]);
@@ -154,7 +161,7 @@ export class SqliteRunIndex implements RunIndex {
     this.#inTransaction(() => {
       for (const [runId, questions] of read)
         this.#sqlite.run(
-          'UPDATE runs SET questions = ? WHERE run_id = ? AND is_unended = 0',
+          'UPDATE details SET questions = ? WHERE run_id IN (SELECT run_id FROM runs WHERE run_id = ? AND is_unended = 0)',
           questions,
           runId,
         );
@@ -190,7 +197,9 @@ export class SqliteRunIndex implements RunIndex {
   }
 
   #unendedRows(): SqlRow[] {
-    return this.#sqlite.all('SELECT * FROM runs WHERE is_unended = 1 ORDER BY run_id');
+    return this.#sqlite.all(
+      'SELECT * FROM details WHERE run_id IN (SELECT run_id FROM runs WHERE is_unended = 1) ORDER BY run_id',
+    );
   }
 }
 

@@ -3,90 +3,109 @@ import { isUnended } from '../store-memory/index-changes.ts';
 import type { Sqlite, SqlRow, SqlValue } from './sqlite.ts';
 
 /** A file of another version is made again. */
-export const TABLES_VERSION = 1;
+export const TABLES_VERSION = 2;
 
-/** `position` has one row at most: how far the ledger was read. `questions` is null until they were asked for. */
+/**
+ * `runs` holds what queries filter by, so that a filter which no index serves reads little. What is shown of a run is in `details`, and the
+ * text in which queries look in `texts`. `position` has one row at most: how far the ledger was read. `questions` is null until they were
+ * asked for.
+ */
 export const TABLES = `
 CREATE TABLE position (value TEXT NOT NULL);
 CREATE TABLE runs (
-  run_id TEXT PRIMARY KEY, tool TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, is_unended INTEGER NOT NULL, code TEXT, message TEXT,
-  attempt INTEGER NOT NULL, caller TEXT, parent TEXT, task TEXT, created_at TEXT NOT NULL, created_ms INTEGER NOT NULL, ended_at TEXT,
-  duration_s REAL, text TEXT NOT NULL, questions TEXT
+  run_id TEXT PRIMARY KEY, tool TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, is_unended INTEGER NOT NULL, caller TEXT, parent TEXT,
+  created_ms INTEGER NOT NULL, end_day TEXT, duration_s REAL
 ) WITHOUT ROWID;
 CREATE INDEX runs_by_state ON runs (state);
 CREATE INDEX runs_by_tool ON runs (tool);
+CREATE INDEX runs_by_tool_and_state ON runs (tool, state);
 CREATE INDEX runs_by_kind ON runs (kind);
 CREATE INDEX runs_by_caller ON runs (caller) WHERE caller IS NOT NULL;
 CREATE INDEX runs_by_parent ON runs (parent) WHERE parent IS NOT NULL;
-CREATE INDEX runs_by_time ON runs (created_ms);
 CREATE INDEX runs_unended ON runs (is_unended) WHERE is_unended = 1;
-CREATE INDEX runs_unasked ON runs (run_id) WHERE questions IS NULL;
-CREATE INDEX runs_asking ON runs (run_id) WHERE questions <> '[]';
+CREATE TABLE details (run_id TEXT PRIMARY KEY, run TEXT NOT NULL, questions TEXT) WITHOUT ROWID;
+CREATE INDEX details_unasked ON details (run_id) WHERE questions IS NULL;
+CREATE INDEX details_asking ON details (run_id) WHERE questions <> '[]';
+CREATE TABLE texts (run_id TEXT PRIMARY KEY, text TEXT NOT NULL);
 PRAGMA user_version = ${TABLES_VERSION};
 `;
 
-const PUT = 'INSERT OR REPLACE INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,NULL)';
+const OF_RUNS = ['runs', 'details', 'texts'];
 
 export function putRun(sqlite: Sqlite, source: SourceRun): void {
-  const { run, text } = source;
+  const { run, text, mayHaveAsked } = source;
+  const unended = isUnended(source);
   sqlite.run(
-    PUT,
+    'INSERT OR REPLACE INTO runs VALUES (?,?,?,?,?,?,?,?,?,?)',
     run.run_id,
     run.tool,
     run.kind,
     run.state,
-    isUnended(source) ? 1 : 0,
-    run.code,
-    run.message,
-    run.attempt,
+    unended ? 1 : 0,
     run.caller,
     run.parent?.run_id ?? null,
-    run.parent?.task_id ?? null,
-    run.created_at,
     Date.parse(run.created_at),
-    run.ended_at,
+    run.ended_at?.slice(0, 10) ?? null,
     run.duration_s,
-    text.toLowerCase(),
   );
+  const questions = unended || mayHaveAsked ? null : '[]';
+  sqlite.run('INSERT OR REPLACE INTO details VALUES (?,?,?)', run.run_id, JSON.stringify(run), questions);
+  sqlite.run('INSERT OR REPLACE INTO texts VALUES (?,?)', run.run_id, searchable(text));
+}
+
+export function removeRun(sqlite: Sqlite, runId: string): void {
+  for (const table of OF_RUNS) sqlite.run(`DELETE FROM ${table} WHERE run_id = ?`, runId);
+}
+
+export function removeAllRuns(sqlite: Sqlite): void {
+  for (const table of OF_RUNS) sqlite.exec(`DELETE FROM ${table}`);
 }
 
 export function runOf(row: SqlRow): IndexedRun {
-  const { run_id, tool, kind, state, code, message, attempt, caller, parent, task } = row;
-  const { created_at, ended_at, duration_s } = row;
-  return {
-    ...({
-      run_id,
-      tool,
-      kind,
-      state,
-      code,
-      message,
-      attempt,
-      caller,
-      created_at,
-      ended_at,
-      duration_s,
-    } as Omit<IndexedRun, 'parent'>),
-    parent: parent == null ? null : { run_id: String(parent), task_id: String(task) },
-  };
+  return JSON.parse(String(row.run));
 }
 
-/** The condition of a query, and the values in it. */
-export function whereOf(query: RunQuery): { where: string; values: SqlValue[] } {
-  const conditions: [string, SqlValue | undefined][] = [
-    ['state = ?', query.state],
-    ['tool = ?', query.tool],
-    ['kind = ?', query.kind],
-    ['caller = ?', query.caller],
-    ['parent = ?', query.parent],
+/** Where a query looks: the tables, the condition, and the values in it. */
+export function searchOf(query: RunQuery): { from: string; values: SqlValue[] } {
+  const facets: [string, SqlValue | undefined][] = [
+    ['parent', query.parent],
+    ['caller', query.caller],
+    ['tool', query.tool],
+    ['state', query.state],
+    ['kind', query.kind],
+  ];
+  const others: [string, SqlValue | undefined][] = [
+    ['+created_ms >= ?', query.sinceMs],
+    ['+created_ms < ?', query.untilMs],
     ['run_id >= ?', query.prefix],
     ['run_id < ?', query.prefix === undefined ? undefined : `${query.prefix}\uffff`],
     ['run_id < ?', query.before],
-    ['created_ms >= ?', query.sinceMs],
-    ['created_ms < ?', query.untilMs],
-    ['instr(text, ?) > 0', query.text?.toLowerCase()],
+    ['text GLOB ?', query.text === undefined ? undefined : globOf(query.text)],
   ];
-  const given = conditions.filter((each): each is [string, SqlValue] => each[1] !== undefined);
-  const where = given.map(([condition]) => condition).join(' AND ');
-  return { where: where === '' ? '' : `WHERE ${where}`, values: given.map(([, value]) => value) };
+  const wanted = facets.filter(([, value]) => value !== undefined);
+  // An index serves one facet alone, a tool with a state, and a parent, which has few children. For all else, `+` makes SQLite scan the
+  // narrow table: to look up one run costs as much as to scan twelve.
+  const names = wanted.map(([column]) => column).join();
+  const hasIndex =
+    (wanted.length === 1 || names === 'tool,state') && others.every(([, value]) => value === undefined);
+  const conditions = wanted.map(([column]) =>
+    hasIndex || column === 'parent' ? `${column} = ?` : `+${column} = ?`,
+  );
+  const given = others.filter(([, value]) => value !== undefined);
+  const isOfRuns = wanted.length > 0 || query.sinceMs !== undefined || query.untilMs !== undefined;
+  const tables = query.text === undefined ? 'runs' : isOfRuns ? 'texts JOIN runs USING (run_id)' : 'texts';
+  const where = [...conditions, ...given.map(([condition]) => condition)].join(' AND ');
+  return {
+    from: where === '' ? tables : `${tables} WHERE ${where}`,
+    values: [...wanted, ...given].map(([, value]) => value!),
+  };
+}
+
+/** GLOB takes half the time of instr; it ends at a NUL. */
+function searchable(text: string): string {
+  return text.toLowerCase().replaceAll('\0', ' ');
+}
+
+function globOf(text: string): string {
+  return `*${searchable(text).replaceAll(/[[*?]/g, '[$&]')}*`;
 }

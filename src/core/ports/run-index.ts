@@ -107,4 +107,6 @@ export interface RunSource {
 export interface SourceRun {
   run: IndexedRun;
   text: string;
+  /** False when the run is known to have asked nothing. */
+  mayHaveAsked: boolean;
 }

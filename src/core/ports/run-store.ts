@@ -142,8 +142,11 @@ export interface RunStore {
    * run. Any number of readers may follow; none slows the writer down.
    */
   follow(runId: string, options: FollowOptions): AsyncGenerator<Uint8Array>;
-  /** The last events of a log, the newest first; only so many as a bounded part of the log holds. A torn last line is left out. */
-  tail(runId: string): AsyncGenerator<ReadEvent>;
+  /**
+   * The last events of a log, the newest first; only so many as a bounded part of the log holds. With `types`, only events of these
+   * types: the others are not parsed. A torn last line is left out.
+   */
+  tail(runId: string, types?: readonly string[]): AsyncGenerator<ReadEvent>;
   /** The events of a run that concern its questions, in order; the cost is that of their number, not of the log's length. */
   questionEvents(runId: string): Promise<ReadEvent[]>;
 }

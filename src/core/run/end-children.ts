@@ -1,5 +1,4 @@
 import type { RunStore } from '../ports/run-store.ts';
-import { childrenOf } from './child-runs.ts';
 import { isLive } from './liveness.ts';
 import { recoverRun } from './recover-lost-run.ts';
 import type { RunHost } from './workspace.ts';
@@ -8,7 +7,7 @@ const ROUND_MS = 5;
 
 /**
  * Cancels the live children of a run, and theirs, and waits until they have ended: the children of a workflow outlive a supervisor that
- * was killed.
+ * was killed. They are found among the runs that hold a lease, so that the cost is that of the live runs.
  */
 export async function endChildren(
   host: RunHost,
@@ -16,19 +15,60 @@ export async function endChildren(
   reason: string,
   signal?: AbortSignal,
 ): Promise<void> {
+  // A child that ends may still have started children of its own.
+  for (const ended = new Set<string>(); ; ) {
+    const found = (await leasedChildrenOf(host.store, runId)).filter((id) => !ended.has(id));
+    if (found.length === 0) return;
+    await Promise.all(found.map((id) => endChild(host, id, reason, signal)));
+    for (const id of found) ended.add(id);
+  }
+}
+
+async function endChild(
+  host: RunHost,
+  runId: string,
+  reason: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const { store } = host;
-  const ends = (await childrenOf(store, runId)).map(async ({ run_id }) => {
-    if (await isLive(store, run_id)) {
-      await store.control.requestCancel(run_id, reason);
-      const isAbandoned = async () => !(await isLive(store, run_id));
-      const options = { wait: true, isAbandoned, ...(signal && { signal }) };
-      for await (const _ of store.follow(run_id, options));
-      await untilRecorded(store, run_id, signal);
-    }
-    await recoverRun(host, run_id);
-    await endChildren(host, run_id, reason, signal);
-  });
-  await Promise.all(ends);
+  if (await isLive(store, runId)) {
+    await store.control.requestCancel(runId, reason);
+    const isAbandoned = async () => !(await isLive(store, runId));
+    const options = { wait: true, isAbandoned, ...(signal && { signal }) };
+    for await (const _ of store.follow(runId, options));
+    await untilRecorded(store, runId, signal);
+  }
+  await recoverRun(host, runId);
+}
+
+/** The uppermost runs with a lease below a run: a child may have ended before its own children. */
+async function leasedChildrenOf(store: RunStore, runId: string): Promise<string[]> {
+  const leased = new Set((await store.leases.list()).map((lease) => lease.runId));
+  const found = new Set<string>();
+  for (const id of leased) {
+    const uppermost = await uppermostBelow(store, runId, id, leased);
+    if (uppermost !== undefined) found.add(uppermost);
+  }
+  return [...found];
+}
+
+/** The uppermost leased run on the way from a run up to an ancestor; undefined when that is not its ancestor. */
+async function uppermostBelow(
+  store: RunStore,
+  ancestor: string,
+  from: string,
+  leased: ReadonlySet<string>,
+): Promise<string | undefined> {
+  let uppermost: string | undefined;
+  const seen = new Set<string>();
+  for (let id: string | undefined = from; id !== undefined && !seen.has(id); ) {
+    if (id === ancestor) return uppermost;
+    seen.add(id);
+    if (leased.has(id)) uppermost = id;
+    // A run that is just being made or removed has no record.
+    id = (await store.read(id).catch(() => undefined))?.parent?.run_id;
+  }
+  return undefined;
 }
 
 /** The record of an end is written just after the log. */

@@ -16,28 +16,46 @@ export interface LogSummary {
   lastEvent: ReadEvent | undefined;
 }
 
+/** The events with which an attempt begins: those before it belong to another attempt. */
+const ATTEMPT_STARTS = ['start', 'runner_start'];
+const ENDINGS = ['result', 'error', 'cancelled'];
+
 /** Reads where a run is from the end of its log, however long that is. */
 export async function summariseLog(store: RunStore, runId: string): Promise<LogSummary> {
+  const lastEvent = await lastEventOf(store, runId);
   const summary: LogSummary = {
-    end: undefined,
+    end: lastEvent?.type === 'runner_end' ? lastEvent : undefined,
     ending: undefined,
     failure: undefined,
     denial: undefined,
-    progress: undefined,
-    lastEvent: undefined,
+    progress: await lastProgress(store, runId),
+    lastEvent,
   };
-  for await (const event of store.tail(runId)) {
-    summary.lastEvent ??= event;
-    if (event.type === 'runner_end' && event === summary.lastEvent) summary.end = event;
+  for await (const event of store.tail(runId, [
+    ...ENDINGS,
+    'runner_error',
+    'runner_warning',
+    ...ATTEMPT_STARTS,
+  ])) {
     if (event.type === 'runner_error') summary.failure ??= event;
     if (event.type === 'runner_warning' && Array.isArray(event.denied)) summary.denial ??= event;
-    if (event.type === 'progress') summary.progress ??= event;
-    if (event.type === 'result' || event.type === 'error' || event.type === 'cancelled')
-      summary.ending ??= event;
-    // Everything before the start of this attempt belongs to another attempt.
-    if (event.type === 'start' || event.type === 'runner_start') break;
+    if (ENDINGS.includes(String(event.type))) summary.ending ??= event;
+    if (ATTEMPT_STARTS.includes(String(event.type))) break;
   }
   return summary;
+}
+
+/** The last event of a log; undefined when it is empty. */
+export async function lastEventOf(store: RunStore, runId: string): Promise<ReadEvent | undefined> {
+  for await (const event of store.tail(runId)) return event;
+  return undefined;
+}
+
+/** The last progress event of the newest attempt. */
+export async function lastProgress(store: RunStore, runId: string): Promise<ReadEvent | undefined> {
+  for await (const event of store.tail(runId, ['progress', ...ATTEMPT_STARTS]))
+    return event.type === 'progress' ? event : undefined;
+  return undefined;
 }
 
 /** The state that a log leaves its run in, and the reason it gives; undefined when the change is too far back to be found. */
@@ -56,9 +74,8 @@ export async function lastStateChange(
 /** The artifacts that the last attempt in a log has reported. */
 export async function recordedArtifacts(store: RunStore, runId: string): Promise<MeasuredArtifact[]> {
   const found: MeasuredArtifact[] = [];
-  for await (const event of store.tail(runId)) {
-    if (event.type === 'start' || event.type === 'runner_start') break;
-    if (event.type !== 'artifact') continue;
+  for await (const event of store.tail(runId, ['artifact', ...ATTEMPT_STARTS])) {
+    if (event.type !== 'artifact') break;
     const { v, type, ts, run_id, seq, ...artifact } = event;
     found.unshift(artifact as unknown as MeasuredArtifact);
   }

@@ -2,7 +2,7 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { livenessOf } from './liveness.ts';
-import { summariseLog } from './log-summary.ts';
+import { lastEventOf } from './log-summary.ts';
 
 /** What the end of a run changes in its record. */
 export type EndChange = Pick<
@@ -25,7 +25,8 @@ export async function readRun(store: RunStore, runId: string): Promise<RunRecord
 /** The end of a run in its log, if that is the last event. */
 export async function endInLog(store: RunStore, runId: string): Promise<RunnerEnd | undefined> {
   try {
-    return (await summariseLog(store, runId)).end as RunnerEnd | undefined;
+    const last = await lastEventOf(store, runId);
+    return last?.type === 'runner_end' ? (last as unknown as RunnerEnd) : undefined;
   } catch {
     return undefined;
   }

@@ -164,8 +164,8 @@ export class FileRunStore implements RunStore {
     return extentOf(this.layout(runId).events);
   }
 
-  async *tail(runId: string): AsyncGenerator<ReadEvent> {
-    yield* tailOf(this.layout(runId).events);
+  async *tail(runId: string, types?: readonly string[]): AsyncGenerator<ReadEvent> {
+    yield* tailOf(this.layout(runId).events, types);
   }
 
   async questionEvents(runId: string): Promise<ReadEvent[]> {

@@ -5,6 +5,7 @@ import type { FollowOptions } from '../ports/run-store.ts';
 import { openLog } from './tail.ts';
 
 const CHUNK_BYTES = 1 << 18;
+const PROBE_BYTES = 1 << 16;
 /** inotify tells of new bytes; this is only for file systems where it does not. */
 const POLL_MS = 500;
 const LF = 10;
@@ -77,21 +78,32 @@ export function countLines(lines: Uint8Array): number {
 }
 
 /**
- * Where to start to read the events after `since`, and how many lines are to be skipped from there. Near the end of the log that
- * is found from the last part of it, so that picking up a long run does not read the whole of its log.
+ * Where to start to read the events after `since`, and how many lines are to be skipped from there. It is found by bisection, so that
+ * reading on in a long log does not read what is before.
  */
 function startAfter(fd: number, since: number): { offset: number; toSkip: number } {
-  const fromStart = { offset: 0, toSkip: since };
-  const { size } = fstatSync(fd);
-  const offset = Math.max(0, size - CHUNK_BYTES);
-  if (since === 0 || offset === 0) return fromStart;
-  const chunk = Buffer.alloc(CHUNK_BYTES);
-  const tail = chunk.subarray(0, readSync(fd, chunk, 0, chunk.length, offset));
-  const first = tail.indexOf(LF) + 1;
-  const end = tail.indexOf(LF, first);
-  if (first === 0 || end === -1) return fromStart;
-  const seq = seqOf(tail.subarray(first, end));
-  return seq === undefined || seq > since ? fromStart : { offset: offset + first, toSkip: since - seq + 1 };
+  let start = { offset: 0, toSkip: since };
+  if (since === 0) return start;
+  let end = fstatSync(fd).size;
+  while (end - start.offset > CHUNK_BYTES) {
+    const middle = Math.floor((start.offset + end) / 2);
+    const line = firstLineAfter(fd, middle);
+    if (line === undefined) break;
+    if (line.seq > since) end = middle;
+    else start = { offset: line.offset, toSkip: since - line.seq + 1 };
+  }
+  return start;
+}
+
+/** The first line that begins after an offset; undefined when it is long, or was changed from outside. */
+function firstLineAfter(fd: number, offset: number): { offset: number; seq: number } | undefined {
+  const chunk = Buffer.allocUnsafe(PROBE_BYTES);
+  const read = chunk.subarray(0, readSync(fd, chunk, 0, chunk.length, offset));
+  const first = read.indexOf(LF) + 1;
+  const end = read.indexOf(LF, first);
+  if (first === 0 || end === -1) return undefined;
+  const seq = seqOf(read.subarray(first, end));
+  return seq === undefined ? undefined : { offset: offset + first, seq };
 }
 
 /** Undefined for a line that was changed from outside. */

@@ -96,10 +96,10 @@ export function* linesOf(path: string, from = 0): Generator<FileLine> {
 export function* linesOfOpen(fd: number, from = 0): Generator<FileLine> {
   let rest: Buffer = Buffer.alloc(0);
   for (let at = from; ; ) {
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    const left = fstatSync(fd).size - at - rest.length;
+    const chunk = Buffer.allocUnsafe(Math.max(0, Math.min(CHUNK_BYTES, left)));
     const size = readSync(fd, chunk, 0, chunk.length, at + rest.length);
     if (size === 0) {
-      if (fstatSync(fd).size > at + rest.length) continue;
       if (rest.length > 0) yield { text: rest, from: at, to: at + rest.length, hasEnd: false };
       return;
     }

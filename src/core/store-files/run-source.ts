@@ -67,6 +67,7 @@ function sourceRunOf(record: RunRecord): SourceRun {
       ended_at,
       duration_s,
     },
+    mayHaveAsked: record.has_questions !== false,
     text: [run_id, tool, code, message, ...record.args].join('\n').slice(0, MAX_TEXT_CHARS),
   };
 }

@@ -36,22 +36,24 @@ export class SealBuilder {
 }
 
 /**
- * The first mark that the bytes do not bear out: they differ between the two offsets, or the mark itself was changed. Undefined
- * when the seal holds.
+ * The first mark that the bytes before `size` do not match: they differ between the two offsets, or the mark itself was changed.
+ * Undefined when the seal holds. `read` gives the bytes between two offsets in chunks.
  */
-export function firstBrokenMark(bytes: Uint8Array, seal: Seal): { from: number; to: number } | undefined {
+export function findBrokenMark(
+  size: number,
+  read: (from: number, to: number) => Iterable<Uint8Array>,
+  seal: Seal,
+): { from: number; to: number } | undefined {
   const hash = createHash('sha256');
   let from = 0;
   for (const [offset, digest] of seal.marks) {
-    if (!(offset >= from) || offset > bytes.length) return { from, to: offset };
-    hash.update(bytes.subarray(from, offset));
+    if (!(offset >= from) || offset > size) return { from, to: offset };
+    for (const bytes of read(from, offset)) hash.update(bytes);
     if (prefixDigest(hash) !== digest) return { from, to: offset };
     from = offset;
   }
-  hash.update(bytes.subarray(from));
-  return bytes.length === seal.bytes && hash.digest('hex') === seal.sha256
-    ? undefined
-    : { from, to: seal.bytes };
+  for (const bytes of read(from, size)) hash.update(bytes);
+  return size === seal.bytes && hash.digest('hex') === seal.sha256 ? undefined : { from, to: seal.bytes };
 }
 
 function prefixDigest(hash: Hash): string {

@@ -1,50 +1,41 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { LogExtent, ReadEvent } from '../ports/run-store.ts';
+import { eventsOfTypes } from './marked-lines.ts';
 import { storageError } from './storage-error.ts';
 
-const TAIL_BYTES = 1 << 21;
+/** The last events of most logs are found in the first of these; more is read only when the reader asks for more. */
+const REACHES_BYTES = [1 << 16, 1 << 21];
 const EXTENT_BYTES = 1 << 13;
 const LF = 10;
 
-/** The events of the last part of a log, the newest first. A torn last line is left out. */
-export function* tailOf(path: string): Generator<ReadEvent> {
-  const lines = lastBytes(path, TAIL_BYTES);
-  for (let end = lines.length - 1; end > 0; ) {
-    const start = end === 0 ? 0 : lines.lastIndexOf(LF, end - 1) + 1;
-    yield JSON.parse(lines.toString('utf8', start, end));
-    end = start - 1;
-  }
+/** The events of the last part of a log, the newest first; only those of `types` when these are given. A torn last line is left out. */
+export function* tailOf(path: string, types?: readonly string[]): Generator<ReadEvent> {
+  const wanted = types && new Set(types);
+  for (const lines of lastParts(path))
+    yield* wanted === undefined ? newestFirst(lines) : eventsOfTypes(lines, wanted, 'newest');
 }
 
 /** How much of a log is whole lines; the cost is that of its last line. */
 export function extentOf(path: string): LogExtent {
-  for (let maxBytes = EXTENT_BYTES; ; maxBytes *= 8) {
-    const { lines, end, isAll } = readLast(path, maxBytes);
-    if (lines.length > 0) {
-      const last = lines.toString('utf8', lines.lastIndexOf(LF, lines.length - 2) + 1);
-      return { events: Number(JSON.parse(last).seq), bytes: end };
+  const fd = openLog(path);
+  try {
+    const { size } = fstatSync(fd);
+    for (let reach = EXTENT_BYTES; ; reach *= 8) {
+      const { lines, from } = wholeLinesIn(fd, Math.max(0, size - reach), size);
+      for (const { seq } of newestFirst(lines)) return { events: Number(seq), bytes: from + lines.length };
+      if (reach >= size) return { events: 0, bytes: 0 };
     }
-    if (isAll) return { events: 0, bytes: 0 };
+  } finally {
+    closeSync(fd);
   }
 }
 
 /** The whole lines among the last bytes of a log. */
 export function lastBytes(path: string, maxBytes: number): Buffer {
-  return readLast(path, maxBytes).lines;
-}
-
-/** The same, with where they end in the log, and whether the log holds no others. */
-function readLast(path: string, maxBytes: number): { lines: Buffer; end: number; isAll: boolean } {
   const fd = openLog(path);
   try {
     const { size } = fstatSync(fd);
-    const bytes = Buffer.alloc(Math.min(size, maxBytes));
-    const start = size - bytes.length;
-    const count = readSync(fd, bytes, 0, bytes.length, start);
-    const isAll = start === 0;
-    const from = isAll ? 0 : bytes.indexOf(LF) + 1;
-    const to = Math.max(from, bytes.lastIndexOf(LF, count - 1) + 1);
-    return { lines: bytes.subarray(from, to), end: start + to, isAll };
+    return wholeLinesIn(fd, Math.max(0, size - maxBytes), size).lines;
   } finally {
     closeSync(fd);
   }
@@ -55,5 +46,41 @@ export function openLog(path: string): number {
     return openSync(path, 'r');
   } catch (error) {
     throw storageError(error, 'read the event log', path);
+  }
+}
+
+/** Parts of whole lines, the last one first, as far back as the tail of a log reaches. */
+function* lastParts(path: string): Generator<Buffer> {
+  const fd = openLog(path);
+  try {
+    const { size } = fstatSync(fd);
+    let end = size;
+    for (const reach of REACHES_BYTES) {
+      if (end === 0) return;
+      const { lines, from } = wholeLinesIn(fd, Math.max(0, size - reach), end);
+      if (lines.length > 0) {
+        yield lines;
+        end = from;
+      }
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The whole lines between two offsets, and where they begin. What is before the first line end belongs to a line that began earlier. */
+function wholeLinesIn(fd: number, from: number, to: number): { lines: Buffer; from: number } {
+  const bytes = Buffer.allocUnsafe(to - from);
+  const count = readSync(fd, bytes, 0, bytes.length, from);
+  const read = bytes.subarray(0, count);
+  const start = from === 0 ? 0 : read.indexOf(LF) + 1;
+  return { lines: read.subarray(start, Math.max(start, read.lastIndexOf(LF) + 1)), from: from + start };
+}
+
+function* newestFirst(lines: Buffer): Generator<ReadEvent> {
+  for (let end = lines.length - 1; end > 0; ) {
+    const start = lines.lastIndexOf(LF, end - 1) + 1;
+    yield JSON.parse(lines.toString('utf8', start, end));
+    end = start - 1;
   }
 }

@@ -130,8 +130,9 @@ export class MemoryRunStore implements RunStore {
     return this.#find(runId).stored.extent();
   }
 
-  async *tail(runId: string): AsyncGenerator<ReadEvent> {
-    yield* this.#find(runId).stored.newestFirst();
+  async *tail(runId: string, types?: readonly string[]): AsyncGenerator<ReadEvent> {
+    for (const event of this.#find(runId).stored.newestFirst())
+      if (types === undefined || types.includes(String(event.type))) yield event;
   }
 
   async questionEvents(runId: string): Promise<ReadEvent[]> {

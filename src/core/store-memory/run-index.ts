@@ -47,8 +47,8 @@ export class MemoryRunIndex implements RunIndex {
   async questions({ isOpen }: { isOpen: boolean }): Promise<RunQuestions[]> {
     await this.#refresh();
     const found: RunQuestions[] = [];
-    for (const { run } of this.#sorted()) {
-      if (isOpen && isFinal(run.state)) continue;
+    for (const { run, mayHaveAsked } of this.#sorted()) {
+      if (isFinal(run.state) && (isOpen || !mayHaveAsked)) continue;
       const questions = await this.#questionsOf(run);
       if (isOpen ? questions.some((each) => each.isOpen) : questions.length > 0)
         found.push({ run, questions });

@@ -1,5 +1,5 @@
 import type { RunStore } from '../../core/ports/run-store.ts';
-import { type LogSummary, summariseLog } from '../../core/run/log-summary.ts';
+import { type LogSummary, lastEventOf, lastProgress } from '../../core/run/log-summary.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 
@@ -7,10 +7,10 @@ import { isFinal } from '../../protocol/run-state.ts';
 export async function clocksOf(
   store: RunStore,
   record: RunRecord,
-  log?: LogSummary,
+  log?: Pick<LogSummary, 'lastEvent' | 'progress'>,
 ): Promise<{ silent_for_s: number | null; last_progress_at: string | null }> {
   if (isFinal(record.state)) return { silent_for_s: null, last_progress_at: null };
-  const { lastEvent, progress } = log ?? (await summaryOrNothing(store, record.run_id));
+  const { lastEvent, progress } = log ?? (await readOrNothing(store, record.run_id));
   const lastMs = Date.parse(String(lastEvent?.ts ?? record.created_at));
   return {
     silent_for_s: Math.max(0, Date.now() - lastMs) / 1000,
@@ -18,10 +18,13 @@ export async function clocksOf(
   };
 }
 
-/** A run that is being created has no log yet, and the log of a damaged run may be gone. */
-async function summaryOrNothing(store: RunStore, runId: string): Promise<Partial<LogSummary>> {
+/** A run that is just being made has no log yet, and one that was tampered with may have none any more. */
+async function readOrNothing(
+  store: RunStore,
+  runId: string,
+): Promise<Partial<Pick<LogSummary, 'lastEvent' | 'progress'>>> {
   try {
-    return await summariseLog(store, runId);
+    return { lastEvent: await lastEventOf(store, runId), progress: await lastProgress(store, runId) };
   } catch {
     return {};
   }

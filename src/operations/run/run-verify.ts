@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { verifyAll, verifyRun } from '../../core/audit/verify.ts';
-import { verifyLedger, verifyRunInLedger } from '../../core/audit/verify-ledger.ts';
+import { verifyOne, verifyStore } from '../../core/audit/verify.ts';
 import { livenessOf } from '../../core/run/liveness.ts';
 import { RECOVER_LOST_RUNS } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
@@ -52,8 +51,7 @@ export const runVerify = acorOperation({
   moreExamples: ['acor verify'],
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    const runs = input.run === undefined ? verifyAll(store) : [verifyRun(store, input.run)];
-    const ledger = input.run === undefined ? verifyLedger(store) : verifyRunInLedger(store, input.run);
+    const { runs, ledger } = input.run === undefined ? verifyStore(store) : verifyOne(store, input.run);
     const ok = ledger.length === 0 && runs.every((run) => run.ok);
     const data = { ok, runs, ledger };
     if (ok) {
