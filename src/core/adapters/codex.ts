@@ -4,7 +4,7 @@ import type { TypedObject } from './json-object.ts';
 import { inShort, listOf, numbersOf, recordOf, textOf } from './value-of.ts';
 
 /** `codex exec --json`. It reads an open standard input as part of its prompt, so it cannot read answers. */
-export const CODEX = agentAdapter('codex', () => ({ read }), { hearsNoAnswers: true });
+export const CODEX = agentAdapter('codex', () => ({ read }), { readsNoAnswers: true });
 
 const CHANGES: ReadonlyMap<unknown, FileChange> = new Map([
   ['add', 'created'],

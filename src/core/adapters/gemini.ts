@@ -6,7 +6,7 @@ import { inShort, numbersOf, recordOf, textOf } from './value-of.ts';
  * `gemini --output-format stream-json`. It reads an open standard input as part of its prompt, so it cannot read
  * answers.
  */
-export const GEMINI = agentAdapter('gemini', () => ({ read }), { hearsNoAnswers: true });
+export const GEMINI = agentAdapter('gemini', () => ({ read }), { readsNoAnswers: true });
 
 function read(event: TypedObject, stream: AgentStream): boolean {
   switch (event.type) {

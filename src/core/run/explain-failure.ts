@@ -8,14 +8,14 @@ import { isProgram } from '../registry/find-program.ts';
 import { isInside } from '../registry/real-path.ts';
 import { systemEntries } from '../sandbox/profile/system-folders.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
-import { lastWordsIn } from './attempt/resources/resource-watch.ts';
+import { readTail } from './attempt/resources/resource-watch.ts';
 import type { Outcome } from './outcome.ts';
 import { ownFolders } from './plan/resolve-call.ts';
 import type { ToolPlan } from './plan/tool-plan.ts';
 import type { RunnerServices } from './services.ts';
 
-const LAST_WORDS_BYTES = 16_384;
-const MAX_TOLD = 5;
+const TAIL_BYTES = 16_384;
+const MAX_SHOWN = 5;
 /** Windows into the kernel and other processes: no line of a manifest opens them. */
 const NEVER_GRANTED = ['/proc', '/sys', '/dev'];
 
@@ -40,16 +40,16 @@ export function explainFailure(
 ): void {
   const { isolation } = plan.sandboxed;
   if (isolation.backend === 'none') return;
-  const words = `${wordsIn(plan.workspace.stderrLog)}\n${outcome.byRunner ? '' : (outcome.message ?? '')}`;
+  const words = `${tailIn(plan.workspace.stderrLog)}\n${outcome.byRunner ? '' : (outcome.message ?? '')}`;
   const calls = [...REFUSED_CALLS, 'socket'];
   const own = [...ownFolders(services, plan.callerEnv), plan.workspace.dir];
   const told: Reported[] = [];
   for (const said of saidDenials(words, calls)) {
-    const one = recordedOf(said, plan, { own, project: services.config.root });
+    const one = reportOf(said, plan, { own, project: services.config.root });
     if (one !== undefined && told.every(({ fix }) => fix !== one.fix)) told.push(one);
   }
   if (told.length === 0) return;
-  const shown = told.slice(0, MAX_TOLD);
+  const shown = told.slice(0, MAX_SHOWN);
   const level = plan.tool.manifest.permissions.level === 'minimal' && shown.some(({ allow }) => allow);
   const fixes = shown.map(({ fix }) => fix).join('; ');
   const hint = `If the tool is to have this: ${fixes}${level ? '; where it says permissions.level, that has to be standard' : ''}`;
@@ -64,7 +64,7 @@ export function explainFailure(
   if (outcome.hint === null || outcome.hint === errorInfo(outcome.code ?? '')?.hint) outcome.hint = hint;
 }
 
-function recordedOf(
+function reportOf(
   said: SaidDenial,
   plan: ToolPlan,
   places: { own: readonly string[]; project: string },
@@ -166,9 +166,9 @@ function pathOf({ callerEnv }: ToolPlan): string[] {
   return (callerEnv['PATH'] ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
 }
 
-function wordsIn(path: string): string {
+function tailIn(path: string): string {
   try {
-    return lastWordsIn(path, LAST_WORDS_BYTES);
+    return readTail(path, TAIL_BYTES);
   } catch {
     return '';
   }

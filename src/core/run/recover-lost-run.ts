@@ -103,8 +103,8 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
   const { store } = host;
   const { record } = writer;
   const workspace = host.workspaces.of(record.run_id);
-  await killRemains(record.run_id);
-  await untilUnwatched(record.run_id);
+  await killLeftovers(record.run_id);
+  await endWatchdogs(record.run_id);
   await clearSecretsIfPossible(store, writer, workspace);
   const { removeRunGroups } = await import('../sandbox/groups/run-groups.ts');
   await removeRunGroups(record.run_id);
@@ -124,7 +124,7 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
     duration_s: Math.max(0, Date.now() - Date.parse(record.created_at)) / 1000,
     usage: UNKNOWN_USAGE,
     artifacts: outcome.state === 'completed' ? await recordedArtifacts(store, record.run_id) : [],
-    survivors: remainsOf(record.run_id).map((pid) => ({ pid, command: commandOf(record, pid) })),
+    survivors: leftoversOf(record.run_id).map((pid) => ({ pid, command: commandOf(record, pid) })),
     next: stepsAfter({ ...record, ...outcome, late: true }),
     attempt: record.attempt,
     late: true,
@@ -173,9 +173,9 @@ function commandOf({ given_args }: RunRecord, pid: number): string {
 }
 
 /** The watchdog has killed what the supervisor left; this is for the case that it was killed as well. */
-async function killRemains(runId: string): Promise<void> {
+async function killLeftovers(runId: string): Promise<void> {
   for (let round = 0; round < KILL_ROUNDS; round++) {
-    const remains = remainsOf(runId);
+    const remains = leftoversOf(runId);
     if (remains.length === 0) return;
     for (const pid of remains) kill(pid);
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
@@ -191,14 +191,14 @@ function kill(pid: number): void {
 }
 
 /** A watchdog that still looks for what the dead supervisor left would take the next attempt for it; one that hangs is ended. */
-async function untilUnwatched(runId: string): Promise<void> {
+async function endWatchdogs(runId: string): Promise<void> {
   for (let round = 0; round < KILL_ROUNDS && watchdogsOf(runId).length > 0; round++)
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
   for (const pid of watchdogsOf(runId)) kill(pid);
 }
 
 /** The processes of a run that are alive. */
-function remainsOf(runId: string): number[] {
+function leftoversOf(runId: string): number[] {
   return processesWithEnvironment('RUN_ID', runId).filter((pid) => {
     const info = readProcess(pid);
     return info !== undefined && isAlive(info);

@@ -52,7 +52,7 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
 
 type Reopening = NonNullable<PreparedRun['again']>;
 
-const NOTHING_ELSE: Reopening = { told: {}, change: {} };
+const NOTHING_ELSE: Reopening = { reported: {}, change: {} };
 
 async function restoreFiledAnswers(store: RunStore, { runId, workspace }: RunPlan): Promise<void> {
   const { restoreAnswers } = await import('./answers/restore-answers.ts');
@@ -63,7 +63,7 @@ async function reopen(
   writer: RunWriter,
   { workspace }: RunPlan,
   mode: RerunMode,
-  { told, change }: Reopening = NOTHING_ELSE,
+  { reported, change }: Reopening = NOTHING_ELSE,
 ): Promise<void> {
   const { record } = writer;
   removeCancelFile(workspace);
@@ -73,7 +73,7 @@ async function reopen(
       rmSync(path, { recursive: true, force: true });
     prepareWorkspace(workspace);
   }
-  enterState(writer, 'queued', mode, told);
+  enterState(writer, 'queued', mode, reported);
   await writer.update({
     state: 'queued',
     attempt: record.attempt + 1,

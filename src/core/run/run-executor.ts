@@ -13,7 +13,7 @@ export interface PreparedRun {
   plan: RunPlan;
   createExecutor(writer: RunWriter): RunExecutor;
   /** For the next attempt of a run: what its `runner_state` reports besides, and what changes in its record. */
-  again?: { told: Record<string, unknown>; change: Partial<RunRecord> };
+  again?: { reported: Record<string, unknown>; change: Partial<RunRecord> };
 }
 
 /** Executes a run, one attempt after the other: the process of a tool, the turns of a task, the steps of a workflow, the stages of a pipe. */

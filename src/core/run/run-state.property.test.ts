@@ -139,8 +139,8 @@ class RandomRun {
     this.#isAttempting = true;
     this.#questions.begin({
       deliver: () => {},
-      news: () => ({}),
-      onGoingOn: () => {},
+      answerFields: () => ({}),
+      onResumed: () => {},
       onUnanswered: () => {},
       onFailed: (error) => {
         this.#failure = error;

@@ -68,19 +68,19 @@ export async function summaryOf(
   record: RunRecord & { lost?: true },
 ): Promise<RunSummary> {
   const { end, ending, failure, denial } = await summariseLog(store, runId);
-  const told = failure ?? (ending?.type === 'error' ? ending : undefined);
+  const report = failure ?? (ending?.type === 'error' ? ending : undefined);
   const code = (end?.code ?? record.code) as string | null;
   return {
     run_id: runId,
     tool: record.tool,
     state: (end?.state ?? record.state) as FinalState,
     code,
-    message: record.message ?? textOrNull(told?.msg),
+    message: record.message ?? textOrNull(report?.msg),
     hint:
-      textOrNull(told?.hint) ??
+      textOrNull(report?.hint) ??
       textOrNull(denial?.hint) ??
       (code === null ? null : (errorInfo(code)?.hint ?? null)),
-    retryable: told?.retryable === true,
+    retryable: report?.retryable === true,
     rc: (end?.rc ?? record.rc) as number | null,
     signal: (end?.signal ?? record.signal) as string | null,
     attempt: record.attempt,

@@ -236,9 +236,9 @@ export class Run {
     const timeUp = new Promise<true>((resolve) => {
       stopTimer = after(waitMs, () => resolve(true));
     });
-    const goesOn = await Promise.race([timeUp, this.#cancelled.then(() => false)]);
+    const mayRetry = await Promise.race([timeUp, this.#cancelled.then(() => false)]);
     stopTimer();
-    if (!goesOn || outcome.code !== 'E_RATE_LIMIT') return goesOn;
+    if (!mayRetry || outcome.code !== 'E_RATE_LIMIT') return mayRetry;
     return this.#slot.requeueThrottled();
   }
 

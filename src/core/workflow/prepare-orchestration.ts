@@ -34,7 +34,7 @@ async function prepareWorkflow(services: RunnerServices, request: RunRequest): P
     plan,
     createExecutor: (writer) => new WorkflowExecutor(services, plan, writer, new SupervisorPool(request.env)),
     again: {
-      told: stepsAgain.length > 0 ? { steps_again: stepsAgain } : {},
+      reported: stepsAgain.length > 0 ? { steps_again: stepsAgain } : {},
       change: { tool_version: version },
     },
   };

@@ -17,7 +17,7 @@ export interface RecordSource {
  */
 export class RecordReader {
   readonly #form: RecordForm;
-  #hasHandedOn = false;
+  #hasSentRecord = false;
 
   constructor(form: RecordForm) {
     this.#form = form;
@@ -37,10 +37,10 @@ export class RecordReader {
 
   #recordsOf({ type, record, data }: Readonly<Record<string, unknown>>): string[] {
     if (type === 'log' && isObject(record)) {
-      this.#hasHandedOn = true;
+      this.#hasSentRecord = true;
       return [JSON.stringify(record)];
     }
-    if (type !== 'result' || this.#hasHandedOn || data === undefined || data === null) return [];
+    if (type !== 'result' || this.#hasSentRecord || data === undefined || data === null) return [];
     return (Array.isArray(data) ? data : [data]).map((each) =>
       JSON.stringify(isObject(each) ? each : { value: each }),
     );

@@ -63,7 +63,7 @@ export class WorkflowExecutor implements RunExecutor {
     const forceCancel = new AbortController();
     const deadline = guardDeadline(race, {
       leftMs: options.leftMs,
-      standsStill: () => limits.waitingStopsDeadline && options.questions.standsStill,
+      isClockStopped: () => limits.waitingStopsDeadline && options.questions.isClockStopped,
       timeoutS: limits.timeoutS,
       isOutputClosed: () => false,
     });
@@ -166,8 +166,8 @@ export class WorkflowExecutor implements RunExecutor {
         : '';
     const msg = `'${taskId}' failed: ${message}${others}`;
     const hint = 'Fix what failed, then resume the workflow.';
-    const told = { code, msg, hint, retryable: false, failed: this.#named(engine, failed) };
-    await emit(engine, { type: 'error', ...told });
+    const reported = { code, msg, hint, retryable: false, failed: this.#named(engine, failed) };
+    await emit(engine, { type: 'error', ...reported });
     return { state: 'failed', code, message: msg, hint, retryable: false, byRunner: false };
   }
 
