@@ -35,7 +35,7 @@ const ATTACKS = [
     script: `perl -e 'for (1..60) { open $f[$_], "<", "/dev/null" or die "$!\\n" }'`,
     control: `perl -e 'for (1..20) { open $f[$_], "<", "/dev/null" or die "$!\\n" }'`,
     code: 'E_OPEN_FILES_LIMIT',
-    says: /failed with '.*Too many open files'; the limit is 40 open files in each process$/,
+    says: /failed with 'Too many open files'; the limit is 40 open files in each process$/,
   },
   {
     resources: 'file_mb: 1',

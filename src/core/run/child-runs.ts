@@ -1,7 +1,7 @@
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
 
-/** The runs that were started as parts of another one. Runs that are just being made or removed are left out. */
+/** The child runs of a run. Runs that another process is just creating or removing are left out. */
 export async function childrenOf(store: RunStore, runId: string): Promise<RunRecord[]> {
   const children: RunRecord[] = [];
   for (const id of await store.list()) {

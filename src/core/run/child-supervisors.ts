@@ -1,12 +1,12 @@
 import type { RunRequest } from './run-request.ts';
 
-/** Where the children of a workflow are supervised: by processes that outlive the one that asks. How they are started is not the core's business. */
+/** Starts supervisors for the child runs of a workflow. They are processes that outlive the workflow's supervisor. */
 export interface ChildHosts {
   /**
-   * Starts a run and returns its id once it has begun, or that of the run that was started with the same idempotency key. Throws
-   * an AcorError for what kept it from beginning.
+   * Starts a run and returns its id once it has begun, or the id of the run that was started with the same idempotency key. Throws an
+   * AcorError when the run cannot begin.
    */
   start(request: RunRequest): Promise<string>;
-  /** No more runs will be asked for; those that go on do so by themselves. */
+  /** Call it when no more runs will be started. Live runs continue. */
   close(): void;
 }

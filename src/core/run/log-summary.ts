@@ -2,7 +2,7 @@ import { RUN_STATES, type RunState } from '../../protocol/run-state.ts';
 import type { ReadEvent, RunStore } from '../ports/run-store.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 
-/** The last events of a log that say where its run is. */
+/** The events at the end of a log that describe the status of its run. */
 export interface LogSummary {
   /** The last `runner_end`, if it is the last event. */
   end: ReadEvent | undefined;
@@ -16,7 +16,7 @@ export interface LogSummary {
   lastEvent: ReadEvent | undefined;
 }
 
-/** Reads where a run is from the end of its log, however long that is. */
+/** Reads the status of a run from the end of its log; the cost does not depend on the length of the log. */
 export async function summariseLog(store: RunStore, runId: string): Promise<LogSummary> {
   const summary: LogSummary = {
     end: undefined,
@@ -34,13 +34,13 @@ export async function summariseLog(store: RunStore, runId: string): Promise<LogS
     if (event.type === 'progress') summary.progress ??= event;
     if (event.type === 'result' || event.type === 'error' || event.type === 'cancelled')
       summary.ending ??= event;
-    // Everything before the start of this attempt belongs to another attempt.
+    // Earlier events belong to another attempt.
     if (event.type === 'start' || event.type === 'runner_start') break;
   }
   return summary;
 }
 
-/** The state that a log leaves its run in, and the reason it gives; undefined when the change is too far back to be found. */
+/** The last state in a log, with its reason; undefined when the state change is not within the tail. */
 export async function lastStateChange(
   tail: AsyncIterable<ReadEvent>,
 ): Promise<{ to: RunState; reason?: string } | undefined> {
@@ -53,7 +53,7 @@ export async function lastStateChange(
   return seq === 1 ? { to: 'queued' } : undefined;
 }
 
-/** The artifacts that the last attempt in a log has reported. */
+/** The artifacts that the last attempt in a log reported. */
 export async function recordedArtifacts(store: RunStore, runId: string): Promise<MeasuredArtifact[]> {
   const found: MeasuredArtifact[] = [];
   for await (const event of store.tail(runId)) {

@@ -6,39 +6,39 @@ import type { RecordSource } from './records/record-reader.ts';
 /** `resume` continues from the checkpoints of earlier attempts; `retry` starts over. */
 export type RerunMode = 'resume' | 'retry';
 
-/** How an ended run continues. */
+/** How to continue an ended run. */
 export interface Rerun {
   runId: string;
   mode: RerunMode;
-  /** Continue although it is unknown what the stopped tool had already done. */
+  /** Continue although the effects of the stopped tool are unknown. */
   force?: boolean;
   /** Of a workflow: run this step and all that depend on it again, even completed ones. */
   from?: string;
 }
 
-/** The run that another run is part of, and the task that it carries out there. */
+/** The parent of a child run, and the task of the parent that the child executes. */
 export interface RunParent {
   run_id: string;
   task_id: string;
 }
 
-/** Runs that share a limit on concurrent runs; the id is that of the run that they are all part of. */
+/** Runs that share a limit on concurrent runs; the id is that of their common parent run. */
 export interface RunGroup {
   id: string;
   maxRuns: number;
 }
 
-/** What a caller asks for. */
+/** A caller's request to start a run. */
 export interface RunRequest {
   kind: RunKind;
-  /** The name of what to run, with its kind, as in `workflow:nightly.yaml`. */
+  /** The tool's name; for other kinds with a prefix, as in `workflow:nightly.yaml`. */
   tool: string;
-  /** The tool, if the caller has looked it up for this request: discovery is not repeated. */
+  /** The tool, if the caller has already looked it up, so that discovery is not repeated. */
   found?: ToolEntry;
   args: string[];
-  /** Path arguments are resolved against it. */
+  /** The folder against which relative path arguments are resolved. */
   cwd: string;
-  /** The caller's environment; only what is listed reaches the tool. */
+  /** The caller's environment; the tool gets only the listed variables. */
   env: Readonly<Record<string, string | undefined>>;
   timeoutS?: number;
   /** How often a retryable failure is retried. */
@@ -46,15 +46,15 @@ export interface RunRequest {
   readStdin?: () => string;
   /** Answers to questions that the tool is expected to ask. */
   answers?: readonly PreparedAnswer[];
-  /** Asked for answers that are not prepared; only where this process supervises the run. */
+  /** Called for questions without a prepared answer, when this process supervises the run. */
   onQuestion?: AnswerHandler;
   /** Makes this the next attempt of an ended run instead of a new run. */
   again?: Rerun;
   /** Repeating the same call with the same key returns the first run instead of starting a second one. */
   idempotencyKey?: string;
   /**
-   * The run that this one repeats, to compare the two. Outputs stay in the new run's folder, because their targets exist by now;
-   * those of the earlier run are named `<input>/<name>`.
+   * The run that this one repeats, for comparison. `outputs` lists the earlier run's outputs as `<input>/<name>`: they stay in the new
+   * run's folder, because their targets exist.
    */
   replays?: { runId: string; outputs: readonly string[] };
   /** The token of the plan that a dry run showed to the caller. */
@@ -66,6 +66,6 @@ export interface RunRequest {
   isRead?: boolean;
   /** Set for the children of a workflow. */
   parent?: RunParent;
-  /** All runs of a group together take at most its number of queue slots, whoever supervises them. */
+  /** All runs of a group together take at most its number of queue slots, whatever processes supervise them. */
   group?: RunGroup;
 }

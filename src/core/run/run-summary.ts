@@ -10,7 +10,7 @@ import type { AttemptOutcome } from './run-executor.ts';
 import { recordedSteps, stepsAfter } from './steps-after.ts';
 import type { RunHost, RunWorkspace } from './workspace.ts';
 
-/** How a run ended, as every surface shows it. `summarise` makes it of a run's own supervisor, `summaryOf` of the store. */
+/** How a run ended, as every surface shows it. `summarise` builds it in the run's supervisor, `summaryOf` from the store. */
 export interface RunSummary {
   run_id: string;
   tool: string;
@@ -32,7 +32,7 @@ export interface RunSummary {
   dir: string;
 }
 
-/** The summary of a run that this process supervised. The number of events is known once the end is written. */
+/** The summary of a run that this process supervised. The caller sets `events` once the end is written. */
 export function summarise(
   { runId, name, kind }: RunPlan,
   layout: RunWorkspace,
@@ -61,7 +61,7 @@ export function summarise(
   };
 }
 
-/** The summary of a run that another process supervised, from its log. `record` is the run as `readRun` reports it. */
+/** The summary of a run that another process supervised, from its log. `record` is the result of `readRun`. */
 export async function summaryOf(
   { store, workspaces }: RunHost,
   runId: string,

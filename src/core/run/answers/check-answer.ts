@@ -33,14 +33,10 @@ export function jsonAnswer(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value));
   } catch (cause) {
-    throw new AcorError(
-      'E_BAD_ANSWER',
-      `an answer must be a JSON value, got ${String(value)}`,
-      {
-        hint: 'Answer with a string, a number, true, false, null, an array or a plain object.',
-        cause,
-      },
-    );
+    throw new AcorError('E_BAD_ANSWER', `an answer must be a JSON value, got ${String(value)}`, {
+      hint: 'Answer with a string, a number, true, false, null, an array or a plain object.',
+      cause,
+    });
   }
 }
 

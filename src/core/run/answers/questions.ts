@@ -4,7 +4,7 @@ import type { RunWriter } from '../../ports/run-store.ts';
 import { after, type StopGuard } from '../attempt/guards/guard.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import { enterState } from '../write-ending.ts';
-import { answeredIds, writeAnswerFile, isSafeActionId } from './answer-files.ts';
+import { answeredIds, isSafeActionId, writeAnswerFile } from './answer-files.ts';
 import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
 import { type Answer, answerSteps, type Question, readQuestion } from './question.ts';
 

@@ -1,7 +1,7 @@
 import { holdsRedaction } from '../../../protocol/redaction-mark.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { RunWorkspace } from '../workspace.ts';
-import { answeredIds, writeAnswerFile, isSafeActionId } from './answer-files.ts';
+import { answeredIds, isSafeActionId, writeAnswerFile } from './answer-files.ts';
 
 /**
  * Writes every answer that is in the log and not in ANSWERS_DIR: a supervisor that was killed between the two writes had acknowledged
@@ -21,5 +21,6 @@ export async function restoreAnswers(store: RunStore, runId: string, workspace: 
     else answers.set(id, JSON.stringify({ v: 1, type: 'action_answer', action_id, action, answer }));
   }
   const filed = answeredIds(workspace);
-  for (const [actionId, line] of answers) if (!filed.has(actionId)) writeAnswerFile(workspace, actionId, line);
+  for (const [actionId, line] of answers)
+    if (!filed.has(actionId)) writeAnswerFile(workspace, actionId, line);
 }

@@ -73,7 +73,10 @@ function chosenOf(all: Asked, runId: string, name: string | undefined): Asked[nu
   }
   if (open.length === 1) return open[0]!;
   if (open.length === 0) throw refused(runId, `run ${runId} has no open question`);
-  throw refused(runId, `run ${runId} has ${open.length} open questions; name the action id of one${listed(open)}`);
+  throw refused(
+    runId,
+    `run ${runId} has ${open.length} open questions; name the action id of one${listed(open)}`,
+  );
 }
 
 function listed(open: Asked): string {

@@ -99,7 +99,7 @@ function launchOf(
     // Not in `control`: each change there wakes the supervisor.
     scratch: workspace.dir,
     groups: resources.groupFds,
-    ...(sandboxed.takesSecrets && secrets && { secrets: secrets.handed(services.runtime, workspace) }),
+    ...(sandboxed.takesSecrets && secrets && { secrets: secrets.sandboxFiles(services.runtime, workspace) }),
     onEgress(note) {
       recordEgress(writer, note);
       void output.store();

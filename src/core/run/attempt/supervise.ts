@@ -73,12 +73,12 @@ function silenceGuards(
   { plan: { limits }, options: { questions }, writer, intake, race }: AttemptContext,
   { input, output }: PreparedAttempt,
 ): StopGuard[] {
-  const lastGivenMs = () => (input !== undefined && 'lastGivenMs' in input ? input.lastGivenMs : 0);
+  const lastWriteMs = () => (input !== undefined && 'lastWriteMs' in input ? input.lastWriteMs : 0);
   // A tool that waits for an answer or for another tool is not silent; its clock restarts with what it receives.
   const sinceWaiting = (lastMs: () => number) => () =>
     questions.isWaiting || output.isPaused
       ? performance.now()
-      : Math.max(questions.lastAnswerMs, lastGivenMs(), lastMs());
+      : Math.max(questions.lastAnswerMs, lastWriteMs(), lastMs());
   intake.lastEventMs = intake.lastProgressMs = performance.now();
   const liveness = guardLiveness(race, {
     graceS: limits.heartbeatGraceS,

@@ -1,7 +1,7 @@
 import { LineReader } from '../../../protocol/jsonl.ts';
 import { parseObject } from '../../../util/parse-object.ts';
 
-/** How the log of a run holds its records: each line of a plain program is one, all other tools send them in messages. */
+/** How a run's log represents its records: `lines` for a plain program, where each line is one, `messages` for all other tools. */
 export type RecordForm = 'lines' | 'messages';
 
 /** The run whose records another run reads from its standard input. */
@@ -11,9 +11,9 @@ export interface RecordSource {
 }
 
 /**
- * Takes the records out of a run's events, each a JSON object on a line of its own. A plain program's line that holds an object
- * is that object, any other line is `{"line": …}`. Other tools hand records on in `log` messages; of one that has handed on none,
- * the data of its result stand in for them: each element of a list, or the object itself.
+ * Extracts the records from a run's events and writes them as JSON Lines. A plain program's line that is a JSON object is the record;
+ * any other line becomes `{"line": …}`. Other tools send records in `log` messages. If a tool sent none, the data of its result are the
+ * records: each element of a list, or the object itself.
  */
 export class RecordReader {
   readonly #form: RecordForm;
@@ -23,7 +23,7 @@ export class RecordReader {
     this.#form = form;
   }
 
-  /** The records in a batch of whole lines of the log. */
+  /** The records in a chunk of whole lines of the log. */
   read(lines: Uint8Array): Buffer {
     const records: string[] = [];
     const reader = new LineReader((bytes, start, end) => {

@@ -138,9 +138,7 @@ export class WorkflowExecutor implements RunExecutor {
     if (ending?.kind === 'cancelled') return notStarted(cancelled(ending.reason));
     if (ending !== undefined) {
       const { timeoutS } = this.#plan.limits;
-      return notStarted(
-        stopped('E_DEADLINE', `the workflow was still at work when its ${timeoutS} s were up`),
-      );
+      return notStarted(stopped('E_DEADLINE', `the workflow timed out after ${timeoutS} s`));
     }
     const failed = [...results.all()].flatMap(([, end]) => end.failed);
     if (fatal !== undefined) return notStarted(await this.#reportFailure(engine, fatal, failed));

@@ -30,7 +30,8 @@ export function refusedLimit(
     const allowed = limits[limit];
     return allowed === undefined ? undefined : { kind: 'over-limit', limit, used: null, allowed, how };
   };
-  const isBy = (signal: keyof typeof SHELL_EXIT_CODES) => exit.signal === signal || exit.rc === SHELL_EXIT_CODES[signal];
+  const isBy = (signal: keyof typeof SHELL_EXIT_CODES) =>
+    exit.signal === signal || exit.rc === SHELL_EXIT_CODES[signal];
   if (isBy('SIGXFSZ')) return over(fileLimit, 'was killed by SIGXFSZ: a file became too large');
   if (isBy('SIGXCPU')) return over('cpu_seconds', 'was killed by SIGXCPU: it used up its processor time');
   for (const line of stderrTail.split('\n').toReversed()) {
