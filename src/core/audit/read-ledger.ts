@@ -3,11 +3,11 @@ import type { Ledger } from '../store-files/ledger.ts';
 import { beginOf, hashAtEndOf, linesOf, linesOfOpen, type SealedFile } from '../store-files/ledger-files.ts';
 import { LedgerChain } from './ledger-chain.ts';
 
-/** The end of a run is entered right after its `runner_end`. One that is entered later, on a busy machine or after a recovery, is searched for. */
+/** The runner adds the ledger line right after `runner_end`. A line that was added later than this is found by a search. */
 const BEFORE_MS = 1_000;
 const AFTER_MS = 2_000;
 
-/** Which sealed files are read: those to which lines were added at these times, or those in which a run is named. */
+/** Which sealed files to read: those with lines from these times, or those that contain a run id. */
 export type LedgerPart = { timesMs: readonly number[] } | { runId: string };
 
 /** Reads and checks a ledger, line by line: all of it, or the open segment and a part of the sealed files. */
@@ -38,7 +38,7 @@ function filesOf(part: LedgerPart, sealed: readonly SealedFile[]): Set<SealedFil
   return new Set(sealed.filter(({ path }) => readFileSync(path).includes(name)));
 }
 
-/** Files begin later and later unless the clock was set back; then a file may be missed. */
+/** The files are in the order of their times. When the clock was set back, a file may be missed. */
 function filesAt(timesMs: readonly number[], sealed: readonly SealedFile[]): Set<SealedFile> {
   const wanted = new Set<SealedFile>();
   for (const timeMs of timesMs) {

@@ -13,9 +13,9 @@ import type { VerifyProblem } from './verify-problem.ts';
 
 const END_MARK = '"type":"runner_end"';
 
-/** Checks the chain of the ledger, that every run in it is still there and is the one that was entered, and that no run which has ended is missing. */
+/** Checks the chain of the ledger, that every run in it exists unchanged, and that every ended run is in it. */
 export function verifyLedger(store: FileRunStore): VerifyProblem[] {
-  // Listed before the ledger is read: a run is entered there before its record says that it has ended.
+  // List the runs before reading the ledger: a run's ledger line is written before its final record.
   const ended = store.listNow().filter((runId) => hasEnded(store, runId));
   const chain = readLedger(new Ledger(store.root));
   const problems = [...chain.problems];
@@ -28,13 +28,13 @@ export function verifyLedger(store: FileRunStore): VerifyProblem[] {
   return [...problems, ...[...missing].map((runId) => missingFrom(chain, runId))].map(inLedger);
 }
 
-/** Checks what the ledger has of one run, and the chain where it has it: the cost does not grow with the number of runs. */
+/** Checks the ledger lines of one run, and the chain around them. The cost does not grow with the number of runs. */
 export function verifyRunInLedger(store: FileRunStore, runId: string): VerifyProblem[] {
   const isEnded = hasEnded(store, runId);
   const log = readLogOf(store, runId);
   const ledger = new Ledger(store.root);
   const near = problemsOf(readLedger(ledger, { timesMs: log === undefined ? [] : [lastEndOf(log)] }));
-  // The end of a lost run is entered when it is recovered, and the clock may have been set.
+  // Recovery adds the line of a lost run later, and the clock may have been set.
   return (near.length === 0 ? near : problemsOf(readLedger(ledger, { runId }))).map(inLedger);
 
   function problemsOf(chain: LedgerChain): LedgerProblem[] {
@@ -44,7 +44,7 @@ export function verifyRunInLedger(store: FileRunStore, runId: string): VerifyPro
   }
 }
 
-/** The ends of a run that the ledger has, of which some were entered at these times. */
+/** The ends of a run in the ledger, some of which were added at these times. */
 export function entriesOf(store: FileRunStore, runId: string, timesMs: readonly number[]): EnteredRun[] {
   const ledger = new Ledger(store.root);
   const near = readLedger(ledger, { timesMs }).runs.get(runId) ?? [];
@@ -61,11 +61,11 @@ function checkRun(
   const log = readLogOf(store, runId);
   if (log === undefined) {
     if (chain.cleaned.has(runId)) return undefined;
-    return found('the run is in the ledger, but not in the store any more');
+    return found('the run is in the ledger, but no longer in the store');
   }
   const entered = firstLines(log, entry.events);
   const isAsEntered = sha256(entered) === entry.sha256;
-  // A run that was resumed is entered again when it ends; until then its log is longer than what was entered.
+  // A resumed run gets another ledger line when it ends; until then its log is longer than its last line records.
   if (isAsEntered && (entered.length === log.length || !hasEnded(store, runId))) return undefined;
   if (isAsEntered && endsWithAnEnd(log)) return 'missing';
   return found('the event log is not the one that was entered when the run ended');
@@ -94,7 +94,7 @@ function lastEndOf(log: Buffer): number {
   return Date.parse(String(event?.ts));
 }
 
-/** False also for a run whose record cannot be read, which is reported elsewhere. */
+/** False also for a run with an unreadable record, which is reported elsewhere. */
 function hasEnded(store: FileRunStore, runId: string): boolean {
   try {
     return isFinal(store.readNow(runId).state);

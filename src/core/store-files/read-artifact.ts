@@ -7,8 +7,8 @@ import type { MeasuredArtifact } from './artifacts.ts';
 const CHUNK_BYTES = 1 << 18;
 
 /**
- * Reads a part of an artifact, in bytes, and the whole of it for its hash: what is given out is what the run made, wherever the
- * path leads by now. Throws E_INPUT_NOT_FOUND when it is gone, and E_STORAGE when it is no longer the same.
+ * Reads a range of bytes of an artifact, and hashes the whole file, so that it returns only what the run wrote. Throws
+ * E_INPUT_NOT_FOUND when the file does not exist, and E_STORAGE when it has changed since the run.
  */
 export function readArtifact(artifact: MeasuredArtifact, from: number, bytes: number): Buffer {
   const fd = openArtifact(artifact.path);
@@ -36,22 +36,18 @@ export function readArtifact(artifact: MeasuredArtifact, from: number, bytes: nu
 
 function openArtifact(path: string): number {
   try {
-    // Without O_NONBLOCK a pipe in the file's place would hold the reader up for ever.
+    // Without O_NONBLOCK, opening a FIFO would block the reader for ever.
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    throw new AcorError(
-      'E_INPUT_NOT_FOUND',
-      `the artifact ${path} cannot be read any more (${errorCode(error)})`,
-      {
-        hint: 'It was removed, or moved, after the run. Run the tool again.',
-        cause: error,
-      },
-    );
+    throw new AcorError('E_INPUT_NOT_FOUND', `cannot read the artifact ${path} (${errorCode(error)})`, {
+      hint: 'It was removed or moved after the run. Run the tool again.',
+      cause: error,
+    });
   }
 }
 
 function changed({ path }: MeasuredArtifact): AcorError {
-  return new AcorError('E_STORAGE', `the artifact ${path} is not what the run made any more`, {
-    hint: 'Somebody has changed it after the run. Read the file itself if you want what it is now, or run the tool again.',
+  return new AcorError('E_STORAGE', `the artifact ${path} has changed since the run`, {
+    hint: 'For its present content, read the file itself. For the content of the run, run the tool again.',
   });
 }

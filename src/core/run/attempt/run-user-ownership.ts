@@ -22,7 +22,8 @@ import {
 const STREAM_NAMES = ['stdin', 'stdout', 'stderr'];
 const MAX_ENTRIES = 50_000;
 const FIRST_ACCOUNT = 1000;
-const NOBODY = 65_534;
+/** The uid that the kernel reports for users without a mapping. */
+const OVERFLOW_UID = 65_534;
 const READABLE_BY_OTHERS = 0o004;
 const ENTERABLE_BY_OTHERS = 0o005;
 
@@ -129,7 +130,7 @@ function chooseUser(grants: readonly Grant[], others: Others): { user: RunUser; 
 }
 
 function isAccount(uid: number): boolean {
-  return uid >= FIRST_ACCOUNT && uid !== NOBODY && !isRunUser(uid);
+  return uid >= FIRST_ACCOUNT && uid !== OVERFLOW_UID && !isRunUser(uid);
 }
 
 function pathsFor(
