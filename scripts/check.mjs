@@ -1,4 +1,4 @@
-// `npm run check`: whether a change may be committed. Format and lint, types, generated files, tests (with layers and docs).
+// `npm run check`: whether a change may be committed. Format and lint, types, generated files, retired words, tests (with layers and docs).
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,6 +15,7 @@ const checks = [
   ['schemas', 'node_modules/.bin/bun', ['scripts/write-schemas.ts', '--check']],
   ['docs', 'node_modules/.bin/bun', ['scripts/write-docs.ts', '--check']],
   ['man page', 'node_modules/.bin/bun', ['scripts/write-man.ts', '--check']],
+  ['words', 'node_modules/.bin/bun', ['scripts/check-words.ts']],
   ['tests', 'node', ['scripts/test.mjs']],
 ];
 

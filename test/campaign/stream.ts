@@ -27,7 +27,5 @@ export async function streamProblems({ name, since, running }: Stream, log: stri
 
 /** A caller whose supervisor died before its first event gets an error; a run that ended before its supervisor died is complete. */
 function isFair(refusal: string): boolean {
-  return (
-    refusal.includes('it ended without a word') || refusal.includes('is completed; there is nothing left')
-  );
+  return refusal.includes('it ended without a word') || refusal.includes('has completed; there is nothing');
 }

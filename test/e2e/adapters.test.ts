@@ -131,7 +131,7 @@ describe('the stream of codex', () => {
     assert.equal(of('result').length, 1);
     assert.ok(
       messages(of('runner_warning')).includes(
-        'the program had said its last word and did not end; it is ended',
+        'the program did not exit after its last message; the runner stopped it',
       ),
     );
   });

@@ -88,7 +88,7 @@ describe('a run that is resumed or retried', hasPython ? {} : { skip: 'python3 i
     assert.equal((await project.envelope(['resume', String(end.run_id)])).error.code, 'E_USAGE');
     const { data } = await project.envelope(['run', '--detach', 'waits']);
     const going = await project.envelope(['resume', data.run_id]);
-    assert.match(going.error.message, /still going/);
+    assert.match(going.error.message, /has not ended/);
     await project.envelope(['cancel', data.run_id]);
   });
 

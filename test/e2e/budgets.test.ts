@@ -15,7 +15,7 @@ describe('a project that limits its concurrent runs', () => {
     const firstId = String((await first.event('start')).run_id);
     const second = limited.start(['run', 'quick']);
     const log = await second.event('runner_log');
-    assert.match(String(log.msg), /waits for its turn: budget.max_runs allows 1 at once/);
+    assert.match(String(log.msg), /waits for a queue slot: budget.max_runs allows 1 at once/);
     assert.deepEqual(log.working, [firstId]);
     const secondId = String(log.run_id);
     assert.equal(limited.record(secondId)!.state, 'queued');

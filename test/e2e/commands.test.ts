@@ -324,7 +324,7 @@ describe('verify', () => {
       });
       const changedAt = offset + lines[line - 1]!.indexOf('"ts":"') + 6;
       assert.ok(problem!.from <= changedAt && changedAt < problem!.to, JSON.stringify(problem));
-      assert.match(problem!.problem, /the first byte that differs lies in bytes/);
+      assert.match(problem!.problem, /the first changed byte is in bytes/);
       assert.ok(problem!.line <= line);
     });
   }
@@ -344,12 +344,12 @@ describe('verify', () => {
   });
 
   for (const [what, change, found] of [
-    ['removed line', (lines: string[]) => lines.toSpliced(4, 1), /seq is 6 where 5 belongs/],
-    ['added line', (lines: string[]) => lines.toSpliced(4, 0, lines[4]!), /seq is 5 where 6 belongs/],
+    ['removed line', (lines: string[]) => lines.toSpliced(4, 1), /expected seq 5, got 6/],
+    ['added line', (lines: string[]) => lines.toSpliced(4, 0, lines[4]!), /expected seq 6, got 5/],
     [
       'pair of swapped lines',
       (lines: string[]) => lines.toSpliced(4, 2, lines[5]!, lines[4]!),
-      /seq is 6 where 5 belongs/,
+      /expected seq 5, got 6/,
     ],
     ['line that is no JSON', (lines: string[]) => lines.toSpliced(4, 1, 'x'), /not a JSON object/],
   ] as const) {

@@ -51,7 +51,10 @@ describe('a tool that fails because of its sandbox', () => {
     const { end, warning, lines } = await denied('reads');
     assert.equal(end.state, 'failed');
     assert.deepEqual(lines, [['permissions.filesystem.read', `- ${file}`]]);
-    assert.match(warning!.msg, /may have kept the tool from reading .*A guess: it said 'FileNotFoundError/);
+    assert.match(
+      warning!.msg,
+      /may have denied reading .*This is a guess from the tool's message 'FileNotFoundError/,
+    );
     const { error } = await project.envelope(['run', 'reads', '--no-stream']);
     assert.ok(error.hint.includes(`In tool.yaml, under permissions.filesystem.read, write: - ${file}`));
     grant('reads', lines as [string, string][]);
@@ -119,7 +122,7 @@ describe('a tool that fails because of its sandbox', () => {
     );
     const { warning, lines } = await denied('connects');
     assert.deepEqual(lines, [undefined]);
-    assert.match(warning!.hint, /egress_allow, name each host with its port/);
+    assert.match(warning!.hint, /egress_allow, list each host with its port/);
   });
 
   it('gets a warning about a system call that no manifest line allows', async () => {

@@ -378,7 +378,7 @@ describe('a part of the store that cannot be written', needsMounts, () => {
     await until(() => project.record(runId)?.state === 'waiting_ai');
     project.makeReadOnly(`.runs/${runId}/control`);
     for (const [args, what] of [
-      [['cancel', runId], /ask the run to end: .*CANCEL/],
+      [['cancel', runId], /request the cancel: .*CANCEL/],
       [['answer', runId, '--choice', 'fast'], /submit the answer: .*control/],
     ] as const) {
       const { code, error } = await project.envelope(args);

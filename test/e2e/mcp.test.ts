@@ -240,7 +240,7 @@ describe('acor mcp', () => {
         const { state, data } = await call(asking, 'asks_user');
         assert.deepEqual([state, data.answer], ['completed', { name: 'Ada' }]);
         assert.equal(messages.length, 2);
-        assert.match(messages[1]!, /does not fit.* asks_user asks: name_it/);
+        assert.match(messages[1]!, /does not match.* asks_user asks: name_it/);
         assert.equal(project.runIds().length, before + 1);
       });
 

@@ -601,7 +601,7 @@ describe('output of a tool with its secrets', () => {
     );
     assert.ok(of('log').some(({ msg }) => msg === '[redacted:KEY]'));
     assert.equal(
-      of('runner_warning').some(({ msg }) => /gives away: FILE_ID/.test(String(msg))),
+      of('runner_warning').some(({ msg }) => /contains the secrets: FILE_ID/.test(String(msg))),
       true,
     );
   });

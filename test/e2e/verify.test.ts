@@ -218,7 +218,7 @@ describe('verify of a run that lost its supervisor', () => {
     const cut = await ask(runId);
     assert.deepEqual([cut.ok, cut.sealed, cut.sealed_events], [true, false, 0]);
     assert.ok(cut.events >= 4);
-    assert.match(cut.note, /cut short: its supervisor is gone\. No event is sealed yet/);
+    assert.match(cut.note, /is lost: its supervisor is gone\. No event is sealed yet/);
     assert.deepEqual(cut.next, ['acor health --fix']);
 
     await project.acor(['health', '--fix']);
@@ -226,7 +226,7 @@ describe('verify of a run that lost its supervisor', () => {
     assert.deepEqual([ended.ok, ended.sealed, ended.sealed_events], [true, true, ended.events]);
     assert.match(
       ended.note,
-      /events from 1 on died; they were sealed by event \d+, by the process that ended/,
+      /events from 1 on died before it sealed them\. Recovery sealed them with event \d+:/,
     );
     assert.equal(ended.next, undefined);
 
@@ -258,7 +258,7 @@ describe('verify of a run that lost its supervisor', () => {
     appendFileSync(path, torn);
     const cut = await ask(runId);
     assert.deepEqual([cut.ok, cut.events], [true, whole.events]);
-    assert.match(cut.note, new RegExp(`The ${torn.length} bytes of a last line without an end`));
+    assert.match(cut.note, new RegExp(`The last line is torn: its ${torn.length} bytes`));
     await project.acor(['health', '--fix']);
     assert.doesNotMatch(readFileSync(path, 'utf8'), /heartb$|heartb\{/m);
     assert.deepEqual([(await ask(runId)).ok, (await ask(runId)).sealed], [true, true]);
@@ -273,7 +273,7 @@ describe('verify of a run that lost its supervisor', () => {
     const runId = String((await running.event('heartbeat')).run_id);
     const going = await ask(runId);
     assert.deepEqual([going.ok, going.sealed, going.sealed_events], [true, false, 0]);
-    assert.match(going.note, /is going on\. No event is sealed yet/);
+    assert.match(going.note, /is live\. No event is sealed yet/);
     running.child.kill('SIGINT');
     await running.finished;
     assert.equal((await ask(runId)).note, null);

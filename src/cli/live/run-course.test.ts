@@ -74,7 +74,7 @@ describe('the footer of a run', () => {
       [false, '  1:21  deadline in 0:19'],
     ] as const) {
       const { at, footer } = courseOf(stops);
-      assert.match(footer(0)[0]!, /waits for its turn$/);
+      assert.match(footer(0)[0]!, /waits for a queue slot$/);
       at(0, START);
       at(0, RUNNING);
       at(1, { type: 'action_required', action: 'choose', blocking: true });

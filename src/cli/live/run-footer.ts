@@ -43,7 +43,7 @@ export function runFooter(course: RunCourse, facts: FooterFacts, screen: Screen)
 function workRows(course: RunCourse, screen: Screen, nowMs: number): Part[][] {
   if (course.state === 'waiting_ai')
     return [[[`${mark('waiting', screen)} waits for an answer: ${short(course.question)}`, 'yellow']]];
-  if (course.state === 'queued') return [[[`${spinner(nowMs, screen)} waits for its turn`, 'dim']]];
+  if (course.state === 'queued') return [[[`${spinner(nowMs, screen)} waits for a queue slot`, 'dim']]];
   if (course.work !== undefined) return [workRow(course.work, screen, nowMs)];
   return course.tasks.size > 0 ? [] : [[`${spinner(nowMs, screen)} works`]];
 }

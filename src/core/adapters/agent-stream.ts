@@ -27,7 +27,7 @@ export type Verdict =
 export function agentAdapter(
   agent: string,
   dialect: (context: AdapterContext) => Dialect,
-  options: Pick<AdapterKind, 'hearsNoAnswers'> = {},
+  options: Pick<AdapterKind, 'readsNoAnswers'> = {},
 ): AdapterKind {
   return { make: (context) => new AgentStream(agent, dialect(context), context), ...options };
 }
@@ -157,7 +157,7 @@ export class AgentStream implements Adapter {
   conclude(verdict: Verdict): void {
     this.silence();
     this.#verdict = verdict;
-    this.#context.onLastWord();
+    this.#context.onLastMessage();
   }
 
   #lastMessage(rc: number | null): ({ type: string } & Record<string, unknown>) | undefined {

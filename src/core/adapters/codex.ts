@@ -3,7 +3,7 @@ import { type AgentStream, agentAdapter } from './agent-stream.ts';
 import { inShort, listOf, numbersOf, recordOf, type TypedObject, textOf } from './json-object.ts';
 
 /** `codex exec --json`. It reads an open standard input as part of its prompt, so it cannot read answers. */
-export const CODEX = agentAdapter('codex', () => ({ read }), { hearsNoAnswers: true });
+export const CODEX = agentAdapter('codex', () => ({ read }), { readsNoAnswers: true });
 
 const CHANGES: ReadonlyMap<unknown, FileChange> = new Map([
   ['add', 'created'],

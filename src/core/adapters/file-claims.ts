@@ -69,7 +69,7 @@ export class FileClaims {
     if (change === 'deleted') return found === undefined ? undefined : `${says}, and it is still there`;
     if (found === undefined) return `${says}, and there is no such file`;
     const { stats } = found;
-    const before = this.#context.runMadeMs - CLOCK_SLACK_MS;
+    const before = this.#context.runCreatedMs - CLOCK_SLACK_MS;
     if (this.#lastTouchMs(stats) < before) return `${says}, and it has not changed since the run began`;
     try {
       this.measured.push(

@@ -5,7 +5,7 @@ import { inShort, numbersOf, recordOf, type TypedObject, textOf } from './json-o
  * `gemini --output-format stream-json`. It reads an open standard input as part of its prompt, so it cannot read
  * answers.
  */
-export const GEMINI = agentAdapter('gemini', () => ({ read }), { hearsNoAnswers: true });
+export const GEMINI = agentAdapter('gemini', () => ({ read }), { readsNoAnswers: true });
 
 function read(event: TypedObject, stream: AgentStream): boolean {
   switch (event.type) {

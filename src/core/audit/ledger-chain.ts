@@ -4,7 +4,7 @@ import { type FileLine, linesOf, type SealedFile } from '../store-files/ledger-f
 import { GENESIS, holdsItsHash, sha256, summariesNamedBy } from '../store-files/ledger-line.ts';
 import type { PlaceProblem } from './verify-problem.ts';
 
-/** An end of a run as the ledger has it: how many events there were, and the hash of their bytes. */
+/** An end of a run in the ledger: the number of events, and the hash of their bytes. */
 export interface EnteredRun {
   run_id: string;
   path: string;
@@ -18,29 +18,29 @@ export type LedgerProblem = PlaceProblem & { run_id: string; path: string };
 type Entry = Readonly<Record<string, unknown>>;
 
 /**
- * Takes the files of a ledger in their order and checks the chain: a line has its own hash, which shows a changed byte, and that of the
- * line before it, which shows every other change. Of a run, it keeps where its ends were entered.
+ * Reads the files of a ledger in order and checks the hash chain. Each line has its own hash, which reveals a changed byte, and the hash
+ * of the previous line, which reveals every other change. Collects the ends of each run.
  */
 export class LedgerChain {
   readonly runs = new Map<string, EnteredRun[]>();
   /** The runs that were removed after their last end. */
   readonly cleaned = new Set<string>();
   readonly problems: LedgerProblem[] = [];
-  /** Where the last file ends. */
+  /** The end of the last file. */
   end = { path: '', line: 0, at: 0 };
-  /** The name of a compacted file with the hash of its summary, as a later line of the chain has them. */
+  /** The names of compacted files with the hashes of their summaries, as later lines of the chain record them. */
   readonly #entered = new Set<string>();
   readonly #summaries: { file: SealedFile; to: number; sha256: string }[] = [];
   #prev = GENESIS;
   #isPrevKnown = true;
 
-  /** What the next line has as the hash of the line before it, where that line is in a file that is not read. */
+  /** The expected hash of the previous line, when that line is in a file that is not read. */
   continueFrom(prev: string): void {
     this.#prev = prev;
     this.#isPrevKnown = true;
   }
 
-  /** A segment: every line follows upon the one before it. */
+  /** Checks a segment, in which every line continues the chain. */
   readSegment(path: string, lines: Iterable<FileLine>): void {
     let line = 0;
     this.end = { path, line, at: 0 };
@@ -49,7 +49,9 @@ export class LedgerChain {
       const { entry, isWhole, report } = this.#check(path, line, { text, from, to, hasEnd });
       if (isWhole && this.#isPrevKnown && entry!.prev !== this.#prev) {
         const before = line === 1 ? 'before' : String(line - 1);
-        report(`line ${before} was changed, removed, added or moved: its hash is not the one kept here`);
+        report(
+          `line ${before} was changed, removed, added or moved: its hash differs from the one in the next line`,
+        );
       }
       this.continueFrom(sha256(text));
       this.#isPrevKnown = isWhole;
@@ -57,7 +59,7 @@ export class LedgerChain {
     }
   }
 
-  /** What a compaction left of several segments: a summary, and the lines of the runs that are still there, as they were. */
+  /** Checks a compacted file: a summary of several segments, and the unchanged lines of the runs that still exist. */
   readCompacted(file: SealedFile): void {
     const kept = createHash('sha256');
     let summary: Entry = {};
@@ -76,7 +78,7 @@ export class LedgerChain {
       this.#summaries.push({ file, to, sha256: sha256(text) });
       if (isWhole && this.#isPrevKnown && summary.prev !== this.#prev)
         report(
-          'the segments before this file were changed: the hash of their last line is not the one kept here',
+          'the segments before this file were changed: the hash of their last line differs from the one in this file',
         );
     }
     if (isEveryWhole && summary.kept_sha256 !== kept.digest('hex')) {
@@ -87,11 +89,11 @@ export class LedgerChain {
     this.#isPrevKnown = isEveryWhole;
   }
 
-  /** All files were read: every summary must be one that the chain names. */
+  /** Call it after the last file: the chain must contain every summary. */
   checkSummaries(): void {
     for (const { file, to, sha256: found } of this.#summaries) {
       if (this.#entered.has(`${file.name} ${found}`)) continue;
-      const problem = 'the summary of this compacted file is not the one that the ledger names';
+      const problem = 'the summary of this compacted file is not the one in the ledger';
       this.problems.push({ run_id: '', path: file.path, problem, line: 1, from: 0, to });
     }
   }

@@ -3,11 +3,11 @@ import type { Ledger } from '../store-files/ledger.ts';
 import { beginOf, hashAtEndOf, linesOf, linesOfOpen, type SealedFile } from '../store-files/ledger-files.ts';
 import { LedgerChain } from './ledger-chain.ts';
 
-/** The end of a run is entered right after its `runner_end`. One that is entered later, on a busy machine or after a recovery, is searched for. */
+/** The runner adds the ledger line right after `runner_end`. A line that was added later than this is found by a search. */
 const BEFORE_MS = 1_000;
 const AFTER_MS = 2_000;
 
-/** Which files are read: those to which lines were added at these times, those that name a run, or those for which both hold. */
+/** Which sealed files to read: those with lines from these times, or those that contain a run id. */
 export type LedgerPart = { timesMs?: readonly number[]; runId?: string };
 
 /** Reads and checks a ledger, line by line: all of it, or the files of a part; the open segment also where no sealed file is of the part. */
@@ -53,7 +53,7 @@ function readOpen(fd: number): Buffer {
   return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
 }
 
-/** Files begin later and later unless the clock was set back; then a file may be missed. */
+/** The files are in the order of their times. When the clock was set back, a file may be missed. */
 function filesAt(timesMs: readonly number[], sealed: readonly SealedFile[]): Set<SealedFile> {
   const wanted = new Set<SealedFile>();
   for (const timeMs of timesMs) {

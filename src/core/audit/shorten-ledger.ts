@@ -5,7 +5,7 @@ import type { FileRunStore } from '../store-files/file-run-store.ts';
 import { Ledger } from '../store-files/ledger.ts';
 import { readLedger } from './read-ledger.ts';
 
-/** Removes the lines of runs that were cleaned from the ledger, once they are half of it. A ledger that was changed is left as it is. */
+/** Compacts the ledger once half of its lines belong to removed runs. Does not touch a ledger that another program changed. */
 export async function shortenLedger(store: FileRunStore): Promise<void> {
   const ledger = new Ledger(store.root);
   await compactLedger(ledger, {

@@ -19,7 +19,7 @@ export function readWholeLedger(store: FileRunStore): WholeLedger {
   return { ended, chain: readLedger(new Ledger(store.root)) };
 }
 
-/** Checks the chain of the ledger, that every run in it is still there and is the one that was entered, and that no run which has ended is missing. */
+/** Checks the chain of the ledger, that every run in it exists unchanged, and that every ended run is in it. */
 export function verifyLedger(
   store: FileRunStore,
   { ended, chain }: WholeLedger = readWholeLedger(store),
@@ -34,11 +34,11 @@ export function verifyLedger(
   return [...problems, ...[...missing].map((runId) => missingFrom(chain, runId))].map(inLedger);
 }
 
-/** Checks what the ledger has of one run, and the chain where it has it. `known` is a part of the ledger that was read already. */
+/** Checks the ledger lines of one run, and the chain around them. The cost does not grow with the number of runs. */
 export function verifyRunInLedger(store: FileRunStore, runId: string, known?: LedgerChain): VerifyProblem[] {
   const isEnded = hasEnded(store, runId);
   const near = problemsOf(known ?? ledgerOf(store, runId, timesOfEnds(store, runId)));
-  // The clock may have been set between an end and its line.
+  // Recovery adds the line of a lost run later, and the clock may have been set.
   return (near.length === 0 ? near : problemsOf(readLedger(new Ledger(store.root), { runId }))).map(inLedger);
 
   function problemsOf(chain: LedgerChain): LedgerProblem[] {
@@ -48,7 +48,7 @@ export function verifyRunInLedger(store: FileRunStore, runId: string, known?: Le
   }
 }
 
-/** The part of the ledger that names a run whose ends were written at these times; where that has fewer ends, the whole is searched. */
+/** The ends of a run in the ledger, some of which were added at these times. */
 export function ledgerOf(store: FileRunStore, runId: string, timesMs: readonly number[]): LedgerChain {
   const ledger = new Ledger(store.root);
   const near = readLedger(ledger, { runId, timesMs });
@@ -69,11 +69,11 @@ function checkRun(
   using log = logOf(store, runId);
   if (log === undefined) {
     if (chain.cleaned.has(runId)) return undefined;
-    return found('the run is in the ledger, but not in the store any more');
+    return found('the run is in the ledger, but no longer in the store');
   }
   const end = log.endOfLines(entry.events) ?? log.size;
   const isAsEntered = log.sha256(end) === entry.sha256;
-  // A run that was resumed is entered again when it ends; until then its log is longer than what was entered.
+  // A resumed run gets another ledger line when it ends; until then its log is longer than its last line records.
   if (isAsEntered && (end === log.size || !hasEnded(store, runId))) return undefined;
   if (isAsEntered && endsWithAnEnd(store, runId)) return 'missing';
   return found('the event log is not the one that was entered when the run ended');
@@ -103,7 +103,7 @@ function timesOfEnds(store: FileRunStore, runId: string): number[] {
   }
 }
 
-/** False also for a run whose record cannot be read, which is reported elsewhere. */
+/** False also for a run with an unreadable record, which is reported elsewhere. */
 function hasEnded(store: FileRunStore, runId: string): boolean {
   try {
     return isFinal(store.readNow(runId).state);

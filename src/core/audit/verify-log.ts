@@ -4,36 +4,36 @@ import type { EnteredRun } from './ledger-chain.ts';
 import type { LogBytes } from './log-bytes.ts';
 import type { PlaceProblem } from './verify-problem.ts';
 
-/** A line of the log: its number, and the bytes that it takes with its end. */
+/** A line of the log: its number, and its byte range including the newline. */
 export interface LogLine {
   number: number;
   from: number;
   to: number;
 }
 
-/** An event that ends an attempt, and with it seals what is before it. */
+/** A `runner_end`, which seals the events before it. */
 export type EndLine = LogLine & { event: Readonly<Record<string, unknown>> };
 
-/** What the bytes of a log say of themselves. */
+/** The result of checking a log by its own seals. */
 export interface CheckedLog {
   events: number;
   last: LogLine | undefined;
   ends: EndLine[];
-  /** How many events a seal that holds vouches for. */
+  /** The number of events that a valid seal covers. */
   sealedEvents: number;
-  /** The bytes of a last line that has no end, when such a line is no fault: it was never acknowledged. */
+  /** The size of a torn last line, when such a line is allowed: it was never acknowledged. */
   tornBytes: number;
   problems: PlaceProblem[];
 }
 
-/** Checks the order of the events and every seal. A log that nobody has ended may end in the middle of a line. */
+/** Checks the order of the events and every seal. The log of a run that has not ended may have a torn last line. */
 export function checkLog(bytes: LogBytes, options: { mayBeTorn: boolean }): CheckedLog {
   const log = readLines(bytes, options.mayBeTorn);
   for (const end of log.ends) {
     const problem = checkSeal(bytes, end);
     if (problem === undefined) log.sealedEvents = end.number;
     else {
-      // All seals after it would tell of the same bytes.
+      // Every later seal covers the same bytes and would report the same change.
       log.problems.push(problem);
       break;
     }
@@ -41,13 +41,13 @@ export function checkLog(bytes: LogBytes, options: { mayBeTorn: boolean }): Chec
   return log;
 }
 
-/** Holds a log whose seals are whole to what the ledger has of it, which vouches for the last event as well. */
+/** Compares a log with valid seals to its ledger line, which also covers the last event. */
 export function checkEntry(bytes: LogBytes, { ends, events }: CheckedLog, entry: EnteredRun): PlaceProblem[] {
   const end = ends.find(({ number }) => number === entry.events);
   if (end === undefined) {
     return [
       {
-        problem: `the ledger has an end of this run at event ${entry.events}, and the log has none there`,
+        problem: `the ledger has an end of this run at event ${entry.events}, but that event is not the end of a run`,
         line: Math.min(entry.events, events + 1),
         from: 0,
         to: bytes.size,
@@ -82,7 +82,7 @@ function readLines(bytes: LogBytes, mayBeTorn: boolean): CheckedLog {
     const event = parseObject(text.toString('utf8'));
     if (event === undefined) report('the line is not a JSON object');
     else if (event.seq !== expected) {
-      report(`seq is ${String(event.seq)} where ${expected} belongs`);
+      report(`expected seq ${expected}, got ${String(event.seq)}`);
       expected = typeof event.seq === 'number' ? event.seq : expected;
     }
     if (event?.type === 'runner_end') log.ends.push({ ...line, event });
@@ -100,14 +100,14 @@ function checkSeal(bytes: LogBytes, end: EndLine): PlaceProblem | undefined {
   if (broken === undefined) return undefined;
   if (end.from === seal.bytes && bytes.sha256(end.from) === seal.sha256)
     return { problem: 'the seal in the event that ends the run was changed', ...place };
-  // In the last part it cannot be told whether the bytes differ or the hash that they are held to.
+  // In the last part, either the bytes or the recorded hash may have changed.
   const to = broken.to > broken.from && broken.to !== seal.bytes ? broken.to : Math.max(seal.bytes, end.to);
   const line = bytes.lineAt(broken.from);
-  const problem = `the first byte that differs lies in bytes ${broken.from} to ${to - 1}, from line ${line} on`;
+  const problem = `the first changed byte is in bytes ${broken.from} to ${to - 1}, from line ${line} on`;
   return { problem, line, from: broken.from, to };
 }
 
-/** The seal of a `runner_end`, if it is whole: a tool may have written the event. */
+/** The seal of a `runner_end`, if it is well-formed: a tool may have written the event. */
 function sealOf(event: Readonly<Record<string, unknown>>): Seal | undefined {
   const { seal } = event as Partial<RunnerEnd>;
   const isWhole =

@@ -1,4 +1,4 @@
-/** One thing that is not as it was recorded. Offsets are bytes; `to` is not part of the range. */
+/** One difference from what was recorded. Offsets are bytes; `to` is exclusive. */
 export interface VerifyProblem {
   run_id: string;
   where: 'record' | 'events' | 'artifact' | 'ledger';

@@ -18,8 +18,8 @@ import { noteOn } from './verify-note.ts';
 import type { PlaceProblem, VerifyProblem } from './verify-problem.ts';
 
 /**
- * What was found of one run. `sealed` is false for a run that has not ended; up to `sealed_events` a seal covers its
- * events, and of those after that only the order can be checked. `note` says so in words when a run was cut short.
+ * The result of verifying one run. `sealed` is false for a run that has not ended. A seal covers its events up to `sealed_events`; of
+ * later events only the order can be checked. `note` explains that for people.
  */
 export interface VerifiedRun {
   run_id: string;
@@ -45,7 +45,7 @@ export function verifyOne(
   return { runs: [run], ledger: verifyRunInLedger(store, runId, chain) };
 }
 
-/** Recomputes the seals, the order and the artifacts of a run (contract §6), and holds them to what was recorded. */
+/** Recomputes the seals, the order and the artifacts of a run (contract §6), and compares them to what was recorded. */
 export function verifyRun(
   store: FileRunStore,
   runId: string,
@@ -58,7 +58,7 @@ export function verifyRun(
   if (bytes === undefined) return unreadable(runId, 'events', path, 'the event log is gone');
   const log = checkLog(bytes, { mayBeTorn: !isFinal(record.state) });
   const found = [...log.problems, ...endProblems(record, log, bytes)];
-  // The last seal covers all but the event that it stands in; the ledger covers that one.
+  // The last seal covers all events before its own; the ledger covers that one as well.
   if (found.length === 0) {
     found.push(...entries(log.ends.map(timeOf)).flatMap((entry) => checkEntry(bytes, log, entry)));
   }
@@ -111,7 +111,7 @@ export function verifyAll(
   });
 }
 
-/** Whoever made the folder was killed before it was a run. */
+/** Whether a run's creator was killed before it had written the record or an event. */
 function neverBegan({ metadata, events }: RunLayout): boolean {
   return !existsSync(metadata) && (!existsSync(events) || statSync(events).size === 0);
 }
@@ -128,7 +128,7 @@ function endProblems({ state }: RunRecord, log: CheckedLog, bytes: LogBytes): Pl
   if (!isFinal(state) || isSealed(log)) return [];
   return [
     {
-      problem: 'the run has ended, but its end is not the last thing in its log',
+      problem: 'the run has ended, but the last event of its log is not its end',
       line: log.events,
       from: log.last?.from ?? 0,
       to: bytes.size,
@@ -154,13 +154,13 @@ function unreadable(
   };
 }
 
-/** An artifact as a log names it, which may have been changed. */
+/** An artifact from a log, which another program may have changed. */
 interface RecordedArtifact {
   path: string;
   sha256?: unknown;
 }
 
-/** What the last ending names; a log that was changed may hold anything there. */
+/** The artifacts of the last `runner_end`; a changed log may contain anything there. */
 function artifactsOf({ ends }: CheckedLog): RecordedArtifact[] {
   const named: unknown = ends.at(-1)?.event.artifacts;
   return Array.isArray(named) ? named.filter((artifact) => typeof artifact?.path === 'string') : [];
@@ -172,7 +172,7 @@ function checkArtifact(recorded: RecordedArtifact): string | undefined {
 
 function checkFile(recorded: RecordedArtifact): string | undefined {
   try {
-    // The project may have been reached through a link.
+    // The project's path may contain a symbolic link.
     const now = measureArtifact(recorded.path, [realpathSync(dirname(recorded.path))]);
     if (now.sha256 === recorded.sha256) return undefined;
     return `its sha256 is ${now.sha256} now; ${recorded.sha256} was recorded`;
@@ -183,16 +183,17 @@ function checkFile(recorded: RecordedArtifact): string | undefined {
   }
 }
 
-/** A name that held a secret was not recorded: it must be one of those in the folder. */
+/** A name with a secret was recorded redacted: it must match one of the names in the folder. */
 function checkRenamed({ path, sha256: recorded }: RecordedArtifact): string | undefined {
   const folder = dirname(path);
-  if (holdsRedaction(folder)) return 'its path held a secret, so it cannot be found again';
+  if (holdsRedaction(folder))
+    return 'its path contained a secret and was recorded redacted, so the file cannot be found';
   const isThere = namesIn(folder).some(
     (name) => checkFile({ path: join(folder, name), sha256: recorded }) === undefined,
   );
   return isThere
     ? undefined
-    : 'its name held a secret, and nothing beside it has the sha256 that was recorded';
+    : 'its name contained a secret and was recorded redacted, and no file in its folder has the recorded sha256';
 }
 
 function namesIn(folder: string): string[] {

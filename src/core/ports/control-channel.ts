@@ -10,11 +10,11 @@ export interface PostedAnswer {
   reason?: string;
 }
 
-/** What others may ask of a run's supervisor. */
+/** Handles the requests of other processes to a run's supervisor. */
 export interface ControlHandlers {
-  /** The run is to end. Called once. */
+  /** Cancel the run. Called once. */
   onCancel(reason: string): void;
-  /** The run is to end without any grace period. Called once. */
+  /** Cancel the run without grace periods. Called once. */
   onForceCancel(): void;
   onAnswer(posted: PostedAnswer): void;
 }
@@ -26,9 +26,9 @@ export interface ControlListener {
   close(): void;
 }
 
-/** The end of the run that reads another one's records. */
+/** The end of the channel for a run that reads another run's records. */
 export interface RecordsReader {
-  /** So many bytes of the other run's log were consumed. */
+  /** Reports the total bytes of the other run's log that were consumed. */
   acknowledge(consumedBytes: number): void;
   close(): void;
 }
@@ -38,13 +38,13 @@ export interface RecordsReader {
  * records. Every implementation passes `test/contracts/control-channel.ts`.
  */
 export interface ControlChannel {
-  /** Asks a run's supervisor to end it. The first reason stays; `force` asks for no grace period. */
+  /** Asks a run's supervisor to cancel it. The first reason is kept; `force` skips the grace periods. */
   requestCancel(runId: string, reason: string, options?: { force?: boolean }): Promise<void>;
   postAnswer(runId: string, posted: PostedAnswer): Promise<void>;
-  /** Opens the run's records for acknowledging. */
+  /** Opens a reader's end of the channel for the run's records. */
   readRecords(runId: string): RecordsReader;
-  /** Calls the handlers for what was asked and is asked from now on, until it is closed. */
+  /** Calls the handlers for pending and future requests, until it is closed. */
   listen(runId: string, handlers: ControlHandlers): ControlListener;
-  /** Drops what was asked of an attempt that is over. */
+  /** Drops the requests to an attempt that has ended. */
   reset(runId: string): Promise<void>;
 }

@@ -2,7 +2,7 @@
 export interface Principal {
   /** `agent`: an AI that acts for the local user, or a client of the MCP server. `token`: a client that showed a token. */
   kind: 'local-user' | 'token' | 'agent';
-  /** Recorded with runs and answers. What an agent says of itself is not verified. */
+  /** Recorded with runs and answers. An agent's own name for itself is not verified. */
   name: string;
   /** The conversation or connection to which the call belongs. */
   session?: string;
@@ -17,7 +17,7 @@ export interface CalledOperation {
 
 export type Authorization = { allowed: true } | { allowed: false; why: string; hint?: string };
 
-/** Says whether a principal may call an operation with this input. Asked once for each call, before the operation begins. */
+/** Decides whether a principal may call an operation with this input. Called once for each call, before the operation starts. */
 export type Authorize = (
   principal: Principal,
   operation: CalledOperation,

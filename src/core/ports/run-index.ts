@@ -1,7 +1,7 @@
 import type { RunKind } from '../../protocol/run-kind.ts';
 import type { RunState } from '../../protocol/run-state.ts';
 
-/** A run as the index has it. */
+/** A run in the index. */
 export interface IndexedRun {
   run_id: string;
   tool: string;
@@ -17,29 +17,29 @@ export interface IndexedRun {
   duration_s: number | null;
 }
 
-/** What runs to find: those for which everything that is given holds. */
+/** A query. A run must match all given criteria. */
 export interface RunQuery {
   state?: RunState | undefined;
   tool?: string | undefined;
   kind?: RunKind | undefined;
   caller?: string | undefined;
-  /** The run that they are parts of. */
+  /** The id of the parent run. */
   parent?: string | undefined;
   /** Only runs whose ids begin with this text, and sort before this id. */
   prefix?: string | undefined;
   before?: string | undefined;
-  /** Made at this time or later, in milliseconds since 1970; and before this time. */
+  /** Created at this time or later, in milliseconds since 1970; and before this time. */
   sinceMs?: number | undefined;
   untilMs?: number | undefined;
-  /** A part of the id, the tool, the arguments, the code or the message, in any case of letters. */
+  /** A substring of the id, tool, arguments, code or message; case-insensitive. */
   text?: string | undefined;
   limit?: number | undefined;
   offset?: number | undefined;
-  /** The newest first unless said otherwise. */
+  /** Newest first by default. */
   order?: 'newest' | 'oldest' | undefined;
 }
 
-/** One page of what a query found, and how many there are in all. */
+/** One page of the found runs, and the total number. */
 export interface FoundRuns {
   runs: IndexedRun[];
   total: number;
@@ -49,9 +49,9 @@ export interface FoundRuns {
 export interface IndexedQuestion {
   asked: Readonly<Record<string, unknown>>;
   answered?: Readonly<Record<string, unknown>> | undefined;
-  /** Whether an answer would be taken now. */
+  /** Whether the run accepts an answer now. */
   isOpen: boolean;
-  /** Which child has asked; left out for the run itself. */
+  /** The child run that asked; absent when the run itself asked. */
   askedBy?: unknown;
 }
 
@@ -60,7 +60,7 @@ export interface RunQuestions {
   questions: IndexedQuestion[];
 }
 
-/** How many runs of a tool ended in a state on a day (UTC), and how long they took together. */
+/** How many runs of a tool ended in a state on a day (UTC), and their total duration. */
 export interface RunCount {
   tool: string;
   day: string;
@@ -70,40 +70,40 @@ export interface RunCount {
 }
 
 /**
- * The port to looking through all runs. An index is derived: one that is missing is made again from the runs, one that cannot be read as
- * well, which `warning` reports. Runs are started and ended without it; whoever asks brings it up to date first, at the cost of what changed
- * and of the runs that have not ended. Every implementation passes `test/contracts/run-index.ts`.
+ * The port for queries over all runs. The index is derived from the runs: a missing or unreadable index is rebuilt, and `warning` reports
+ * an unreadable one. Starting and ending runs do not use it. A reader updates it first, which costs in proportion to the changes and to
+ * the runs that have not ended. Every implementation passes `test/contracts/run-index.ts`.
  */
 export interface RunIndex {
   query(query: RunQuery): Promise<FoundRuns>;
-  /** The runs that have not ended: live ones and those that have lost their supervisor. */
+  /** The runs that have not ended: live and lost ones. */
   unended(): Promise<IndexedRun[]>;
-  /** The runs with questions, the oldest first; with `isOpen`, only those that have an open one. */
+  /** The runs with questions, oldest first; with `isOpen`, only those that have an open question. */
   questions(options: { isOpen: boolean }): Promise<RunQuestions[]>;
   counts(): Promise<RunCount[]>;
-  /** Why the index had to be made again, or is kept in memory only; undefined when nothing is wrong. */
+  /** Why the index was rebuilt, or exists in memory only; undefined when it is in order. */
   readonly warning: string | undefined;
   close(): void;
 }
 
-/** Where the runs are that an index is made from. */
+/** The source of the runs from which an index is built. */
 export interface RunSource {
-  /** The runs that ended or were removed after a position, and the position after them; undefined when that position is not known any more. */
+  /** The runs that ended or were removed after a position, and the new position; undefined when the position is no longer valid. */
   changesAfter(position: string): Promise<{ runIds: string[]; position: string } | undefined>;
-  /** The position after all that has ended. */
+  /** The current position: after all ended and removed runs. */
   position(): Promise<string>;
   /** All runs. */
   list(): Promise<string[]>;
-  /** The runs that are supervised, or have lost their supervisor. */
+  /** The runs that have not ended: live and lost ones. */
   unended(): Promise<string[]>;
-  /** A run; undefined when it is gone or its record cannot be read. */
+  /** A run; undefined when it was removed or its record cannot be read. */
   read(runId: string): Promise<SourceRun | undefined>;
-  /** False for a run that was removed, by whatever means. */
+  /** Whether the run exists in the store. */
   has(runId: string): boolean;
   questions(runId: string): Promise<IndexedQuestion[]>;
 }
 
-/** A run as its record has it, and the text in which a query looks. */
+/** A run from its record, with the text that queries search. */
 export interface SourceRun {
   run: IndexedRun;
   text: string;

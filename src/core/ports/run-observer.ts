@@ -1,5 +1,5 @@
-/** Sees what a run stores. Any number may observe a run; what one throws is reported once as a `runner_warning` and cannot fail the run. */
+/** Observes the stored events of a run. A run may have any number of observers. An error of an observer is reported once as a `runner_warning` and does not fail the run. */
 export interface RunObserver {
-  /** Whole lines that were just stored. The bytes are only valid during the call. */
+  /** Called with whole lines that were just stored. The bytes are only valid during the call. */
   stored(lines: Uint8Array): void;
 }

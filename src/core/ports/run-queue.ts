@@ -1,44 +1,41 @@
-/** A run that wants to go to work. */
+/** A run that enters the queue. */
 export interface QueuedRun {
   run_id: string;
   tool: string;
-  /** An orchestrator waits for runs of its own: it takes no place from them. */
+  /** False for an orchestrator: it only waits for its child runs, and must not take their slots. */
   needsSlot: boolean;
 }
 
-/** How many may work at once, and how often a tool may be started. Null is without a limit. */
+/** How many runs may work at once, and how often a tool may start. Null means no limit. */
 export interface QueueLimits {
   maxRuns: number | null;
   rate: { calls: number; perS: number } | null;
-  /** Those of one group take no more than so many places together. */
+  /** The runs of one group together take at most this many slots. */
   group?: { id: string; maxRuns: number } | null;
 }
 
-/** Why a run still waits, for its log: in words, and the runs that are at work. */
+/** Why a run waits, as text for its log, and the ids of the working runs. */
 export interface QueueWait {
   why: string;
   working: string[];
 }
 
-/** A run's right to work. */
+/** A queue slot: a run's right to work. */
 export interface QueueSlot {
-  /** Gives the place to the next one. After a success, a tool that was slowed down may have one more run at once. */
+  /** Releases the slot. After a success, a lowered concurrency limit of the tool rises by one. */
   leave(ending: { completed: boolean }): Promise<void>;
-  /**
-   * The service behind the tool has refused it for now (E_RATE_LIMIT): half as many runs of the tool may work at once from
-   * now on. The place is given back; the run enters again.
-   */
+  /** After E_RATE_LIMIT of the tool: halves the number of its runs that may work at once, and releases the slot. The run enters again. */
   slowDown(): Promise<void>;
 }
 
 /**
- * The port to who runs next (architecture, "two ports"): first come, first served, within the limits. A place whose holder
- * is dead is free. Every implementation passes `test/contracts/run-queue.ts`.
+ * The port that decides which run works next: first come, first served, within the limits. A slot whose holder has died is free. Every
+ * implementation passes `test/contracts/run-queue.ts`.
  */
 export interface RunQueue {
   /**
-   * Waits for a place; undefined when `signal` ended the wait, and then nothing of the run is left in the queue. `onWait` is
-   * told, once, when there is no place at once.
+   * Waits for a slot; undefined when `signal` aborted the wait, and then the run is removed from the queue. Calls `onWait` once when no
+   * slot is free at first.
    */
   enter(
     run: QueuedRun,

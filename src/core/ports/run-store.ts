@@ -8,78 +8,78 @@ import type { ControlChannel } from './control-channel.ts';
 import type { Leases } from './lease.ts';
 import type { RunObserver } from './run-observer.ts';
 
-/** A run as it begins; the store adds what it keeps account of. */
+/** The record of a new run without the fields that the store adds. */
 export type NewRun = Omit<RunRecord, 'version' | 'epoch'>;
 
-/** An idempotency key, and the digest of the call that it stands for: the same key for another call is a mistake. */
+/** An idempotency key, and the digest of its call: using the key for another call is an error. */
 export interface KeyedCall {
   key: string;
   call: string;
 }
 
-/** An event before it is stored: the log fills in `v`, `ts`, `run_id` and `seq`. */
+/** An event before it is stored: the log adds `v`, `ts`, `run_id` and `seq`. */
 export type NewEvent = { type: string; [field: string]: unknown };
 
-/** An event as it was read from a log, which may have been changed since it was written. */
+/** An event from a log, which another program may have changed. */
 export type ReadEvent = Readonly<Record<string, unknown>>;
 
-/** Removes the secrets from a line that holds one JSON object. */
+/** Redacts the secrets in a line that is one JSON object. */
 export type RedactLine = (line: Buffer) => Buffer;
 
 /**
- * The event log of one run, for its one writer. `append` and `keepLine` only gather events, and store them at once when much is gathered
- * and the storage can do it; `flush` stores them in one batch of whole lines. Batches are stored in the order of the calls.
+ * The event log of one run, for its only writer. `append` and `keepLine` buffer events (a store may write a full buffer at once); `flush`
+ * stores them in one batch of whole lines. Batches are stored in the order of the calls.
  */
 export interface RunLog {
-  /** How many events there are, which is the `seq` of the last one. */
+  /** The number of events, which is the `seq` of the last one. */
   readonly events: number;
   readonly bytes: number;
-  /** Whether events that were gathered were never stored. */
+  /** Whether buffered events were dropped. */
   readonly hasDropped: boolean;
-  /** Gathers an event and returns it. */
+  /** Buffers an event and returns it. */
   append(event: NewEvent): StoredEvent;
-  /** Gathers `bytes[start..end)`, an object that ends with its brace and holds the whole envelope but `seq`, which the log adds. */
+  /** Buffers `bytes[start..end)`, a JSON object up to its closing brace with the whole envelope except `seq`, which the log adds. */
   keepLine(bytes: Uint8Array, start: number, end: number): void;
-  /** Stores what was gathered until now. When that fails, the log is as it was before, and what was gathered is dropped. */
+  /** Stores the buffered events. When that fails, the log is unchanged and the buffered events are dropped. */
   flush(): Promise<void>;
-  /** Stores what was gathered; when it resolves, all events are durable. */
+  /** Stores the buffered events; all events are durable when it resolves. */
   sync(): Promise<void>;
-  /** Drops what was gathered, and the numbers that it had. */
+  /** Drops the buffered events; their `seq` numbers are used again. */
   discardPending(): void;
   /** The seal over everything stored so far; await `flush` first. */
   seal(): Seal;
-  /** From now on secrets are removed from the events that the runner itself writes; a tool's lines have lost them already. */
+  /** Redacts the runner's own events from now on; a tool's lines are already redacted. */
   redactWith(redact: RedactLine): void;
-  /** From now on `observer` sees each stored batch. */
+  /** Calls `observer` for each batch that is stored from now on. */
   observe(observer: RunObserver): void;
-  /** The last stored events, the newest first; as `RunStore.tail`. */
+  /** The last stored events, newest first, like `RunStore.tail`. */
   tail(): AsyncGenerator<ReadEvent>;
-  /** Rejects, once, when another program has changed or removed the log; the ending can still be added to what is there. */
+  /** Rejects, once, when another program has changed or removed the log. Later writes append to the log as it is. */
   assertUntouched(): Promise<void>;
 }
 
-/** The right to write one run, held by one supervisor at a time. Every write is refused once another one has taken the run over. */
+/** The right to write one run. One supervisor has it at a time; every write is refused once another supervisor has taken the run over. */
 export interface RunWriter {
-  /** How the event log holds next steps: as exact commands. */
+  /** Renders a next step as the exact command that the event log stores. */
   readonly commandOf: CommandOf;
   readonly epoch: number;
   readonly record: RunRecord;
   readonly log: RunLog;
-  /** From now on secrets are removed from the record and from the runner's events. */
+  /** Redacts the record and the runner's events from now on. */
   redactWith(redact: RedactLine): void;
   /** Changes `record` at once, and stores it atomically; `durable` waits until it survives a crash of the machine. */
   update(change: Partial<RunRecord>, options?: { durable?: boolean }): Promise<void>;
-  /** The ending is in the log and on disk: adds the run's line to the ledger. */
+  /** Adds the run's line to the ledger. Call it once the end is durable in the log. */
   enterInLedger(ending: { state: FinalState; code: string | null }): Promise<void>;
-  /** Whether the ledger holds the run with its log as it is now. */
+  /** Whether the ledger has a line for the run with the present hash of its log. */
   isInLedger(): Promise<boolean>;
-  /** Frees the space that was put aside, so that an ending can be written to a full disk. */
+  /** Frees the reserved space, so that the end can be written on a full disk. */
   releaseReserve(): void;
-  /** Ends the right to write, and with it the lease. A run that has not ended is lost from now on. */
+  /** Gives up the right to write, and the lease. A run that has not ended is then lost. */
   close(): void;
 }
 
-/** How much is stored of a log. `events` is the `seq` of the last event; 0 for an empty log. */
+/** The stored size of a log. `events` is the `seq` of the last event; 0 for an empty log. */
 export interface LogExtent {
   events: number;
   bytes: number;
@@ -88,41 +88,41 @@ export interface LogExtent {
 export interface FollowOptions {
   /** Only events after this `seq`. */
   since?: number;
-  /** False reads what is stored and returns. */
+  /** False returns after the last stored event. */
   wait: boolean;
   signal?: AbortSignal;
-  /** Asked while waiting: true when the log has no writer any more. */
+  /** Called while waiting; return true when the log has no writer any more. */
   isAbandoned?: () => boolean | Promise<boolean>;
-  /** Settles when the writer is done. A `runner_end` that a tool has forged before that does not end the following. */
+  /** Settles when the writer is done. A `runner_end` that a tool forged before that does not end the follow. */
   ended?: Promise<unknown>;
 }
 
 /**
- * The port to where runs are kept: event log, record, idempotency keys, ledger. One writer a run; a write of a past epoch is
- * refused. Nothing here is a path. Every implementation passes `test/contracts/run-store.ts`.
+ * The port to the storage of runs: event log, record, idempotency keys, ledger. Each run has one writer, and a write of a past epoch is
+ * refused. The port exposes no paths. Every implementation passes `test/contracts/run-store.ts`.
  */
 export interface RunStore {
-  /** How event logs hold next steps: as exact commands. */
+  /** Renders a next step as the exact command that event logs store. */
   readonly commandOf: CommandOf;
   readonly leases: Leases;
   readonly control: ControlChannel;
   /** The content of the artifacts. */
   readonly blobs: BlobStore;
-  /** Where the runs are, for a person to read. */
+  /** Where the runs are stored, for display. */
   readonly location: string;
-  /** Makes a new run and opens it for writing at epoch 1. */
+  /** Creates a run and opens it for writing at epoch 1. */
   create(run: NewRun): Promise<RunWriter>;
   /**
-   * Makes a new run like `create`, once for a key: for a key that has a run already, its id is returned instead.
-   * Throws E_USAGE when the key stands for another call.
+   * Creates a run like `create`, but once for a key: returns the id of the existing run when the key has one. Throws E_USAGE when the
+   * key belongs to another call.
    */
   createOnce(run: NewRun, keyed: KeyedCall): Promise<RunWriter | string>;
-  /** The run that was made with a key, if there is one. Throws as `createOnce` does. */
+  /** The run of a key; undefined when it has none. Throws like `createOnce`. */
   runOfKey(keyed: KeyedCall): Promise<string | undefined>;
   /**
-   * Takes a run over: the next epoch begins, and the writer before it can write no more. Throws E_STORAGE when the run has a live
-   * supervisor. `mayTake` throws when the run is not to be taken as its record is now; then its supervisor writes on. With `recovers`,
-   * readers see the run as lost until it has ended.
+   * Takes a run over: claims the next epoch, which fences the previous writer. Throws E_STORAGE when the run has a live supervisor.
+   * `mayTake` gets the current record and throws to refuse; then the previous writer stays valid. With `recovers`, readers see the run as
+   * lost until it has ended.
    */
   takeOver(
     runId: string,
@@ -131,22 +131,22 @@ export interface RunStore {
   ): Promise<RunWriter>;
   /** The record of a run. Throws E_RUN_NOT_FOUND. */
   read(runId: string): Promise<RunRecord>;
-  /** The ids of all runs, oldest first: for what has to look at every run (rebuilding an index, verifying, cleaning). */
+  /** The ids of all runs, oldest first: for work on every run (rebuilding an index, verifying, cleaning). */
   list(): Promise<string[]>;
-  /** How many events a log holds, and in how many bytes. A torn last line does not count. */
+  /** The number of events and of bytes in a log. A torn last line does not count. */
   extent(runId: string): Promise<LogExtent>;
-  /** Removes a run that is over. Its key may start another one. */
+  /** Removes an ended run. Its key may then start another run. */
   remove(runId: string): Promise<void>;
   /**
-   * Reads a log from any `seq` on, as whole lines in batches of bytes, without a gap or a repeat, and ends with the event that ends the
-   * run. Any number of readers may follow; none slows the writer down.
+   * Reads a log from a `seq` on, as whole lines in batches of bytes, without gaps or repeats, up to the event that ends the run. Any
+   * number of readers may follow, and none of them slows the writer down.
    */
   follow(runId: string, options: FollowOptions): AsyncGenerator<Uint8Array>;
   /**
-   * The last events of a log, the newest first; only so many as a bounded part of the log holds. With `types`, only events of these
-   * types: the others are not parsed. A torn last line is left out.
+   * The events in a bounded part at the end of a log, newest first. With `types`, only events of these types: the others are not parsed.
+   * A torn last line is skipped.
    */
   tail(runId: string, types?: readonly string[]): AsyncGenerator<ReadEvent>;
-  /** The events of a run that concern its questions, in order; the cost is that of their number, not of the log's length. */
+  /** The question events of a run, in order. The cost depends on their number, not on the length of the log. */
   questionEvents(runId: string): Promise<ReadEvent[]>;
 }

@@ -6,8 +6,8 @@ import type { RunHost } from './workspace.ts';
 const ROUND_MS = 5;
 
 /**
- * Cancels the live children of a run, and theirs, and waits until they have ended: the children of a workflow outlive a supervisor that
- * was killed. They are found among the runs that hold a lease, so that the cost is that of the live runs.
+ * Cancels the live children of a run, recursively, and waits until they have ended. The children of a workflow outlive a supervisor
+ * that was killed.
  */
 export async function endChildren(
   host: RunHost,
@@ -71,7 +71,7 @@ async function uppermostBelow(
   return undefined;
 }
 
-/** The record of an end is written just after the log. */
+/** The supervisor writes the ended record just after the last event, which ends the follow. */
 async function untilRecorded(store: RunStore, runId: string, signal?: AbortSignal): Promise<void> {
   while (!signal?.aborted && (await isLive(store, runId)))
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));

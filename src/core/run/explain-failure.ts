@@ -8,18 +8,18 @@ import { isProgram } from '../registry/find-program.ts';
 import { isInside } from '../registry/real-path.ts';
 import { systemEntries } from '../sandbox/profile/system-folders.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
-import { lastWordsIn } from './attempt/resources/resource-watch.ts';
+import { readTail } from './attempt/resources/resource-watch.ts';
 import type { Outcome } from './outcome.ts';
 import { ownFolders } from './plan/resolve-call.ts';
 import type { ToolPlan } from './plan/tool-plan.ts';
 import type { RunnerServices } from './services.ts';
 
-const LAST_WORDS_BYTES = 16_384;
-const MAX_TOLD = 5;
-/** Windows into the kernel and other processes: no line of a manifest opens them. */
+const TAIL_BYTES = 16_384;
+const MAX_SHOWN = 5;
+/** They expose the kernel and other processes: no manifest can grant them. */
 const NEVER_GRANTED = ['/proc', '/sys', '/dev'];
 
-/** Something that the sandbox may have kept the tool from; without `allow` where no single line would allow it. */
+/** Something that the sandbox may have denied; `allow` is absent when no single manifest line allows it. */
 interface Reported {
   what: string;
   said: string;
@@ -28,9 +28,9 @@ interface Reported {
 }
 
 /**
- * Tells, in one warning, what the sandbox may have refused a tool that failed, with the lines of its manifest that would allow it; the hint of
- * the failure says it as well, if there is none yet. It is a guess from the tool's last words, told only where the machine bears it out: the path exists
- * outside and was not granted, the program is there and was not named. Nothing is read or run for it.
+ * Warns of what the sandbox may have denied to a tool that failed, with the manifest lines that would allow it. The outcome gets the
+ * same hint when it has no specific one. It is a guess from the tool's last lines of stderr, reported only when the machine confirms it:
+ * the path exists outside the sandbox and was not granted, the program exists and was not listed. It reads no file and runs no program.
  */
 export function explainFailure(
   services: RunnerServices,
@@ -40,31 +40,32 @@ export function explainFailure(
 ): void {
   const { isolation } = plan.sandboxed;
   if (isolation.backend === 'none') return;
-  const words = `${wordsIn(plan.workspace.stderrLog)}\n${outcome.byRunner ? '' : (outcome.message ?? '')}`;
+  const words = `${tailIn(plan.workspace.stderrLog)}\n${outcome.byRunner ? '' : (outcome.message ?? '')}`;
   const calls = [...REFUSED_CALLS, 'socket'];
   const own = [...ownFolders(services, plan.callerEnv), plan.workspace.dir];
-  const told: Reported[] = [];
+  const reports: Reported[] = [];
   for (const said of saidDenials(words, calls)) {
-    const one = recordedOf(said, plan, { own, project: services.config.root });
-    if (one !== undefined && told.every(({ fix }) => fix !== one.fix)) told.push(one);
+    const one = reportOf(said, plan, { own, project: services.config.root });
+    if (one !== undefined && reports.every(({ fix }) => fix !== one.fix)) reports.push(one);
   }
-  if (told.length === 0) return;
-  const shown = told.slice(0, MAX_TOLD);
-  const level = plan.tool.manifest.permissions.level === 'minimal' && shown.some(({ allow }) => allow);
+  if (reports.length === 0) return;
+  const shown = reports.slice(0, MAX_SHOWN);
+  const needsStandard =
+    plan.tool.manifest.permissions.level === 'minimal' && shown.some(({ allow }) => allow);
   const fixes = shown.map(({ fix }) => fix).join('; ');
-  const hint = `If the tool is to have this: ${fixes}${level ? '; where it says permissions.level, that has to be standard' : ''}`;
+  const hint = `To allow it: ${fixes}${needsStandard ? '; and set permissions.level: standard' : ''}`;
   log.append({
     type: 'runner_warning',
     code: 'E_PERMISSION',
-    msg: `the sandbox may have kept the tool from ${shown.map(({ what }) => what).join('; ')}. A guess: it said '${shown[0]!.said}'`,
+    msg: `the sandbox may have denied ${shown.map(({ what }) => what).join('; ')}. This is a guess from the tool's message '${shown[0]!.said}'`,
     hint,
     denied: shown,
   });
-  // What the table says of the code says less.
+  // The hint of the error table is less specific.
   if (outcome.hint === null || outcome.hint === errorInfo(outcome.code ?? '')?.hint) outcome.hint = hint;
 }
 
-function recordedOf(
+function reportOf(
   said: SaidDenial,
   plan: ToolPlan,
   places: { own: readonly string[]; project: string },
@@ -91,7 +92,7 @@ function ofPath(
   const exists = realOf(path) !== undefined;
   const real = realOf(path) ?? join(realOf(dirname(path)) ?? '/', basename(path));
   if (level === 'privileged' || dirname(real) === '/') return undefined;
-  // What nobody speaks of outside is more often a file that is looked for than one that is to be made.
+  // A missing path outside the project that no argument names: most programs only probe for such files.
   if (!exists && !plan.args.includes(written) && !isInside(real, project)) return undefined;
   const program = ofProgram(real, said, plan);
   if (program !== undefined) return program;
@@ -104,13 +105,13 @@ function ofPath(
   if (holds([...fixed, ...own, ...grantsOf(plan, kind)])) return undefined;
   const isFolder = exists && statSync(real).isDirectory();
   const opened = kind === 'write' && !isFolder ? dirname(real) : real;
-  // A grant that would open ACOR's own folders is refused.
+  // ACOR refuses grants that include its own folders, so such a line would not help.
   if (own.some((each) => isInside(each, opened)) || opened === '/') return undefined;
   const denial = { kind, path: real, isFolder } as const;
   return granted(`${kind === 'read' ? 'reading' : 'writing'} ${path}`, said, denial, project);
 }
 
-/** A program that can be seen, as all of /usr can, and not started. */
+/** The report of a program file that the tool could read but not execute, as every program in /usr. */
 function ofProgram(path: string, said: string, plan: ToolPlan): Reported | undefined {
   const isOnPath = pathOf(plan).some((folder) => realOf(folder) === dirname(path));
   return isOnPath ? ofCommand(basename(path), said, plan) : undefined;
@@ -130,27 +131,27 @@ function ofNetwork(
   plan: ToolPlan,
 ): Reported | undefined {
   const { level, network } = plan.tool.manifest.permissions;
-  // Names that are not in a list are told of when they are asked for.
+  // The egress proxy reports host names that are not listed when the tool resolves them.
   const isReported = network.egress_allow.length > 0 && (host === null || !/^[\d.]+$|:/.test(host));
   if (level === 'privileged' || isReported) return undefined;
   if (host !== null) {
     return granted(`the network (${host})`, said, { kind: 'host', host, port: port ?? 443 });
   }
   const fix =
-    'In tool.yaml, under permissions.network.egress_allow, name each host with its port, such as: - api.example.com:443';
+    'In tool.yaml, under permissions.network.egress_allow, list each host with its port, such as: - api.example.com:443';
   return { what: 'the network', said, fix };
 }
 
-/** Calls of the kernel are not in a manifest: a tool may have them with all else, or not at all. */
+/** A manifest cannot allow single system calls: a privileged tool may use most of them. */
 function ofCall(call: string, said: string, plan: ToolPlan): Reported | undefined {
   const { level } = plan.tool.manifest.permissions;
   if (call === 'socket' && plan.sandboxed.isolation.backend === 'landlock') {
     return ofNetwork({ host: null, port: null, said }, plan);
   }
   const what = `the system call ${call}`;
-  if (ALWAYS_REFUSED_CALLS.includes(call)) return { what, said, fix: 'nothing in a manifest allows it' };
+  if (ALWAYS_REFUSED_CALLS.includes(call)) return { what, said, fix: 'no manifest setting allows it' };
   if (level === 'privileged') return undefined;
-  return { what, said, fix: 'only permissions.level: privileged allows it, which a person has to approve' };
+  return { what, said, fix: 'set permissions.level: privileged, which a user must approve' };
 }
 
 function granted(what: string, said: string, denial: Denial, project?: string): Reported {
@@ -166,9 +167,9 @@ function pathOf({ callerEnv }: ToolPlan): string[] {
   return (callerEnv['PATH'] ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
 }
 
-function wordsIn(path: string): string {
+function tailIn(path: string): string {
   try {
-    return lastWordsIn(path, LAST_WORDS_BYTES);
+    return readTail(path, TAIL_BYTES);
   } catch {
     return '';
   }

@@ -6,7 +6,7 @@ import { lostEnding } from './lost-ending.ts';
 import { endInLog } from './read-run.ts';
 import type { RunHost, Workspaces } from './workspace.ts';
 
-/** The death of a supervisor wakes no follower: the followers check from time to time, not at each change of the log. */
+/** The death of a supervisor does not wake a follower, so followers poll for it at this interval. */
 const LIVENESS_CHECK_MS = 500;
 const ROUND_MS = 5;
 
@@ -14,18 +14,17 @@ export interface FollowToEnd {
   /** Only events after this `seq`. */
   since: number;
   signal?: AbortSignal | undefined;
-  /** Asked while no event comes: true when the follower has seen what it wanted. */
+  /** Called while no event comes; return true to stop following. */
   isEnough?: () => boolean;
   /**
-   * Recovers the run, as one of these workspaces, when it loses its supervisor, so that its log has an end. Left out for readers, which
-   * write nothing.
+   * When the run is lost, recover it in these workspaces, so that its log gets its last event. Absent for readers, which write nothing.
    */
   recoversIn?: Workspaces | undefined;
 }
 
 /**
- * Follows the log of a run, whatever process supervises it, from any `seq` on and in whole lines, to the event that ends the run. For a
- * lost run that is not recovered, that event is `lostEnding`, which the log does not hold.
+ * Follows the log of a run from a `seq` on, in whole lines, to the event that ends the run, whatever process supervises it. For a lost
+ * run that is not recovered, the last event is `lostEnding`, which is not in the log.
  */
 export async function* followToEnd(
   store: RunStore,
@@ -42,7 +41,7 @@ export async function* followToEnd(
   };
   const follow = { wait: true, isAbandoned, ...(signal && { signal }) };
   let seen = since;
-  // Of a log that was changed from outside, the last `seq` may be wrong: following it again must not repeat forever.
+  // The last `seq` of a damaged log may be wrong: following it again must not repeat forever.
   let counted = 0;
   for (;;) {
     for await (const lines of store.follow(runId, { ...follow, since: seen })) {
@@ -51,11 +50,11 @@ export async function* followToEnd(
     }
     if (signal?.aborted) return;
     let isLost = (await livenessOf(store, runId)).liveness === 'lost';
-    // A store that cannot be written gives the log no end either.
+    // When the store cannot be written, the run stays lost and its log gets no last event.
     if (isLost && recoversIn !== undefined)
       isLost = (await recovered({ store, workspaces: recoversIn }, runId)).lost === true;
     if (isEnough() && !isLost) return;
-    // Another process may be recovering the run: what it has written is followed first.
+    // Another process may be recovering the run: follow its events first.
     const count = (await store.extent(runId)).events;
     if (count > seen && count !== counted) {
       counted = count;
@@ -66,7 +65,7 @@ export async function* followToEnd(
   }
 }
 
-/** The record of a run that was followed to its end. Its supervisor writes the record after the log; a lost run is recovered. */
+/** Waits for the final record of a run whose last event was read: its supervisor writes the record after the log. Recovers a lost run. */
 export async function endedRecord(host: RunHost, runId: string): Promise<RunRecord & { lost?: true }> {
   for (;;) {
     const { store } = host;

@@ -15,7 +15,7 @@ export class KnownRun {
     this.runId = runId;
   }
 
-  /** Settles when the run is over. The log is followed only when this is read. */
+  /** Settles when the run has ended. Reading this property starts to follow the log. */
   get ended(): Promise<RunSummary> {
     this.#ended ??= this.#untilEnded();
     return this.#ended;
@@ -26,7 +26,7 @@ export class KnownRun {
     if (await isLive(store, this.runId)) await store.control.requestCancel(this.runId, reason, options);
   }
 
-  /** The stored events as bytes of whole lines, from the first one on. */
+  /** The stored events as bytes of whole lines, from the first event. */
   follow(signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     const { store, workspaces } = this.#host;
     return followToEnd(store, this.runId, { since: 0, recoversIn: workspaces, signal });

@@ -2,7 +2,7 @@ import { RUN_STATES, type RunState } from '../../protocol/run-state.ts';
 import type { ReadEvent, RunStore } from '../ports/run-store.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 
-/** The last events of a log that say where its run is. */
+/** The events at the end of a log that describe the status of its run. */
 export interface LogSummary {
   /** The last `runner_end`, if it is the last event. */
   end: ReadEvent | undefined;
@@ -20,7 +20,7 @@ export interface LogSummary {
 const ATTEMPT_STARTS = ['start', 'runner_start'];
 const ENDINGS = ['result', 'error', 'cancelled'];
 
-/** Reads where a run is from the end of its log, however long that is. */
+/** Reads the status of a run from the end of its log; the cost does not depend on the length of the log. */
 export async function summariseLog(store: RunStore, runId: string): Promise<LogSummary> {
   const lastEvent = await lastEventOf(store, runId);
   const summary: LogSummary = {
@@ -58,7 +58,7 @@ export async function lastProgress(store: RunStore, runId: string): Promise<Read
   return undefined;
 }
 
-/** The state that a log leaves its run in, and the reason it gives; undefined when the change is too far back to be found. */
+/** The last state in a log, with its reason; undefined when the state change is not within the tail. */
 export async function lastStateChange(
   tail: AsyncIterable<ReadEvent>,
 ): Promise<{ to: RunState; reason?: string } | undefined> {
@@ -71,7 +71,7 @@ export async function lastStateChange(
   return seq === 1 ? { to: 'queued' } : undefined;
 }
 
-/** The artifacts that the last attempt in a log has reported. */
+/** The artifacts that the last attempt in a log reported. */
 export async function recordedArtifacts(store: RunStore, runId: string): Promise<MeasuredArtifact[]> {
   const found: MeasuredArtifact[] = [];
   for await (const event of store.tail(runId, ['artifact', ...ATTEMPT_STARTS])) {

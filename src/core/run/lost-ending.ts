@@ -7,8 +7,8 @@ import { UNKNOWN_USAGE } from './write-ending.ts';
 const NO_SEAL = new SealBuilder().seal();
 
 /**
- * The `runner_end` with which the following of a lost run ends (contract §3, §7), as one line. It is not in the log, because a reader
- * writes nothing: its `seq` is that of the last stored event, so that `since` continues with what the recovery of the run writes.
+ * The synthetic `runner_end` line that ends the follow of a lost run (contract §3, §7). A reader writes nothing, so the line is not in
+ * the log. Its `seq` is that of the last stored event, so that `since` continues with the events that recovery writes.
  */
 export async function lostEnding(store: RunStore, runId: string): Promise<Uint8Array> {
   const record = await store.read(runId);

@@ -10,20 +10,20 @@ import type { Ending } from './attempt/ending.ts';
 import type { LastMessage } from './attempt/intake.ts';
 import { describeOverLimit } from './attempt/resources/over-limit.ts';
 
-/** What was seen of one attempt of a tool. `windDown` makes it; `judge` and the collection of its artifacts read it. */
+/** What the runner observed of one attempt of a tool. `windDown` returns it; `judge` and `collectArtifacts` read it. */
 export interface ObservedAttempt {
   ending: Ending;
   exit: Exit;
   message: LastMessage | undefined;
-  /** The first breach of the protocol. */
+  /** The first violation of the protocol. */
   protocolProblem: string | undefined;
   /** Processes that could not be killed. */
   survivors: Survivor[];
-  /** The files that the adapter found, of those that the tool named. */
+  /** The files that the tool reported and the adapter found. */
   files: readonly MeasuredArtifact[];
 }
 
-/** The verdict on an attempt or a run. `judge`, `pipeOutcome` and the workflow engine make it; `Run` retries and ends by it. */
+/** The outcome of an attempt or a run. `judge`, `pipeOutcome` and the workflow engine return it; `Run` retries or ends accordingly. */
 export interface Outcome {
   state: FinalState;
   code: string | null;
@@ -31,11 +31,11 @@ export interface Outcome {
   hint: string | null;
   /** Whether a retry may help. */
   retryable: boolean;
-  /** The runner found the fault, and records it as `runner_error`; a tool's own error is in the log already. */
+  /** Whether the runner found the failure and records a `runner_error`. A tool's own error is in the log already. */
   byRunner: boolean;
 }
 
-/** What the manifest and the project say about how a tool ends. */
+/** The rules of the manifest and the project by which an attempt is judged. */
 interface Rules {
   adapter: string;
   strict: boolean;
@@ -45,7 +45,7 @@ interface Rules {
 
 const OK_EXIT: Exit = { rc: 0, signal: null, usage: { cpu_s: null, max_rss_bytes: null } };
 
-/** Whether an exit code means success by the manifest's `exit_codes`: those whose name begins with `ok`. */
+/** Whether an exit code means success: 0, or a code of the manifest's `exit_codes` whose name begins with `ok`. */
 export function isOkExit(rc: number, exitCodes: Readonly<Record<string, number>>): boolean {
   const names = namesOf(rc, exitCodes);
   return names.length > 0 ? names.some((name) => name.startsWith('ok')) : rc === 0;
@@ -58,24 +58,21 @@ export function isListedExit(rc: number, exitCodes: Readonly<Record<string, numb
 
 type Observed = Pick<ObservedAttempt, 'ending' | 'message' | 'protocolProblem'>;
 
-/** Judges an attempt by what happened, not by what the tool says alone (contract §1, §3). */
+/** Judges an attempt by what the runner observed and by what the tool reported (contract §1, §3). */
 export function judge(observed: Observed, rules: Rules): Outcome {
   const { ending } = observed;
   switch (ending.kind) {
     case 'exited':
       return judgeExit(observed, rules, ending.exit);
     case 'lingered':
-      // It counts as if it had exited when it sent its last message.
+      // Its last message counts as its exit.
       return judgeExit(observed, rules, { ...OK_EXIT, rc: rules.exitCodes['ok'] ?? 0 });
     case 'deadline':
       return ending.outputClosed
-        ? stopped(
-            'E_TIMEOUT',
-            `the tool closed its output, but had not exited when its ${ending.timeoutS} s were up`,
-          )
-        : stopped('E_DEADLINE', `the tool was still at work when its ${ending.timeoutS} s were up`);
+        ? stopped('E_TIMEOUT', `the tool closed its output, but did not exit within ${ending.timeoutS} s`)
+        : stopped('E_DEADLINE', `the tool timed out after ${ending.timeoutS} s`);
     case 'silent':
-      return stopped('E_HEARTBEAT_MISSED', `the tool said nothing for ${ending.silentForS.toFixed(1)} s`);
+      return stopped('E_HEARTBEAT_MISSED', `the tool sent no event for ${ending.silentForS.toFixed(1)} s`);
     case 'output-limit':
       return stopped('E_OUTPUT_LIMIT', `the tool wrote more than ${ending.maxBytes} bytes`);
     case 'over-limit': {
@@ -83,7 +80,7 @@ export function judge(observed: Observed, rules: Rules): Outcome {
       return { ...stopped(code, message), hint };
     }
     case 'unanswered':
-      return stopped('E_ACTION_TIMEOUT', `nobody answered '${ending.actionId}' within ${ending.timeoutS} s`);
+      return stopped('E_ACTION_TIMEOUT', `no answer to '${ending.actionId}' within ${ending.timeoutS} s`);
     case 'cancelled':
       return {
         state: 'cancelled',
@@ -103,7 +100,7 @@ export function judge(observed: Observed, rules: Rules): Outcome {
 function judgeExit({ message, protocolProblem }: Observed, rules: Rules, exit: Exit): Outcome {
   const { exitCodes } = rules;
   const ok = exit.rc !== null && isOkExit(exit.rc, exitCodes);
-  const how = exit.rc === null ? `was ended by ${exit.signal}` : `ended with exit code ${exit.rc}`;
+  const how = exit.rc === null ? `was killed by ${exit.signal}` : `ended with exit code ${exit.rc}`;
   if (message?.type === 'error') return toolError(message, rules, exit);
   if (message?.type === 'cancelled') {
     return {
@@ -116,8 +113,8 @@ function judgeExit({ message, protocolProblem }: Observed, rules: Rules, exit: E
     };
   }
   if (!ok) {
-    const said = message?.type === 'result' ? 'the tool wrote a result, and then ' : 'the tool ';
-    return { ...stopped('E_TOOL_FAILED', `${said}${how}`), retryable: isRetryableExit(exit, exitCodes) };
+    const subject = message?.type === 'result' ? 'the tool wrote a result, and then' : 'the tool';
+    return { ...stopped('E_TOOL_FAILED', `${subject} ${how}`), retryable: isRetryableExit(exit, exitCodes) };
   }
   if (message === undefined) return withoutResult(rules);
   if (message.status === 'error' || message.status === 'failed') {
@@ -129,10 +126,10 @@ function judgeExit({ message, protocolProblem }: Observed, rules: Rules, exit: E
 
 function withoutResult({ strict, adapter }: Rules): Outcome {
   if (adapter === 'plain' || !strict) return completed();
-  return stopped('E_NO_RESULT', 'the tool exited with 0 and had written no result');
+  return stopped('E_NO_RESULT', 'the tool exited with 0 without a result');
 }
 
-/** `retryable` is what the tool says, else what its exit code says, else what the table says. */
+/** `retryable` comes from the tool's message, else from its exit code, else from the error table. */
 function toolError(message: LastMessage, { exitCodes, extraCodes }: Rules, exit: Exit): Outcome {
   const code =
     typeof message.code === 'string' && /^E_[A-Z0-9_]+$/.test(message.code) ? message.code : 'E_TOOL_FAILED';
@@ -142,7 +139,7 @@ function toolError(message: LastMessage, { exitCodes, extraCodes }: Rules, exit:
   return {
     state: 'failed',
     code,
-    message: text(message.msg) ?? 'the tool told of an error',
+    message: text(message.msg) ?? 'the tool reported an error without a message',
     hint: text(message.hint) ?? info?.hint ?? null,
     retryable: said ?? byExit ?? info?.retryable ?? false,
     byRunner: false,
@@ -153,7 +150,7 @@ function isRetryableExit(exit: Exit, exitCodes: Readonly<Record<string, number>>
   return exit.rc !== null && retryableByExit(exit.rc, exitCodes) === true;
 }
 
-/** `retryable_error` and `fatal_error` of the manifest; undefined for every other code. */
+/** True or false for the manifest's `retryable…` and `fatal…` exit codes; undefined for every other code. */
 function retryableByExit(rc: number, exitCodes: Readonly<Record<string, number>>): boolean | undefined {
   const names = namesOf(rc, exitCodes);
   if (names.some((name) => name.startsWith('retryable'))) return true;
@@ -183,7 +180,7 @@ export function stopped(code: string, message: string): Outcome {
   };
 }
 
-/** The outcome of a run that an error of the runner ended. */
+/** The outcome of a run that failed with an error of the runner. */
 export function failureOf(error: unknown, dir: string): Outcome {
   const { code, message, hint } = storageError(firstError(error), 'run the tool', dir);
   return { ...stopped(code, message), ...(hint && { hint }), retryable: false };

@@ -6,12 +6,12 @@ import type { PreparedRun } from './run-executor.ts';
 import type { RunRequest } from './run-request.ts';
 import type { RunnerServices } from './services.ts';
 
-/** Plans a request of any kind. Starts and writes nothing. */
+/** Plans a run of any kind. Starts and writes nothing. */
 export async function prepareRun(services: RunnerServices, request: RunRequest): Promise<PreparedRun> {
   if (services.prepareOrchestration !== undefined && isOrchestration(request.kind))
     return services.prepareOrchestration(services, request);
   const plan = await planRun(services, request);
-  // The caller was shown the plan of the first attempt; later ones repeat it.
+  // Later attempts repeat the first one, whose plan the token covers.
   if (request.again === undefined)
     checkPlanToken(plan, request.planToken, services.config.config.security.require_plan);
   return { plan, createExecutor: await executorFor(services, plan) };

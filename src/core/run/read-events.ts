@@ -1,7 +1,7 @@
 import type { FollowOptions, ReadEvent, RunStore } from '../ports/run-store.ts';
 import { eventsIn } from '../store-files/follow.ts';
 
-/** The events of a run's log as objects, from any `seq` on. */
+/** Follows a run's log and yields its events as objects. */
 export async function* readEvents(
   store: RunStore,
   runId: string,

@@ -4,15 +4,15 @@ import type { RunStore } from '../ports/run-store.ts';
 import { livenessOf } from './liveness.ts';
 import { lastEventOf } from './log-summary.ts';
 
-/** What the end of a run changes in its record. */
+/** The fields of the record that the end of a run changes. */
 export type EndChange = Pick<
   RunRecord,
   'code' | 'message' | 'rc' | 'signal' | 'duration_s' | 'ended_at' | 'attempt'
 > & { state: RunnerEnd['state'] };
 
 /**
- * A run as a reader sees it: its record, completed by the end that only the log holds yet. A lost run is reported with the end that its
- * recovery will record, and `lost` says so; nothing is written.
+ * A run's record as readers see it. When the log already has the end and the record does not, the end is added. A lost run gets the
+ * end that recovery will write, and `lost: true`. Writes nothing.
  */
 export async function readRun(store: RunStore, runId: string): Promise<RunRecord & { lost?: true }> {
   const { record, liveness } = await livenessOf(store, runId);
@@ -22,7 +22,7 @@ export async function readRun(store: RunStore, runId: string): Promise<RunRecord
   return { ...record, ...(end === undefined ? lostChange(record) : changeFrom(end)), lost: true };
 }
 
-/** The end of a run in its log, if that is the last event. */
+/** The `runner_end` of a log, if that is its last event. */
 export async function endInLog(store: RunStore, runId: string): Promise<RunnerEnd | undefined> {
   try {
     const last = await lastEventOf(store, runId);

@@ -21,8 +21,9 @@ const RECOVERY_ROUNDS = 100;
 const RECOVERY_ROUND_MS = 20;
 
 /**
- * Recovers every run whose supervisor is gone: it ends as E_RUNNER_LOST. Done by a process that starts, resumes or supervises runs, and by
- * `acor health --fix`; the cost is that of the live runs. `withoutLease` looks through all runs for those whose lease was removed. Returns the ids of the runs that were recovered.
+ * Recovers every lost run: it ends as E_RUNNER_LOST. Processes that start, resume or supervise runs call it, and `acor health --fix`. The
+ * cost grows with the number of live runs only. `withoutLease` also searches all runs for lost ones without a lease. Returns the ids of
+ * the recovered runs.
  */
 export async function recoverLostRuns(
   host: RunHost,
@@ -37,7 +38,7 @@ export async function recoverLostRuns(
       try {
         return (await recoverRun(host, runId)).lost ? [] : [runId];
       } catch (error) {
-        // Nothing is left of the run but its lease.
+        // Only the lease of a removed run is left.
         if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') await store.leases.forget(runId);
         return [];
       }
@@ -57,21 +58,21 @@ async function runsWithoutLease(store: RunStore, held: ReadonlySet<string>): Pro
 }
 
 /**
- * Ends a run that has lost its supervisor as E_RUNNER_LOST (contract §3), once: the next epoch is claimed for it. Returns the record as it
- * is then; what cannot be written is reported as `readRun` reports it. A run that is live or has ended is left alone.
+ * Ends a lost run as E_RUNNER_LOST (contract §3). Claiming the next epoch makes sure that only one process does so. Does nothing for a
+ * run that is live or has ended. Returns the record as `readRun` reports it, also when the store cannot be written.
  */
 export async function recoverRun(host: RunHost, runId: string): Promise<RunRecord & { lost?: true }> {
   const { store } = host;
   for (let round = 0; round < RECOVERY_ROUNDS; round++) {
     const { liveness } = await livenessOf(store, runId);
-    // Its supervisor died between recording the end and releasing the lease.
+    // Its supervisor died after it wrote the end and before it released the lease.
     if (liveness === 'ended') await store.leases.forget(runId);
     if (liveness !== 'lost') break;
     try {
       await recover(host, runId);
       break;
     } catch {
-      // A store that cannot be written; or another process recovers the run, and is waited for.
+      // Wait while another process recovers the run. Otherwise the store cannot be written: give up.
       if ((await store.leases.inspect(runId)) !== 'recovering') break;
     }
     await new Promise((resolve) => setTimeout(resolve, RECOVERY_ROUND_MS));
@@ -82,7 +83,7 @@ export async function recoverRun(host: RunHost, runId: string): Promise<RunRecor
 async function recover(host: RunHost, runId: string): Promise<void> {
   const { store } = host;
   const mayTake = ({ state }: RunRecord) => {
-    if (isFinal(state)) throw new Error('the run has ended meanwhile');
+    if (isFinal(state)) throw new Error('another process has ended the run meanwhile');
   };
   const writer = await store.takeOver(runId, mayTake, { recovers: true });
   try {
@@ -103,8 +104,8 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
   const { store } = host;
   const { record } = writer;
   const workspace = host.workspaces.of(record.run_id);
-  await killRemains(record.run_id);
-  await untilUnwatched(record.run_id);
+  await killLeftovers(record.run_id);
+  await endWatchdogs(record.run_id);
   await clearSecretsIfPossible(store, writer, workspace);
   const { removeRunGroups } = await import('../sandbox/groups/run-groups.ts');
   await removeRunGroups(record.run_id);
@@ -124,7 +125,7 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
     duration_s: Math.max(0, Date.now() - Date.parse(record.created_at)) / 1000,
     usage: UNKNOWN_USAGE,
     artifacts: outcome.state === 'completed' ? await recordedArtifacts(store, record.run_id) : [],
-    survivors: remainsOf(record.run_id).map((pid) => ({ pid, command: commandOf(record, pid) })),
+    survivors: leftoversOf(record.run_id).map((pid) => ({ pid, command: commandOf(record, pid) })),
     result: null,
     next: stepsAfter({ ...record, ...outcome, late: true }),
     attempt: record.attempt,
@@ -133,7 +134,7 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
   await writeEnding(writer, outcome, reported, from);
 }
 
-/** The supervisor recorded the state in which the run ends and died before it wrote the end: that state stays. */
+/** The outcome of a run whose supervisor died after it had recorded the final state and before `runner_end`: that state is kept. */
 async function recordedOutcome(
   store: RunStore,
   runId: string,
@@ -152,7 +153,7 @@ async function recordedOutcome(
   };
 }
 
-/** What a tool has made undeletable must not keep its run from ending. */
+/** A file that the tool made undeletable must not prevent the end of its run. */
 async function clearSecretsIfPossible(
   store: RunStore,
   { log, record }: RunWriter,
@@ -167,16 +168,16 @@ async function clearSecretsIfPossible(
   }
 }
 
-/** Where a secret is among the arguments, and nobody is left who knows which one it is, the program alone is told. */
+/** The command line of a process. When an argument is a secret, only the program: recovery does not know which argument to redact. */
 function commandOf({ given_args }: RunRecord, pid: number): string {
   const command = commandLineOf(pid);
   return given_args === null ? command.split(' ', 1)[0]! : command;
 }
 
-/** The watchdog has killed what the supervisor left; this is for the case that it was killed as well. */
-async function killRemains(runId: string): Promise<void> {
+/** Kills the processes of the run. The watchdog does this when the supervisor dies; this is for a watchdog that was killed, too. */
+async function killLeftovers(runId: string): Promise<void> {
   for (let round = 0; round < KILL_ROUNDS; round++) {
-    const remains = remainsOf(runId);
+    const remains = leftoversOf(runId);
     if (remains.length === 0) return;
     for (const pid of remains) kill(pid);
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
@@ -187,19 +188,19 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Gone by itself, or not this user's to kill: then it is told as a survivor.
+    // It has exited, or belongs to another user: then the end of the run lists it as a survivor.
   }
 }
 
-/** A watchdog that still looks for what the dead supervisor left would take the next attempt for it; one that hangs is ended. */
-async function untilUnwatched(runId: string): Promise<void> {
+/** Waits for the run's watchdogs, and kills one that hangs: it would take the next attempt's processes for leftovers. */
+async function endWatchdogs(runId: string): Promise<void> {
   for (let round = 0; round < KILL_ROUNDS && watchdogsOf(runId).length > 0; round++)
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
   for (const pid of watchdogsOf(runId)) kill(pid);
 }
 
 /** The processes of a run that are alive. */
-function remainsOf(runId: string): number[] {
+function leftoversOf(runId: string): number[] {
   return processesWithEnvironment('RUN_ID', runId).filter((pid) => {
     const info = readProcess(pid);
     return info !== undefined && isAlive(info);

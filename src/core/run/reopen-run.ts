@@ -19,9 +19,9 @@ import type { RunnerServices } from './services.ts';
 import { prepareWorkspace } from './workspace.ts';
 import { enterState } from './write-ending.ts';
 
-/** Begins the next attempt of a run that failed, was cancelled, or lost its supervisor, with the same id, workspace and answers. */
+/** Starts the next attempt of a run that failed, was cancelled, or lost its supervisor, with the same id, workspace and answers. */
 export async function reopenRun(services: RunnerServices, request: RunRequest, again: Rerun): Promise<Run> {
-  // A caller that has followed the run to its end may be here before its supervisor has written the record.
+  // A caller that followed the run to its end may come here before the supervisor has written the record.
   await endedRecord(services, again.runId);
   const record = await recoverRun(services, again.runId);
   const mayTake = (now: RunRecord) => checkState(now, again);
@@ -52,7 +52,7 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
 
 type Reopening = NonNullable<PreparedRun['again']>;
 
-const NOTHING_ELSE: Reopening = { told: {}, change: {} };
+const NO_CHANGES: Reopening = { reported: {}, change: {} };
 
 async function restoreFiledAnswers(store: RunStore, { runId, workspace }: RunPlan): Promise<void> {
   const { restoreAnswers } = await import('./answers/restore-answers.ts');
@@ -63,7 +63,7 @@ async function reopen(
   writer: RunWriter,
   { workspace }: RunPlan,
   mode: RerunMode,
-  { told, change }: Reopening = NOTHING_ELSE,
+  { reported, change }: Reopening = NO_CHANGES,
 ): Promise<void> {
   const { record } = writer;
   removeCancelFile(workspace);
@@ -73,7 +73,7 @@ async function reopen(
       rmSync(path, { recursive: true, force: true });
     prepareWorkspace(workspace);
   }
-  enterState(writer, 'queued', mode, told);
+  enterState(writer, 'queued', mode, reported);
   await writer.update({
     state: 'queued',
     attempt: record.attempt + 1,
@@ -91,13 +91,13 @@ async function reopen(
 function checkState({ run_id, state }: RunRecord, { from }: Rerun): void {
   if (state === 'failed' || state === 'cancelled' || (state === 'completed' && from !== undefined)) return;
   if (state === 'completed') {
-    throw new AcorError('E_USAGE', `run ${run_id} is completed; there is nothing left to do`, {
-      hint: 'See what it made.',
+    throw new AcorError('E_USAGE', `run ${run_id} has completed; there is nothing to resume or retry`, {
+      hint: 'Show its result.',
       next: [showRun(run_id)],
     });
   }
-  throw new AcorError('E_USAGE', `run ${run_id} is still going (${state})`, {
-    hint: 'Follow the run.',
+  throw new AcorError('E_USAGE', `run ${run_id} has not ended (${state})`, {
+    hint: 'Wait until the run ends, or cancel it first.',
     next: [attachTo(run_id)],
   });
 }

@@ -2,7 +2,7 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import type { Outcome } from './outcome.ts';
 import type { RetryPlan } from './plan/run-plan.ts';
 
-/** Codes of runs that were stopped, so that it is unknown what their tool had done by then. */
+/** Codes of runs whose tool was stopped: its effects are unknown. */
 const STOPPED_MIDWAY = [
   'E_RUNNER_LOST',
   'E_HEARTBEAT_MISSED',
@@ -12,7 +12,7 @@ const STOPPED_MIDWAY = [
   'E_OUTCOME_UNKNOWN',
 ];
 
-/** Whether a failed attempt is retried; `unknown` when it would be, but it is unknown what the stopped tool had already done. */
+/** Whether to retry after an attempt; `unknown` when a retry would follow, but the effects of the stopped tool are unknown. */
 export function nextStep(
   outcome: Outcome,
   attempt: number,
@@ -23,13 +23,13 @@ export function nextStep(
   return facts.wasStopped && !facts.idempotent ? 'unknown' : 'retry';
 }
 
-/** The wait before the next attempt, in milliseconds: doubled each time, with jitter. */
+/** The wait before the next attempt in milliseconds: exponential backoff with jitter. */
 export function backoffMs(attempt: number, retry: RetryPlan, random: () => number = Math.random): number {
   const ceilingS = Math.min(retry.maxBackoffS, retry.backoffS * 2 ** (attempt - 1));
   return ceilingS * (0.5 + random() / 2) * 1000;
 }
 
-/** Whether an ended run was stopped by something other than its tool. */
+/** Whether an ended run's tool was stopped and did not end by itself. */
 export function wasStoppedMidway({ code, signal }: RunRecord): boolean {
   return signal !== null || (code !== null && STOPPED_MIDWAY.includes(code));
 }

@@ -8,49 +8,49 @@ import type { Questions } from './answers/questions.ts';
 import type { Outcome } from './outcome.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 
-/** A run that is ready to begin: its plan, and what executes it. */
+/** A run that is ready to start: its plan, and the factory of its executor. */
 export interface PreparedRun {
   plan: RunPlan;
   createExecutor(writer: RunWriter): RunExecutor;
-  /** For the next attempt of a run: what its `runner_state` reports besides, and what changes in its record. */
-  again?: { told: Record<string, unknown>; change: Partial<RunRecord> };
+  /** For the next attempt of a run: additional fields of its `runner_state` event, and changes of its record. */
+  again?: { reported: Record<string, unknown>; change: Partial<RunRecord> };
 }
 
-/** Executes a run, one attempt after the other: the process of a tool, the turns of a task, the steps of a workflow, the stages of a pipe. */
+/** Executes the attempts of a run: the process of a tool, the turns of a task, the steps of a workflow, or the stages of a pipe. */
 export interface RunExecutor {
-  /** Runs one attempt to its end, whatever that is; when it returns, nothing of it is alive. It does not throw. */
+  /** Runs one attempt to its end. It does not throw, and no process of the attempt is alive when it returns. */
   attempt(options: AttemptOptions): Promise<AttemptOutcome>;
-  /** No further attempt follows: records what is to be recorded before the end. */
+  /** Appends the last warnings to the log, when no further attempt follows. */
   conclude(last: AttemptOutcome): Promise<void>;
 }
 
 export interface AttemptOptions {
   number: number;
-  /** The deadline of the whole run, as of now. */
+  /** The current deadline of the whole run. Waits for answers may move it. */
   deadline: () => Date;
-  /** Whether it continues from the checkpoints of an earlier attempt. */
+  /** Whether the attempt continues from the checkpoints of an earlier one. */
   isResumed: boolean;
-  /** Time left of the whole run. */
+  /** Time left until the deadline. */
   leftMs: () => number;
-  /** Settles with the reason when the run is cancelled; `forceCancel` when it is to end without a grace. */
+  /** Settles with the reason when the run is cancelled; `forceCancel` settles when it must end without a grace period. */
   cancelled: Promise<string>;
   forceCancel: Promise<void>;
   questions: Questions;
   control: ControlListener;
-  /** Set for a conversation, in which each turn is a process: it exits after its questions, and the next one gets the answers. */
+  /** Set for a conversation. Each of its turns is a process that exits after its questions; the next turn gets the answers. */
   turn?: TurnHooks;
 }
 
-/** Reports the questions of a turn to what starts the next turn. They stay open when the process of the turn exits. */
+/** Reports the questions and answers of a turn to the executor of the conversation. Its questions stay open when its process exits. */
 export interface TurnHooks {
   asked(event: Readonly<Record<string, unknown>>): void;
   delivered(line: string): void;
 }
 
-/** How one attempt ended. Every `RunExecutor` makes it; `Run` decides by it whether to retry, and summarises the last one. */
+/** How one attempt ended. Every `RunExecutor` returns it; `Run` uses it to decide on a retry, and summarises the last one. */
 export interface AttemptOutcome {
   outcome: Outcome;
-  /** Whether it was stopped and did not end by itself: what it had done by then is unknown. */
+  /** Whether the runner stopped it before it ended by itself: its effects are unknown. */
   wasStopped: boolean;
   /** Null when it had no process. */
   exit: Exit | null;
@@ -60,7 +60,7 @@ export interface AttemptOutcome {
   artifacts: MeasuredArtifact[];
 }
 
-/** The end of an attempt that never began. */
+/** The outcome of an attempt that did not start. */
 export function notStarted(outcome: Outcome): AttemptOutcome {
   return { outcome, wasStopped: false, exit: null, survivors: [], result: null, artifacts: [] };
 }

@@ -2,21 +2,21 @@ import type { LaunchRequest } from '../ports/run-launcher.ts';
 import type { ToolEntry } from '../registry/registry.ts';
 import type { AnswerHandler } from './answers/questions.ts';
 
-/** What a caller asks of the process that supervises the run: a `LaunchRequest`, and what only this process can have. */
+/** The token of the plan that a dry run showed to the caller. */
 export interface RunRequest extends Omit<LaunchRequest, 'stdin'> {
-  /** The tool, if the caller has looked it up for this request: discovery is not repeated. */
+  /** The calling agent, for the record. */
   found?: ToolEntry;
   readStdin?: () => string;
-  /** Asked for answers that are not prepared. */
+  /** In a pipe: the run whose records this one reads, and whether another run reads the records of this one. */
   onQuestion?: AnswerHandler;
 }
 
-/** The request as another process can take it. That process looks the tool up again, and asks no handler. */
+/** Set for the children of a workflow. */
 export function launchRequestOf({ found, readStdin, onQuestion, ...request }: RunRequest): LaunchRequest {
   return { ...request, ...(readStdin && { stdin: readStdin() }) };
 }
 
-/** The request as the supervising process executes it. */
+/** All runs of a group together take at most its number of queue slots, whatever processes supervise them. */
 export function runRequestOf({ stdin, ...request }: LaunchRequest): RunRequest {
   return { ...request, ...(stdin !== undefined && { readStdin: () => stdin }) };
 }

@@ -3,7 +3,7 @@ import type { RunWriter } from '../ports/run-store.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { RunnerServices } from './services.ts';
 
-/** The queue slot of a run: it executes only while it holds one (contract §3). */
+/** The queue slot of a run: the run executes only while it has one (contract §3). */
 export class RunSlot {
   readonly #services: RunnerServices;
   readonly #plan: RunPlan;
@@ -30,7 +30,7 @@ export class RunSlot {
           this.#writer.log.append({
             type: 'runner_log',
             level: 'info',
-            msg: `waits for its turn: ${why}`,
+            msg: `waits for a queue slot: ${why}`,
             working,
           });
           return this.#writer.log.flush();
@@ -40,13 +40,13 @@ export class RunSlot {
     return this.#slot !== undefined;
   }
 
-  /** The service behind the tool throttles it: fewer runs of the tool execute at once, and this one queues again. */
+  /** After a rate limit error of the tool: lowers the number of concurrent runs of the tool, and queues this run again. */
   async requeueThrottled(): Promise<boolean> {
     await this.#slot?.slowDown();
     return this.take();
   }
 
-  /** Releases the slot. A store that fails here has failed before, and that is recorded. */
+  /** Releases the slot. A storage failure is ignored: the run has ended. */
   async end(ending: { completed: boolean }): Promise<void> {
     await this.#slot?.leave(ending).catch(() => {});
   }

@@ -107,9 +107,9 @@ class RandomRun {
     const happening = this.#random.pick([
       'goToWork',
       'goToWork',
-      'toolSpeaks',
-      'toolSpeaks',
-      'toolSpeaks',
+      'toolEmits',
+      'toolEmits',
+      'toolEmits',
       'toolAsks',
       'toolAsks',
       'answer',
@@ -126,7 +126,7 @@ class RandomRun {
     await this.checked();
   }
 
-  /** Begins an attempt, of a run that is new or goes on. */
+  /** Starts an attempt, of a new run or of a run that continues. */
   async goToWork(): Promise<void> {
     if (this.#isAttempting || isFinal(this.#state)) return;
     if (this.#state === 'queued') {
@@ -139,8 +139,8 @@ class RandomRun {
     this.#isAttempting = true;
     this.#questions.begin({
       deliver: () => {},
-      news: () => ({}),
-      onGoingOn: () => {},
+      answerFields: () => ({}),
+      onResumed: () => {},
       onUnanswered: () => {},
       onFailed: (error) => {
         this.#failure = error;
@@ -148,8 +148,8 @@ class RandomRun {
     });
   }
 
-  /** Also when nobody expects it: the last words of a tool are read after its end. */
-  async toolSpeaks(): Promise<void> {
+  /** Between attempts, too: the last output of a tool is read after its end. */
+  async toolEmits(): Promise<void> {
     if (isFinal(this.#state) || this.#state === 'queued') return;
     const type = this.#random.pick([
       'start',
@@ -179,14 +179,14 @@ class RandomRun {
     if (this.#random.chance(0.3)) await new Promise((resolve) => setTimeout(resolve, 2));
   }
 
-  /** Also to a question that is not open, with what does not fit, and when the run is over. */
+  /** Also to a question that is not open, with an invalid value, and after the end of the run. */
   async answer(): Promise<void> {
     if (isFinal(this.#state)) return;
     this.#questions.take({
       answer_id: newSpanId(),
       action_id: this.#random.pick(['a-1', 'a-2', 'a-3', 'a-4', 'a-9']),
       answer: this.#random.chance(0.8) ? 'yes' : 'no',
-      by: 'somebody',
+      by: 'a user',
       source: 'command',
     });
     if (this.#random.chance(0.5)) await new Promise((resolve) => setImmediate(resolve));
@@ -211,7 +211,7 @@ class RandomRun {
     this.#writer.close();
   }
 
-  /** The supervisor is gone without a word, and somebody looks at the run. */
+  /** The supervisor dies, and another process recovers the run. */
   async die(): Promise<void> {
     if (!isFinal((await this.#store.read(this.runId)).state)) this.#lose(this.runId);
     const record = await recoverRun({ store: this.#store, workspaces }, this.runId);
@@ -220,7 +220,7 @@ class RandomRun {
     assert.deepEqual(await recoverRun({ store: this.#store, workspaces }, this.runId), record);
     assert.deepEqual(await this.#store.read(this.runId), record);
     assert.equal(await this.#store.leases.inspect(this.runId), 'none');
-    // What it would still write, had it only been thought dead, is refused.
+    // If the supervisor is still alive, the store refuses its later writes.
     await this.#questions.end().catch(() => {});
     this.#writer.close();
     this.#isAttempting = false;
@@ -239,7 +239,7 @@ class RandomRun {
     this.#supervise();
   }
 
-  /** What the table does not allow is refused. A trace of it in the log would break the chain that each step checks. */
+  /** Tries a state change that the table does not allow. Writing it to the log would break the chain that each step checks. */
   async goAstray(): Promise<void> {
     if (isFinal(this.#state)) return;
     const to = this.#random.pick(STATES);

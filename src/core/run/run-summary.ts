@@ -10,7 +10,7 @@ import type { AttemptOutcome } from './run-executor.ts';
 import { recordedSteps, stepsAfter } from './steps-after.ts';
 import type { RunHost, RunWorkspace } from './workspace.ts';
 
-/** How a run ended, as every surface shows it. `summarise` makes it of a run's own supervisor, `summaryOf` of the store. */
+/** How a run ended, as every surface shows it. `summarise` builds it in the run's supervisor, `summaryOf` from the store. */
 export interface RunSummary {
   run_id: string;
   tool: string;
@@ -32,7 +32,7 @@ export interface RunSummary {
   dir: string;
 }
 
-/** The summary of a run that this process supervised. The number of events is known once the end is written. */
+/** The summary of a run that this process supervised. The caller sets `events` once the end is written. */
 export function summarise(
   { runId, name, kind }: RunPlan,
   layout: RunWorkspace,
@@ -61,26 +61,26 @@ export function summarise(
   };
 }
 
-/** The summary of a run that another process supervised, from its log. `record` is the run as `readRun` reports it. */
+/** The summary of a run that another process supervised, from its log. `record` is the result of `readRun`. */
 export async function summaryOf(
   { store, workspaces }: RunHost,
   runId: string,
   record: RunRecord & { lost?: true },
 ): Promise<RunSummary> {
   const { end, ending, failure, denial } = await summariseLog(store, runId);
-  const told = failure ?? (ending?.type === 'error' ? ending : undefined);
+  const report = failure ?? (ending?.type === 'error' ? ending : undefined);
   const code = (end?.code ?? record.code) as string | null;
   return {
     run_id: runId,
     tool: record.tool,
     state: (end?.state ?? record.state) as FinalState,
     code,
-    message: record.message ?? textOrNull(told?.msg),
+    message: record.message ?? textOrNull(report?.msg),
     hint:
-      textOrNull(told?.hint) ??
+      textOrNull(report?.hint) ??
       textOrNull(denial?.hint) ??
       (code === null ? null : (errorInfo(code)?.hint ?? null)),
-    retryable: told?.retryable === true,
+    retryable: report?.retryable === true,
     rc: (end?.rc ?? record.rc) as number | null,
     signal: (end?.signal ?? record.signal) as string | null,
     attempt: record.attempt,

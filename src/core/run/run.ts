@@ -13,13 +13,13 @@ import type { RunnerServices, RunWatch } from './services.ts';
 import { prepareWorkspace, tidyWorkspace } from './workspace.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
-/** The last moment that RFC 3339 can write: a limit may lie beyond it. */
+/** The last moment that RFC 3339 can represent: a deadline may be later. */
 const LAST_DEADLINE_MS = Date.UTC(9999, 11, 31);
 
 /** A run that this process supervises. */
 export class Run {
   readonly runId: string;
-  /** Settles when the end of the run is on disk, and nothing of it is alive. */
+  /** Settles when the end of the run is fsynced, and no process of the run is alive. */
   readonly ended: Promise<RunSummary>;
   readonly #store: RunStore;
   readonly #plan: RunPlan;
@@ -32,7 +32,7 @@ export class Run {
   readonly #since: number;
   readonly #slot: RunSlot;
   readonly #watch: RunWatch | undefined;
-  /** When it left the queue: the time there does not count. */
+  /** When the run left the queue: waiting there does not count. */
   #begunMs = performance.now();
   #cancel!: (reason: string) => void;
   readonly #cancelled: Promise<string>;
@@ -66,15 +66,15 @@ export class Run {
       onForceCancel: () => this.#forceCancelNow(),
       onAnswer: (posted) => this.#questions.take(posted),
     });
-    this.ended = this.#live();
+    this.ended = this.#supervise();
   }
 
-  /** Begins to supervise a planned run. */
+  /** Starts to supervise a planned run. */
   static begin(services: RunnerServices, plan: RunPlan, writer: RunWriter, executor: RunExecutor): Run {
     return new Run(services, plan, writer, executor);
   }
 
-  /** Cancels the run: with its graces, or at once. */
+  /** Cancels the run: with grace periods, or at once with `force`. */
   async cancel(reason: string, options: { force?: boolean } = {}): Promise<void> {
     this.#cancel(reason);
     if (options.force) this.#forceCancelNow();
@@ -82,7 +82,7 @@ export class Run {
 
   /** The stored events as bytes of whole lines, from the first one of this supervisor to the end. */
   follow(signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-    // The log that a tool has truncated never shows the end of its run.
+    // When a tool has truncated its log, the end of the run never shows there.
     const isAbandoned = () => this.#isOver;
     return this.#store.follow(this.runId, {
       since: this.#since,
@@ -93,12 +93,12 @@ export class Run {
     });
   }
 
-  async #live(): Promise<RunSummary> {
+  async #supervise(): Promise<RunSummary> {
     let completed = false;
     try {
-      await this.#announce();
+      await this.#recordStart();
       const last = await this.#runInSlot();
-      // A warning that cannot be recorded must not keep the run from ending.
+      // A warning that cannot be recorded must not prevent the end of the run.
       await this.#executor.conclude(last).catch(() => undefined);
       const { outcome, exit } = last;
       const durationS = Math.round(performance.now() - this.#begunMs) / 1000;
@@ -124,13 +124,13 @@ export class Run {
     }
   }
 
-  /** The run has ended, whatever cannot be removed. */
+  /** Removes files that an ended run does not need. Failures are ignored: the run has ended. */
   async #tidy(): Promise<void> {
     await this.#store.control.reset(this.runId).catch(() => {});
     tidyWorkspace(this.#plan.workspace);
   }
 
-  async #announce(): Promise<void> {
+  async #recordStart(): Promise<void> {
     const { kind, name, limits, isolation, approval } = this.#plan;
     this.#writer.log.append({
       type: 'runner_start',
@@ -155,7 +155,7 @@ export class Run {
     await this.#writer.log.flush();
   }
 
-  /** Waits for a queue slot of the project, and runs the attempts in it. */
+  /** Waits for a queue slot of the project, and runs the attempts. */
   async #runInSlot(): Promise<AttemptOutcome> {
     try {
       if (!(await this.#slot.take())) return notStarted(await this.#cancellation());
@@ -230,15 +230,15 @@ export class Run {
     await this.#writer.log.flush();
   }
 
-  /** Waits before the next attempt; false when the run is cancelled meanwhile. A service that throttles the tool gets fewer runs of it. */
+  /** Waits before the next attempt; false when the run is cancelled meanwhile. After a rate limit error the run queues again. */
   async #mayTryAgain(outcome: Outcome, waitMs: number): Promise<boolean> {
     let stopTimer = () => {};
     const timeUp = new Promise<true>((resolve) => {
       stopTimer = after(waitMs, () => resolve(true));
     });
-    const goesOn = await Promise.race([timeUp, this.#cancelled.then(() => false)]);
+    const mayRetry = await Promise.race([timeUp, this.#cancelled.then(() => false)]);
     stopTimer();
-    if (!goesOn || outcome.code !== 'E_RATE_LIMIT') return goesOn;
+    if (!mayRetry || outcome.code !== 'E_RATE_LIMIT') return mayRetry;
     return this.#slot.requeueThrottled();
   }
 
@@ -251,6 +251,6 @@ export class Run {
 function unknownOutcome(outcome: Outcome): Outcome {
   return stopped(
     'E_OUTCOME_UNKNOWN',
-    `${outcome.message}; it is not tried again, because nobody can say what the tool had done by then (${outcome.code})`,
+    `${outcome.message}; not retried, because the effects of the stopped tool are unknown (${outcome.code})`,
   );
 }

@@ -8,37 +8,37 @@ import type { ToolPlan } from './plan/tool-plan.ts';
 import type { PreparedRun, RunExecutor } from './run-executor.ts';
 import type { RunRequest } from './run-request.ts';
 
-/** What the runner works with. */
+/** The parts of a project and of this process that the runner uses. */
 export interface RunnerServices extends PlanServices {
   registry: PlanServices['registry'] & Pick<Registry, 'list'>;
   plugins?: RunPlugins | undefined;
   store: RunStore;
   queue: RunQueue;
   runtime: Runtime;
-  /** Whether orphans of a tool become children of this process: so in the command line, not in the host of the library. */
+  /** Whether orphaned processes of a tool become children of this process: true in the command line, false in a program that uses the library. */
   adoptsOrphans: boolean;
   /** The adapter that a manifest names (contract §1). */
   loadAdapter: (name: string) => Promise<AdapterKind>;
-  /** Prepares runs that consist of other runs: workflows and pipes. Left out where no process can supervise these. */
+  /** Prepares workflows and pipes. Absent in a process that cannot start supervisors for their child runs. */
   prepareOrchestration?: (services: RunnerServices, request: RunRequest) => Promise<PreparedRun>;
-  /** Makes the executor of a task, which converses with its program turn by turn. Left out where there are no tasks. */
+  /** Creates the executor of a task, a conversation with a program in turns. Absent in a process that runs no tasks. */
   conversationalExecutor?: (plan: ToolPlan) => Promise<(work: RunExecutor, writer: RunWriter) => RunExecutor>;
 }
 
-/** The plugins of a project, as its runs use them. */
+/** The project's plugins as the runner uses them. */
 export interface RunPlugins {
-  /** Shows them the plan; returns it within their limits. Throws E_POLICY_DENIED when one of them refuses it. */
+  /** Passes the plan to the plugins, and returns it with the limits that they lowered. Throws E_POLICY_DENIED when one rejects it. */
   beforeRun(plan: ToolPlan): Promise<ToolPlan>;
-  /** Lets them observe a run from its first event on. */
+  /** Lets the plugins observe a run from its first event on. */
   watch(writer: RunWriter): RunWatch;
 }
 
 /** The plugins that observe one run. */
 export interface RunWatch {
-  /** The first events of the run are in its log. */
+  /** Call it when the first events of the run are in its log. */
   begun(): void;
   /** Waits a bounded time for plugins that lag behind, and records the events that they missed. */
   beforeEnd(): Promise<void>;
-  /** Waits a bounded time until they have seen the end. */
+  /** Waits a bounded time until the plugins have received the last event. */
   afterEnd(): Promise<void>;
 }

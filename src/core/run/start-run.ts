@@ -17,8 +17,8 @@ import type { RunHost } from './workspace.ts';
 const MAX_KEY_CHARS = 200;
 
 /**
- * Plans a run and starts it, or returns the one that was started with the same idempotency key. Throws when it cannot begin; from then
- * on, every ending is data.
+ * Plans a run and starts it, or returns the run that was started with the same idempotency key. Throws when the run cannot start; a run
+ * that has started reports every ending as its outcome.
  */
 export async function startRun(services: RunnerServices, request: RunRequest): Promise<Run | KnownRun> {
   await recoverOthers(services);
@@ -28,7 +28,7 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   }
   const { store } = services;
   const keyed = keyedCall(request);
-  // What the first call needed may be gone by now, so a known run is returned before anything is checked.
+  // Return a known run before any check: files that the first call needed may not exist any more.
   const known = keyed && (await store.runOfKey(keyed));
   if (known !== undefined) return knownRun(services, known);
   const { plan, createExecutor } = await prepareRun(services, request);
@@ -39,7 +39,7 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   return Run.begin(services, plan, made, createExecutor(made));
 }
 
-/** A process that starts or supervises runs ends those that have lost their supervisor; mostly there are none. */
+/** Recovers lost runs before a new one starts. The code for it is loaded only when there are any. */
 async function recoverOthers(host: RunHost): Promise<void> {
   const leases = await host.store.leases.list();
   if (!leases.some(({ state }) => state === 'lost')) return;
@@ -47,12 +47,12 @@ async function recoverOthers(host: RunHost): Promise<void> {
   await recoverLostRuns(host);
 }
 
-/** Refuses a child that was requested just before its workflow was lost: resumed, the workflow requests it again. */
+/** Refuses a child run that was requested just before its parent was lost. A resumed parent requests it again. */
 async function refuseOrphan(store: RunStore, runId: string): Promise<void> {
   const { isLive } = await import('./liveness.ts');
   if (await isLive(store, runId)) return;
-  throw new AcorError('E_RUNNER_LOST', `run ${runId}, of which this one is a part, is not going on`, {
-    hint: 'Resume that run.',
+  throw new AcorError('E_RUNNER_LOST', `the parent run ${runId} has no supervisor any more`, {
+    hint: 'Resume the parent run.',
     next: [resumeRun(runId)],
   });
 }
@@ -64,8 +64,8 @@ async function knownRun(host: RunHost, runId: string): Promise<KnownRun> {
 function keyedCall({ idempotencyKey: key, tool, args, cwd }: RunRequest): KeyedCall | undefined {
   if (key === undefined) return undefined;
   if (key.trim() === '' || key.length > MAX_KEY_CHARS) {
-    throw new AcorError('E_USAGE', `an idempotency key has 1 to ${MAX_KEY_CHARS} characters`, {
-      hint: 'Give one that names this very piece of work, such as migrate-2026-11-21.',
+    throw new AcorError('E_USAGE', `an idempotency key must have 1 to ${MAX_KEY_CHARS} characters`, {
+      hint: 'Pass a key that identifies this piece of work, such as migrate-2026-11-21.',
     });
   }
   return {
@@ -76,7 +76,7 @@ function keyedCall({ idempotencyKey: key, tool, args, cwd }: RunRequest): KeyedC
   };
 }
 
-/** The record with which a planned run begins. */
+/** The first record of a planned run. */
 function newRunRecord(plan: RunPlan): NewRun {
   const { secrets } = plan;
   const record: NewRun = {
@@ -116,6 +116,6 @@ function newRunRecord(plan: RunPlan): NewRun {
     parent: plan.parent,
     reads: plan.reads ?? null,
   };
-  // The first record is written before the writer redacts, and stays as it is while the run is queued.
+  // The store writes this record before the writer starts to redact, so it is redacted here.
   return secrets?.redaction.data(record) ?? record;
 }

@@ -4,22 +4,22 @@ import { readLogs, resumeRun, resumeWorkflow } from '../../protocol/next-steps.t
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
 
-/** How a run ended, as far as it decides what leads on. */
+/** The facts about an ended run that decide its next steps. */
 interface Ended extends Pick<RunRecord, 'run_id' | 'kind' | 'state' | 'code'> {
   retryable: boolean;
   /** Another process ended the run, because its supervisor had died. */
   late?: boolean;
 }
 
-/** What leads on after a run has ended. */
+/** The next steps after a run has ended. */
 export function stepsAfter({ run_id, kind, state, code, retryable, late = false }: Ended): NextStep[] {
   if (state === 'completed') return [];
   const isFailedWorkflow = state === 'failed' && kind === 'workflow';
-  const onwards = retryable || late ? [resumeRun(run_id)] : isFailedWorkflow ? [resumeWorkflow(run_id)] : [];
-  return [...onwards, readLogs(run_id), ...stepsOfCode(code)];
+  const resume = retryable || late ? [resumeRun(run_id)] : isFailedWorkflow ? [resumeWorkflow(run_id)] : [];
+  return [...resume, readLogs(run_id), ...stepsOfCode(code)];
 }
 
-/** The same for a reader of the log, whose `runner_end` holds the steps as commands. Anything else that is there is not offered. */
+/** The next steps from a log, whose `runner_end` has them as commands. Unknown commands are dropped: a tool may have changed its log. */
 export function recordedSteps(
   { commandOf }: Pick<RunStore, 'commandOf'>,
   { run_id, lost }: Pick<RunRecord, 'run_id'> & { lost?: true },

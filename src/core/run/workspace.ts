@@ -5,36 +5,36 @@ import type { RunStore } from '../ports/run-store.ts';
 import { folderOf } from '../store-files/layout.ts';
 import { storageError } from '../store-files/storage-error.ts';
 
-/** The paths of one run on the machine that executes it (contract §6). They are the executor's and no part of the record. All are absolute. */
+/** The absolute paths of one run on the machine that executes it (contract §6). They are not part of the record. */
 export interface RunWorkspace {
-  /** The run's folder, which holds all of the others. */
+  /** The run's folder, which contains all others. */
   dir: string;
   work: string;
   checkpoints: string;
-  /** Outputs until they are put in place. */
+  /** Outputs before the runner moves them to their targets. */
   staging: string;
   logs: string;
-  /** LOG_DIR: the tool's own, so that the runner's logs beside it are the runner's alone. */
+  /** LOG_DIR: a separate folder, so that the tool cannot write the runner's logs beside it. */
   toolLogs: string;
   stdoutLog: string;
   stderrLog: string;
   artifacts: string;
-  /** The FIFOs of the tool's streams, beside the requests to its supervisor. */
+  /** The FIFOs of the tool's streams, and the requests to its supervisor. */
   control: string;
-  /** What the tool may see of `control`: only its supervisor writes here. */
+  /** The part of `control` that the tool can read; only its supervisor writes here. */
   toolControl: string;
-  /** CANCEL_FILE: asks the tool to end. */
+  /** CANCEL_FILE: asks the tool to stop. */
   cancelFile: string;
   /** ANSWERS_DIR. */
   answers: string;
   secrets: string;
-  /** Which paths belong to the run's own user while it lives, and who owned them before. */
+  /** The paths that the run's Unix user owns while the run is live, and their original owners. */
   ownershipRecord: string;
 }
 
-/** Where this machine executes the runs of a project. */
+/** The workspaces of a project's runs on this machine. */
 export class Workspaces {
-  /** The folder that holds them all. */
+  /** The folder that contains all of them. */
   readonly root: string;
 
   constructor(root: string) {
@@ -70,13 +70,13 @@ export class Workspaces {
   }
 }
 
-/** Where runs are kept, and where this machine executes them. */
+/** The store of a project's runs, and their workspaces on this machine. */
 export interface RunHost {
   store: RunStore;
   workspaces: Workspaces;
 }
 
-/** Makes the folders that the tool of a run finds. Those of an earlier attempt stay as they are. */
+/** Creates the folders of a run for its tool. Existing folders of an earlier attempt stay unchanged. */
 export function prepareWorkspace(workspace: RunWorkspace): void {
   const { dir, work, checkpoints, toolLogs, artifacts, answers, secrets } = workspace;
   try {
@@ -88,7 +88,7 @@ export function prepareWorkspace(workspace: RunWorkspace): void {
   }
 }
 
-/** Removes what an ended run needs no more: files of its supervision, empty logs, and empty folders. What a tool has left stays. */
+/** Removes what an ended run no longer needs: control files, empty logs and empty folders. Files that the tool wrote stay. */
 export function tidyWorkspace(workspace: RunWorkspace): void {
   const { work, checkpoints, staging, logs, toolLogs, artifacts, control, toolControl, answers, secrets } =
     workspace;
@@ -120,7 +120,7 @@ function isEmptyFile(path: string): boolean {
 
 function removeIfEmpty(path: string): void {
   try {
-    // Other errors of rmdir say that it is not empty, or that the tool has put a file or a link in its place.
+    // rmdir fails when the folder is not empty, or when the tool has replaced it by a file or a link.
     rmdirSync(path);
   } catch {}
 }

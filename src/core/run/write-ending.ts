@@ -11,7 +11,7 @@ import type { Outcome } from './outcome.ts';
 
 export const UNKNOWN_USAGE: Exit['usage'] = { cpu_s: null, max_rss_bytes: null };
 
-/** What `runner_end` reports besides the outcome; `late` when another process writes it, because the supervisor has died. */
+/** The fields of `runner_end` besides the outcome; `late` when recovery writes the event because the supervisor has died. */
 type Reported = Pick<RunnerEnd, 'rc' | 'signal' | 'duration_s' | 'usage' | 'attempt' | 'late'> & {
   artifacts: readonly MeasuredArtifact[];
   survivors: readonly Survivor[];
@@ -21,9 +21,9 @@ type Reported = Pick<RunnerEnd, 'rc' | 'signal' | 'duration_s' | 'usage' | 'atte
 };
 
 /**
- * Writes how a run ended: to the log, which is fsynced, to the ledger, to the record, in this order, so that recovery can do the rest
- * after a crash in between. On a full disk it uses the space reserved at the start. `from` is the last state in the log, for a process
- * that recovers the run; if it is the outcome's, only `runner_end` is missing. Returns the number of events.
+ * Writes the end of a run to the log, which is fsynced, then to the ledger, then to the record, so that recovery can continue after a
+ * crash in between. On a full disk it uses the space that was reserved at the start. Recovery passes the last state in the log as
+ * `from`; when that is the outcome's state, only `runner_end` is missing. Returns the number of events.
  */
 export async function writeEnding(
   writer: RunWriter,
@@ -35,7 +35,7 @@ export async function writeEnding(
   const { rc, signal, duration_s, usage, attempt } = reported;
   if (from !== state) await withReserveRetry(writer, () => writeOutcome(writer, outcome, from));
   await withReserveRetry(writer, () => writeEnd(writer, outcome, reported));
-  // Not retried: after a sync that failed, the next one succeeds although the disk has lost data.
+  // Not retried: after a failed fsync the next one succeeds although the kernel has dropped the data.
   await writer.log.sync();
   await withReserveRetry(writer, () => writer.enterInLedger({ state, code }));
   const events = writer.log.events;
@@ -72,7 +72,7 @@ async function withReserveRetry(writer: RunWriter, step: () => void | Promise<vo
   }
 }
 
-/** The last state in the log, if a run may end in `to` from there: a tool may have changed its own log. */
+/** The last state in the log, if the transition to `to` is valid: a tool may have changed its own log. */
 async function stateInLog({ log }: RunWriter, to: RunState): Promise<RunState | undefined> {
   try {
     const from = (await lastStateChange(log.tail()))?.to;
@@ -88,7 +88,7 @@ async function writeOutcome(
   from: RunState | undefined,
 ): Promise<void> {
   const { log, record } = writer;
-  // A change of state may be among the dropped events.
+  // A state change may be among the dropped events.
   const before = from ?? (log.hasDropped ? await stateInLog(writer, state) : undefined) ?? record.state;
   if (byRunner && code !== null) {
     const fix = hint === null ? {} : { hint };
@@ -124,7 +124,7 @@ async function writeEnd(
   await log.flush();
 }
 
-/** Records that a run changes to a state from the one in its record. */
+/** Records a run's change from the state in its record to another state. */
 export function enterState(
   { log, record }: RunWriter,
   to: RunState,
@@ -134,7 +134,7 @@ export function enterState(
   changeState(log, record.state, to, { ...(reason && { reason }), ...more });
 }
 
-/** Records a change of state, which the table of states must allow. */
+/** Records a state change, which the table of transitions must allow. */
 function changeState(
   log: RunWriter['log'],
   from: RunState,

@@ -1,21 +1,21 @@
 import type { QueuedRun, QueueLimits, QueueWait } from '../ports/run-queue.ts';
 
-/** A run as it stands in the queue. */
+/** A run in the queue. */
 export interface Ticket extends QueuedRun {
   isWorking: boolean;
-  /** Left out in tickets of earlier builds. */
+  /** Absent in tickets of earlier builds. */
   group?: QueueLimits['group'];
 }
 
-/** How many runs of a tool may work at once (null: any number), and when the next one may be started. */
+/** How many runs of a tool may work at once (null: no limit), and the milliseconds until the next one may start. */
 export interface Pace {
   limit: number | null;
   nextInMs: number;
 }
 
 /**
- * Whether a run that waits may go to work, as the queue stands (oldest first): there must be a place beside those that
- * work, and beside those that came before it and may go as well. One whose tool has to wait does not hold up the others.
+ * Whether a waiting run may take a slot. `tickets` is the queue, oldest first. The working runs and the earlier runs that may start as
+ * well take slots before it. A run whose tool must wait does not block the runs behind it.
  */
 export function admit<T extends Ticket>(
   runId: string,
@@ -36,7 +36,7 @@ export function admit<T extends Ticket>(
     if (why === undefined) return 'admitted';
     return { why, working: working.map(({ run_id }) => run_id), nextInMs: pace.nextInMs };
   }
-  throw new Error(`Internal: run ${runId} does not stand in the queue`);
+  throw new Error(`Internal: run ${runId} is not in the queue`);
 }
 
 function whyNot(
@@ -50,7 +50,7 @@ function whyNot(
     return `max_concurrency of the workflow ${group.id} allows ${group.maxRuns} at once`;
   const ofTool = taken.filter((ticket) => ticket.tool === tool).length;
   if (limit !== null && ofTool >= limit)
-    return `'${tool}' was refused with E_RATE_LIMIT, so ${limit} of its runs may work at once for now`;
+    return `'${tool}' failed with E_RATE_LIMIT, so ${limit} of its runs may work at once for now`;
   if (nextInMs > 0)
     return `rate_limit of '${tool}' allows the next start in ${(nextInMs / 1000).toFixed(1)} s`;
   return undefined;

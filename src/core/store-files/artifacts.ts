@@ -13,20 +13,20 @@ import { extname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode } from '../../util/error-code.ts';
 
-/** A file or folder as the runner itself measured it. `size` in bytes; of a folder, the sum of its files. */
+/** A file or folder as the runner measured it. `size` is in bytes; for a folder, the sum of its files. */
 export interface MeasuredArtifact {
   path: string;
   kind: 'file' | 'directory';
   size: number;
   sha256: string;
   media_type: string;
-  /** How many files a folder holds. */
+  /** The number of files in a folder. */
   files?: number;
 }
 
 const MAX_FILES = 10_000;
 const LARGE_BYTES = 1_000_000_000;
-/** In which the system counts what a file takes, whatever the disk does. */
+/** The unit of `st_blocks`, on every file system. */
 const BLOCK_BYTES = 512;
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -54,8 +54,8 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Measures what a tool says it made. The object is opened first and checked after, so that nothing can be put in its
- * place in between: a symbolic link, a pipe, a device, a file that lies outside `roots` is refused.
+ * Measures an artifact of a tool. It opens the object first and checks it afterwards, so that the tool cannot replace it in between.
+ * Refuses symbolic links, FIFOs, devices, and files outside `roots`.
  */
 export function measureArtifact(path: string, roots: readonly string[]): MeasuredArtifact {
   const fd = openChecked(path, roots);
@@ -64,7 +64,7 @@ export function measureArtifact(path: string, roots: readonly string[]): Measure
     if (stat.isFile()) {
       if (stat.nlink > 1) throw refused(path, 'it is a hard link to another file');
       if (isMostlyHoles(stat))
-        throw refused(path, `it is ${stat.size} bytes long, almost all of them holes that take no space`);
+        throw refused(path, `it is a sparse file: ${stat.size} bytes long, almost all of them holes`);
       return { path, kind: 'file', size: stat.size, sha256: hashOf(fd), media_type: mediaTypeOf(path) };
     }
     if (stat.isDirectory()) return measureFolder(path, roots);
@@ -74,12 +74,12 @@ export function measureArtifact(path: string, roots: readonly string[]): Measure
   }
 }
 
-/** Such a file passes every limit on what is written, and would be read for minutes or for ever. */
+/** Whether a file is sparse: it passes every limit on written bytes, and reading it may take minutes or never end. */
 function isMostlyHoles({ size, blocks }: Stats): boolean {
   return size > LARGE_BYTES && blocks * BLOCK_BYTES < size / 100;
 }
 
-/** The hash of a folder is that of the sorted lines `<sha256>  <relative path>` of its files, as `sha256sum` prints them. */
+/** Measures a folder. Its hash is that of the sorted lines `<sha256>  <relative path>` of its files, as `sha256sum` prints them. */
 function measureFolder(path: string, roots: readonly string[]): MeasuredArtifact {
   const names = filesUnder(path, '');
   const lines = createHash('sha256');
@@ -105,7 +105,7 @@ function filesUnder(root: string, prefix: string): string[] {
     const name = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
     if (entry.isDirectory()) found.push(...filesUnder(root, name));
     else found.push(name);
-    if (found.length > MAX_FILES) throw refused(root, `it holds more than ${MAX_FILES} files`);
+    if (found.length > MAX_FILES) throw refused(root, `it contains more than ${MAX_FILES} files`);
   }
   return found.sort();
 }
@@ -113,7 +113,7 @@ function filesUnder(root: string, prefix: string): string[] {
 function openChecked(path: string, roots: readonly string[]): number {
   let fd: number;
   try {
-    // Without O_NONBLOCK a pipe in the file's place would hold the runner up for ever.
+    // Without O_NONBLOCK, opening a FIFO would block the runner for ever.
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     switch (errorCode(error)) {
@@ -121,8 +121,8 @@ function openChecked(path: string, roots: readonly string[]): number {
         throw refused(path, 'it is a symbolic link');
       case 'ENOENT':
       case 'ENOTDIR':
-        throw new AcorError('E_PROTOCOL', `the tool names an artifact that does not exist: ${path}`, {
-          hint: 'Have the tool name the file that it wrote, relative to its workspace.',
+        throw new AcorError('E_PROTOCOL', `the tool reported an artifact that does not exist: ${path}`, {
+          hint: 'Report the path of the file that the tool wrote, relative to its workspace.',
         });
       default:
         throw refused(path, `it cannot be opened (${errorCode(error) ?? 'unknown reason'})`);
@@ -131,12 +131,12 @@ function openChecked(path: string, roots: readonly string[]): number {
   const real = realPathOf(fd) ?? path;
   if (!roots.some((root) => real === root || real.startsWith(`${root}/`))) {
     closeSync(fd);
-    throw refused(path, 'it lies outside the workspace and the granted paths');
+    throw refused(path, 'it is outside the workspace and the granted paths');
   }
   return fd;
 }
 
-/** Where an open descriptor really is, with every link on the way followed. */
+/** The real path of an open descriptor; undefined where /proc is not available. */
 function realPathOf(fd: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`);
@@ -161,6 +161,6 @@ function mediaTypeOf(path: string): string {
 
 function refused(path: string, why: string): AcorError {
   return new AcorError('E_PERMISSION', `the artifact ${path} is refused: ${why}`, {
-    hint: 'Have the tool write plain files into its workspace, ARTIFACTS_DIR or a granted path.',
+    hint: 'Write plain files into the workspace, ARTIFACTS_DIR or a granted path.',
   });
 }

@@ -3,7 +3,7 @@ import type { RecordsReader } from '../ports/control-channel.ts';
 
 const DIGITS = 16;
 
-/** Keeps in a file how many bytes of a run's log the reader of its records has consumed. */
+/** Stores in a file how many bytes of a run's log the reader of its records has consumed. */
 export class ConsumedBytes implements RecordsReader {
   readonly #fd: number;
 
@@ -13,7 +13,7 @@ export class ConsumedBytes implements RecordsReader {
   }
 
   acknowledge(consumedBytes: number): void {
-    // Always of the same length, in one write: who reads the file finds a whole number.
+    // A fixed length in one write: a concurrent reader always finds a complete number.
     writeSync(this.#fd, String(consumedBytes).padStart(DIGITS, '0'), 0);
   }
 
@@ -22,7 +22,7 @@ export class ConsumedBytes implements RecordsReader {
   }
 }
 
-/** Undefined while no other run reads the records in this way. */
+/** Undefined while no other run reads the records. */
 export function readConsumedBytes(path: string): number | undefined {
   try {
     const text = readFileSync(path, 'utf8');

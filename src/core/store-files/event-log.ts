@@ -18,8 +18,8 @@ const CLOSE_BRACE = 125;
 const MAX_STAMP_BYTES = 32;
 
 /**
- * The one writer of a run's `events.jsonl`. Events are gathered and appended in one write per burst; what is appended is
- * whole lines or nothing. `isSuperseded` is asked before each write: a supervisor that was thought dead must not write on.
+ * The only writer of a run's `events.jsonl`. It buffers events and appends each batch in one write: whole lines or nothing. It calls
+ * `isSuperseded` before each write, because a supervisor that another process has replaced must not write.
  */
 export class EventLog implements RunLog {
   readonly #path: string;
@@ -33,11 +33,11 @@ export class EventLog implements RunLog {
   #bytes: number;
   #open = true;
   #redact: RedactLine | undefined;
-  #wasMeddledWith = false;
+  #wasChangedOutside = false;
   #hasDropped = false;
   readonly #observers: RunObserver[] = [];
   readonly #questions: QuestionFile;
-  /** Where the gathered events that concern questions lie in the buffer. */
+  /** The positions of buffered question events in the buffer. */
   #questionSpans: [start: number, end: number][] = [];
 
   constructor(
@@ -52,18 +52,18 @@ export class EventLog implements RunLog {
     try {
       this.#fd = openSync(path, 'a+', 0o644);
       this.#bytes = fstatSync(this.#fd).size;
-      this.#takeUp();
+      this.#readExisting();
     } catch (error) {
       throw storageError(error, 'open the event log', path);
     }
   }
 
-  /** How many events there are, which is the `seq` of the last one. */
+  /** The number of events, which is the `seq` of the last one. */
   get events(): number {
     return this.#seq;
   }
 
-  /** Whether events that were gathered never came into the log. */
+  /** Whether buffered events were dropped. */
   get hasDropped(): boolean {
     return this.#hasDropped;
   }
@@ -72,7 +72,7 @@ export class EventLog implements RunLog {
     return this.#bytes + this.#used;
   }
 
-  /** From now on secrets are taken out of the events that the runner itself writes; what a tool writes has lost them already. */
+  /** Redacts the runner's own events from now on; a tool's lines are already redacted. */
   redactWith(redact: RedactLine): void {
     this.#redact = redact;
   }
@@ -81,7 +81,7 @@ export class EventLog implements RunLog {
     this.#observers.push(observer);
   }
 
-  /** Adds an event and returns it. */
+  /** Buffers an event and returns it. */
   append(event: NewEvent): StoredEvent {
     const envelope = {
       v: PROTOCOL_VERSION,
@@ -89,7 +89,7 @@ export class EventLog implements RunLog {
       ts: new Date().toISOString(),
       run_id: this.#runId,
     };
-    // Spread, not assigned: a field called `__proto__` is a field like any other.
+    // Spread instead of Object.assign, which would treat a field `__proto__` as the prototype.
     const stored: StoredEvent = { ...envelope, ...event, seq: this.#seq + 1 };
     const written = Buffer.from(`${JSON.stringify(stored)}\n`);
     const line = this.#redact === undefined ? written : this.#redact(written);
@@ -101,13 +101,13 @@ export class EventLog implements RunLog {
     return stored;
   }
 
-  /** Adds `bytes[start..end)`, an object that ends with its brace and holds the whole envelope but `seq`, which is put in at its end. */
+  /** Buffers `bytes[start..end)`, a JSON object up to its closing brace with the whole envelope except `seq`, which is added at its end. */
   keepLine(bytes: Uint8Array, start: number, end: number): void {
     const length = end - start - 1;
     this.#reserve(length + MAX_STAMP_BYTES);
     const out = this.#buffer;
     let at = this.#used;
-    // A native copy without a view of its own: half the time of `set` with a subarray.
+    // A native copy without a temporary view takes half the time of `set` with a subarray.
     if (bytes instanceof Buffer) bytes.copy(out, at, start, end - 1);
     else out.set(bytes.subarray(start, end - 1), at);
     at += length;
@@ -118,7 +118,7 @@ export class EventLog implements RunLog {
     this.#used = at;
   }
 
-  /** Hands what was gathered to the system. When that fails, the log is as it was before, and what was gathered is dropped. */
+  /** Writes the buffered events to the file. When that fails, the file is unchanged and the buffered events are dropped. */
   async flush(): Promise<void> {
     this.#store();
   }
@@ -139,7 +139,7 @@ export class EventLog implements RunLog {
     for (const observer of [...this.#observers]) this.#show(observer, bytes);
   }
 
-  /** Flushes, and returns when the events are on the disk. */
+  /** Flushes and fsyncs. */
   async sync(): Promise<void> {
     this.#store();
     try {
@@ -149,7 +149,7 @@ export class EventLog implements RunLog {
     }
   }
 
-  /** Drops what was gathered, and the numbers that it had. */
+  /** Drops the buffered events; their `seq` numbers are used again. */
   discardPending(): void {
     let lines = 0;
     for (let i = 0; i < this.#used; i++) if (this.#buffer[i] === LF) lines++;
@@ -174,20 +174,24 @@ export class EventLog implements RunLog {
     closeSync(this.#fd);
   }
 
-  /** Throws, once, when somebody else has written, cut or removed the file; the ending can still be added to what is there. */
+  /** Throws, once, when another program has written, truncated or removed the file. Later writes append to the file as it is. */
   async assertUntouched(): Promise<void> {
     this.#checkUntouched();
   }
 
   #checkUntouched(): void {
     const { size, nlink } = fstatSync(this.#fd);
-    if (this.#wasMeddledWith || (size === this.#bytes && nlink > 0)) return;
-    this.#wasMeddledWith = true;
-    throw storageError(new Error('it was changed from outside while the run was going'), 'go on', this.#path);
+    if (this.#wasChangedOutside || (size === this.#bytes && nlink > 0)) return;
+    this.#wasChangedOutside = true;
+    throw storageError(
+      new Error('another program changed the file during the run'),
+      'continue the event log',
+      this.#path,
+    );
   }
 
-  /** Goes on where an earlier writer stopped. A torn last line, which was never acknowledged, is taken off. */
-  #takeUp(): void {
+  /** Reads the events of earlier writers. Truncates a torn last line, which was never acknowledged. */
+  #readExisting(): void {
     const chunk = new Uint8Array(BUFFER_BYTES);
     let wholeBytes = 0;
     for (let at = 0; at < this.#bytes; ) {
@@ -216,7 +220,7 @@ export class EventLog implements RunLog {
     this.#questions.add(lines);
   }
 
-  /** An observer that throws is reported once and sees nothing more. */
+  /** Passes lines to an observer. One that throws is reported once and removed. */
   #show(observer: RunObserver, lines: Buffer): void {
     try {
       observer.stored(lines);
@@ -227,15 +231,15 @@ export class EventLog implements RunLog {
   }
 
   #write(bytes: Uint8Array): void {
-    // The number of a closed descriptor may be that of another file by now.
-    if (!this.#open) throw storageError(new Error('it is closed'), 'write', this.#path);
+    // The system may have reused the number of a closed descriptor for another file.
+    if (!this.#open) throw storageError(new Error('the log is closed'), 'write', this.#path);
     if (this.#isSuperseded())
       throw storageError(new Error('another supervisor has taken over this run'), 'write', this.#path);
     this.#checkUntouched();
     try {
       writeFully(this.#fd, bytes);
     } catch (error) {
-      if (!this.#wasMeddledWith) ftruncateSync(this.#fd, this.#bytes);
+      if (!this.#wasChangedOutside) ftruncateSync(this.#fd, this.#bytes);
       throw storageError(error, 'write the event log', this.#path);
     }
   }

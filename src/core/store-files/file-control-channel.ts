@@ -33,7 +33,7 @@ export class FileControlChannel implements ControlChannel {
       if (!existsSync(cancelRequest)) writeEvenOnFullDisk(cancelRequest, `${reason}\n`);
       if (options.force) writeEvenOnFullDisk(forceCancelFile, `${reason}\n`);
     } catch (error) {
-      throw storageError(error, 'ask the run to end', cancelRequest);
+      throw storageError(error, 'request the cancel', cancelRequest);
     }
   }
 
@@ -49,7 +49,7 @@ export class FileControlChannel implements ControlChannel {
 
   readRecords(runId: string): RecordsReader {
     const { control, consumed } = layoutOf(this.#root, runId);
-    // Without the folder no supervisor listens.
+    // When the folder does not exist, no supervisor listens.
     return existsSync(control) ? new ConsumedBytes(consumed) : { acknowledge() {}, close() {} };
   }
 
@@ -64,7 +64,7 @@ export class FileControlChannel implements ControlChannel {
   }
 }
 
-/** Watches a run's control folder, for as long as the run is supervised. */
+/** Watches a run's control folder while the run has a supervisor. */
 class ControlFolder implements ControlListener {
   readonly #layout: RunLayout;
   readonly #handlers: ControlHandlers;
@@ -72,7 +72,7 @@ class ControlFolder implements ControlListener {
   #watcher: FSWatcher | undefined;
   #isCancelled = false;
   #isForced = false;
-  /** Names of answers that were read: on a disk that became read-only they cannot be removed. */
+  /** Names of answer files that were read. On a read-only disk the files cannot be removed. */
   readonly #taken = new Set<string>();
 
   constructor(layout: RunLayout, handlers: ControlHandlers) {
@@ -84,7 +84,7 @@ class ControlFolder implements ControlListener {
         if (name === null || this.#isRequest(name)) this.#look();
       });
     } catch {
-      // Without a watch the timer alone finds what is asked.
+      // Without inotify, the timer finds requests.
     }
     this.#timer = setInterval(() => this.#look(), POLL_MS);
     this.#look();
@@ -99,7 +99,7 @@ class ControlFolder implements ControlListener {
     clearInterval(this.#timer);
   }
 
-  /** The tool's streams and files of the supervisor lie in the folder as well: their changes request nothing. */
+  /** Whether a file is a request. The folder also contains the tool's streams and files of the supervisor. */
   #isRequest(name: string): boolean {
     const { cancelRequest, forceCancelFile } = this.#layout;
     return name === basename(cancelRequest) || name === basename(forceCancelFile) || isAnswer(name);
@@ -130,7 +130,7 @@ class ControlFolder implements ControlListener {
     }
   }
 
-  /** No command can answer, cancel or follow a run whose folder was removed. */
+  /** Cancels a run whose folder was removed: no command can answer, cancel or follow it. */
   #endRemovedRun(): void {
     if (this.#isCancelled) return;
     this.#isCancelled = this.#isForced = true;
@@ -139,7 +139,7 @@ class ControlFolder implements ControlListener {
   }
 }
 
-/** Only below the folder of a run that exists: a request does not bring a removed run back. */
+/** Creates a folder below an existing run's folder only: a request must not create the folder of a removed run. */
 function makeFolder(path: string): void {
   try {
     mkdirSync(path);
@@ -148,7 +148,7 @@ function makeFolder(path: string): void {
   }
 }
 
-/** Reads an answer and removes it, so that it is taken once; undefined for a file that holds no answer. */
+/** Reads an answer file and removes it, so that it is read once; undefined when it is not a valid answer. */
 function takeAnswer(path: string): PostedAnswer | undefined {
   try {
     const posted = JSON.parse(readFileSync(path, 'utf8'));

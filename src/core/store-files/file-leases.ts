@@ -25,16 +25,16 @@ import type { HeldLease, Lease, LeaseState, Leases } from '../ports/lease.ts';
 import { storageError } from './storage-error.ts';
 
 const HEARTBEAT_MS = 10_000;
-/** Decides only where no process can look for the owner: on another host or in another PID namespace. */
+/** Used only for an owner whose process cannot be checked: on another host or in another PID namespace. */
 const EXPIRY_MS = 30_000;
-/** A lease is padded, so that releasing the padding leaves room for the end of a run on a full disk. */
+/** The padding of a lease. Truncating it frees space for the end of a run on a full disk. */
 const RESERVE_BYTES = 16_384;
 const OWNER_BYTES = 1024;
 const NAME_PATTERN = /^(r-[0-9a-z][0-9a-z-]{0,62})@(\d+)$/;
 const TEMPORARY_SUFFIX = '.new';
 const TEMPORARY_IS_STALE_AFTER_MS = 60_000;
 
-/** What a lease says: who holds it, and whether only to end the run. */
+/** The content of a lease: its owner, and whether the owner only recovers the run. */
 type LeaseOwner = ProcessOwner & { recovers?: boolean };
 
 interface LeaseFile {
@@ -43,7 +43,7 @@ interface LeaseFile {
   path: string;
 }
 
-/** Leases as files, `.runs/leases/<run>@<epoch>`: the content names the owner, the modification time is the heartbeat. */
+/** Leases as files `.runs/leases/<run>@<epoch>`: the content identifies the owner, the modification time is the heartbeat. */
 export class FileLeases implements Leases {
   readonly #folder: string;
 
@@ -61,9 +61,9 @@ export class FileLeases implements Leases {
     this.#claim(path, runId, { ...ownIdentity(), ...(recovers && { recovers }) });
     try {
       await mayTake?.();
-      // From here on the owner of an earlier epoch can write no more.
+      // Removing the leases of earlier epochs fences their owners: their next write fails.
       for (const older of this.#filesOf(runId)) if (older.epoch < epoch) rmSync(older.path, { force: true });
-      // A new run has no earlier owner that could come back after a crash of the machine.
+      // A new run has no earlier owner whose lease could reappear after a crash of the machine.
       if (epoch > 1) syncFolder(this.#folder);
     } catch (error) {
       removeIfPossible(path);
@@ -89,12 +89,12 @@ export class FileLeases implements Leases {
       if (stateOfFile(path) === 'lost') rmSync(path, { force: true });
   }
 
-  /** As `inspect`, for the queue, which decides under its lock. */
+  /** `inspect` without a promise, for the queue, which calls it under its lock. */
   stateOf(runId: string): LeaseState | 'none' {
     return this.#newestOf(() => this.#filesOf(runId))[0]?.state ?? 'none';
   }
 
-  /** The newest lease of each run. One that is gone when it is read was released or superseded: then the folder is read again. */
+  /** The newest lease of each run. When a lease was released or superseded before it could be read, the folder is listed again. */
   #newestOf(filesNow: () => LeaseFile[]): HeldLease[] {
     const newest = new Map<string, LeaseFile>();
     for (const file of filesNow())
@@ -106,13 +106,13 @@ export class FileLeases implements Leases {
     });
   }
 
-  /** Only one process can make the file of an epoch. It appears whole, by a hard link. */
+  /** Creates the file of an epoch. A hard link makes it appear complete, and fails when another process has created it. */
   #claim(path: string, runId: string, owner: LeaseOwner): void {
     const own = `${path}.${newSpanId()}${TEMPORARY_SUFFIX}`;
     try {
       mkdirSync(this.#folder, { recursive: true });
       writeFileSync(own, JSON.stringify(owner).padEnd(OWNER_BYTES), { flag: 'wx' });
-      // Where a lost run is ended, the reserve of its own lease has become free.
+      // Recovery removes the lost lease with its reserve, so it needs none of its own.
       if (!owner.recovers) putReserve(own);
       linkSync(own, path);
     } catch (error) {
@@ -123,7 +123,7 @@ export class FileLeases implements Leases {
     }
   }
 
-  /** A process that was killed between making its file and linking it leaves it behind. */
+  /** Removes temporary files of processes that were killed before they linked them. */
   #removeStaleTemporaries(): void {
     for (const name of this.#names()) {
       if (!name.endsWith(TEMPORARY_SUFFIX)) continue;
@@ -181,12 +181,12 @@ export class FileLease implements Lease {
     }
   }
 
-  /** Frees the space that was put aside for the end of the run. */
+  /** Frees the space that was reserved for the end of the run. */
   releaseReserve(): void {
     try {
       truncateSync(this.#path, OWNER_BYTES);
     } catch {
-      // Superseded: then there is no reserve of this lease any more.
+      // Superseded: this lease and its reserve are already removed.
     }
   }
 
@@ -195,7 +195,7 @@ export class FileLease implements Lease {
     removeIfPossible(this.#path);
   }
 
-  /** A lease that names no owner is lost. Truncating needs no space on a full disk. */
+  /** Marks the run as lost: a lease without an owner is lost. Truncating works on a full disk. */
   abandon(): void {
     clearInterval(this.#heartbeat);
     try {
@@ -206,7 +206,7 @@ export class FileLease implements Lease {
   }
 }
 
-/** Undefined when the file is gone. */
+/** Undefined when the file does not exist. */
 function stateOfFile(path: string): LeaseState | undefined {
   let lease: { text: string; renewedMs: number };
   try {
@@ -216,7 +216,7 @@ function stateOfFile(path: string): LeaseState | undefined {
     throw storageError(error, 'read the lease', path);
   }
   const owner = parseOwner(lease.text);
-  // The lease of a living owner is whole: this one was abandoned, or was lost with the machine.
+  // A live owner's lease is complete: this one was abandoned, or its machine crashed.
   if (owner === undefined) return 'lost';
   if (!isOwned(owner, lease.renewedMs)) return 'lost';
   return owner.recovers ? 'recovering' : 'live';
@@ -234,7 +234,7 @@ function isOwned(owner: LeaseOwner, renewedMs: number): boolean {
   }
 }
 
-/** Opened anew for each look: a network file system serves the modification time as of the opening. */
+/** Opens the file for each read: a network file system reports the modification time as of the open. */
 function readLease(path: string): { text: string; renewedMs: number } {
   const fd = openSync(path, 'r');
   try {
@@ -255,7 +255,7 @@ function parseOwner(text: string): LeaseOwner | undefined {
   }
 }
 
-/** On a disk too full for the reserve, the next write that matters reports it. */
+/** Adds the reserve. On a full disk it is left out: the next write of the run reports the error. */
 function putReserve(path: string): void {
   try {
     writeFileSync(path, Buffer.alloc(RESERVE_BYTES, ' '), { flag: 'a' });
@@ -266,7 +266,7 @@ function putReserve(path: string): void {
 
 /** E_STORAGE: the run has a supervisor already. */
 export function heldByAnother(runId: string): AcorError {
-  return new AcorError('E_STORAGE', `another supervisor already holds run ${runId}`, {
+  return new AcorError('E_STORAGE', `run ${runId} already has a supervisor`, {
     hint: 'Follow its events.',
     next: [followLogs(runId)],
   });

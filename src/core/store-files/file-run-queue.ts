@@ -12,14 +12,14 @@ import { storageError } from './storage-error.ts';
 import { ToolPace } from './tool-throttle.ts';
 
 const POLL_MS = 1000;
-/** So many of the runs that wait look into the queue at each change; those behind them wait until one of these is gone. */
+/** How many of the waiting runs check the queue at each change. A run behind them waits until one of them has left. */
 const NEAR_THE_FRONT = 8;
-/** Without limits no run reads the tickets: each one looks at a few, so that those of killed processes do not pile up. */
+/** Without limits no run needs the tickets. Each run checks this many, so that tickets of killed processes do not pile up. */
 const TIDIED_AT_ONCE = 4;
 
 /**
- * The queue of a project as files: `.runs/queue/<run>.waiting` and `<run>.working`, each naming the process that stands for it.
- * Where there are no limits, a run only leaves its name, so that limits that come later know of it.
+ * The queue of a project as ticket files `.runs/queue/<run>.waiting` and `<run>.working`, each with the identity of the run's process.
+ * Without limits a run writes its ticket and does not wait; the ticket counts when a limit is configured later.
  */
 export class FileRunQueue implements RunQueue {
   readonly #folder: string;
@@ -68,11 +68,11 @@ export class FileRunQueue implements RunQueue {
     let lookAtMs = 0;
     try {
       while (!signal.aborted) {
-        const { before, working } = this.#standing(run);
+        const { before, working } = this.#positionOf(run);
         const isNear = before.length < NEAR_THE_FRONT;
         if (isNear && folder === undefined) {
           folder = new ChangeWaiter(this.#folder, POLL_MS, signal);
-          // What changed before the folder was watched is seen now.
+          // Check again for changes from before the watch started.
           continue;
         }
         const mayEnter = isNear && (limits.maxRuns === null || working < limits.maxRuns);
@@ -81,7 +81,7 @@ export class FileRunQueue implements RunQueue {
           if (verdict === 'entered') return this.#place(run);
           if (!hasReported) await onWait(verdict);
           hasReported = true;
-          // A dead holder changes no file: every run looks for one now and then, and those at the front more often.
+          // A holder that dies changes no file, so every run polls for dead holders, those at the front more often.
           const pauseMs = POLL_MS * (1 + before.length / NEAR_THE_FRONT);
           lookAtMs = performance.now() + (verdict.nextInMs || pauseMs);
         }
@@ -96,12 +96,12 @@ export class FileRunQueue implements RunQueue {
     }
   }
 
-  /** Under the lock: takes a place if there is one. */
+  /** Takes a slot if one is free. Call it under the lock. */
   #tryToEnter(
     run: QueuedRun,
     { maxRuns, rate }: QueueLimits,
   ): 'entered' | (QueueWait & { nextInMs: number }) {
-    // Those that wait behind it have no say.
+    // Runs that wait behind this one do not matter.
     const names = this.#names().filter(
       (name) => name.endsWith('.working') || name <= `${run.run_id}.waiting`,
     );
@@ -137,8 +137,8 @@ export class FileRunQueue implements RunQueue {
     return new ToolPace(this.#folder, tool);
   }
 
-  /** The tickets of the runs that wait before this one, and how many runs work, by their names alone. */
-  #standing({ run_id }: QueuedRun): { before: string[]; working: number } {
+  /** The tickets of the runs that wait before this one, and the number of working runs, from the file names only. */
+  #positionOf({ run_id }: QueuedRun): { before: string[]; working: number } {
     const names = this.#names();
     return {
       before: names.filter((name) => name.endsWith('.waiting') && name < run_id),
@@ -146,14 +146,14 @@ export class FileRunQueue implements RunQueue {
     };
   }
 
-  /** Removes tickets of killed processes, of a few by chance. */
+  /** Checks a few random tickets, and removes those of killed processes. */
   #tidy(): void {
     const names = this.#names();
     const from = Math.floor(Math.random() * names.length);
     this.#livingTickets(names.slice(from, from + TIDIED_AT_ONCE));
   }
 
-  /** The tickets of these names, the oldest first. Those of dead processes are removed. */
+  /** Reads the tickets with these names, oldest first. Removes those of dead processes. */
   #livingTickets(names: readonly string[]): StoredTicket[] {
     return names.flatMap((name) => {
       const path = join(this.#folder, name);
@@ -165,7 +165,7 @@ export class FileRunQueue implements RunQueue {
     });
   }
 
-  /** A process on another host or in another PID namespace cannot be looked for: the lease of its run says whether it lives. */
+  /** Whether the ticket's process is alive. A process on another host or in another PID namespace is alive while its run's lease is. */
   #isHeld({ run_id, holder }: { run_id: string; holder: ProcessOwner }): boolean {
     switch (stateOfOwner(holder)) {
       case 'running':
@@ -199,13 +199,13 @@ export class FileRunQueue implements RunQueue {
 
 type TicketState = 'waiting' | 'working';
 
-/** A ticket as its file has it: with the process that stands for the run, and the limit that its manifest gives. */
+/** The content of a ticket file: the ticket, the identity of its process, and the rate limit of its manifest. */
 interface StoredTicket extends Ticket {
   rate: QueueLimits['rate'];
   holder: ProcessOwner;
 }
 
-/** Waits until a ticket is renamed or removed, or the time is up. */
+/** Waits until a ticket is renamed or removed, or the timeout. */
 async function untilGone(path: string, atMostMs: number, signal: AbortSignal): Promise<void> {
   let waiter: ChangeWaiter;
   try {
@@ -217,7 +217,7 @@ async function untilGone(path: string, atMostMs: number, signal: AbortSignal): P
   waiter.close();
 }
 
-/** Undefined for one that is gone by now. */
+/** Undefined for a ticket that was removed meanwhile, or is not valid JSON. */
 function readTicket(path: string): Omit<StoredTicket, 'isWorking'> | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));

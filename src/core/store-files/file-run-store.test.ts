@@ -36,7 +36,7 @@ describe('the files of a run', () => {
     );
   });
 
-  it('of its questions are made anew from the log when they are missing', async () => {
+  it('include its questions, which are rebuilt from the log when they are missing', async () => {
     const run = newRun();
     const writer = await open().create(run);
     const { questions } = open().layout(run.run_id);

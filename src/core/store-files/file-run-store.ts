@@ -39,7 +39,7 @@ export class FileRunStore implements RunStore {
   readonly #keys: IdempotencyKeys;
   readonly commandOf: CommandOf;
 
-  /** `commandOf` renders the next steps that events hold. */
+  /** `commandOf` renders the next steps in events. */
   constructor(root: string, commandOf: CommandOf) {
     this.root = root;
     this.leases = new FileLeases(root);
@@ -55,22 +55,22 @@ export class FileRunStore implements RunStore {
   async create(run: NewRun): Promise<RunWriter> {
     const layout = this.layout(run.run_id);
     this.#prepareRoot();
-    // First the lease: a run that has not ended and has none is lost.
+    // The lease comes first: a run that has not ended and has no lease is lost.
     const lease = await this.leases.acquire(run.run_id, 1);
     try {
       mkdirSync(layout.dir, { mode: 0o700 });
     } catch (error) {
       lease.release();
-      throw storageError(error, 'make the folder of the run', layout.dir);
+      throw storageError(error, 'create the folder of the run', layout.dir);
     }
     try {
       const record = { ...run, version: RUN_RECORD_VERSION, epoch: 1, has_questions: false };
       return new FileRunWriter(layout, record as RunRecord, lease, this.#writing());
     } catch (error) {
-      // A run that never began leaves nothing behind.
+      // Remove what was created of a run that did not start.
       rmSync(layout.dir, { recursive: true, force: true });
       lease.release();
-      throw storageError(error, 'begin the run', layout.dir);
+      throw storageError(error, 'create the run', layout.dir);
     }
   }
 
@@ -93,7 +93,7 @@ export class FileRunStore implements RunStore {
       const recorded = await this.read(runId);
       mayTake(recorded);
       const newest = await this.leases.newest(runId);
-      // A supervisor that has recorded the end of its run may still hold its lease for a moment; that one may be taken over.
+      // A supervisor holds its lease for a moment after it has recorded the end: such a run may be taken over.
       const isEnding = isFinal(recorded.state) && newest?.epoch === recorded.epoch;
       if (newest !== undefined && newest.state !== 'lost' && !isEnding) throw heldByAnother(runId);
       const epoch = Math.max(recorded.epoch, newest?.epoch ?? 0) + 1;
@@ -106,7 +106,7 @@ export class FileRunStore implements RunStore {
     return this.readNow(runId);
   }
 
-  /** As `read`, for what looks at many runs of a store that is known to be files. */
+  /** `read` without a promise, for code of this store that reads many runs. */
   readNow(runId: string): RunRecord {
     const { metadata } = this.layout(runId);
     let text: string;
@@ -123,8 +123,8 @@ export class FileRunStore implements RunStore {
         return { ...record, kind: record.kind ?? kindOfName(record.tool), staged: record.staged ?? [] };
       throw new TypeError('it is not the record of this run');
     } catch (error) {
-      throw new AcorError('E_STORAGE', `the record of run ${runId} is not readable: ${metadata}`, {
-        hint: 'The file was changed from outside; its events are still in events.jsonl beside it.',
+      throw new AcorError('E_STORAGE', `the record of run ${runId} is invalid: ${metadata}`, {
+        hint: 'Another program changed the file. The events of the run are in events.jsonl beside it.',
         cause: error,
       });
     }
@@ -151,7 +151,7 @@ export class FileRunStore implements RunStore {
     await removeRuns(this, [runId]);
   }
 
-  /** A run was removed: its key may start another one. */
+  /** Releases the idempotency key of a removed run, so that it may start another run. */
   forgetKey(key: string, runId: string): Promise<void> {
     return this.#keys.forget(key, runId);
   }
@@ -178,7 +178,7 @@ export class FileRunStore implements RunStore {
     return layoutOf(this.root, runId);
   }
 
-  /** Undefined when another supervisor has held this epoch since the record was read, and is gone again. */
+  /** Undefined when another supervisor has used this epoch since the record was read, and has released it. */
   async #takeEpoch(
     layout: RunLayout,
     runId: string,
@@ -218,7 +218,7 @@ export class FileRunStore implements RunStore {
       if (!existsSync(ignore)) writeAtomic(ignore, '*\n');
       if (!statSync(this.root).isDirectory()) throw new Error('not a folder');
     } catch (error) {
-      throw storageError(error, 'make the store', this.root);
+      throw storageError(error, 'create the store', this.root);
     }
   }
 }

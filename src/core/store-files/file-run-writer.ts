@@ -11,7 +11,7 @@ import type { Ledger } from './ledger.ts';
 import { QuestionFile } from './question-file.ts';
 import { storageError } from './storage-error.ts';
 
-/** Writes one run, for as long as the lease is held: that is looked up before each write. */
+/** Writes one run while it holds the lease, which it checks before each write. */
 export class FileRunWriter implements RunWriter {
   readonly commandOf: CommandOf;
   readonly layout: RunLayout;
@@ -19,7 +19,7 @@ export class FileRunWriter implements RunWriter {
   readonly #lease: FileLease;
   readonly #ledger: Ledger;
   #record: RunRecord;
-  /** Whether the stored record says so. */
+  /** Whether the stored record has a final state. */
   #hasEnded = false;
   #redact: RedactLine = (line) => line;
 
@@ -97,7 +97,7 @@ export class FileRunWriter implements RunWriter {
     this.#lease.releaseReserve();
   }
 
-  /** The event itself is stored: a record that cannot be written now is written by the next update. */
+  /** Notes in the record that the run has questions. A failed write is ignored: the event is stored, and the next update writes the record. */
   #noteQuestions(): void {
     this.#record = { ...this.#record, has_questions: true };
     try {

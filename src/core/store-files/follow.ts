@@ -6,7 +6,7 @@ import { openLog } from './tail.ts';
 
 const CHUNK_BYTES = 1 << 18;
 const PROBE_BYTES = 1 << 16;
-/** inotify tells of new bytes; this is only for file systems where it does not. */
+/** For file systems without inotify, which reports new bytes everywhere else. */
 const POLL_MS = 500;
 const LF = 10;
 const END_MARK = Buffer.from('"type":"runner_end"');
@@ -31,7 +31,7 @@ export async function* followEvents(path: string, options: FollowOptions): Async
         if (lines.length > 0) yield lines;
         if (waiter === undefined || !endsTheRun(read)) continue;
         await options.ended?.catch(() => {});
-        // A retried or resumed run goes on after its end; that is told by what is in the file already.
+        // A retried or resumed run has events after its end, and they are already in the file.
         if (readLines(fd, offset).length === 0) return;
         continue;
       }

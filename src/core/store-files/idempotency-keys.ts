@@ -9,7 +9,7 @@ import type { KeyedCall } from '../ports/run-store.ts';
 import { sha256 } from './ledger-line.ts';
 import { storageError } from './storage-error.ts';
 
-/** Which run was started with which key: `.runs/keys/<hash of the key>.json`, for as long as the run is kept. */
+/** Maps idempotency keys to runs: `.runs/keys/<hash of the key>.json`, until the run is removed. */
 export class IdempotencyKeys {
   readonly #folder: string;
   readonly #exists: (runId: string) => boolean;
@@ -19,19 +19,19 @@ export class IdempotencyKeys {
     this.#exists = exists;
   }
 
-  /** The run of a key; undefined when it names none that is still there. Throws E_USAGE when it stands for another call. */
+  /** The run of a key; undefined when no existing run has it. Throws E_USAGE when the key belongs to another call. */
   runOf({ key, call }: KeyedCall): string | undefined {
     const claim = this.#read(key);
     if (claim === undefined || !this.#exists(claim.run_id)) return undefined;
     if (claim.call === call) return claim.run_id;
     throw new AcorError(
       'E_USAGE',
-      `the idempotency key '${key}' belongs to another call: run ${claim.run_id} was started with it, with another tool or other arguments`,
+      `the idempotency key '${key}' belongs to another call: run ${claim.run_id} used it with another tool or other arguments`,
       { hint: 'Use a new key for a new call.', next: [showRun(claim.run_id)] },
     );
   }
 
-  /** Makes a run for a key, or names the one that has it: of two who come at once, one makes it. */
+  /** Creates a run for a key, or returns the id of the run that has the key. Of two concurrent calls, one creates the run. */
   async once<T>(keyed: KeyedCall, runId: string, make: () => Promise<T>): Promise<T | string> {
     const path = this.#path(keyed.key);
     try {
@@ -39,16 +39,16 @@ export class IdempotencyKeys {
       return await withFileLock<T | string>(`${path}.lock`, () => {
         const known = this.runOf(keyed);
         if (known !== undefined) return known;
-        // A key whose run was never made counts for nothing, so it may be written first.
+        // The key may be written first: a key without an existing run is ignored.
         writeAtomic(path, JSON.stringify({ run_id: runId, call: keyed.call }), { durable: true });
         return make();
       });
     } catch (error) {
-      throw storageError(error, 'keep the idempotency key', path);
+      throw storageError(error, 'store the idempotency key', path);
     }
   }
 
-  /** A run was removed: its key may start another one. The key stays when it names another run by now. */
+  /** Releases the key of a removed run, unless it belongs to another run by now. */
   async forget(key: string, runId: string): Promise<void> {
     const path = this.#path(key);
     if (this.#read(key)?.run_id !== runId) return;

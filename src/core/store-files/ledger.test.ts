@@ -47,7 +47,7 @@ describe('the ledger', () => {
     }
   });
 
-  it('is left alone when its end is beyond repair, instead of being begun anew', async () => {
+  it('is not replaced by a new one when its end is beyond repair', async () => {
     const broken = mkdtempSync(join(root, 'broken-'));
     const ledger = new Ledger(broken);
     await ledger.append({ type: 'run', run_id: 'r-1' });

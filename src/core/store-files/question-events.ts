@@ -2,10 +2,10 @@ import type { ReadEvent } from '../ports/run-store.ts';
 import { eventsOfTypes } from './marked-lines.ts';
 
 const ASKING = ['action_required', 'task_action_required'];
-/** The events that change what a run asks; those before its first question change nothing. */
+/** The types of events that change the questions of a run. Such events before the first question change nothing. */
 const TYPES = new Set([...ASKING, 'action_answered', 'task_done', 'runner_state', 'runner_end']);
 
-/** Whether an event of this type may change what a run asks. */
+/** Whether an event of this type may change the questions of a run. */
 export function concernsQuestions(type: string): boolean {
   return TYPES.has(type);
 }
@@ -15,7 +15,7 @@ export function isQuestion(type: unknown): boolean {
   return ASKING.includes(String(type));
 }
 
-/** The events among whole lines that concern questions. Only lines that name such a type are parsed. */
+/** The question events among whole lines. Only lines that contain such a type are parsed. */
 export function questionEventsIn(lines: Buffer): ReadEvent[] {
   return [...eventsOfTypes(lines, TYPES)];
 }

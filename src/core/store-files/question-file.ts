@@ -8,26 +8,26 @@ import { isQuestion, questionEventsIn } from './question-events.ts';
 import { storageError } from './storage-error.ts';
 import { lastBytes } from './tail.ts';
 
-/** More than one batch of a log: the file may be behind the log by the batch that is being stored. */
+/** More than one batch of a log: the file may miss the batch that the writer is just storing. */
 const LAG_BYTES = 1 << 19;
 
 /**
- * `questions.jsonl` beside a run's log: the events from its first question on that concern questions, so that they are found
- * without reading the log. It is derived: the log is written first, and a file that is missing is rebuilt from the log.
+ * `questions.jsonl` beside a run's log: the question events from the first question on, so that readers need not read the log. The file
+ * is derived from the log, which is written first. A missing file is rebuilt.
  */
 export class QuestionFile {
   readonly #path: string;
   readonly #onFirst: () => void;
   #state: 'none' | 'kept' | 'broken';
 
-  /** `onFirst` is called when the run has asked for the first time. */
+  /** `onFirst` is called at the run's first question. */
   constructor(path: string, hasAsked: boolean, onFirst: () => void) {
     this.#path = path;
     this.#state = hasAsked ? 'kept' : 'none';
     this.#onFirst = onFirst;
   }
 
-  /** Adds stored lines that concern questions. A failure is not reported: without the file, readers read the log. */
+  /** Appends stored question events. A failure is ignored: without the file, readers read the log. */
   add(lines: readonly Buffer[]): void {
     const first = this.#state === 'none' ? lines.findIndex((line) => isQuestion(typeOf(line))) : 0;
     if (first === -1 || this.#state === 'broken') return;
@@ -42,7 +42,7 @@ export class QuestionFile {
     if (isFirst) this.#onFirst();
   }
 
-  /** A supervisor that died may have left the file behind its log. */
+  /** Rebuilds the file when the supervisor died between writing the log and the file. */
   rebuild(log: string): void {
     const events = scanLog(log);
     if (events.length === 0) return;
@@ -54,7 +54,7 @@ export class QuestionFile {
   }
 }
 
-/** The events of a run that concern questions. `hasAsked` is undefined for a run of an earlier build. */
+/** The question events of a run. `hasAsked` is undefined for a run of an earlier build. */
 export function readQuestionEvents(path: string, log: string, hasAsked: boolean | undefined): ReadEvent[] {
   const lines = readLines(path);
   if (lines === undefined && hasAsked !== false) return scanLog(log);
@@ -76,7 +76,7 @@ function fromFirstQuestion(events: ReadEvent[]): ReadEvent[] {
   return first === -1 ? [] : events.slice(first);
 }
 
-/** The whole lines of the file; undefined when there is none. */
+/** The whole lines of the file; undefined when the file does not exist. */
 function readLines(path: string): Buffer | undefined {
   try {
     const bytes = readFileSync(path);

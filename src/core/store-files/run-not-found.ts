@@ -7,20 +7,20 @@ const MAX_SLIPS = 2;
 const SHOWN = 3;
 
 /**
- * E_RUN_NOT_FOUND, with the runs that were probably meant. A beginning is not taken for a run, even where there is only one: ids
- * sort by time, so that what names one run now may name another a moment later.
+ * E_RUN_NOT_FOUND, with the run ids that the caller probably meant. A prefix is never accepted as a run id, even when it is unique: ids
+ * begin with the time, so a prefix that matches one run now may match two runs a moment later.
  */
 export function runNotFound(runId: string, root: string, ids: readonly string[]): AcorError {
   const nearest = nearRuns(runId, ids);
   const hint = nearest.length === 0 ? 'List the runs.' : `Did you mean ${nearest.join(' or ')}?`;
-  return new AcorError('E_RUN_NOT_FOUND', `there is no run ${runId} in ${root}`, {
+  return new AcorError('E_RUN_NOT_FOUND', `run ${runId} not found in ${root}`, {
     hint,
     ...(nearest.length > 0 && { details: { run: runId, nearest } }),
     next: [...nearest.map(showRun), LIST_RUNS],
   });
 }
 
-/** The newest first: those of which it is the beginning, or else those that are a slip or two away. */
+/** The ids that begin with the text, else those at most two typing errors away; newest first. */
 function nearRuns(typed: string, ids: readonly string[]): string[] {
   const newestFirst = [...ids].reverse();
   const begun = typed.length < LEAST_BEGINNING ? [] : newestFirst.filter((id) => id.startsWith(typed));

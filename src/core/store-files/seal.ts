@@ -5,8 +5,8 @@ const MAX_MARKS = 64;
 const MARK_HEX_CHARS = 16;
 
 /**
- * The running hash of an event log. Beside the hash of all, it keeps a few prefix hashes, so that a later change can be
- * narrowed down to a place instead of only being noticed.
+ * The running hash of an event log. Besides the hash of all bytes, it keeps a few prefix hashes (marks), so that `acor verify` can
+ * locate a later change and not only detect it.
  */
 export class SealBuilder {
   readonly #hash: Hash = createHash('sha256');
@@ -14,7 +14,7 @@ export class SealBuilder {
   #marks: [number, string][] = [];
   #minGapBytes = 1;
 
-  /** Takes the next bytes. */
+  /** Adds the next bytes. */
   update(bytes: Uint8Array): void {
     this.#hash.update(bytes);
     this.#bytes += bytes.length;
@@ -22,7 +22,7 @@ export class SealBuilder {
     if (this.#bytes - last >= this.#minGapBytes) this.#mark();
   }
 
-  /** The seal of everything so far. */
+  /** The seal of all bytes so far. */
   seal(): Seal {
     return { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex'), marks: [...this.#marks] };
   }
@@ -36,8 +36,8 @@ export class SealBuilder {
 }
 
 /**
- * The first mark that the bytes before `size` do not match: they differ between the two offsets, or the mark itself was changed.
- * Undefined when the seal holds. `read` gives the bytes between two offsets in chunks.
+ * The range before the first mark that does not match the bytes: bytes in it were changed, or the mark itself was. Undefined when the
+ * whole seal matches.
  */
 export function findBrokenMark(
   size: number,

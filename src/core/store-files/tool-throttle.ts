@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 
 interface State {
-  /** How many may work at once since the tool was refused, and how many there were then. */
+  /** How many runs may work at once since the rate limit error (E_RATE_LIMIT), and how many worked then. */
   limit?: number;
   was?: number;
-  /** When its last runs were started, in milliseconds since 1970, the oldest first. */
+  /** When its last runs started, in milliseconds since 1970, oldest first. */
   starts: number[];
 }
 
-/** What the queue remembers of a tool between its runs, in a small file. Changes are made under the queue's lock. */
+/** The concurrency limit and the recent starts of a tool, in a small file. Change it only under the queue's lock. */
 export class ToolPace {
   readonly #path: string;
 
@@ -18,19 +18,19 @@ export class ToolPace {
     this.#path = join(folder, `${tool}.pace`);
   }
 
-  /** How many runs of the tool may work at once; null for any number. */
+  /** How many runs of the tool may work at once; null means no limit. */
   get limit(): number | null {
     return this.#read().limit ?? null;
   }
 
-  /** Half as many as there are, and one at least. */
+  /** Lowers the limit to half of the working runs, at least one. */
   lower(working: number): void {
     const state = this.#read();
     const was = Math.max(state.was ?? 0, working);
     this.#write({ ...state, limit: Math.max(1, Math.floor(working / 2)), was });
   }
 
-  /** One more, until there are as many as there were. */
+  /** Raises the limit by one, and removes it when it reaches the number of runs before it was lowered. */
   raise(): void {
     const { limit, was, ...rest } = this.#read();
     if (limit === undefined) return;
@@ -53,7 +53,7 @@ export class ToolPace {
     try {
       return JSON.parse(readFileSync(this.#path, 'utf8'));
     } catch {
-      // None, or not this program's: nothing is remembered.
+      // The file does not exist or is invalid.
       return { starts: [] };
     }
   }
@@ -64,7 +64,7 @@ export class ToolPace {
   }
 }
 
-/** Those of the window. What lies in the future was written before the clock was set back. */
+/** The starts within the window. Starts in the future are ignored: they were recorded before the clock was set back. */
 function recentOf(starts: readonly number[], perS: number, nowMs: number): number[] {
   return starts.filter((startMs) => startMs <= nowMs && startMs > nowMs - perS * 1000);
 }

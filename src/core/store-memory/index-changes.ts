@@ -1,23 +1,23 @@
 import { isFinal } from '../../protocol/run-state.ts';
 import type { RunSource, SourceRun } from '../ports/run-index.ts';
 
-/** What an index has to change to be up to date. */
+/** The changes that bring an index up to date. */
 export interface IndexChanges {
-  /** Whether everything else in the index is to go. */
+  /** Whether to remove everything else from the index. */
   isWhole: boolean;
   changed: SourceRun[];
   removed: string[];
   position: string;
 }
 
-/** Reads what changed since a position: runs that ended or were removed, and the runs that have not ended, of which the index knows some. */
+/** Reads the changes since a position: runs that ended or were removed, and the runs that have not ended. */
 export async function readChanges(
   source: RunSource,
   position: string | undefined,
   unended: readonly string[],
 ): Promise<IndexChanges> {
   const changes = position === undefined ? undefined : await source.changesAfter(position);
-  // The position first: what ends while the runs are listed is read a second time.
+  // Read the position first: a run that ends while the runs are listed is read a second time later.
   const next = changes?.position ?? (await source.position());
   const runIds =
     changes === undefined
@@ -33,7 +33,7 @@ export async function readChanges(
   return { isWhole: changes === undefined, changed, removed, position: next };
 }
 
-/** Whether a run is read again each time. */
+/** Whether to read a run at each update, because it has not ended. */
 export function isUnended({ run }: SourceRun): boolean {
   return !isFinal(run.state);
 }

@@ -6,7 +6,7 @@ import type {
   RecordsReader,
 } from '../ports/control-channel.ts';
 
-/** What was asked of one run, and who listens. */
+/** The pending requests to one run, and its listeners. */
 interface Requests {
   reason: string | undefined;
   isForced: boolean;
@@ -62,7 +62,7 @@ export class MemoryControlChannel implements ControlChannel {
     return requests;
   }
 
-  /** Later, as another process would: a listener never hears of a request while it is made. */
+  /** Calls listeners asynchronously, as with requests of another process: never while the request is made. */
   #notify(requests: Requests): void {
     setImmediate(() => {
       for (const listener of requests.listeners) listener.look();

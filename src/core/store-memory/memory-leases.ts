@@ -4,7 +4,7 @@ import type { HeldLease, Lease, LeaseState, Leases } from '../ports/lease.ts';
 /** Leases within one process. */
 export class MemoryLeases implements Leases {
   readonly #newest = new Map<string, MemoryLease>();
-  /** Epochs that are claimed while it is not decided yet whether the run may be taken. */
+  /** Epochs that are claimed while `mayTake` has not decided yet. */
   readonly #claimed = new Set<string>();
 
   async acquire(
@@ -42,7 +42,7 @@ export class MemoryLeases implements Leases {
     if (this.#newest.get(runId)?.state === 'lost') this.#newest.delete(runId);
   }
 
-  /** The owner of a lease dies without a word: in one process that can only be pretended. */
+  /** Simulates that the owner of a lease dies. */
   lose(runId: string): void {
     const lease = this.#newest.get(runId);
     if (lease !== undefined) lease.state = 'lost';
@@ -79,5 +79,5 @@ class MemoryLease implements Lease {
 
 /** E_STORAGE: the run has a supervisor already. */
 export function heldByAnother(runId: string): AcorError {
-  return new AcorError('E_STORAGE', `another supervisor already holds run ${runId}`);
+  return new AcorError('E_STORAGE', `run ${runId} already has a supervisor`);
 }

@@ -6,7 +6,7 @@ import type { RunObserver } from '../ports/run-observer.ts';
 import type { LogExtent, NewEvent, ReadEvent, RedactLine, RunLog } from '../ports/run-store.ts';
 import { SealBuilder } from '../store-files/seal.ts';
 
-/** What was stored of one run's events, and who waits for more. */
+/** The stored events of one run, and the followers that wait for more. */
 export class StoredLines {
   readonly lines: Buffer[] = [];
   #wake: (() => void)[] = [];
@@ -16,7 +16,7 @@ export class StoredLines {
     for (const wake of this.#wake.splice(0)) wake();
   }
 
-  /** Settles when there is more, or after a moment in which the follower looks whether it is still to wait. */
+  /** Settles when there are more events, or after a timeout, so that the follower can check whether to stop. */
   more(atMostMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, atMostMs);
@@ -44,7 +44,7 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The log of a run in memory, for its one writer. */
+/** The log of a run in memory, for its only writer. */
 export class MemoryRunLog implements RunLog {
   readonly #runId: string;
   readonly #stored: StoredLines;
@@ -52,7 +52,7 @@ export class MemoryRunLog implements RunLog {
   readonly #seal = new SealBuilder();
   readonly #observers: RunObserver[] = [];
   #pending: Buffer[] = [];
-  /** How many lines are being stored. */
+  /** The number of lines that are being stored. */
   #inFlight = 0;
   #storing: Promise<void> = Promise.resolve();
   #storedBytes = 0;
@@ -94,7 +94,7 @@ export class MemoryRunLog implements RunLog {
   flush(): Promise<void> {
     const lines = this.#pending.splice(0);
     this.#inFlight += lines.length;
-    // As any other storage than files: what was gathered is not stored yet when this returns.
+    // Like a remote storage: the buffered events are not stored yet when this returns.
     const storing = this.#storing.then(() => this.#store(lines));
     this.#storing = storing.catch(() => {});
     return storing;
@@ -155,7 +155,7 @@ export class MemoryRunLog implements RunLog {
   }
 }
 
-/** E_STORAGE: what a past epoch writes is refused. */
+/** E_STORAGE: a write of a past epoch is refused. */
 export function superseded(): AcorError {
   return new AcorError('E_STORAGE', 'another supervisor has taken over this run');
 }

@@ -27,14 +27,14 @@ interface MemoryRun {
   stored: StoredLines;
 }
 
-/** The end of a run, as a ledger has it. */
+/** The end of a run in a ledger. */
 interface EnteredEnd {
   runId: string;
   state: FinalState;
   sha256: string;
 }
 
-/** Runs within one process, for tests and for programs that keep no history. The workspaces of their tools are folders all the same (`core/run/workspace.ts`). */
+/** Runs within one process, for tests and for programs that keep no history. The workspaces of their tools are still folders (`core/run/workspace.ts`). */
 export class MemoryRunStore implements RunStore {
   readonly leases = new MemoryLeases();
   readonly control = new MemoryControlChannel();
@@ -149,7 +149,7 @@ export class MemoryRunStore implements RunStore {
   #find(runId: string): MemoryRun {
     const run = RUN_ID_PATTERN.test(runId) ? this.#runs.get(runId) : undefined;
     if (run !== undefined) return run;
-    throw new AcorError('E_RUN_NOT_FOUND', `there is no run ${runId} in ${this.location}`);
+    throw new AcorError('E_RUN_NOT_FOUND', `run ${runId} not found in ${this.location}`);
   }
 
   #runOf({ key, call }: KeyedCall): string | undefined {

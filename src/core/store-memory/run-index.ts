@@ -12,12 +12,12 @@ import type {
 } from '../ports/run-index.ts';
 import { isUnended, readChanges } from './index-changes.ts';
 
-/** An index in memory: where there is no SQLite, and where a store cannot be written. */
+/** An index in memory: for a runtime without SQLite, and for a read-only store. */
 export class MemoryRunIndex implements RunIndex {
   readonly warning: string | undefined;
   readonly #source: RunSource;
   readonly #runs = new Map<string, SourceRun>();
-  /** The questions of runs that have ended, once they were read. */
+  /** A cache of the questions of ended runs. */
   readonly #questions = new Map<string, IndexedQuestion[]>();
   #position: string | undefined;
   #refreshing: Promise<void> | undefined;

@@ -66,7 +66,7 @@ export class TurnQuestions implements TurnHooks {
     const end = new Promise<Outcome | undefined>((resolve, reject) => {
       const look = () => {
         stopTimer();
-        if (questions.standsStill && limits.waitingStopsDeadline) return;
+        if (questions.isClockStopped && limits.waitingStopsDeadline) return;
         const left = leftMs();
         if (left > 0) stopTimer = after(left, look);
         else
@@ -82,8 +82,8 @@ export class TurnQuestions implements TurnHooks {
       };
       questions.begin({
         deliver: (line) => this.delivered(line),
-        news: () => ({}),
-        onGoingOn: look,
+        answerFields: () => ({}),
+        onResumed: look,
         onUnanswered: (actionId, timeoutS) => {
           const wasNeeded = this.#asked.get(actionId)?.event['blocking'] === true;
           this.#asked.delete(actionId);

@@ -45,7 +45,7 @@ async function prepareWorkflow(
     plan,
     createExecutor: (writer) => new WorkflowExecutor(services, plan, writer, launcher),
     again: {
-      told: stepsAgain.length > 0 ? { steps_again: stepsAgain } : {},
+      reported: stepsAgain.length > 0 ? { steps_again: stepsAgain } : {},
       change: { tool_version: version },
     },
   };

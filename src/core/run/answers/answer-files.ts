@@ -5,21 +5,21 @@ import { errorCode } from '../../../util/error-code.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import type { RunWorkspace } from '../workspace.ts';
 
-/** File names of answers are made from ids that a tool chose. */
+/** The tool chooses the action id, and the answer's file name is made from it: it must be a safe file name. */
 const SAFE_ID = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
 
-/** Whether an action id may become the name of an answer file. */
+/** Whether an action id may be used as the name of an answer file. */
 export function isSafeActionId(actionId: string): boolean {
   return SAFE_ID.test(actionId);
 }
 
-/** Gives an answer to the tool as a file (contract §4); `line` is the same object as on its standard input. */
-export function fileAnswer(layout: RunWorkspace, actionId: string, line: string): void {
+/** Writes an answer to ANSWERS_DIR for the tool (contract §4); `line` is the object that it also gets on standard input. */
+export function writeAnswerFile(layout: RunWorkspace, actionId: string, line: string): void {
   writeAtomic(join(layout.answers, `${actionId}.json`), `${line}\n`, { durable: true, mode: 0o644 });
 }
 
-/** The answer that is on file for a question; undefined when there is none. */
-export function filedAnswer(layout: RunWorkspace, actionId: string): { value: unknown } | undefined {
+/** The answer to a question in ANSWERS_DIR; undefined when no file exists. */
+export function readAnswerFile(layout: RunWorkspace, actionId: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(readFileSync(join(layout.answers, `${actionId}.json`), 'utf8')).answer };
   } catch (error) {
@@ -28,7 +28,7 @@ export function filedAnswer(layout: RunWorkspace, actionId: string): { value: un
   }
 }
 
-/** The action ids that have an answer on file, from this attempt or an earlier one. */
+/** The action ids that have an answer file, from this attempt or an earlier one. */
 export function answeredIds(layout: RunWorkspace): Set<string> {
   return new Set(jsonFiles(layout.answers).map((name) => name.slice(0, -'.json'.length)));
 }

@@ -4,10 +4,10 @@ import type { Question } from './question.ts';
 
 type Schema = NonNullable<Question['schema']>;
 
-/** Why a value is no answer; undefined when it is one. */
+/** Returns why a value is not a valid answer; undefined when it is valid. */
 export type AnswerCheck = (value: unknown) => string | undefined;
 
-/** The check of a question's answers. An option's id fits, and what fits the schema. */
+/** Makes the check of a question's answers. An answer is valid when it is the id of an option or matches the schema. */
 export async function checkOfAnswers({
   options = [],
   schema,
@@ -19,28 +19,24 @@ export async function checkOfAnswers({
     if (ids.some((id) => id === value)) return undefined;
     if (problemBySchema !== undefined) return problemBySchema(value);
     if (ids.length === 0) return undefined;
-    return `${JSON.stringify(value)} is none of the options of '${actionId}': ${ids.join(', ')}`;
+    return `${JSON.stringify(value)} is not an option of '${actionId}'; expected one of: ${ids.join(', ')}`;
   };
 }
 
-/** Why a value is no answer to a question; undefined when it is one. */
+/** Why a value is not a valid answer to a question; undefined when it is valid. */
 export async function problemOfAnswer(question: Question, value: unknown): Promise<string | undefined> {
   return (await checkOfAnswers(question))(value);
 }
 
-/** An answer as it will reach the tool. Throws E_BAD_ANSWER for a value that JSON cannot hold. */
+/** The JSON form of an answer, as the tool receives it. Throws E_BAD_ANSWER for a value that JSON cannot represent. */
 export function jsonAnswer(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value));
   } catch (cause) {
-    throw new AcorError(
-      'E_BAD_ANSWER',
-      `an answer must be a JSON value, and this is none: ${String(value)}`,
-      {
-        hint: 'Answer with a text, a number, true, false, null, an array or a plain object.',
-        cause,
-      },
-    );
+    throw new AcorError('E_BAD_ANSWER', `an answer must be a JSON value, got ${String(value)}`, {
+      hint: 'Answer with a string, a number, true, false, null, an array or a plain object.',
+      cause,
+    });
   }
 }
 
@@ -52,8 +48,8 @@ async function checkOfSchema(schema: Schema, actionId: string): Promise<AnswerCh
     return (value) =>
       validate(value)
         ? undefined
-        : `the answer to '${actionId}' does not fit its schema: ${ajv.errorsText(validate.errors, { dataVar: 'answer' })}`;
+        : `the answer to '${actionId}' does not match its schema: ${ajv.errorsText(validate.errors, { dataVar: 'answer' })}`;
   } catch (error) {
-    return () => `the schema of '${actionId}' cannot be used: ${errorMessage(error)}`;
+    return () => `the schema of '${actionId}' is invalid: ${errorMessage(error)}`;
   }
 }

@@ -31,18 +31,18 @@ describe('the questions of a run', () => {
     assert.deepEqual(openAfter(...over, ask('a-1', true), state('waiting_ai')), ['a-1']);
   });
 
-  it('that do not block it stay open while it goes on', () => {
+  it('that do not block it stay open while it continues', () => {
     const both = [ask('b', false), ...waiting];
     assert.deepEqual(openAfter(...both, answer('a-1'), state('running')), ['b']);
   });
 
-  it('that have an answer on file are not opened by asking once more', () => {
+  it('that have an answer file are not opened by asking again', () => {
     const answered = [...waiting, answer('a-1'), state('running'), { type: 'runner_end' }];
     const resumed = { ...state('queued'), reason: 'resume' };
     assert.deepEqual(openAfter(...answered, resumed, ...waiting), []);
   });
 
-  it('are opened by a retry, and those whose answer held a secret by any next attempt of the run', () => {
+  it('are opened by a retry, and those whose answer contained a secret by any next attempt of the run', () => {
     const given = (value: string) => [...waiting, answer('a-1', value), state('running')];
     const retried = { ...state('queued'), reason: 'retry' };
     const resumed = { ...state('queued'), reason: 'resume' };

@@ -8,23 +8,23 @@ import { type ChildQuestion, isOfTask, readChildQuestion } from './child-questio
 export interface AskedQuestion {
   asked: ReadEvent;
   answered: ReadEvent | undefined;
-  /** Whether an answer would be taken now. */
+  /** Whether the run accepts an answer now. */
   isOpen: boolean;
-  /** Which child has asked; left out for the run itself. */
+  /** The child run that asked; absent when the run itself asked. */
   askedBy?: ChildQuestion['askedBy'];
 }
 
-/** The questions of a run so far, in the order in which they were asked first. Throws E_RUN_NOT_FOUND. */
+/** The questions of a run so far, ordered by when each was first asked. Throws E_RUN_NOT_FOUND. */
 export async function questionsOf(store: RunStore, runId: string): Promise<AskedQuestion[]> {
   const { record, liveness } = await livenessOf(store, runId);
   const questions = questionsIn(await store.questionEvents(runId), isOrchestration(record.kind));
   return liveness === 'lost' ? questions.map((question) => ({ ...question, isOpen: false })) : questions;
 }
 
-/** The questions that follow from the events which concern questions. Only an orchestrator's tasks are runs, and may ask. */
+/** Computes the questions from a run's question events. Set `asksForTasks` for an orchestrator, whose tasks are runs that ask. */
 export function questionsIn(events: readonly ReadEvent[], asksForTasks: boolean): AskedQuestion[] {
   const questions = new Map<string, AskedQuestion>();
-  /** The ids whose answer a tool finds on file. */
+  /** The action ids that have an answer file. */
   const filed = new Set<string>();
   for (const event of events) {
     const id = String(event.action_id);
@@ -38,7 +38,7 @@ export function questionsIn(events: readonly ReadEvent[], asksForTasks: boolean)
         break;
       }
       case 'task_done':
-        if (asksForTasks) closeThose(questions, (_, id) => isOfTask(id, String(event.task_id)));
+        if (asksForTasks) closeMatching(questions, (_, id) => isOfTask(id, String(event.task_id)));
         break;
       case 'action_required':
         questions.set(id, {
@@ -53,11 +53,11 @@ export function questionsIn(events: readonly ReadEvent[], asksForTasks: boolean)
         break;
       case 'runner_state':
         if (event.reason === 'retry') filed.clear();
-        if (event.to !== 'waiting_ai') closeThose(questions, ({ asked }) => asked.blocking === true);
+        if (event.to !== 'waiting_ai') closeMatching(questions, ({ asked }) => asked.blocking === true);
         break;
       case 'runner_end':
-        closeThose(questions, () => true);
-        // An answer that holds a secret is not kept beyond that.
+        closeMatching(questions, () => true);
+        // The runner removes the answer files that contain a secret when the run ends.
         for (const [id, { answered }] of questions) if (holdsRedaction(answered?.answer)) filed.delete(id);
         break;
       default:
@@ -66,11 +66,11 @@ export function questionsIn(events: readonly ReadEvent[], asksForTasks: boolean)
   return [...questions.values()];
 }
 
-/** A run that goes on has no blocking question: the attempt that asked it is over, and the next one asks anew. */
-function closeThose(
+/** Closes the questions that match. A blocking question ends with the wait of its attempt; the next attempt asks it again. */
+function closeMatching(
   questions: Map<string, AskedQuestion>,
-  isMeant: (question: AskedQuestion, id: string) => boolean,
+  matches: (question: AskedQuestion, id: string) => boolean,
 ): void {
   for (const [id, question] of questions)
-    if (isMeant(question, id)) questions.set(id, { ...question, isOpen: false });
+    if (matches(question, id)) questions.set(id, { ...question, isOpen: false });
 }

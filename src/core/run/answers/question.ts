@@ -8,7 +8,7 @@ export interface QuestionOption {
   description?: string;
 }
 
-/** A question that a tool has asked (contract §4). Every text in it is a stranger's. */
+/** A question that a tool asked (contract §4). All of its text is untrusted. */
 export interface Question {
   actionId: string;
   action: string;
@@ -17,14 +17,14 @@ export interface Question {
   options: readonly QuestionOption[] | undefined;
   /** JSON Schema of the answer. */
   schema: Readonly<Record<string, unknown>> | undefined;
-  /** What holds when nobody answers in time. */
+  /** The answer that the runner uses after the timeout. */
   default: { value: unknown } | undefined;
   timeoutS: number | undefined;
-  /** Whom the tool would like to hear. */
+  /** Who the tool wants to answer. */
   audience: 'ai' | 'user';
   /** Whether the run waits for the answer. */
   blocking: boolean;
-  /** Who has asked, and under which id, where that is a child of the run: it is answered there. */
+  /** The child run that asked, and its action id there: the answer is sent to that run. */
   askedBy?: { runId: string; actionId: string };
 }
 
@@ -34,14 +34,14 @@ export interface Answer {
   by: string;
   source: AnswerSource;
   reason?: string;
-  /** The id under which whoever gave it waits for word of it. */
+  /** The id by which the submitter finds the event that accepts or rejects the answer. */
   answerId?: string;
 }
 
-/** How many of the options the commands that answer name. */
+/** The most options that are offered as ready-made answer commands. */
 const SHOWN_CHOICES = 5;
 
-/** Reads a question out of its event; fields that do not hold are left out. */
+/** Reads a question from its event; fields of the wrong type are dropped. */
 export function readQuestion(event: Readonly<Record<string, unknown>>): Question {
   const { msg, context, schema, options, timeout_s: timeoutS } = event;
   return {
@@ -58,7 +58,7 @@ export function readQuestion(event: Readonly<Record<string, unknown>>): Question
   };
 }
 
-/** The steps that answer a question, one for each answer that is known; else `<JSON>` marks the place of the answer. */
+/** The steps that answer a question, one for each known answer; without any, one step with the placeholder `<JSON>`. */
 export function answerSteps(runId: string, question: Question): OperationStep[] {
   const { actionId, options = [] } = question;
   const answers =

@@ -5,28 +5,28 @@ import type { RunWriter } from '../../ports/run-store.ts';
 import { after, type StopGuard } from '../attempt/guards/guard.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import { enterState } from '../write-ending.ts';
-import { answeredIds, fileAnswer, isSafeActionId } from './answer-files.ts';
+import { answeredIds, isSafeActionId, writeAnswerFile } from './answer-files.ts';
 import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
 import { type Answer, answerSteps, type Question, readQuestion } from './question.ts';
 
-/** Answers a question; `undefined` leaves it open. */
+/** Returns the answer to a question; `undefined` leaves it open. */
 export type AnswerHandler = (question: Question) => unknown;
 
-/** What an attempt does with answers, and with questions that get none. */
+/** How an attempt delivers answers to its tool, and what it does when no answer comes. */
 export interface QuestionHooks {
   deliver(line: string): void;
-  /** What the tool gets together with an answer. */
-  news(): Readonly<Record<string, unknown>>;
-  /** The run no longer waits. */
-  onGoingOn(): void;
+  /** Fields that are added to an answer for the tool, such as a moved deadline. */
+  answerFields(): Readonly<Record<string, unknown>>;
+  /** The run stopped waiting for answers. */
+  onResumed(): void;
   onUnanswered(actionId: string, timeoutS: number): void;
   /** An answer could not be stored. */
   onFailed(error: unknown): void;
 }
 
 /**
- * The questions of a run and their answers (contract §4). The first answer that fits counts; it is written to the log, then fsynced,
- * then delivered to the tool. A blocking question makes the run wait.
+ * The questions of a run and their answers (contract §4). The first valid answer wins. The runner appends it to the log, fsyncs the
+ * log, then delivers it to the tool. A blocking question makes the run wait.
  */
 export class Questions {
   readonly #writer: RunWriter;
@@ -64,22 +64,22 @@ export class Questions {
     return [...this.#open.values()].some(({ question }) => question.blocking);
   }
 
-  /** Whether the waiting clock runs: from the first blocking question to the answer of the last one. */
-  get standsStill(): boolean {
+  /** Whether the deadline clock is stopped: from the first blocking question until no blocking question is open. */
+  get isClockStopped(): boolean {
     return this.#clock.runs;
   }
 
-  /** How long the run has waited for answers until now, in all its attempts. */
+  /** How long the run has waited for answers so far, over all its attempts. */
   get waitedMs(): number {
     return this.#clock.waitedMs;
   }
 
-  /** An attempt begins. */
+  /** Call it at the start of an attempt. */
   begin(hooks: QuestionHooks): void {
     this.#hooks = hooks;
   }
 
-  /** The attempt is over: the next one, if there is one, asks its open questions again. */
+  /** Call it at the end of an attempt. Closes the open questions: the next attempt asks them again. */
   async end(): Promise<void> {
     await this.#work;
     this.#hooks = undefined;
@@ -94,24 +94,24 @@ export class Questions {
     }
   }
 
-  /** The tool has asked; its event is in the log. */
+  /** Opens a question that the tool asked, once its event is in the log. */
   ask(event: Readonly<Record<string, unknown>>): void {
     const question = readQuestion(event);
     const { actionId } = question;
     if (!isSafeActionId(actionId)) {
       this.#store(
-        this.#warn(actionId, 'its action_id cannot be the name of a file, so it cannot be answered'),
+        this.#warn(actionId, 'the action_id is not a valid file name, so the question cannot be answered'),
       );
       return;
     }
-    // The answer of an earlier attempt is on file, where the tool finds it.
+    // An earlier attempt got the answer; the tool reads it from ANSWERS_DIR.
     if (this.#answered.has(actionId)) return;
-    // Read after the tool exited: there is no process to answer.
+    // The tool has exited, and this is the rest of its output: no process waits for the answer.
     if (this.#hooks === undefined) return;
     const timeoutS = question.timeoutS ?? (question.blocking ? this.#defaultTimeoutS : undefined);
     const stopTimer =
       timeoutS === undefined ? () => {} : after(timeoutS * 1000, () => this.#timeUp(question, timeoutS));
-    // Asked again: the timer of the first question must not answer the second.
+    // The tool may ask the same question again: the first timer must not answer the second question.
     this.#open.get(actionId)?.stopTimer();
     this.#open.set(actionId, { question, stopTimer });
     const prepared = this.#prepared.find(({ action }) => action === actionId || action === question.action);
@@ -119,32 +119,32 @@ export class Questions {
     else this.#enqueue(() => this.#tryPrepared(question, prepared));
   }
 
-  /** A child of the run has asked, and its supervisor takes the answer: until then this run waits as for a question of its own. */
+  /** Makes this run wait for a question of its child run. The supervisor of the child accepts the answer. */
   follow(question: Question): void {
     if (this.#hooks === undefined) return;
     this.#open.set(question.actionId, { question, stopTimer: () => {} });
     this.#store(this.#reportState(question));
   }
 
-  /** Closes a question without an answer: another run took the answer, or the run that asked has ended. */
+  /** Closes a child's question: the child accepted an answer, or has ended. */
   withdraw(actionId: string): void {
     this.#open.get(actionId)?.stopTimer();
     if (this.#open.delete(actionId)) this.#store(this.#reportState());
   }
 
-  /** Takes an answer that another process posted. */
+  /** Checks an answer that another process posted, and accepts or rejects it in the log. */
   take({ answer_id, action_id, answer, by, source, reason }: PostedAnswer): void {
     const from = { value: answer, by, source, answerId: answer_id, ...(reason && { reason }) };
     this.#enqueue(async () => {
       const open = this.#open.get(action_id);
-      const why = this.#answered.has(action_id) ? 'it has been answered already' : 'no such question is open';
+      const why = this.#answered.has(action_id) ? 'it has been answered already' : 'the question is not open';
       const problem = open === undefined ? why : await problemOfAnswer(open.question, answer);
       if (problem !== undefined) await this.#warn(action_id, problem, answer_id);
       else await this.#accept(open!.question, from);
     });
   }
 
-  /** Checks a prepared answer like any other: if it does not fit, the question is asked after all. */
+  /** Checks a prepared answer like any other. If it is invalid, the question stays open for the other sources of answers. */
   async #tryPrepared(question: Question, prepared: PreparedAnswer): Promise<void> {
     const { answer: value, by, source, reason } = prepared;
     const problem = await problemOfAnswer(question, value);
@@ -157,7 +157,7 @@ export class Questions {
     this.#putToOthers(question);
   }
 
-  /** Without a prepared answer the run waits, if the question blocks it, and the handler is asked. */
+  /** Without a valid prepared answer, a blocking question makes the run wait, and the handler is called. */
   #putToOthers(question: Question): void {
     this.#store(this.#reportState(question));
     if (this.#handler !== undefined) void this.#consult(this.#handler, question);
@@ -178,7 +178,7 @@ export class Questions {
       });
     } catch (error) {
       if (isOpen())
-        this.#store(this.#warn(question.actionId, `the handler of questions failed: ${errorMessage(error)}`));
+        this.#store(this.#warn(question.actionId, `the onQuestion handler failed: ${errorMessage(error)}`));
     }
   }
 
@@ -195,7 +195,7 @@ export class Questions {
       action_id: actionId,
       action,
       answer: value,
-      ...this.#hooks?.news(),
+      ...this.#hooks?.answerFields(),
     });
     this.#writer.log.append({
       type: 'action_answered',
@@ -209,7 +209,7 @@ export class Questions {
     });
     await this.#reportState();
     await this.#writer.log.sync();
-    fileAnswer(this.#workspace, actionId, line);
+    writeAnswerFile(this.#workspace, actionId, line);
     this.#hooks?.deliver(line);
   }
 
@@ -223,14 +223,14 @@ export class Questions {
     });
   }
 
-  /** Enters `waiting_ai` when a blocking question is open, and leaves it when none is. */
+  /** Changes the run to `waiting_ai` while a blocking question is open, else back to `running`. */
   async #reportState(asked?: Question): Promise<void> {
     const { state, run_id } = this.#writer.record;
     const to = this.isWaiting ? 'waiting_ai' : 'running';
     if (this.isWaiting) this.#clock.start();
     else if (this.#clock.runs) {
       this.#clock.stop();
-      this.#hooks?.onGoingOn();
+      this.#hooks?.onResumed();
     }
     if (state === to || (state !== 'running' && state !== 'waiting_ai')) return;
     const more =
@@ -238,34 +238,34 @@ export class Questions {
         ? {}
         : { action_id: asked.actionId, next: answerSteps(run_id, asked).map(this.#writer.commandOf) };
     enterState(this.#writer, to, asked?.action, more);
-    // A process that follows the log may read the record next.
+    // A follower that sees the event may read the record at once: update the record first.
     await this.#writer.update({ state: to });
     await this.#writer.log.flush();
   }
 
   async #warn(actionId: string, problem: string, answerId?: string): Promise<void> {
-    const word = { code: 'E_BAD_ANSWER', msg: `'${actionId}': ${problem}`, action_id: actionId };
-    this.#writer.log.append({ type: 'runner_warning', ...word, ...(answerId && { answer_id: answerId }) });
+    const warning = { code: 'E_BAD_ANSWER', msg: `'${actionId}': ${problem}`, action_id: actionId };
+    this.#writer.log.append({ type: 'runner_warning', ...warning, ...(answerId && { answer_id: answerId }) });
     await this.#writer.log.flush();
   }
 
-  /** A store that fails ends the attempt. */
+  /** A storage failure ends the attempt. */
   #store(stored: Promise<void>): void {
     stored.catch((error) => this.#hooks?.onFailed(error));
   }
 
-  /** Serialises the answers, so that two that arrive at once are not both accepted. */
+  /** Serialises the answers, so that only one of two simultaneous answers is accepted. */
   #enqueue(work: () => Promise<void>): void {
     this.#work = this.#work.then(work).catch((error) => this.#hooks?.onFailed(error));
   }
 }
 
-/** Measures how long a run has waited for answers, all waits together. */
+/** Measures the total time that a run has waited for answers. */
 class WaitingClock {
   #endedMs = 0;
   #sinceMs: number | undefined;
 
-  /** Whether the run waits at this moment. */
+  /** Whether the run waits now. */
   get runs(): boolean {
     return this.#sinceMs !== undefined;
   }

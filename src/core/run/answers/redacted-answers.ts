@@ -5,7 +5,7 @@ import type { RunStore } from '../../ports/run-store.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import { answeredIds } from './answer-files.ts';
 
-/** Removes the answer files of a run that hold a secret; only the log says which ones do. When it is resumed, the run asks again. */
+/** Removes the answer files of a run that contain a secret, as the log marks them. A resumed run asks these questions again. */
 export async function removeRedactedAnswers(
   store: RunStore,
   runId: string,

@@ -1,12 +1,12 @@
 import { holdsRedaction } from '../../../protocol/redaction-mark.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { RunWorkspace } from '../workspace.ts';
-import { answeredIds, fileAnswer, isSafeActionId } from './answer-files.ts';
+import { answeredIds, isSafeActionId, writeAnswerFile } from './answer-files.ts';
 
 /**
- * Gives the tool every answer that the log has and `ANSWERS_DIR` has not: a supervisor that is killed between the two has
- * acknowledged an answer that its tool never received. Answers from before a `retry` do not count for the tool any more.
- * One that held a secret is not in the log as it was given: the tool asks again.
+ * Writes every answer that is in the log and not in ANSWERS_DIR: a supervisor that was killed between the two writes had acknowledged
+ * an answer that its tool never received. Answers from before a `retry` are dropped. An answer that contained a secret is redacted in
+ * the log and cannot be restored: the tool asks again.
  */
 export async function restoreAnswers(store: RunStore, runId: string, workspace: RunWorkspace): Promise<void> {
   const answers = new Map<string, string>();
@@ -15,11 +15,12 @@ export async function restoreAnswers(store: RunStore, runId: string, workspace: 
     if (event.type !== 'action_answered') continue;
     const { action_id, action, answer } = event;
     const id = String(action_id);
-    // Answered at a child of the run, which has it there.
+    // A child of the run got this answer, and has the file.
     if (!isSafeActionId(id)) continue;
     if (holdsRedaction(answer)) answers.delete(id);
     else answers.set(id, JSON.stringify({ v: 1, type: 'action_answer', action_id, action, answer }));
   }
   const filed = answeredIds(workspace);
-  for (const [actionId, line] of answers) if (!filed.has(actionId)) fileAnswer(workspace, actionId, line);
+  for (const [actionId, line] of answers)
+    if (!filed.has(actionId)) writeAnswerFile(workspace, actionId, line);
 }

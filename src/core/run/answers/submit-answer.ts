@@ -11,7 +11,7 @@ import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
 import { questionsOf } from './open-questions.ts';
 import { answerSteps, type Question, readQuestion } from './question.ts';
 
-/** An answer to a run that some other process, or another part of this one, supervises. */
+/** An answer to a run, whatever process supervises it. */
 export interface AnswerSubmission {
   value: unknown;
   by: string;
@@ -20,12 +20,12 @@ export interface AnswerSubmission {
 }
 
 /**
- * The question of a live run that is still to be answered; left out, `name` (the action id, or the action) stands for the
- * only one that is open. Throws E_RUN_NOT_FOUND and, when there is nothing to answer, E_BAD_ANSWER.
+ * Finds the open question of a run by `name`: its action id or its action. Without a name, the run must have exactly one open question.
+ * Throws E_RUN_NOT_FOUND, and E_BAD_ANSWER when no such question is open.
  */
 export async function findOpenQuestion(store: RunStore, runId: string, name?: string): Promise<Question> {
   const { state } = await readRun(store, runId);
-  if (isFinal(state)) throw refused(runId, `run ${runId} is over (${state}); nobody waits for an answer`);
+  if (isFinal(state)) throw refused(runId, `run ${runId} has ended (${state}) and takes no more answers`);
   const all = await questionsOf(store, runId);
   const { asked, answered, askedBy } = chosenOf(all, runId, name);
   if (answered === undefined) return { ...readQuestion(asked), ...(askedBy && { askedBy }) };
@@ -36,28 +36,28 @@ export async function findOpenQuestion(store: RunStore, runId: string, name?: st
 }
 
 /**
- * Hands an answer in and waits for the supervisor's word on it. When it returns, the answer is recorded; throws
- * E_BAD_ANSWER when it does not fit, when somebody else was quicker, or when the run ended before it was taken.
+ * Posts an answer and waits until the supervisor records or rejects it. Throws E_BAD_ANSWER when the answer is invalid, when another
+ * answer was accepted first, or when the run ended before its supervisor read the answer.
  */
 export async function submitAnswer(
   store: RunStore,
   runId: string,
   question: Question,
-  handed: AnswerSubmission,
+  submission: AnswerSubmission,
   signal?: AbortSignal,
 ): Promise<void> {
   const { askedBy, ...own } = question;
   if (askedBy !== undefined)
-    return submitAnswer(store, askedBy.runId, { ...own, actionId: askedBy.actionId }, handed, signal);
-  const { by, source, reason, ...given } = handed;
-  const answer = jsonAnswer(given.value);
+    return submitAnswer(store, askedBy.runId, { ...own, actionId: askedBy.actionId }, submission, signal);
+  const { by, source, reason, value } = submission;
+  const answer = jsonAnswer(value);
   const problem = await problemOfAnswer(question, answer);
-  if (problem !== undefined) throw misfit(problem, runId, question);
+  if (problem !== undefined) throw invalidAnswer(problem, runId, question);
   const answer_id = newSpanId();
   const posted = { answer_id, action_id: question.actionId, answer, by, source, ...(reason && { reason }) };
   const since = (await store.extent(runId)).events;
   await store.control.postAnswer(runId, posted);
-  await untilTaken(store, runId, { answerId: answer_id, since, signal });
+  await untilRecorded(store, runId, { answerId: answer_id, since, signal });
 }
 
 type Asked = Awaited<ReturnType<typeof questionsOf>>;
@@ -73,7 +73,10 @@ function chosenOf(all: Asked, runId: string, name: string | undefined): Asked[nu
   }
   if (open.length === 1) return open[0]!;
   if (open.length === 0) throw refused(runId, `run ${runId} has no open question`);
-  throw refused(runId, `run ${runId} has more than one open question: say which${listed(open)}`);
+  throw refused(
+    runId,
+    `run ${runId} has ${open.length} open questions; name the action id of one${listed(open)}`,
+  );
 }
 
 function listed(open: Asked): string {
@@ -81,8 +84,8 @@ function listed(open: Asked): string {
   return open.length === 0 ? '' : `; open: ${names.join(', ')}`;
 }
 
-/** Waits until the supervisor has recorded the answer, or reports why it did not take it. */
-async function untilTaken(
+/** Waits until the supervisor records the answer, or throws its reason for rejecting it. */
+async function untilRecorded(
   store: RunStore,
   runId: string,
   { answerId, since, signal }: { answerId: string; since: number; signal: AbortSignal | undefined },
@@ -95,20 +98,20 @@ async function untilTaken(
     if (event !== undefined) throw refused(runId, String(event.msg));
   }
   signal?.throwIfAborted();
-  throw refused(runId, `run ${runId} ended before it took the answer`);
+  throw refused(runId, `run ${runId} ended before its supervisor read the answer`);
 }
 
 function refused(runId: string, message: string): AcorError {
   return new AcorError('E_BAD_ANSWER', message, {
-    hint: 'See the questions of the run.',
+    hint: 'List the questions of the run.',
     next: [listQuestions(runId)],
   });
 }
 
-function misfit(problem: string, runId: string, question: Question): AcorError {
+function invalidAnswer(problem: string, runId: string, question: Question): AcorError {
   const { options, schema } = question;
   return new AcorError('E_BAD_ANSWER', problem, {
-    hint: 'The question stays open. Give an answer that fits its options or its schema.',
+    hint: 'The question is still open. Send an answer that is one of its options or matches its schema.',
     details: { ...(options !== undefined && { options }), ...(schema !== undefined && { schema }) },
     next: answerSteps(runId, question),
   });

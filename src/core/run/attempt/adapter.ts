@@ -3,44 +3,44 @@ import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import type { Intake } from './intake.ts';
 
-/** Turns what a program writes on stdout into protocol events. One for each attempt. */
+/** Turns a program's stdout into protocol events. Each attempt has its own adapter. */
 export interface Adapter {
   /** One line, `bytes[start..end)`; `cut` when it was longer than the limit. The bytes are only valid during the call. */
   line(bytes: Uint8Array, start: number, end: number, cut: boolean): void;
-  /** The program has ended: by itself with this exit code, or, with null, by a signal or after its last word. */
+  /** The program has ended: with this exit code, or null after a signal or when it did not exit after its last message. */
   end(rc: number | null): void;
-  /** The attempt is over, however it ended. */
+  /** Releases resources at the end of every attempt. */
   close?(): void;
-  /** How an answer is put to the program: `line` as the protocol has it, or what this program reads instead. */
+  /** Translates an answer from the protocol's `line` to the form that the program reads. */
   answer?(line: string): string;
-  /** The files that the program told of, as they were found on the disk at its end. */
+  /** The files that the program reported, measured on disk when it ended. */
   readonly files?: readonly MeasuredArtifact[];
 }
 
-/** What an adapter works with. */
+/** What an adapter gets to do its work. */
 export interface AdapterContext {
   intake: Intake;
   plan: ToolPlan;
   layout: RunWorkspace;
   /** Which attempt of the run this is, from 1. */
   attempt: number;
-  /** When the run was made: files that have not changed since are not its work. */
-  runMadeMs: number;
-  /** Hands the program a line on its standard input, if it listens. */
+  /** When the run was created: the run did not write files that are older. */
+  runCreatedMs: number;
+  /** Writes a line to the program's standard input, if that is open. */
   send(line: string): void;
-  /** The program has said its last word: its input is closed, and it is ended if it stays. */
-  onLastWord(): void;
-  /** Does work outside of the program's own output, such as on a timer. */
+  /** The program sent its last message: the runner closes its input, and stops it when it does not exit. */
+  onLastMessage(): void;
+  /** Runs work that no output of the program triggers, such as a timer's. */
   later(work: () => void): void;
 }
 
 /** One way of reading a program's stdout. */
 export interface AdapterKind {
   make(context: AdapterContext): Adapter;
-  /** Whether stdout is text and not JSON, so that a secret in it is not spelled as in JSON. */
+  /** Whether stdout is text and not JSON, so that secrets in it are not JSON-escaped. */
   isText?: boolean;
-  /** Whether empty lines mean something. */
+  /** Whether empty lines are significant. */
   keepsEmptyLines?: boolean;
-  /** Whether the program takes its standard input for its own, so that it must be at its end. */
-  hearsNoAnswers?: boolean;
+  /** Whether the program would read its standard input as data, so that the input must be empty. */
+  readsNoAnswers?: boolean;
 }

@@ -16,8 +16,8 @@ import { ToolOutput } from './tool-output.ts';
 import { windDown } from './wind-down.ts';
 
 /**
- * Starts the tool once and supervises it to its end. Whatever throws, nothing of the tool is alive when this returns, and everything
- * acquired for it is released, in the reverse order.
+ * Starts the tool once and supervises it to its end. Even when a step throws, no process of the tool is alive afterwards, and every
+ * acquired resource is released, in reverse order.
  */
 export async function runAttempt(
   services: RunnerServices,
@@ -54,7 +54,7 @@ export async function runAttempt(
   return await windDown(attempt, prepared, tool, supervision);
 }
 
-/** Gives the run's files to a Unix user of its own, where the sandbox starts the tool as another user. */
+/** Assigns a Unix user to the run, and its files to that user, when the sandbox starts the tool as another user. */
 async function assignRunUser({ services, plan }: AttemptContext): Promise<RunOwnership | undefined> {
   const { sandboxed, tool, grants, runId } = plan;
   if (!sandboxed.changesUser) return undefined;
@@ -62,7 +62,7 @@ async function assignRunUser({ services, plan }: AttemptContext): Promise<RunOwn
   return takeOwnership(services, plan.workspace, runId, {
     grants,
     toolFiles: tool.entry === null ? [tool.dir] : [tool.dir, tool.entry],
-    isReachedByPath: sandboxed.isolation.tier > 1,
+    needsRunFolder: sandboxed.isolation.tier > 1,
   });
 }
 
@@ -76,8 +76,8 @@ async function openInput({ services, plan, race, adapter }: AttemptContext): Pro
       race.end({ kind: 'cancelled', reason }),
     );
   }
-  const hearsAnswers = manifest.actions.length > 0 && !adapter.hearsNoAnswers;
-  return hearsAnswers ? new InputPipe(services.runtime, plan.workspace.control) : undefined;
+  const readsAnswers = manifest.actions.length > 0 && !adapter.readsNoAnswers;
+  return readsAnswers ? new InputPipe(services.runtime, plan.workspace.control) : undefined;
 }
 
 async function openOutput(attempt: AttemptContext, input: ToolInput | undefined): Promise<ToolOutput> {

@@ -8,8 +8,9 @@ import type { RunWorkspace } from '../workspace.ts';
 import type { LastMessage } from './intake.ts';
 
 /**
- * Measures everything that a run made: what the result names, what the adapter has found (`measured`), what lies in ARTIFACTS_DIR,
- * and the staged outputs, under the paths at which they will stand. Throws when the tool's word does not hold: a wrong hash, a missing file, a path out of bounds.
+ * Measures all artifacts of a run: the files that the result names, those that the adapter found (`measured`), those in ARTIFACTS_DIR,
+ * and the staged outputs, listed by their target paths. Throws when the tool's claim is false: a wrong hash, a missing file, or a path
+ * outside the allowed folders.
  */
 export function collectArtifacts(
   plan: ToolPlan,
@@ -31,9 +32,9 @@ export function collectArtifacts(
   return [...found.values()].map((artifact) => ({ ...artifact, path: finalPath(artifact.path, outputs) }));
 }
 
-/** Where what a run made may lie. */
+/** The folders that may contain a run's artifacts. */
 export function artifactRoots(plan: ToolPlan, layout: RunWorkspace): string[] {
-  // Only the store's own folder is followed: the tool may have put a link in the place of anything below it.
+  // Only the store's folder is resolved: the tool may have replaced anything below it by a symbolic link.
   const run = join(realpathSync(dirname(layout.dir)), plan.runId);
   const own = [layout.work, layout.artifacts].map((path) => join(run, relative(layout.dir, path)));
   const granted = plan.grants.filter(({ access }) => access === 'write').map(({ path }) => path);
@@ -54,7 +55,7 @@ function filesIn(folder: string): string[] {
     .sort();
 }
 
-/** What lies in a staged output will stand under that output's target. */
+/** The path of a staged file after its output is moved to the target. */
 function finalPath(path: string, outputs: readonly StagedOutput[]): string {
   for (const { staged, target, stays } of outputs) {
     if (stays) continue;
@@ -66,8 +67,8 @@ function finalPath(path: string, outputs: readonly StagedOutput[]): string {
 }
 
 function wrongHash(path: string, claimed: string, found: string): AcorError {
-  return new AcorError('E_PROTOCOL', `the artifact ${path} does not have the sha256 that the tool gives`, {
-    hint: 'Have the tool hash the file after its last write.',
+  return new AcorError('E_PROTOCOL', `the artifact ${path} does not have the sha256 that the tool reported`, {
+    hint: 'Compute the hash in the tool after its last write to the file.',
     details: { path, claimed, found },
   });
 }

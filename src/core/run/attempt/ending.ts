@@ -2,10 +2,10 @@ import type { AcorError } from '../../../protocol/acor-error.ts';
 import type { Exit } from '../../process/runtime.ts';
 import type { OverLimit } from './resources/over-limit.ts';
 
-/** Why an attempt is over. Guards, the cancel request and the exit of the process make one each; `EndingRace` keeps the first. */
+/** Why an attempt ended. Guards, a cancel request and the exit of the process each report one; `EndingRace` keeps the first. */
 export type Ending =
   | { kind: 'exited'; exit: Exit }
-  /** It sent its last message and did not exit. */
+  /** The tool sent its last message and did not exit. */
   | { kind: 'lingered' }
   | { kind: 'deadline'; timeoutS: number; outputClosed: boolean }
   | { kind: 'silent'; silentForS: number }
@@ -20,7 +20,7 @@ export function hasEndedItself({ kind }: Ending): boolean {
   return kind === 'exited' || kind === 'lingered';
 }
 
-/** Endings that come too late for a tool that has exited while the sandbox still ends what it left behind. */
+/** Endings that are ignored once the tool has exited, while the sandbox still kills the processes that it left. */
 const IS_TOO_LATE_AFTER_EXIT: readonly Ending['kind'][] = [
   'lingered',
   'deadline',
@@ -29,7 +29,7 @@ const IS_TOO_LATE_AFTER_EXIT: readonly Ending['kind'][] = [
   'over-limit',
 ];
 
-/** The guards and the process race to end an attempt: the first ending wins, once. */
+/** Keeps the first ending that a guard, a cancel request or the process reports, and ignores later ones. */
 export class EndingRace {
   readonly first: Promise<Ending>;
   #winner: Ending | undefined;
@@ -46,7 +46,7 @@ export class EndingRace {
     return this.#winner;
   }
 
-  /** `hasExited` says whether the tool has exited, which can be before its sandbox does. */
+  /** `hasExited` reports whether the tool has exited, which can be before its sandbox exits. */
   watchExit(hasExited: () => boolean): void {
     this.#hasExited = hasExited;
   }

@@ -3,15 +3,15 @@ import type { HotLine } from '../../../protocol/v1/hot-scanner.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import type { NewEvent, RunLog } from '../../ports/run-store.ts';
 
-/** The message with which a tool ends its attempt, as it was sent. */
+/** The message with which a tool ends its attempt, as the tool sent it. */
 export type LastMessage = { type: 'result' | 'error' | 'cancelled'; [field: string]: unknown };
 
-/** After this many different warnings a tool is only warned about in general, so that it cannot flood its own log. */
+/** After this many different warnings one general warning follows, so that a tool cannot flood its own log. */
 const MAX_WARNINGS = 100;
 
 /**
- * Where a tool's messages come in: completes them, checks them, stores them and takes note of what they mean for the run.
- * What is wrong is told by a `runner_warning`, once for each kind; nothing a tool writes is lost, and nothing of it harms the run.
+ * Receives a tool's messages: completes, checks and stores them, and notes what they mean for the run. A `runner_warning` reports each
+ * kind of problem once. An invalid message is stored as well, and does not stop the run.
  */
 export class Intake {
   readonly runId: string;
@@ -23,7 +23,7 @@ export class Intake {
   #started = false;
   #ending: LastMessage | undefined;
   #problem: string | undefined;
-  /** When anything last came, and when something last moved forward, on the clock of `performance.now()`. */
+  /** When the last event and the last progress came, on the clock of `performance.now()`. */
   lastEventMs = performance.now();
   lastProgressMs = performance.now();
   #dropped = false;
@@ -39,22 +39,22 @@ export class Intake {
     this.#onQuestion = options.onQuestion;
   }
 
-  /** The message that ended the attempt, if one came. */
+  /** The message that ended the attempt; undefined when the tool sent none. */
   get ending(): LastMessage | undefined {
     return this.#ending;
   }
 
-  /** The first breach of the protocol, which a strict tool does not get away with. */
+  /** The first violation of the protocol. It fails the run of a strict tool. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** A burst of output has come: its lines share one moment. */
+  /** Call it at each read of output: all lines of one read share its time, which saves clock calls. */
   beginBurst(): void {
     this.#burstMs = performance.now();
   }
 
-  /** Stores a frequent message that is wholly in order, byte for byte. */
+  /** Stores a frequent message that is known to be valid, byte for byte. */
   keep(kind: Exclude<HotLine, 'other'>, bytes: Uint8Array, start: number, end: number): void {
     this.lastEventMs = this.#burstMs;
     if (kind === 'progress') this.lastProgressMs = this.lastEventMs;
@@ -79,7 +79,7 @@ export class Intake {
       this.warnOnce(
         `type:${message.type}`,
         undefined,
-        `the type '${message.type}' is not known; its events are kept as they are`,
+        `the type '${message.type}' is unknown; its events are stored unchanged`,
       );
     } else if (origin === 'orchestrator' && !this.#mayEmitTasks) {
       this.warnOnce(
@@ -91,13 +91,13 @@ export class Intake {
     this.#note(stored, problem);
   }
 
-  /** Stores a line that is no message. It counts as life, and as nothing else. */
+  /** Stores a line that is not a message. It counts as a heartbeat only. */
   unparsedLine(msg: string, line: string): void {
     this.lastEventMs = performance.now();
     this.#log.append({ type: 'runner_log', level: 'warn', msg, line });
   }
 
-  /** A line of stderr: for people, never parsed. */
+  /** Stores a line of stderr. People read it; ACOR does not parse it. */
   diagnostic(line: string): void {
     this.lastEventMs = performance.now();
     this.#log.append({ type: 'diagnostic', stream: 'stderr', line });
@@ -107,7 +107,7 @@ export class Intake {
     if (this.#warned.has(key)) return;
     if (this.#warned.size >= MAX_WARNINGS) {
       if (!this.#dropped)
-        this.#log.append({ type: 'runner_warning', msg: 'more warnings like these are left out' });
+        this.#log.append({ type: 'runner_warning', msg: 'further warnings about this tool are omitted' });
       this.#dropped = true;
       return;
     }
@@ -115,7 +115,7 @@ export class Intake {
     this.#log.append({ type: 'runner_warning', ...(code !== undefined && { code }), msg, ...extra });
   }
 
-  /** Fills in what the runner knows, and takes back what is not the tool's to say. */
+  /** Adds the fields that the tool left out, and replaces those that only the runner may set: `seq` and `run_id`. */
   #complete(message: NewEvent): NewEvent {
     const envelope = {
       v: PROTOCOL_VERSION,
@@ -130,7 +130,7 @@ export class Intake {
     }
     if (event.run_id !== this.runId) {
       event.claimed_run_id = event.run_id;
-      this.warnOnce('run_id', 'E_PROTOCOL', 'the tool writes another run_id than its own; it was set right');
+      this.warnOnce('run_id', 'E_PROTOCOL', "the tool wrote another run's run_id; the runner corrected it");
     }
     event.run_id = this.runId;
     if (event.type === 'action_required' && event.action_id === undefined)
@@ -143,7 +143,7 @@ export class Intake {
     switch (event.type) {
       case 'start':
         this.lastProgressMs = this.lastEventMs;
-        if (this.#started) this.warnOnce('start', 'E_PROTOCOL', 'the tool has written start more than once');
+        if (this.#started) this.warnOnce('start', 'E_PROTOCOL', 'the tool wrote start more than once');
         this.#started = true;
         return;
       case 'progress':
@@ -155,7 +155,7 @@ export class Intake {
       case 'result':
       case 'error':
       case 'cancelled':
-        // Even one with a fault is an ending: an error that is spelled wrong must not turn into a success.
+        // An invalid message ends the attempt, too: an error with an invalid field must not become a success.
         this.#ending ??= event as LastMessage;
         return;
       default:
@@ -166,12 +166,12 @@ export class Intake {
     this.warnOnce(
       'after-ending',
       'E_PROTOCOL',
-      `the tool goes on after its '${this.#ending?.type}', which must be last`,
+      `the tool wrote after its '${this.#ending?.type}', which must be its last message`,
     );
   }
 
   #warnOfProblem(type: string, { field, expected }: MessageProblem): void {
-    const msg = `'${type}' does not hold: '${field}' must be ${expected}`;
+    const msg = `invalid '${type}': '${field}' must be ${expected}`;
     this.#breach(msg);
     this.warnOnce(`problem:${type}:${field}`, 'E_PROTOCOL', msg, { field, expected });
   }

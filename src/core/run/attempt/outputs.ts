@@ -6,19 +6,19 @@ import { newSpanId } from '../../../util/ids.ts';
 import { shellCommand } from '../../../util/shell-quote.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
 
-/** Makes the folders in which a tool writes its staged outputs. */
+/** Creates the folders in which a tool writes its staged outputs. */
 export function prepareStaging(staged: readonly StagedOutput[]): void {
   for (const output of staged) mkdirSync(dirname(output.staged), { recursive: true });
 }
 
-/** The staged outputs that the tool did write. */
+/** The staged outputs that the tool wrote. */
 export function writtenOutputs(staged: readonly StagedOutput[]): StagedOutput[] {
   return staged.filter((output) => existsSync(output.staged));
 }
 
 /**
- * Puts the outputs of a completed run in place, each at once and whole (contract §5), and all or none of them. What came to
- * stand at a target meanwhile is not overwritten: the outputs stay in the workspace, and the error says where.
+ * Moves the outputs of a completed run to their targets (contract §5): each atomically, and all or none. An existing target is not
+ * overwritten: then all outputs stay in the workspace, and the error has the commands that move them.
  */
 export function placeOutputs(all: readonly StagedOutput[]): void {
   const outputs = all.filter(({ stays }) => !stays);
@@ -27,14 +27,14 @@ export function placeOutputs(all: readonly StagedOutput[]): void {
       mkdirSync(dirname(output.target), { recursive: true });
       place(output.staged, output.target);
     } catch (error) {
-      const kept = [...outputs.slice(0, index).filter(takeBack), ...outputs.slice(index)];
+      const kept = [...outputs.slice(0, index).filter(moveBack), ...outputs.slice(index)];
       const moves = kept.map(({ staged, target }) => shellCommand(['mv', staged, target]));
       throw new AcorError(
         'E_STORAGE',
-        `cannot put the output in place at ${output.target}: ${whyNot(error)}`,
+        `cannot put the output in place at ${output.target}: ${placeProblem(error)}`,
         {
-          hint: `What was made is kept. Put it in place with: ${moves.join(' && ')}`,
-          next: moves.map((command) => ({ command, why: 'Put the output in place.' })),
+          hint: `The workspace still has the outputs. Move them with: ${moves.join(' && ')}`,
+          next: moves.map((command) => ({ command, why: 'Move the output to its target.' })),
           cause: error,
         },
       );
@@ -42,8 +42,8 @@ export function placeOutputs(all: readonly StagedOutput[]): void {
   }
 }
 
-/** A run that has failed leaves no output. False when it cannot be taken back. */
-function takeBack({ staged, target }: StagedOutput): boolean {
+/** Moves a placed output back to the workspace: a failed run leaves no output. False when that fails. */
+function moveBack({ staged, target }: StagedOutput): boolean {
   try {
     place(target, staged);
     return true;
@@ -57,7 +57,7 @@ function place(from: string, to: string): void {
     moveWithoutOverwriting(from, to);
   } catch (error) {
     if (errorCode(error) !== 'EXDEV') throw error;
-    // On another file system: copied beside the target first, so that the target itself appears at once.
+    // On another file system: copy beside the target first, so that the target itself appears atomically.
     const beside = join(dirname(to), `.acor-${newSpanId()}`);
     try {
       cpSync(from, beside, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
@@ -70,7 +70,7 @@ function place(from: string, to: string): void {
   }
 }
 
-/** A hard link fails where a name is taken, which rename does not; a folder cannot be linked, and rename takes only an empty one's place. */
+/** `link` fails when the target exists; `rename` would replace a file. A folder cannot be linked, and `rename` replaces only an empty one. */
 function moveWithoutOverwriting(from: string, to: string): void {
   if (lstatSync(from).isDirectory()) {
     if (existsSync(to)) throw Object.assign(new Error('taken'), { code: 'EEXIST' });
@@ -81,8 +81,8 @@ function moveWithoutOverwriting(from: string, to: string): void {
   rmSync(from);
 }
 
-function whyNot(error: unknown): string {
+function placeProblem(error: unknown): string {
   return errorCode(error) === 'EEXIST'
-    ? 'something has come to stand there while the run was going'
+    ? 'another process created it while the run worked'
     : errorMessage(error);
 }

@@ -3,20 +3,20 @@ import { writeAtomic } from '../../../util/atomic-write.ts';
 import { errorCode } from '../../../util/error-code.ts';
 import type { RunHost, RunWorkspace } from '../workspace.ts';
 
-/** A path that belongs to a run's own user for now, and whose it was. */
+/** A path that a live run's user owns, and its original owner. */
 export interface OwnedPath {
   path: string;
-  /** With all that is below it. */
+  /** Whether it includes everything below the path. */
   isDeep: boolean;
   /** Whether it is one of the run's own folders, which no other run uses. */
   isOwn: boolean;
   uid: number;
   gid: number;
-  /** What below it was somebody else's: inode to owner and group. */
+  /** Entries below it that had a different original owner: inode to owner and group. */
   others: Record<string, [uid: number, gid: number]>;
 }
 
-/** What a run that root supervises has been given to work with. It is on the disk before the first owner is changed. */
+/** The user that a root supervisor assigned to a run, and the paths of that user. Written to disk before the first `chown`. */
 export interface OwnershipRecord {
   uid: number;
   gid: number;
@@ -32,28 +32,28 @@ export function readOwnershipRecord(layout: RunWorkspace): OwnershipRecord | und
   }
 }
 
-export function writeOwnershipRecord(layout: RunWorkspace, handed: OwnershipRecord): void {
-  // The run's own folders can be told without it after a crash of the machine.
-  const durable = handed.paths.some(({ isOwn }) => !isOwn);
-  writeAtomic(layout.ownershipRecord, JSON.stringify(handed), { durable, mode: 0o600 });
+export function writeOwnershipRecord(layout: RunWorkspace, owned: OwnershipRecord): void {
+  // After a machine crash the run's own folders are known without this record, so they need no fsync.
+  const durable = owned.paths.some(({ isOwn }) => !isOwn);
+  writeAtomic(layout.ownershipRecord, JSON.stringify(owned), { durable, mode: 0o600 });
 }
 
 export function removeOwnershipRecord(layout: RunWorkspace): void {
   rmSync(layout.ownershipRecord, { force: true });
 }
 
-/** What other runs own: runs that are live, and runs that are lost and not recovered yet. Ended runs own nothing. */
+/** What the other live runs own, and the lost runs that are not recovered yet. Ended runs own nothing. */
 export async function ownershipOfOtherRuns(
   { store, workspaces }: RunHost,
   runId: string,
-): Promise<{ runId: string; handed: OwnershipRecord; isLive: boolean }[]> {
+): Promise<{ runId: string; owned: OwnershipRecord; isLive: boolean }[]> {
   const others = (await store.leases.list()).filter((lease) => lease.runId !== runId);
   return others.flatMap((other) => {
     try {
-      const handed = readOwnershipRecord(workspaces.of(other.runId));
-      return handed === undefined ? [] : [{ runId: other.runId, handed, isLive: other.state === 'live' }];
+      const owned = readOwnershipRecord(workspaces.of(other.runId));
+      return owned === undefined ? [] : [{ runId: other.runId, owned, isLive: other.state === 'live' }];
     } catch {
-      // The run was removed meanwhile, or its record cannot be read.
+      // Another process removed the run meanwhile, or its record cannot be read.
       return [];
     }
   });

@@ -22,7 +22,8 @@ import {
 const STREAM_NAMES = ['stdin', 'stdout', 'stderr'];
 const MAX_ENTRIES = 50_000;
 const FIRST_ACCOUNT = 1000;
-const NOBODY = 65_534;
+/** The uid that the kernel reports for users without a mapping. */
+const OVERFLOW_UID = 65_534;
 const READABLE_BY_OTHERS = 0o004;
 const ENTERABLE_BY_OTHERS = 0o005;
 
@@ -34,15 +35,15 @@ export interface RunOwnership extends AsyncDisposable {
 }
 
 /**
- * Tools of a root supervisor do not run as root: each run gets a user of its own, who owns its folders and the paths it may write while it
- * is live. A run that writes only to paths of one ordinary user gets that user; a run that shares a writable path with a live run gets the
- * user of that run.
+ * A root supervisor does not run tools as root: it assigns a separate Unix user to each run. While the run is live, that user owns its
+ * folders and the paths that it may write. A run that writes only to paths of one ordinary user gets that user. A run that shares a
+ * writable path with a live run gets that run's user.
  */
 export async function takeOwnership(
   host: RunHost,
   layout: RunWorkspace,
   runId: string,
-  wanted: { grants: readonly Grant[]; toolFiles: readonly string[]; isReachedByPath: boolean },
+  wanted: { grants: readonly Grant[]; toolFiles: readonly string[]; needsRunFolder: boolean },
 ): Promise<RunOwnership> {
   for (const path of wanted.toolFiles) checkReadable(path);
   // Only granted paths can be shared between runs, so only they need the project lock.
@@ -56,9 +57,9 @@ export async function takeOwnership(
 
 /** Restores the original owner of each path. New files get the owner of their folder. */
 export async function restoreOwnership(host: RunHost, layout: RunWorkspace, runId: string): Promise<void> {
-  const handed = readOwnershipRecord(layout);
-  if (handed === undefined) return;
-  if (handed.paths.every(({ isOwn }) => isOwn)) await restoreOwnershipNow(host, layout, runId);
+  const owned = readOwnershipRecord(layout);
+  if (owned === undefined) return;
+  if (owned.paths.every(({ isOwn }) => isOwn)) await restoreOwnershipNow(host, layout, runId);
   else await withFileLock(lockOf(layout), () => restoreOwnershipNow(host, layout, runId));
 }
 
@@ -82,9 +83,9 @@ function take(
   try {
     const paths = pathsFor(layout, wanted.grants, user, others);
     writeOwnershipRecord(layout, { ...user, paths });
-    for (const path of paths) give(path, user, others);
-    // Where the tool sees the machine's own folders, its paths lead through the folder of the run.
-    if (wanted.isReachedByPath) {
+    for (const path of paths) assign(path, user, others);
+    // Without a mount namespace the tool reaches its files through the run's folder, so its user must be able to enter it.
+    if (wanted.needsRunFolder) {
       chownSync(layout.dir, 0, user.gid);
       chmodSync(layout.dir, 0o710);
     }
@@ -103,20 +104,20 @@ function take(
   }
 }
 
-/** One for all runs of the project. */
+/** The lock that all runs of the project share. */
 function lockOf({ dir }: RunWorkspace): string {
   return join(dirname(dir), 'ownership.lock');
 }
 
 function chooseUser(grants: readonly Grant[], others: Others): { user: RunUser; release(): void } {
   const written = grants.filter(({ access }) => access === 'write').map(({ path }) => path);
-  const sharing = others.filter(({ handed }) =>
-    handed.paths.some(({ path, isOwn }) => !isOwn && written.some((each) => overlap(each, path))),
+  const sharing = others.filter(({ owned }) =>
+    owned.paths.some(({ path, isOwn }) => !isOwn && written.some((each) => overlap(each, path))),
   );
   const [first] = sharing;
   if (first !== undefined) {
-    const { uid, gid } = first.handed;
-    if (sharing.some(({ handed }) => handed.uid !== uid)) throw inUse(sharing.map(({ runId }) => runId));
+    const { uid, gid } = first.owned;
+    if (sharing.some(({ owned }) => owned.uid !== uid)) throw inUse(sharing.map(({ runId }) => runId));
     return { user: { uid, gid }, release() {} };
   }
   const owners = written.map((path) => statSync(path));
@@ -129,7 +130,7 @@ function chooseUser(grants: readonly Grant[], others: Others): { user: RunUser; 
 }
 
 function isAccount(uid: number): boolean {
-  return uid >= FIRST_ACCOUNT && uid !== NOBODY && !isRunUser(uid);
+  return uid >= FIRST_ACCOUNT && uid !== OVERFLOW_UID && !isRunUser(uid);
 }
 
 function pathsFor(
@@ -143,7 +144,7 @@ function pathsFor(
   );
   const granted = grants.flatMap(({ path, access }) => {
     if (access === 'write') return describe(path, { isDeep: true, isOwn: false }, user, others);
-    // Only the named path itself: what is below it and closed to others stays closed to the tool.
+    // Only the granted path itself changes owner. Entries below it that other users cannot read stay closed to the tool.
     return isOpenToOthers(path) ? [] : describe(path, { isDeep: false, isOwn: false }, user, others);
   });
   return [...own, ...granted];
@@ -155,14 +156,14 @@ function isOpenToOthers(path: string): boolean {
   return (stats.mode & needed) === needed;
 }
 
-/** The files of the tool keep their owner, because many runs use them at once. */
+/** The tool's files keep their owner, because many runs use them at once, so every user must be able to read them. */
 function checkReadable(path: string): void {
   if (isOpenToOthers(path)) return;
   throw new AcorError(
     'E_PERMISSION',
-    `${path} may be read by its owner alone, and root's tools are run by users of their own`,
+    `only its owner may read ${path}, and a root supervisor runs each tool as a separate user`,
     {
-      hint: `Let others read it: chmod -R o+rX '${path}'`,
+      hint: `Let other users read it: chmod -R o+rX '${path}'`,
       next: [{ command: `chmod -R o+rX '${path}'`, why: 'Let other users read it.' }],
     },
   );
@@ -174,62 +175,62 @@ function describe(
   user: RunUser,
   others: Others,
 ): OwnedPath {
-  const handed: OwnedPath = { path, ...kind, uid: 0, gid: 0, others: {} };
-  for (const { handed: theirs } of others) {
-    for (const each of theirs.paths) {
-      // Another live run owns it or a part of it; the record of that run holds the original owner.
-      if (isInside(path, each.path)) Object.assign(handed, { uid: each.uid, gid: each.gid });
-      if (overlap(path, each.path)) Object.assign(handed.others, each.others);
+  const owned: OwnedPath = { path, ...kind, uid: 0, gid: 0, others: {} };
+  for (const other of others) {
+    for (const each of other.owned.paths) {
+      // Another live run owns it or a part of it; the record of that run has the original owner.
+      if (isInside(path, each.path)) Object.assign(owned, { uid: each.uid, gid: each.gid });
+      if (overlap(path, each.path)) Object.assign(owned.others, each.others);
     }
   }
   let count = 0;
-  visitTree(path, { isDeep: kind.isDeep, skip: isHandedBy(others) }, ({ path: at, stats }) => {
+  visitTree(path, { isDeep: kind.isDeep, skip: isOwnedByRun(others) }, ({ path: at, stats }) => {
     const { uid, gid, ino } = stats;
     if (!kind.isOwn && ++count > MAX_ENTRIES) throw tooLarge(path);
     if (isRunUser(uid) && uid !== user.uid) throw inUse([path]);
-    if (at === path) Object.assign(handed, { uid, gid });
-    else if (uid !== handed.uid || gid !== handed.gid) handed.others[ino] = [uid, gid];
+    if (at === path) Object.assign(owned, { uid, gid });
+    else if (uid !== owned.uid || gid !== owned.gid) owned.others[ino] = [uid, gid];
   });
-  return handed;
+  return owned;
 }
 
-function give({ path, isDeep, isOwn }: OwnedPath, user: RunUser, others: Others): void {
-  visitTree(path, { isDeep, skip: isOwn ? () => false : isHandedBy(others) }, ({ stats, chown }) => {
-    // A hard link would change the owner of the file at its other name, too.
+function assign({ path, isDeep, isOwn }: OwnedPath, user: RunUser, others: Others): void {
+  visitTree(path, { isDeep, skip: isOwn ? () => false : isOwnedByRun(others) }, ({ stats, chown }) => {
+    // The file of a hard link would change its owner under its other name, too.
     const isElsewhere = stats.isFile() && stats.nlink > 1;
     if (stats.uid !== user.uid && !isElsewhere) chown(user.uid, user.gid);
   });
 }
 
 /** Paths that another live run owns stay as they are. */
-function isHandedBy(others: Others): (path: string) => boolean {
-  const taken = others.flatMap(({ handed }) => handed.paths.map(({ path }) => path));
+function isOwnedByRun(others: Others): (path: string) => boolean {
+  const taken = others.flatMap(({ owned }) => owned.paths.map(({ path }) => path));
   return (path) => taken.some((each) => isInside(path, each));
 }
 
 async function restoreOwnershipNow(host: RunHost, layout: RunWorkspace, runId: string): Promise<void> {
-  const handed = readOwnershipRecord(layout);
-  if (handed === undefined) return;
-  const isShared = handed.paths.some(({ isOwn }) => !isOwn);
+  const owned = readOwnershipRecord(layout);
+  if (owned === undefined) return;
+  const isShared = owned.paths.some(({ isOwn }) => !isOwn);
   const others = isShared ? await ownershipOfOtherRuns(host, runId) : [];
   const live = others.filter(({ isLive }) => isLive);
-  for (const path of handed.paths) if (!path.isOwn || isThere(path)) restore(path, handed, live);
-  if (isThere({ path: layout.dir })) {
+  for (const path of owned.paths) if (!path.isOwn || exists(path)) restore(path, owned, live);
+  if (exists({ path: layout.dir })) {
     chmodSync(layout.dir, 0o700);
     chownSync(layout.dir, 0, 0);
   }
   removeOwnershipRecord(layout);
 }
 
-function restore({ path, isDeep, uid, gid, others }: OwnedPath, handed: OwnershipRecord, live: Others): void {
-  visitTree(path, { isDeep, skip: isHandedBy(live) }, ({ stats, chown }) => {
-    if (stats.uid !== handed.uid) return;
+function restore({ path, isDeep, uid, gid, others }: OwnedPath, owned: OwnershipRecord, live: Others): void {
+  visitTree(path, { isDeep, skip: isOwnedByRun(live) }, ({ stats, chown }) => {
+    if (stats.uid !== owned.uid) return;
     const [owner, group] = others[stats.ino] ?? [uid, gid];
     if (owner !== stats.uid || group !== stats.gid) chown(owner, group);
   });
 }
 
-function isThere({ path }: { path: string }): boolean {
+function exists({ path }: { path: string }): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
@@ -237,9 +238,9 @@ function overlap(a: string, b: string): boolean {
   return isInside(a, b) || isInside(b, a);
 }
 
-function inUse(who: readonly string[]): AcorError {
-  return new AcorError('E_PERMISSION', `a path to be written is in use by other runs: ${who.join(', ')}`, {
-    hint: 'Wait for them to end, then run this again; or run ACOR as an ordinary user.',
+function inUse(holders: readonly string[]): AcorError {
+  return new AcorError('E_PERMISSION', `other runs use a path that this run writes: ${holders.join(', ')}`, {
+    hint: 'Wait until they end, then run this again; or run ACOR as an ordinary user.',
     next: [LIST_RUNS],
   });
 }
@@ -247,7 +248,7 @@ function inUse(who: readonly string[]): AcorError {
 function tooLarge(path: string): AcorError {
   return new AcorError(
     'E_PERMISSION',
-    `${path} holds more than ${MAX_ENTRIES} entries, too many to hand over to the run's own user`,
+    `${path} has more than ${MAX_ENTRIES} entries, too many to change their owner for each run`,
     { hint: `Run ACOR as the owner of ${path}, or let one ordinary user own it: chown -R USER '${path}'` },
   );
 }

@@ -18,10 +18,10 @@ import type { ToolOutput } from './tool-output.ts';
 /** A tool's standard input: the answers to its questions, or the records of another run. */
 export type ToolInput = InputPipe | RecordFeed;
 
-/** What a tool is started with. */
+/** What an attempt acquires before it starts the tool. */
 export interface PreparedAttempt {
   watchdog: Watchdog;
-  /** Undefined for a tool that keeps the user of its supervisor. */
+  /** Undefined for a tool that runs as its supervisor's user. */
   ownership: RunOwnership | undefined;
   /** Undefined for a tool whose standard input is empty. */
   input: ToolInput | undefined;
@@ -29,12 +29,12 @@ export interface PreparedAttempt {
   resources: ResourceWatch;
 }
 
-/** A started tool in its sandbox. Disposing of it kills what is still alive. */
+/** A started tool in its sandbox. Disposing of it kills the processes that are still alive. */
 export class SpawnedTool implements AsyncDisposable {
   readonly child: SpawnedProcess;
   readonly launch: SandboxLaunch;
   readonly tree: ProcessTree;
-  /** Settles when the started process has ended; `failure` is set when that was the sandbox and not the tool. */
+  /** Settles when the spawned process has ended; `failure` is set when the sandbox failed and not the tool. */
   readonly exited: Promise<{ exit: Exit; left: number; failure?: unknown }>;
   #isGone = false;
 
@@ -57,7 +57,7 @@ export class SpawnedTool implements AsyncDisposable {
     });
   }
 
-  /** Call it once nothing of the tool is alive. */
+  /** Call it once no process of the tool is alive. */
   markGone(): void {
     this.#isGone = true;
     this.tree.release();
@@ -99,7 +99,7 @@ function launchOf(
     // Not in `control`: each change there wakes the supervisor.
     scratch: workspace.dir,
     groups: resources.groupFds,
-    ...(sandboxed.takesSecrets && secrets && { secrets: secrets.handed(services.runtime, workspace) }),
+    ...(sandboxed.takesSecrets && secrets && { secrets: secrets.sandboxFiles(services.runtime, workspace) }),
     onEgress(note) {
       recordEgress(writer, note);
       void output.store();
@@ -119,8 +119,8 @@ async function spawn({ services }: AttemptContext, launch: SandboxLaunch): Promi
       {
         hint:
           errorCode(error) === 'E2BIG'
-            ? 'The system takes arguments only up to a length (128 KB each on Linux): give a long value in a file.'
-            : 'Check that the program of the tool exists, that its mode bits let it run, and that the interpreter in its first line exists.',
+            ? 'The system limits the length of arguments (128 KB each on Linux): pass a long value in a file.'
+            : 'Check that the program of the tool exists and is executable, and that the interpreter in its first line exists.',
         cause: error,
       },
     );

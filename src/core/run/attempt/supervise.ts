@@ -4,15 +4,15 @@ import { type DeadlineGuard, guardDeadline, guardLiveness, guardStall } from './
 import type { StopGuard } from './guards/guard.ts';
 import type { PreparedAttempt, SpawnedTool } from './spawn-tool.ts';
 
-/** Everything that watches a running tool and may end its attempt. */
+/** The guards and the question handling of a running tool. */
 export interface Supervision extends AsyncDisposable {
-  /** Stops the guards: the attempt is over. */
+  /** Stops the guards at the end of the attempt. */
   stop(): void;
   /** Closes the questions that are still open, unless they stay open for the next turn of a conversation. Throws E_STORAGE. */
   endQuestions(): Promise<void>;
 }
 
-/** Starts to read the tool's output, to answer its questions and to enforce its limits. Each of them ends the attempt in the race. */
+/** Starts to read the tool's output, to answer its questions and to enforce its limits. Each may end the attempt through the race. */
 export function supervise(
   attempt: AttemptContext,
   prepared: PreparedAttempt,
@@ -62,23 +62,23 @@ function deadlineOf({ plan, options, race }: AttemptContext, { output }: Prepare
   const { timeoutS, waitingStopsDeadline } = plan.limits;
   return guardDeadline(race, {
     leftMs: options.leftMs,
-    standsStill: () => waitingStopsDeadline && options.questions.standsStill,
+    isClockStopped: () => waitingStopsDeadline && options.questions.isClockStopped,
     timeoutS,
     isOutputClosed: () => output.isStdoutClosed,
   });
 }
 
-/** The guards against a tool that sends nothing, and against one that makes no progress. */
+/** The guards that detect a silent tool, and a tool without progress. */
 function silenceGuards(
   { plan: { limits }, options: { questions }, writer, intake, race }: AttemptContext,
   { input, output }: PreparedAttempt,
 ): StopGuard[] {
-  const lastGivenMs = () => (input !== undefined && 'lastGivenMs' in input ? input.lastGivenMs : 0);
+  const lastWriteMs = () => (input !== undefined && 'lastWriteMs' in input ? input.lastWriteMs : 0);
   // A tool that waits for an answer or for another tool is not silent; its clock restarts with what it receives.
   const sinceWaiting = (lastMs: () => number) => () =>
     questions.isWaiting || output.isPaused
       ? performance.now()
-      : Math.max(questions.lastAnswerMs, lastGivenMs(), lastMs());
+      : Math.max(questions.lastAnswerMs, lastWriteMs(), lastMs());
   intake.lastEventMs = intake.lastProgressMs = performance.now();
   const liveness = guardLiveness(race, {
     graceS: limits.heartbeatGraceS,
@@ -113,11 +113,11 @@ function beginQuestions(
       input?.write(output.answerOf(line));
     },
     // A wait for an answer has moved the deadline that the tool got at its start.
-    news: () =>
+    answerFields: () =>
       plan.limits.waitingStopsDeadline && questions.waitedMs > waitedBeforeMs
         ? { deadline_ts: options.deadline().toISOString(), attempt: options.number }
         : {},
-    onGoingOn: () => deadline.look(),
+    onResumed: () => deadline.look(),
     onUnanswered: (actionId, timeoutS) => race.end({ kind: 'unanswered', actionId, timeoutS }),
     onFailed: (error) =>
       race.end({

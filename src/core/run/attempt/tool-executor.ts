@@ -13,15 +13,15 @@ import { hasEndedItself } from './ending.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
 
-/** Makes what executes this plan, once the run has a writer. */
+/** Returns a function that creates the executor of a plan once the run has a writer. */
 export async function executorFor(
   services: RunnerServices,
   plan: ToolPlan,
 ): Promise<(writer: RunWriter) => RunExecutor> {
-  const byTurns = plan.kind === 'task' ? await services.conversationalExecutor?.(plan) : undefined;
+  const conversational = plan.kind === 'task' ? await services.conversationalExecutor?.(plan) : undefined;
   return (writer) => {
     const turn = new ToolExecutor(services, plan, writer);
-    return byTurns?.(turn, writer) ?? turn;
+    return conversational?.(turn, writer) ?? turn;
   };
 }
 
@@ -77,7 +77,7 @@ class ToolExecutor implements RunExecutor {
     explainFailure(this.#services, this.#plan, this.#writer, outcome);
   }
 
-  /** Most tools write only to their run's folders, which hold nothing to protect. */
+  /** Loads the watch only for tools with write grants: the run's own folders have nothing to protect. */
   async #watchProtected(): Promise<ReportProtected | undefined> {
     if (!this.#plan.grants.some(({ access }) => access === 'write')) return undefined;
     const { watchProtected } = await import('./protected/watch-protected.ts');
@@ -94,7 +94,7 @@ class ToolExecutor implements RunExecutor {
     this.#warn(undefined, news.msg, { hint: news.hint, ...(next.length > 0 && { next }) });
   }
 
-  /** A completed attempt counts only when its artifacts exist as the tool says, and its outputs are in place. */
+  /** Completes an attempt only when its artifacts match what the tool reported, and its outputs are in place. */
   async #withOutputs(
     outcome: Outcome,
     attempt: ObservedAttempt,
@@ -104,14 +104,14 @@ class ToolExecutor implements RunExecutor {
     if (attempt.message === undefined && this.#plan.tool.adapter !== 'plain') {
       this.#warn(
         'E_NO_RESULT',
-        'the tool exited with 0 and had written no result; it counts as completed, as strict is false',
+        'the tool exited with 0 without a result; the run counts as completed because strict is false',
       );
     }
     try {
       const outputs = writtenOutputs(this.#plan.staged);
       for (const { input, target } of this.#plan.staged) {
         if (!outputs.some((output) => output.target === target)) {
-          this.#warn(undefined, `the tool has not written its output '${input}': ${target}`);
+          this.#warn(undefined, `the tool did not write its output '${input}': ${target}`);
         }
       }
       const artifacts = collectArtifacts(this.#plan, workspace, attempt.message, outputs, attempt.files);
@@ -128,7 +128,7 @@ class ToolExecutor implements RunExecutor {
     }
   }
 
-  /** A file of error codes that is invalid must not replace the tool's own error. */
+  /** An invalid file of error codes must not replace the tool's own error. */
   async #projectErrorCodes(): Promise<Readonly<Record<string, ErrorInfo>>> {
     try {
       return await this.#services.registry.errorCodes();

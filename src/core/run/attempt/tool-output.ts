@@ -16,7 +16,7 @@ import { type EndingRace, hasEndedItself } from './ending.ts';
 import { after, type StopGuard } from './guards/guard.ts';
 import type { Intake } from './intake.ts';
 
-/** Takes the tool's bytes: counts them, keeps them raw in the logs, cuts them into lines, makes events of these, stores these in bursts. */
+/** Processes the tool's output: enforces the output limit, writes the raw logs, splits lines, turns them into events, and stores these in batches. */
 export class ToolOutput implements Disposable {
   readonly pump: OutputPump;
   isStdoutClosed = false;
@@ -35,7 +35,7 @@ export class ToolOutput implements Disposable {
   #failure: AcorError | undefined;
   #stopTimer: StopGuard | undefined;
 
-  /** `window` says how far the tool is ahead of the next one in its pipe; undefined when its records are not read. */
+  /** `window` limits how far the tool may run ahead of the next one in its pipe; undefined when no run reads its records. */
   constructor(
     attempt: AttemptContext,
     input: Pick<InputPipe, 'write' | 'end'> | undefined,
@@ -69,12 +69,12 @@ export class ToolOutput implements Disposable {
     });
   }
 
-  /** Why not all output of the tool could be stored. */
+  /** The storage error that lost output of the tool; undefined when all output is stored. */
   get failure(): AcorError | undefined {
     return this.#failure;
   }
 
-  /** Stores the gathered events. A store that fails ends the attempt. */
+  /** Flushes the pending events to the log. A storage failure ends the attempt. */
   async store(): Promise<void> {
     if (this.#failure !== undefined) return;
     try {
@@ -84,7 +84,7 @@ export class ToolOutput implements Disposable {
     }
   }
 
-  /** Reads the rest of the output, and gives the exit code to the adapter. */
+  /** Reads the rest of the output, and passes the exit code to the adapter. */
   async finish(rc: number | null): Promise<void> {
     await this.pump.drain();
     this.#guarded(() => {
@@ -104,7 +104,7 @@ export class ToolOutput implements Disposable {
     return this.#adapter.answer?.(line) ?? line;
   }
 
-  /** The files that the adapter found, of those that the tool named. */
+  /** The files that the tool reported and the adapter found. */
   get files(): readonly MeasuredArtifact[] {
     return this.#adapter.files ?? [];
   }
@@ -129,10 +129,10 @@ export class ToolOutput implements Disposable {
       plan,
       layout: plan.workspace,
       attempt: options.number,
-      runMadeMs: Date.parse(writer.record.created_at),
+      runCreatedMs: Date.parse(writer.record.created_at),
       send: (line) => input?.write(line),
       later: (work) => this.#later(work),
-      onLastWord: () => {
+      onLastMessage: () => {
         input?.end();
         this.#stopTimer ??= after(plan.limits.cancelGraceS * 1000, () =>
           this.#later(() => this.#endLingering(intake)),
@@ -151,7 +151,7 @@ export class ToolOutput implements Disposable {
     }
   }
 
-  /** What takes the bytes of a stream: the output limit, the redaction of secrets, the raw log, and the reader of its lines. */
+  /** Passes the bytes of a stream to the output limit, the redaction of secrets, the raw log and the line reader, in this order. */
   #sink(stream: 0 | 1, lines: LineReader, plan: ToolPlan, json: boolean): (bytes: Uint8Array) => void {
     const pass = this.#redacting(plan, json, (bytes) => {
       this.#keepRaw(stream, bytes);
@@ -172,7 +172,7 @@ export class ToolOutput implements Disposable {
     return isPaused;
   }
 
-  /** Redacts a stream before it passes on; a run without secrets has no redactor. */
+  /** Adds redaction to a stream; a run without secrets has no redactor. */
   #redacting(plan: ToolPlan, json: boolean, pass: (bytes: Uint8Array) => void): (bytes: Uint8Array) => void {
     if (plan.secrets === null) return pass;
     const stream = plan.secrets.redaction.pipe({ json }, { pass, later: (work) => this.#later(work) });
@@ -182,11 +182,15 @@ export class ToolOutput implements Disposable {
 
   #endLingering(intake: Intake): void {
     if (this.#race.winner !== undefined) return;
-    intake.warnOnce('lingered', undefined, 'the program had said its last word and did not end; it is ended');
+    intake.warnOnce(
+      'lingered',
+      undefined,
+      'the program did not exit after its last message; the runner stopped it',
+    );
     this.#race.end({ kind: 'lingered' });
   }
 
-  /** Does work on a timer, outside of the tool's bursts. */
+  /** Runs work that a timer triggers, and stores the events that it makes. */
   #later(work: () => void): void {
     this.#guarded(work);
     void this.store();
@@ -201,7 +205,7 @@ export class ToolOutput implements Disposable {
     }
   }
 
-  /** A store that fails ends the attempt. Later output is read and dropped, so that the tool does not block. */
+  /** A storage failure ends the attempt. Later output is read and dropped, so that the tool does not block. */
   #guarded(work: () => void): void {
     if (this.#failure !== undefined) return;
     try {
@@ -229,7 +233,7 @@ class OutputLimit {
     this.#maxBytes = maxBytes;
   }
 
-  /** Counts bytes; returns how many of them are within the limit. */
+  /** Counts bytes, and returns how many of them are within the limit. */
   count(bytes: number): number {
     const room = Math.max(0, this.#maxBytes - this.#bytes);
     this.#bytes += bytes;

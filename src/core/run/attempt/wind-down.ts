@@ -8,11 +8,11 @@ import type { PreparedAttempt, SpawnedTool } from './spawn-tool.ts';
 import type { Supervision } from './supervise.ts';
 
 const POLL_MS = 5;
-/** A process that is just exiting gets this long before it counts as left behind. */
+/** Processes that are just exiting get this long before they count as left behind. */
 const SETTLE_MS = 60;
 const LEFTOVER_GRACE_MS = 1000;
 
-/** The attempt is over: ends the tool and all that it started, reads the rest of its output, and reports what was seen. */
+/** Ends an attempt: stops the tool and all processes that it started, reads the rest of its output, and returns what was observed. */
 export async function windDown(
   attempt: AttemptContext,
   { output, resources }: PreparedAttempt,
@@ -34,9 +34,9 @@ export async function windDown(
     intake.warnOnce(
       'left',
       undefined,
-      `the tool ended and left ${left} process(es) running; they were ended`,
+      `the tool exited and left ${left} process(es) running; the runner stopped them`,
     );
-  // The run of a tool that exited has not ended well when its last output could not be stored.
+  // A tool that exited has not completed when the runner could not store its last output.
   const ending: Ending =
     hasEndedItself(first) && output.failure !== undefined
       ? { kind: 'store-failed', error: output.failure }
@@ -55,7 +55,7 @@ export async function windDown(
   };
 }
 
-/** Ends what a tool left running when it exited. Returns how many processes that were, and those that could not be killed. */
+/** Stops the processes that a tool left running when it exited. Returns their number, and those that could not be killed. */
 export async function endLeftovers(tree: ProcessTree): Promise<{ left: number; survivors: Survivor[] }> {
   if (await diesOut(tree, SETTLE_MS)) return { left: 0, survivors: [] };
   const left = tree.members().length;
@@ -65,15 +65,15 @@ export async function endLeftovers(tree: ProcessTree): Promise<{ left: number; s
 }
 
 /**
- * The cancel ladder (contract §3): the cancel file with the reason, a grace, SIGTERM to the whole tree, a grace, SIGKILL to the whole
- * tree. A forced cancel ends each grace at once.
+ * Stops the tool step by step (contract §3): cancel file with the reason, grace period, SIGTERM to the whole tree, grace period, SIGKILL
+ * to the whole tree. A forced cancel ends each grace period at once.
  */
 async function stopTool(
   { plan, options }: AttemptContext,
   { tree, exited }: SpawnedTool,
   ending: Ending,
 ): Promise<void> {
-  // A tool that uses too much would go on to do so.
+  // A tool over a limit would use even more during a grace period.
   const graceMs = isWithoutGrace(ending) ? 0 : plan.limits.cancelGraceS * 1000;
   putCancelFile(plan.workspace, reasonOf(ending));
   if (await endsWithin(exited, graceMs, options.forceCancel)) return;
@@ -110,7 +110,7 @@ function isWithoutGrace({ kind }: Ending): boolean {
   return kind === 'store-failed' || kind === 'over-limit';
 }
 
-/** Why the tool is stopped, as its cancel file says. */
+/** The reason that is written to the tool's cancel file. */
 function reasonOf(ending: Ending): string {
   switch (ending.kind) {
     case 'cancelled':

@@ -6,11 +6,11 @@ import type { ToolEntry } from '../../registry/registry.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { PlanServices } from './plan-services.ts';
 
-/** A tool that may run for this caller, within the ceilings of the policy. */
+/** A tool that the policy allows this caller to run. */
 export interface CheckedTool {
   tool: ToolEntry;
   guard: RunGuard;
-  /** The approval that a privileged tool runs by. */
+  /** The approval that allows a privileged tool to run. */
   approval: Approval | null;
 }
 

@@ -13,7 +13,7 @@ import { heldLimits } from './held-limits.ts';
 import type { PlanServices } from './plan-services.ts';
 import { ownFolders, type ResolvedCall } from './resolve-call.ts';
 
-/** How a tool is confined, and where process groups are made for it. */
+/** How a tool is confined, and where its control groups are created. */
 export type ToolConfinement = Confinement & {
   argv: [string, ...string[]];
   groups: readonly GroupPlace[];
@@ -43,7 +43,7 @@ export async function confineTool(
     folders: foldersOf(workspaces.of(runId)),
     libraries: [...librariesOf(sdkPaths(), tool), ...sharedLibraryOf(tool, config)],
     grants,
-    // The first run of a project makes the folder before its tool starts.
+    // The runs folder of a new project does not exist yet; the runner creates it before the tool starts.
     hidden: hidden.filter((path) => path === workspaces.root || existsSync(path)),
     commands,
     path: env['PATH'] ?? '',
@@ -63,7 +63,7 @@ async function confine(
   const network = await networkFor(config, tool, backend);
   const confined = await backend.confine({ ...request, ...network }, probe);
   const confinement = forgettingWhenBroken(confined, chosen.forget);
-  // The engine groups the processes of its containers.
+  // The container engine creates the control groups of its containers.
   const groups = backend.name === 'container' ? [] : usefulGroups(backend.tier);
   const limits = heldLimits(request.limits, {
     backend: backend.name,
@@ -74,7 +74,7 @@ async function confine(
   return { ...confinement, groups, fallback, isolation: { ...confinement.isolation, limits } };
 }
 
-/** Most tools get no network; some the hosts that their manifest names, and privileged ones all hosts. */
+/** The network of a tool. The rules for tools with network access are loaded late, because most tools have none. */
 async function networkFor(
   config: PlanServices['config']['config'],
   tool: ToolEntry,
@@ -95,8 +95,8 @@ function foldersOf(layout: RunWorkspace): RunFolders {
 }
 
 /**
- * What tools may import without an install: the SDKs, in one folder, because each further mount costs a fifth of a millisecond. What
- * the TypeScript SDK imports is added for the tools that can load it.
+ * The SDK folders that tools can import without an install. They are one folder, because each mount costs 0.2 ms. Tools that can run
+ * Node also get the files that the TypeScript SDK imports.
  */
 function librariesOf({ packageRoot }: SdkPaths, { language, manifest }: ToolEntry): string[] {
   const isShellOrPython = language === 'bash' || language === 'python';

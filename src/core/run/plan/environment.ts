@@ -3,7 +3,7 @@ import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import type { ToolPlan } from './tool-plan.ts';
 
-/** The whole environment of a tool (contract §2): what is listed, and nothing of the caller's beyond it. */
+/** The complete environment of a tool (contract §2). Of the caller's variables, only the listed ones are passed on. */
 export function environmentOf(
   plan: ToolPlan,
   layout: RunWorkspace,
@@ -35,7 +35,7 @@ export function environmentOf(
   };
 }
 
-/** The names of the caller's variables that a plan passes on, with their values. */
+/** The caller's variables that a plan passes on. */
 function passedOn({ tool, callerEnv, baseAllowlist }: ToolPlan): Record<string, string> {
   const names = new Set([...baseAllowlist, ...tool.manifest.env.require, ...tool.manifest.env.allow]);
   const passed: Record<string, string> = {};

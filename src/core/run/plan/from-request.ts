@@ -7,7 +7,7 @@ import type { RunPlan } from './run-plan.ts';
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 
-/** The part of a plan that the request alone decides, whatever runs. */
+/** The part of a plan that depends only on the request, for every kind of run. */
 export type RequestedRun = Pick<
   RunPlan,
   | 'runId'
@@ -25,7 +25,7 @@ export type RequestedRun = Pick<
   | 'group'
 >;
 
-/** A run without a trace of its caller begins one. */
+/** Reads this part from a request. Without a TRACEPARENT of the caller, the run starts a new trace. */
 export function fromRequest(
   { workspaces }: Pick<PlanServices, 'workspaces'>,
   request: RunRequest,

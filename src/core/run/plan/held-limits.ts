@@ -4,14 +4,14 @@ import { largestFileMb } from '../../sandbox/profile/limits.ts';
 import type { SandboxProbe } from '../../sandbox/sandbox.ts';
 
 /**
- * What holds a limit: the kernel for a whole group of processes, the kernel for each process, or the runner, which looks from time to time.
- * Null stands for no limit, `nothing` for a limit that cannot be held here.
+ * What enforces a limit: a control group for all processes together, the kernel for each process, the runner that measures usage
+ * (`watchdog`), or the runner itself. Null means no limit; `nothing` means that this machine cannot enforce the limit.
  */
 export type Holder = 'cgroup' | 'kernel' | 'watchdog' | 'runner' | 'nothing' | null;
 
 type Features = SandboxProbe['features'];
 
-/** Which limits hold for a run, and by what, in the words of `runner_start.isolation.limits`. */
+/** What enforces each limit of a run, as `runner_start.isolation.limits` reports it. */
 export function heldLimits(
   resources: ResourceLimits,
   { backend, places, features }: { backend: string; places: readonly GroupPlace[]; features?: Features },
@@ -35,7 +35,7 @@ export function heldLimits(
   };
 }
 
-/** The runner does not see what the processes of a container use; the kernel holds them, as far as the engine has it do so. */
+/** The runner cannot measure the processes of a container. The kernel enforces their limits as far as the engine sets them. */
 function heldInContainer(resources: ResourceLimits, features: Features): Record<string, Holder> {
   const together: Holder = features?.groups === true ? 'cgroup' : 'nothing';
   const held = (value: number | undefined, by: Holder) => (value === undefined ? null : by);

@@ -5,7 +5,7 @@ import { LEVEL_LIMITS, resolveResources } from './limits.ts';
 const nothing = { level: 'minimal' as const, manifest: {}, config: {}, ceilings: {} };
 
 describe('the limits of a run', () => {
-  it('are those of the level when nobody says anything', () => {
+  it('are those of the level when neither the manifest nor the configuration sets any', () => {
     assert.deepEqual(resolveResources(nothing).resources, LEVEL_LIMITS.minimal);
     assert.deepEqual(resolveResources({ ...nothing, level: 'standard' }).resources, LEVEL_LIMITS.standard);
   });
@@ -20,7 +20,7 @@ describe('the limits of a run', () => {
     assert.deepEqual(lowered, []);
   });
 
-  it('are never above their ceilings, and what the manifest asked for beyond them is told', () => {
+  it('are never above their ceilings, and the lowered limits of the manifest are listed', () => {
     const { resources, lowered } = resolveResources({
       level: 'standard',
       manifest: { memory_mb: 2000, cpu_seconds: 5 },

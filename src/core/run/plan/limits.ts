@@ -6,7 +6,7 @@ import type { RunRequest } from '../run-request.ts';
 import type { PlanServices } from './plan-services.ts';
 import type { Lowered, RetryPlan, RunLimits, RunPlan } from './run-plan.ts';
 
-/** What a tool may use unless its manifest or the configuration says otherwise (contract §9). A resource that is not named has no limit. */
+/** The default resource limits of each level (contract §9). A resource that is not listed has no limit. */
 export const LEVEL_LIMITS: Readonly<Record<PermissionLevel, Readonly<ResourceLimits>>> = {
   minimal: {
     cpu_seconds: 60,
@@ -20,12 +20,12 @@ export const LEVEL_LIMITS: Readonly<Record<PermissionLevel, Readonly<ResourceLim
   privileged: { processes: 4096, open_files: 4096 },
 };
 
-/** What a tool's run may use: its time, its tries, its output, the machine's resources, and its share of the queue. */
+/** The limits of a tool's run: time, attempts, output, resources of the machine, and its share of the queue. */
 export interface PlannedLimits extends Pick<RunPlan, 'limits' | 'retry' | 'lowered' | 'budget' | 'rate'> {
   resources: ResourceLimits;
 }
 
-/** The limits of the caller, the manifest and the configuration, held to the project's budget. */
+/** Combines the limits of the caller, the manifest and the configuration, and lowers them to the project's budget. */
 export function planLimits(
   { config: { config } }: PlanServices,
   { manifest }: ToolEntry,
@@ -49,7 +49,7 @@ export function planLimits(
   };
 }
 
-/** Holds limits to ceilings that neither a manifest nor a caller can raise, and lists those that were lowered. */
+/** Lowers limits to the ceilings of the budget, which neither a manifest nor a caller can raise, and lists the lowered ones. */
 export function withinBudget(
   limits: RunLimits,
   retry: RetryPlan,
@@ -122,7 +122,7 @@ export function resolveResources(wanted: {
   return { resources, lowered };
 }
 
-/** A key without a value must not hide the value of the layer below it. */
+/** Drops undefined values, so that they do not hide the value of a lower layer. */
 function stated(limits: Readonly<ResourceLimits>): ResourceLimits {
   return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }

@@ -7,8 +7,8 @@ import { installCommand } from '../../sandbox/install-command.ts';
 import type { SandboxBackend, SandboxRequest } from '../../sandbox/sandbox.ts';
 
 /**
- * What a tool gets of the network: that of the machine when it is privileged, else the hosts that its manifest names. A sandbox that cannot
- * open it gives none, and is never given a tool that asks for some. Throws for entries that cannot be opened.
+ * The network access of a tool: a privileged tool gets the machine's network, any other tool the hosts that its manifest lists. A
+ * sandbox that cannot filter by host gives no network. Throws when the manifest lists hosts and the sandbox cannot open them.
  */
 export function networkOf(
   { config }: Pick<LoadedConfig, 'config'>,
@@ -18,7 +18,7 @@ export function networkOf(
   const { level, network } = manifest.permissions;
   const [host] = network.egress_allow;
   const opensHosts = backend.opensHosts === true;
-  // Without a sandbox there is nothing to open.
+  // Tier 3 is no sandbox: it does not restrict the network.
   if (host !== undefined && !opensHosts && backend.tier < 3) throw cannotOpen(name, host, backend);
   if (level === 'privileged') return { network: opensHosts ? 'host' : 'none' };
   if (host === undefined) return { network: 'none' };
@@ -28,9 +28,9 @@ export function networkOf(
 function cannotOpen(tool: string, host: string, { name }: SandboxBackend): AcorError {
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
-    `tool '${tool}' asks for the network (${host}), and the sandbox '${name}' cannot open it host by host`,
+    `tool '${tool}' needs network access to ${host}, and the sandbox '${name}' cannot allow single hosts`,
     {
-      hint: `Install bubblewrap: ${installCommand('bubblewrap')}; or take egress_allow out of the tool's manifest.`,
+      hint: `Install bubblewrap: ${installCommand('bubblewrap')}; or remove egress_allow from the tool's manifest.`,
       next: [SEE_HEALTH],
     },
   );

@@ -5,12 +5,12 @@ import type { Config } from '../../../protocol/config-file.ts';
 import type { Manifest } from '../../../protocol/manifest.ts';
 import type { ToolPlan } from './tool-plan.ts';
 
-/** When a run must name the plan that its caller was shown: never, for tools that destroy, or for all but those that only read. */
+/** Which runs must pass a plan token: none, those of tools that destroy, or those of all tools that do more than read. */
 export type RequirePlan = Config['security']['require_plan'];
 
 /**
- * Stands for what a dry run has shown: the program, its resolved arguments, the grants with what lies there now, the outputs.
- * Whatever of it changes makes another token. It is no signature: it proves that what runs is what was shown.
+ * A digest of what a dry run showed: the program, the resolved arguments, the outputs, and the grants with the present state of their
+ * paths. A change of any of these changes the token. It is not a signature: it proves that the run matches the plan that was shown.
  */
 export function planToken(plan: ToolPlan): string {
   const { tool, runId } = plan;
@@ -25,17 +25,17 @@ export function planToken(plan: ToolPlan): string {
     staged: plan.staged.map(({ input, target }) => [input, target]),
     permissions: tool.manifest.permissions,
   };
-  // The run's own folder has another name each time.
+  // The run's folder is named after its id, which differs each time.
   const text = JSON.stringify(shown).replaceAll(runId, '<run>');
   return `plan-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
 }
 
-/** Whether a dry run of a tool gives a token: what only reads needs none. */
+/** Whether a dry run of a tool returns a token: a tool that only reads needs none. */
 export function isWorthAPlan({ effects }: Manifest): boolean {
   return effects !== 'reads';
 }
 
-/** Refuses a run that names a stale plan, or none where the project demands one (E_POLICY_DENIED). */
+/** Refuses a run with a stale plan token, or without a token when the project requires one (E_POLICY_DENIED). */
 export function checkPlanToken(plan: ToolPlan, given: string | undefined, required: RequirePlan): void {
   const { name, manifest } = plan.tool;
   if (given === undefined) {
@@ -46,28 +46,28 @@ export function checkPlanToken(plan: ToolPlan, given: string | undefined, requir
     if (!isDemanded) return;
     throw new AcorError(
       'E_POLICY_DENIED',
-      `'${name}' is only run after its plan was looked at (security.require_plan: ${required})`,
+      `'${name}' needs the token of a plan (security.require_plan: ${required})`,
       {
-        hint: 'Run it with --dry-run; the answer shows what would happen, and the command that then does it.',
+        hint: 'Run it with --dry-run: the output has the plan, and the command with its token.',
       },
     );
   }
   if (given === planToken(plan)) return;
   throw new AcorError(
     'E_POLICY_DENIED',
-    `the plan ${given} is stale: '${name}', its arguments, or what they name is no longer what was shown`,
+    `the plan ${given} is stale: '${name}', its arguments, or the files that they name have changed`,
     {
-      hint: 'Run it with --dry-run again, look at the plan, and give its token.',
+      hint: 'Run it with --dry-run again, check the plan, and pass its token.',
     },
   );
 }
 
-/** The digest of a file; null for what is none. */
+/** The digest of a file; null when the tool has no such file. */
 function digestOf(path: string | null): string | null {
   return path === null ? null : createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
-/** What lies at a path: of a file also its size and when it was written last. */
+/** The state of a path: size and modification time of a file, `folder`, or null when nothing exists there. */
 function stateOf(path: string): unknown {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return null;

@@ -11,8 +11,8 @@ import { resolveCall } from './resolve-call.ts';
 import type { ToolPlan } from './tool-plan.ts';
 
 /**
- * Checks everything that can be checked before a tool runs: the tool, the call, its limits, its sandbox, the policy, the plugins, in
- * the order in which their problems help a caller. Starts and writes nothing.
+ * Plans the run of a tool, and checks everything that can be checked before it starts: the tool, the call, its limits, its sandbox, the
+ * policy, the plugins, in the order in which their errors are most useful to a caller. Starts and writes nothing.
  */
 export async function planRun(services: RunnerServices, request: RunRequest): Promise<ToolPlan> {
   const { environment } = services.config.config;
@@ -29,7 +29,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     grants: call.argumentGrants,
     staged: call.staged,
     tier: sandboxed.isolation.tier,
-    ...(call.secrets && { hide: <T>(told: T) => call.secrets!.redaction.data(told) }),
+    ...(call.secrets && { hide: <T>(shown: T) => call.secrets!.redaction.data(shown) }),
   });
   const plan: ToolPlan = {
     ...requested,

@@ -15,25 +15,25 @@ import type { RunRequest } from '../run-request.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
 import type { PlanServices } from './plan-services.ts';
 
-/** How the tool is called: its program, its arguments, and what they let it reach. */
+/** How the tool is called: its program, its arguments, and the paths that they grant. */
 export interface ResolvedCall {
   command: ToolCommand;
   /** The tool's arguments. */
   args: string[];
   /** The arguments as they are shown: secrets are masked. */
   shownArgs: string[];
-  /** The arguments as the caller gave them, to be given again; null when a secret is among them. */
+  /** The arguments as the caller gave them, for repeating the run; null when one of them is a secret. */
   givenArgs: string[] | null;
-  /** The paths that the arguments and the manifest name. */
+  /** The grants of the arguments and of the manifest. */
   grants: Grant[];
-  /** Those that the arguments name: the policy of a run decides about these, the policy of its tool about the others. */
+  /** The grants of the arguments only. The policy of the run decides on them; the policy of the tool decides on the others. */
   argumentGrants: Grant[];
   staged: StagedOutput[];
-  /** What only the tool may learn; null when there is nothing. */
+  /** The secrets of the run; null when it has none. */
   secrets: RunSecrets | null;
 }
 
-/** Resolves the arguments of a request to what the tool is started with. Throws E_USAGE, E_PERMISSION, E_ENV_MISSING and the like. */
+/** Resolves the arguments of a request to the tool's command, arguments and grants. Throws E_USAGE, E_PERMISSION, E_ENV_MISSING. */
 export async function resolveCall(
   services: PlanServices,
   request: RunRequest,
@@ -65,7 +65,7 @@ export async function resolveCall(
   };
 }
 
-/** ACOR's own folders, which no tool is granted. */
+/** ACOR's own folders. No tool gets a grant for them. */
 export function ownFolders({ workspaces, config }: PlanServices, env: RunRequest['env']): string[] {
   return [workspaces.root, join(config.root, '.acor'), ...userFolders(env)];
 }
@@ -86,7 +86,7 @@ function shownArguments({ args, secretArgs }: ResolvedArguments, secrets: RunSec
   return secrets === null ? shown : secrets.redaction.data(shown);
 }
 
-/** A stored secret may also have been given as an argument. */
+/** Whether the arguments contain a secret: as the value of a secret input, or a stored secret passed as any argument. */
 function hasSecretAmong(
   given: string[],
   { secretArgs }: ResolvedArguments,

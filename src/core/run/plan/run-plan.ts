@@ -25,80 +25,80 @@ export interface RunLimits {
   waitingStopsDeadline: boolean;
 }
 
-/** How retryable failures are retried: attempts in all, and the wait before the second one, doubled each time. */
+/** How retryable failures are retried: the number of attempts, and the wait before the second one, which doubles each time. */
 export interface RetryPlan {
   maxAttempts: number;
   backoffS: number;
   maxBackoffS: number;
 }
 
-/** What a project lets its runs use at most (config `budget`); null is without a limit. */
+/** The project's ceiling on its runs (config `budget`); null means no limit. */
 export interface Budget {
   /** How many runs may execute at once. */
   maxRuns: number | null;
 }
 
-/** A limit that the manifest or the caller asks for, and the lower one that is allowed. */
+/** A limit that the manifest or the caller asked for, and the lower one that applies. */
 export interface Lowered {
   what: 'timeout_s' | 'max_output_size' | 'retry.max_attempts' | `resources.${keyof ResourceLimits}`;
   asked: number;
   allowed: number;
-  /** What lowered it; left out, the project's budget. */
+  /** What lowered it; the project's budget when absent. */
   by?: string;
 }
 
-/** Everything decided about a run before it starts, whatever it runs: `plan.ts` plans tools, `core/workflow` workflows and pipes. */
+/** Everything that is decided before a run starts, for every kind of run: `plan.ts` plans tools, `core/workflow` workflows and pipes. */
 export interface RunPlan {
   runId: string;
-  /** Where this machine executes it. */
+  /** The run's folders on this machine. */
   workspace: RunWorkspace;
   /** Set when this is the next attempt of a run that has ended. */
   again: RerunMode | null;
   traceId: string;
   spanId: string;
   kind: RunKind;
-  /** The name of what runs, as it is shown: `line_count`, `workflow:nightly`. */
+  /** The displayed name: `line_count`, `workflow:nightly`. */
   name: string;
-  /** Null for what has no version. */
+  /** Null for a pipe, and for a program without a manifest. */
   version: string | null;
   /** SHA-256 of what defines the run: a tool's manifest and entry, a workflow's file; null for a pipe. */
   digest: string | null;
   /** The arguments as they are shown: values of secret inputs are masked. */
   shownArgs: string[];
-  /** Outputs that the tool writes to its workspace first. */
+  /** The arguments for display: values of secret inputs are masked. */
   staged: StagedOutput[];
-  /** The arguments as the caller gave them, to be given again; null when a secret is among them. */
+  /** The arguments as the caller gave them, for repeating the run; null when one of them is a secret. */
   givenArgs: string[] | null;
   isolation: Isolation;
-  /** The approval that a privileged tool runs by. */
+  /** The approval that allows a privileged tool to run. */
   approval: Approval | null;
-  /** What only the tool may learn; null when there is nothing. */
+  /** The secrets of the run; null when it has none. */
   secrets: RunSecrets | null;
   limits: RunLimits;
   retry: RetryPlan;
-  /** Whether running it twice does no harm. */
+  /** Whether running it twice is harmless. */
   idempotent: boolean;
   budget: Budget;
-  /** Whether it takes a queue slot of the project: a run that only waits for other runs does not. */
+  /** Whether it takes a queue slot of the project. A run that only waits for other runs does not. */
   needsSlot: boolean;
   rate: { calls: number; perS: number } | null;
   /** The limits that were lowered to a ceiling. */
   lowered: Lowered[];
-  /** Answers known beforehand: those of the caller, then those of the configuration's rules. */
+  /** Prepared answers: those of the caller, then those of the configuration's rules. */
   answers: PreparedAnswer[];
   answerTimeoutS: number;
-  /** Asked when no answer is prepared. */
+  /** Called for questions without a prepared answer. */
   onQuestion: AnswerHandler | undefined;
   cwd: string;
   idempotencyKey: string | null;
-  /** The run that this one repeats, to be compared with it. */
+  /** The run that this one repeats, for comparison. */
   replays: string | null;
   caller: string | null;
   /** The run whose records it reads. */
   reads?: RecordSource;
   /** The run that this one is part of. */
   parent: RunParent | null;
-  /** The caller's span, when it names one. */
+  /** The caller's span; null when the caller passed none. */
   parentSpanId: string | null;
   group: RunGroup | null;
 }

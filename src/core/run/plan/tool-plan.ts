@@ -5,7 +5,7 @@ import type { PlannedLimits } from './limits.ts';
 import type { ResolvedCall } from './resolve-call.ts';
 import type { RunPlan } from './run-plan.ts';
 
-/** Everything decided about a tool's run before it starts. `acor run --dry-run` shows it. */
+/** Everything that is decided before a tool's run starts. `acor run --dry-run` shows it. */
 export interface ToolPlan extends RunPlan, CheckedTool, ResolvedCall, PlannedLimits {
   sandboxed: ToolConfinement;
   callerEnv: RunRequest['env'];

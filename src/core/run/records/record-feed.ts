@@ -10,9 +10,9 @@ const PIPE_BYTES = 1 << 20;
 const MAX_PAUSE_MS = 20;
 
 /**
- * A tool's standard input that carries the records of another run while that run is live. They are read from its log at the pace of the
- * tool, and the other run pauses when it is too far ahead. The input ends in end-of-file only when the other run has completed, because
- * what a tool makes of half of its input must not count.
+ * Feeds a tool's standard input with the records of another run, also while that run is live. It reads them from the other run's log at
+ * the pace of the tool; the other run pauses when it is too far ahead. End-of-file follows only when the other run has completed,
+ * because the tool's result for a part of its input would be wrong.
  */
 export class RecordFeed implements Disposable {
   readonly #services: RunnerServices;
@@ -21,9 +21,9 @@ export class RecordFeed implements Disposable {
   readonly #pipe: InputPipe;
   readonly #stop = new AbortController();
   #isStarved = true;
-  #lastGivenMs = performance.now();
+  #lastWriteMs = performance.now();
 
-  /** `onBroken` is called once, when the input will not be complete. */
+  /** `onBroken` is called once, when the input cannot be completed. */
   constructor(
     services: RunnerServices,
     workspace: RunWorkspace,
@@ -40,20 +40,21 @@ export class RecordFeed implements Disposable {
     return this.#pipe.target;
   }
 
-  /** When the tool last got a record, on the clock of `performance.now()`; now, while there is no record for it. */
-  get lastGivenMs(): number {
-    return this.#isStarved ? performance.now() : this.#lastGivenMs;
+  /** When the tool last got a record, on the clock of `performance.now()`; the current time while no record is available. */
+  get lastWriteMs(): number {
+    return this.#isStarved ? performance.now() : this.#lastWriteMs;
   }
 
-  /** Starts to feed the tool, which has been started with the target. */
+  /** Starts to feed the tool, which has inherited the target. */
   releaseReadEnd(): void {
     this.#pipe.releaseReadEnd();
     this.#feed().catch((error) => {
-      if (!this.#stop.signal.aborted) this.#onBroken(`its records cannot be read: ${errorMessage(error)}`);
+      if (!this.#stop.signal.aborted)
+        this.#onBroken(`cannot read the records of the tool before it: ${errorMessage(error)}`);
     });
   }
 
-  /** Such a tool gets its answers only as files. */
+  /** A tool that reads records gets its answers only as files. */
   write(_answer: string): void {}
 
   /** The input ends with the records. */
@@ -73,7 +74,7 @@ export class RecordFeed implements Disposable {
     let consumed = 0;
     try {
       for await (const lines of followToEnd(store, run_id, { since: 0, signal, recoversIn: workspaces })) {
-        await this.#give(reader.read(lines));
+        await this.#writeAll(reader.read(lines));
         if (signal.aborted) return;
         consumed += lines.length;
         records.acknowledge(consumed);
@@ -83,21 +84,21 @@ export class RecordFeed implements Disposable {
       records.close();
     }
     this.#isStarved = false;
-    this.#lastGivenMs = performance.now();
+    this.#lastWriteMs = performance.now();
     const { state, tool } = await endedRecord(this.#services, run_id);
     if (signal.aborted) return;
     if (state === 'completed') this.#pipe.end();
-    else this.#onBroken(`the tool before it, '${tool}' (${run_id}), has not completed (${state})`);
+    else this.#onBroken(`the tool before it, '${tool}' (${run_id}), did not complete (${state})`);
   }
 
-  async #give(bytes: Uint8Array): Promise<void> {
+  async #writeAll(bytes: Uint8Array): Promise<void> {
     this.#isStarved = bytes.length === 0;
     let pauseMs = 1;
     for (let at = 0; at < bytes.length && !this.#stop.signal.aborted; ) {
       const count = this.#pipe.offer(bytes, at);
       at += count;
       if (count > 0) {
-        this.#lastGivenMs = performance.now();
+        this.#lastWriteMs = performance.now();
         pauseMs = 1;
       } else {
         await new Promise((resolve) => setTimeout(resolve, pauseMs));

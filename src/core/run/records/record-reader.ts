@@ -3,19 +3,19 @@ import { parseObject } from '../../../util/parse-object.ts';
 import type { RecordForm } from '../../ports/run-launcher.ts';
 
 /**
- * Takes the records out of a run's events, each a JSON object on a line of its own. A plain program's line that holds an object
- * is that object, any other line is `{"line": …}`. Other tools hand records on in `log` messages; of one that has handed on none,
- * the data of its result stand in for them: each element of a list, or the object itself.
+ * Extracts the records from a run's events and writes them as JSON Lines. A plain program's line that is a JSON object is the record;
+ * any other line becomes `{"line": …}`. Other tools send records in `log` messages. If a tool sent none, the data of its result are the
+ * records: each element of a list, or the object itself.
  */
 export class RecordReader {
   readonly #form: RecordForm;
-  #hasHandedOn = false;
+  #hasSentRecord = false;
 
   constructor(form: RecordForm) {
     this.#form = form;
   }
 
-  /** The records in a batch of whole lines of the log. */
+  /** The records in a chunk of whole lines of the log. */
   read(lines: Uint8Array): Buffer {
     const records: string[] = [];
     const reader = new LineReader((bytes, start, end) => {
@@ -29,10 +29,10 @@ export class RecordReader {
 
   #recordsOf({ type, record, data }: Readonly<Record<string, unknown>>): string[] {
     if (type === 'log' && isObject(record)) {
-      this.#hasHandedOn = true;
+      this.#hasSentRecord = true;
       return [JSON.stringify(record)];
     }
-    if (type !== 'result' || this.#hasHandedOn || data === undefined || data === null) return [];
+    if (type !== 'result' || this.#hasSentRecord || data === undefined || data === null) return [];
     return (Array.isArray(data) ? data : [data]).map((each) =>
       JSON.stringify(isObject(each) ? each : { value: each }),
     );

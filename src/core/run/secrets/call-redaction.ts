@@ -6,8 +6,8 @@ import { coreOf, MIN_SECRET_BYTES } from '../../secrets/secret.ts';
 import { SecretStore } from '../../secrets/secret-store.ts';
 
 /**
- * What hides, in all that is told of a call that is not run, the values of its secret inputs and the stored secrets that its tool asks for; null
- * when there are none. What a run would be refused for, a missing secret or one that is too short, is passed over.
+ * The redaction for a call that is explained or checked but not run: it hides the values of secret inputs and the stored secrets that the
+ * tool needs. Null when there are none. Missing or too short secrets are skipped here; a run would be refused for them.
  */
 export function callRedaction(
   config: LoadedConfig,

@@ -8,7 +8,7 @@ import type { PlanServices } from '../plan/plan-services.ts';
 import type { RunRequest } from '../run-request.ts';
 import { RunSecrets } from './run-secrets.ts';
 
-/** Reads the secrets of a run. Throws E_ENV_MISSING with the names of all that are not stored. */
+/** Reads the secrets of a run. Throws E_ENV_MISSING with the names of all missing secrets. */
 export function planSecrets(
   { config }: PlanServices,
   tool: ToolEntry,
@@ -30,9 +30,9 @@ function missingSecrets({ name: tool }: ToolEntry, missing: readonly string[]): 
   const what = missing.length === 1 ? 'the secret' : 'the secrets';
   return new AcorError(
     'E_ENV_MISSING',
-    `tool '${tool}' needs ${what} ${missing.join(', ')}, not stored yet`,
+    `tool '${tool}' needs ${what} ${missing.join(', ')}, which ${missing.length === 1 ? 'is' : 'are'} not stored`,
     {
-      hint: 'Store what is missing, then run it again.',
+      hint: 'Store each missing secret, then run the tool again.',
       next: missing.map(storeSecret),
       details: { missing },
     },
@@ -44,7 +44,7 @@ function checkInput({ name: tool }: ToolEntry, { name, bytes }: Secret): void {
   if (length >= MIN_SECRET_BYTES) return;
   throw new AcorError(
     'E_USAGE',
-    `the secret input '${name}' of tool '${tool}' has ${length} bytes, and one of fewer than ${MIN_SECRET_BYTES} cannot be redacted`,
-    { hint: `Give it a longer value, or leave 'secret: true' out of the tool's manifest.` },
+    `the secret input '${name}' of tool '${tool}' has ${length} bytes; a secret of fewer than ${MIN_SECRET_BYTES} bytes cannot be redacted`,
+    { hint: `Pass a longer value, or remove 'secret: true' from the tool's manifest.` },
   );
 }

@@ -12,11 +12,11 @@ import type { RunWorkspace } from '../workspace.ts';
 import { searchArtifacts } from './search-artifacts.ts';
 import { clearSecrets, fillSecrets } from './secrets-folder.ts';
 
-/** What a run knows that nobody else is to learn. A run without any has none of these, and loads nothing of this. */
+/** The secrets of a run: delivers them to the tool, and redacts them everywhere else. A run without secrets does not load this module. */
 export class RunSecrets {
-  /** The stored secrets that the manifest asks for: what the secrets folder, or a sandbox, delivers to the tool. */
+  /** The stored secrets that the manifest names. The tool gets them as files. */
   readonly delivered: readonly Secret[];
-  /** Keeps these, and the values of secret inputs, out of all that is told of the run. */
+  /** Redacts them, and the values of secret inputs, in everything that ACOR stores or shows. */
   readonly redaction: Redaction;
 
   constructor(delivered: readonly Secret[], inputs: readonly Secret[]) {
@@ -24,18 +24,18 @@ export class RunSecrets {
     this.redaction = new Redaction([...delivered, ...inputs]);
   }
 
-  /** From now on nothing that this writer puts down holds a secret. */
+  /** Makes the writer redact every line that it writes from now on. */
   guard(writer: RunWriter): void {
     writer.redactWith((line) => this.redaction.line(line));
   }
 
-  /** Puts the tool's secrets into its folder, for one attempt in a sandbox that cannot take them from `handed`. */
+  /** Writes the tool's secrets to its secrets folder for one attempt, when the sandbox does not support `sandboxFiles`. */
   deliver(layout: RunWorkspace): void {
     if (this.delivered.length > 0) fillSecrets(layout, this.delivered);
   }
 
-  /** The same for a sandbox that makes the files itself: no file of the machine ever holds them. */
-  handed(runtime: Runtime, layout: RunWorkspace): SecretFiles {
+  /** The secrets for a sandbox that creates the files itself, in memory: they are never written to disk. */
+  sandboxFiles(runtime: Runtime, layout: RunWorkspace): SecretFiles {
     const files = this.delivered.map(({ name, bytes }) => ({
       name,
       open: () => heldValue(runtime, layout.dir, bytes),
@@ -43,7 +43,7 @@ export class RunSecrets {
     return { folder: layout.secrets, files };
   }
 
-  /** The attempt is over, however it ended. */
+  /** Removes the secrets of the tool at the end of an attempt. */
   withdraw(log: RunLog, workspace: RunWorkspace): void {
     try {
       if (this.delivered.length > 0) clearSecrets(workspace);
@@ -53,18 +53,18 @@ export class RunSecrets {
     }
   }
 
-  /** Artifacts are the tool's work and are left as they are: whoever takes one is told what is in it. */
+  /** Warns of artifacts that contain a secret. Artifacts are never redacted: they are the tool's output. */
   warnOfArtifacts({ log }: RunWriter, artifacts: readonly MeasuredArtifact[]): void {
     const { found, isWhole } = searchArtifacts(this.redaction, artifacts);
     for (const { path, secrets } of found) {
-      const msg = `the artifact ${path} gives away: ${secrets.join(', ')}`;
+      const msg = `the artifact ${path} contains the secrets: ${secrets.join(', ')}`;
       log.append({ type: 'runner_warning', msg, artifact: path, secrets });
     }
     if (!isWhole)
-      log.append({ type: 'runner_warning', msg: 'not all artifacts could be searched for secrets' });
+      log.append({ type: 'runner_warning', msg: 'some artifacts could not be searched for secrets' });
   }
 
-  /** The run is over: returns what may be told of it, and removes the filed answers that hold a secret. Resumed, it asks again. */
+  /** At the end of the run: redacts its summary, and removes the answer files that contain a secret. A resumed run asks again. */
   conclude<T>({ answers }: RunWorkspace, summary: T): T {
     try {
       for (const entry of readdirSync(answers, { withFileTypes: true })) {
@@ -72,7 +72,7 @@ export class RunSecrets {
         if (entry.isFile() && this.redaction.spansIn(readFileSync(path)).length > 0) rmSync(path);
       }
     } catch {
-      // The tool has meddled with the folder; that must not keep the run from telling how it ended.
+      // The tool has changed the folder; that must not prevent the end of the run.
     }
     return this.redaction.data(summary);
   }

@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import type { Redaction } from '../../secrets/redaction.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
 
-/** The artifacts of a run are searched up to this size, all together: more would keep the run from ending. */
+/** The total size up to which the artifacts of a run are searched: more would delay the end of the run. */
 const MAX_SEARCHED_BYTES = 512 * 1024 * 1024;
 const CHUNK_BYTES = 1 << 18;
 
-/** An artifact and the names of the secrets that it holds, in its name or in its content. */
+/** An artifact, and the names of the secrets in its name or content. */
 export interface LeakyArtifact {
   path: string;
   secrets: string[];
 }
 
-/** What is left to be searched, and whether anything had to be left out. */
+/** The bytes that may still be searched, and whether everything was searched so far. */
 interface Budget {
   bytes: number;
   isWhole: boolean;
 }
 
-/** Looks for secrets in what a run made; `isWhole` is false when not everything could be looked at. */
+/** Searches the artifacts of a run for secrets; `isWhole` is false when some of them could not be searched. */
 export function searchArtifacts(
   redaction: Redaction,
   artifacts: readonly MeasuredArtifact[],
@@ -45,7 +45,7 @@ function secretsIn(redaction: Redaction, path: string, budget: Budget): string[]
   let fd: number | undefined;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    if (!fstatSync(fd).isFile()) throw new Error('it has become something else');
+    if (!fstatSync(fd).isFile()) throw new Error('no longer a regular file');
     return readThrough(redaction, fd, budget);
   } catch {
     budget.isWhole = false;

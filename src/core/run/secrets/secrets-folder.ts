@@ -4,7 +4,7 @@ import { errorCode } from '../../../util/error-code.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import type { RunWorkspace } from '../workspace.ts';
 
-/** Gives a tool its secrets as files (contract §2), in a folder made anew: the one before was within the tool's reach. */
+/** Writes a tool's secrets to files (contract §2) in a new folder: the tool of an earlier attempt could change the old one. */
 export function fillSecrets(
   layout: RunWorkspace,
   secrets: readonly { name: string; bytes: Uint8Array }[],
@@ -16,11 +16,11 @@ export function fillSecrets(
     }
   } catch (error) {
     clearSecrets(layout);
-    throw storageError(error, 'give the tool its secrets', layout.secrets);
+    throw storageError(error, 'write the secrets of the tool', layout.secrets);
   }
 }
 
-/** Leaves an empty folder, whatever a tool has put in its place; a link is removed, not followed. */
+/** Replaces the secrets folder by an empty one, whatever the tool has put in its place; a link is removed, not followed. */
 export function clearSecrets({ secrets }: RunWorkspace): void {
   let failure: unknown;
   const attempt = (work: () => void) => {
@@ -30,7 +30,7 @@ export function clearSecrets({ secrets }: RunWorkspace): void {
       failure ??= error;
     }
   };
-  // One by one: what a tool has made undeletable must not save the rest.
+  // One by one: a file that the tool made undeletable must not keep the others from being removed.
   for (const name of namesIn(secrets)) {
     attempt(() => rmSync(join(secrets, name), { recursive: true, force: true }));
   }
@@ -44,6 +44,6 @@ function namesIn(folder: string): string[] {
     return lstatSync(folder).isDirectory() ? readdirSync(folder) : [];
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return [];
-    throw storageError(error, 'look at the secrets of the run', folder);
+    throw storageError(error, 'list the secrets of the run', folder);
   }
 }

@@ -1,5 +1,5 @@
 import type { RunWriter } from '../../ports/run-store.ts';
-import { filedAnswer } from '../../run/answers/answer-files.ts';
+import { readAnswerFile } from '../../run/answers/answer-files.ts';
 import { readQuestion } from '../../run/answers/question.ts';
 import type { Questions } from '../../run/answers/questions.ts';
 import type { RunWorkspace } from '../../run/workspace.ts';
@@ -28,8 +28,8 @@ export class Decisions {
         const { action_id, answer } = JSON.parse(line);
         this.#settle(action_id, { answer });
       },
-      news: () => ({}),
-      onGoingOn: on.goingOn,
+      answerFields: () => ({}),
+      onResumed: on.goingOn,
       onUnanswered: (actionId, timeoutS) => {
         questions.withdraw(actionId);
         this.#settle(actionId, { unansweredForS: timeoutS });
@@ -44,7 +44,7 @@ export class Decisions {
     signal: AbortSignal,
   ): Promise<Decided> {
     const { log } = this.#writer;
-    const filed = filedAnswer(this.#workspace, question.action_id);
+    const filed = readAnswerFile(this.#workspace, question.action_id);
     if (filed !== undefined) return { answer: filed.value };
     if (signal.aborted) return 'stopped';
     const event = log.append({ type: 'action_required', blocking: true, ...question });

@@ -1,5 +1,5 @@
 import type { RunRecord } from '../../../protocol/run-record.ts';
-import { readChildQuestion, throughTask } from '../../run/answers/child-question.ts';
+import { readChildQuestion, taskActionId } from '../../run/answers/child-question.ts';
 import { endedRecord, followToEnd } from '../../run/follow-to-end.ts';
 import { type RunSummary, summaryOf } from '../../run/run-summary.ts';
 import { type Engine, emit } from './engine.ts';
@@ -156,7 +156,7 @@ class ChildTeller {
   }
 
   async #answered(event: Event): Promise<void> {
-    const actionId = throughTask(this.#taskId, String(event.action_id));
+    const actionId = taskActionId(this.#taskId, String(event.action_id));
     if (!this.#open.delete(actionId)) return;
     const { action, answer, by, source, reason } = event;
     if (Number(event.seq) > this.#recordedSeq) {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { filedAnswer } from '../../run/answers/answer-files.ts';
+import { readAnswerFile } from '../../run/answers/answer-files.ts';
 import { summaryOf } from '../../run/run-summary.ts';
 import type { Expression, Reference, Scope, StepScope } from '../expression/expression.ts';
 import type { Engine } from './engine.ts';
@@ -109,7 +109,7 @@ async function mapInTurn<T>(ids: readonly string[], read: (id: string) => Promis
 }
 
 function answerOf({ history, plan }: Engine, taskId: string): unknown {
-  const answer = filedAnswer(plan.workspace, actionIdOf(taskId, undefined, history.of(taskId).tries));
+  const answer = readAnswerFile(plan.workspace, actionIdOf(taskId, undefined, history.of(taskId).tries));
   return answer?.value ?? null;
 }
 

@@ -62,7 +62,7 @@ export class WorkflowExecutor implements RunExecutor {
     const forceCancel = new AbortController();
     const deadline = guardDeadline(race, {
       leftMs: options.leftMs,
-      standsStill: () => limits.waitingStopsDeadline && options.questions.standsStill,
+      isClockStopped: () => limits.waitingStopsDeadline && options.questions.isClockStopped,
       timeoutS: limits.timeoutS,
       isOutputClosed: () => false,
     });
@@ -137,9 +137,7 @@ export class WorkflowExecutor implements RunExecutor {
     if (ending?.kind === 'cancelled') return notStarted(cancelled(ending.reason));
     if (ending !== undefined) {
       const { timeoutS } = this.#plan.limits;
-      return notStarted(
-        stopped('E_DEADLINE', `the workflow was still at work when its ${timeoutS} s were up`),
-      );
+      return notStarted(stopped('E_DEADLINE', `the workflow timed out after ${timeoutS} s`));
     }
     const failed = [...results.all()].flatMap(([, end]) => end.failed);
     if (fatal !== undefined) return notStarted(await this.#reportFailure(engine, fatal, failed));
@@ -165,8 +163,8 @@ export class WorkflowExecutor implements RunExecutor {
         : '';
     const msg = `'${taskId}' failed: ${message}${others}`;
     const hint = 'Fix what failed, then resume the workflow.';
-    const told = { code, msg, hint, retryable: false, failed: this.#named(engine, failed) };
-    await emit(engine, { type: 'error', ...told });
+    const reported = { code, msg, hint, retryable: false, failed: this.#named(engine, failed) };
+    await emit(engine, { type: 'error', ...reported });
     return { state: 'failed', code, message: msg, hint, retryable: false, byRunner: false };
   }
 

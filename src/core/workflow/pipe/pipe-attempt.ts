@@ -44,7 +44,7 @@ export class PipeAttempt {
     this.#pipe = pipe;
     const deadline = guardDeadline(this.#race, {
       leftMs: options.leftMs,
-      standsStill: () => pipe.plan.limits.waitingStopsDeadline && options.questions.standsStill,
+      isClockStopped: () => pipe.plan.limits.waitingStopsDeadline && options.questions.isClockStopped,
       timeoutS: pipe.plan.limits.timeoutS,
       isOutputClosed: () => false,
     });

@@ -16,7 +16,7 @@ export function pipeOutcome(failure: StageFailure | undefined, ending: Ending | 
     case 'cancelled':
       return outcome('cancelled', ending.reason);
     case 'deadline':
-      return stopped('E_DEADLINE', `the pipe was still at work when its ${ending.timeoutS} s were up`);
+      return stopped('E_DEADLINE', `the pipe timed out after ${ending.timeoutS} s`);
     case 'store-failed':
       return { ...stopped(ending.error.code, ending.error.message), hint: ending.error.hint ?? null };
     default:

@@ -44,7 +44,7 @@ async function isGoingOn({ store }: Pipe['services'], record: RunRecord | undefi
 /** Ends the run first: two runs of one stage must not work at once. */
 async function endedRun({ store, workspaces }: Pipe['services'], record: RunRecord): Promise<RunRecord> {
   if (!(await isLive(store, record.run_id))) return record;
-  await store.control.requestCancel(record.run_id, 'the pipe begins anew before it');
+  await store.control.requestCancel(record.run_id, 'the pipe restarts from an earlier stage');
   for await (const _ of followToEnd(store, record.run_id, { since: 0, recoversIn: workspaces }));
   return store.read(record.run_id);
 }

@@ -1,18 +1,18 @@
 import type { EndingRace } from '../ending.ts';
 import { after, type StopGuard } from './guard.ts';
 
-/** A guard whose clock may stop: call `look` when it runs again. */
+/** A guard whose clock can stop: call `look` when the clock runs again. */
 export interface DeadlineGuard {
   stop: StopGuard;
   look(): void;
 }
 
-/** Ends the attempt when the time of the run is up (E_DEADLINE, E_TIMEOUT). While the clock is stopped, the time left may grow. */
+/** Ends the attempt at the deadline of the run (E_DEADLINE, E_TIMEOUT). While the clock is stopped, the deadline moves. */
 export function guardDeadline(
   race: EndingRace,
   options: {
     leftMs: () => number;
-    standsStill: () => boolean;
+    isClockStopped: () => boolean;
     timeoutS: number;
     isOutputClosed: () => boolean;
   },
@@ -20,7 +20,7 @@ export function guardDeadline(
   let stop: StopGuard = () => {};
   const look = () => {
     stop();
-    if (options.standsStill()) return;
+    if (options.isClockStopped()) return;
     const leftMs = options.leftMs();
     if (leftMs > 0) stop = after(leftMs, look);
     else race.end({ kind: 'deadline', timeoutS: options.timeoutS, outputClosed: options.isOutputClosed() });
@@ -29,7 +29,7 @@ export function guardDeadline(
   return { stop: () => stop(), look };
 }
 
-/** Ends the attempt when the tool has sent no event for too long (E_HEARTBEAT_MISSED). */
+/** Ends the attempt when the tool sends no event for longer than the grace period (E_HEARTBEAT_MISSED). */
 export function guardLiveness(
   race: EndingRace,
   options: { graceS: number; lastEventMs: () => number },
@@ -45,20 +45,20 @@ export function guardLiveness(
   return () => stop();
 }
 
-/** Reports each stall once: no `progress` for too long. It stops nothing. */
+/** Reports each stall once: no `progress` for longer than `stallS`. It does not end the attempt. */
 export function guardStall(options: {
   stallS: number;
   lastProgressMs: () => number;
   onStall: (stalledForS: number) => void;
 }): StopGuard {
   const stallMs = options.stallS * 1000;
-  let recordedOf = -1;
+  let stallReportedAt = -1;
   let stop: StopGuard;
   const look = () => {
     const last = options.lastProgressMs();
     const stalledMs = performance.now() - last;
-    if (stalledMs >= stallMs && recordedOf !== last) {
-      recordedOf = last;
+    if (stalledMs >= stallMs && stallReportedAt !== last) {
+      stallReportedAt = last;
       options.onStall(stalledMs / 1000);
     }
     stop = after(stalledMs >= stallMs ? stallMs : stallMs - stalledMs, look);

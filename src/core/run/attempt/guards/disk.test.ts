@@ -71,7 +71,7 @@ describe('a disk that is nearly full', { skip: !canMount }, () => {
     assert.equal(await endingFor(30, 0), 'E_DISK_FULL');
   });
 
-  it('does not end it while enough is left, nor when somebody else has filled it', async () => {
+  it('does not end it while enough space is free, nor when another program has filled it', async () => {
     assert.equal(await endingFor(10, 0), 'none');
     assert.equal(await endingFor(0, 30), 'none');
   });

@@ -6,28 +6,28 @@ import type { StopGuard } from './guard.ts';
 
 const MB = 1_000_000;
 const EVERY_MS = 1000;
-/** The walk takes at most one part in this many of the time. */
+/** Walking the folders takes at most 1/20 of the time. */
 const COST_SHARE = 20;
-/** So much stays free for everybody else; on a disk that has less at the start, half of what there is. */
+/** The space that must stay free for other programs; if less is free at the start, half of that. */
 const FLOOR_BYTES = 50 * MB;
-/** Who has written less than this is not to blame for a full disk. */
+/** A tool that has written less than this did not fill the disk. */
 const LEAST_BLAME_BYTES = MB;
 const MAX_ENTRIES = 500_000;
-/** Each empty file in memory takes about 1 KB of the kernel's, which no size of /tmp limits. */
+/** Each empty file on a tmpfs takes about 1 KB of kernel memory, which the size of the tmpfs does not limit. */
 const MAX_MEMORY_ENTRIES = 50_000;
 
 export interface DiskWatch {
-  /** What the tool may write in its run; the first one tells which disk it is. */
+  /** The run's folders that the tool may write. The free space of the first one's disk is watched. */
   folders: readonly [string, ...string[]];
   limitMb: number | undefined;
-  /** The tool's own folders in memory, by the paths at which they can be seen from outside. */
+  /** The tool's private tmpfs folders, by their paths outside of the sandbox. */
   memoryFolders(): readonly string[];
   everyMs?: number;
 }
 
 /**
- * Holds what a tool keeps in its run's folders to a limit (E_DISK_LIMIT), and ends it before it has filled the disk for everybody
- * (E_DISK_FULL). Folders are walked only when something on the disk has changed.
+ * Ends the attempt when the tool's files in the run's folders exceed the limit (E_DISK_LIMIT), or before they fill the disk
+ * (E_DISK_FULL). The folders are walked only when the free space of the disk has changed.
  */
 export function guardDisk(race: EndingRace, watch: DiskWatch): StopGuard {
   const everyMs = watch.everyMs ?? EVERY_MS;
@@ -38,7 +38,7 @@ export function guardDisk(race: EndingRace, watch: DiskWatch): StopGuard {
   let lastState: string | undefined;
   const look = async () => {
     const begunMs = performance.now();
-    const over = crowded(watch.memoryFolders()) ?? (await onDisk());
+    const over = tooManyEntries(watch.memoryFolders()) ?? (await onDisk());
     if (isStopped) return;
     if (over !== undefined) race.end(over);
     else timer = setTimeout(look, Math.max(everyMs, (performance.now() - begunMs) * COST_SHARE));
@@ -47,7 +47,7 @@ export function guardDisk(race: EndingRace, watch: DiskWatch): StopGuard {
     const state = spaceOf(disk)?.state;
     if (state === lastState) return undefined;
     lastState = state;
-    // Most runs are over before anybody looks.
+    // Loaded late: most runs end before the first check.
     const { measureFolders } = await import('../resources/measure-folders.ts');
     const usage = await measureFolders(watch.folders, {
       maxEntries: MAX_ENTRIES,
@@ -77,7 +77,7 @@ function overLimit(
   return { kind: 'over-limit', limit: 'free_space', freeMb, allowed, used: Math.round(used) };
 }
 
-function crowded(folders: readonly string[]): OverLimit | undefined {
+function tooManyEntries(folders: readonly string[]): OverLimit | undefined {
   for (const folder of folders) {
     const entries = spaceOf(folder)?.entries ?? 0;
     if (entries > MAX_MEMORY_ENTRIES)
@@ -93,11 +93,11 @@ function tooMany(where: string, used: number, allowed: number): OverLimit {
 interface Space {
   free: number;
   entries: number;
-  /** Changes whenever anything is written to or taken from the disk. */
+  /** Changes with every write to the disk and every removal. */
   state: string;
 }
 
-/** Undefined when the folder is gone, or not for this user to see. */
+/** Undefined when the folder does not exist, or this user may not read it. */
 function spaceOf(folder: string): Space | undefined {
   try {
     const { bavail, bsize, bfree, files, ffree } = statfsSync(folder);

@@ -1,7 +1,7 @@
-/** Ends a guard's watch. */
+/** Stops a guard. */
 export type StopGuard = () => void;
 
-/** The longest delay a timer takes; a longer one would fire at once. */
+/** The longest delay of `setTimeout`; a longer one would fire at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** Calls back after a delay of any length. */

@@ -4,19 +4,19 @@ import type { OverLimit } from '../resources/over-limit.ts';
 import type { StopGuard } from './guard.ts';
 
 const MB = 1_000_000;
-/** The exact figure is read again once the tool has grown by this factor. */
+/** The guard reads the exact memory again once the resident memory has grown by this factor. */
 const GROWTH = 1.05;
 const SOON_MS = 20;
 const AT_WORK_MS = 50;
 const IDLE_MS = 200;
 const SLOWER = 1.5;
-/** The watch takes at most this fraction of one processor, however large the tree is: 1/30. */
+/** Measuring takes at most 1/30 of one processor, however large the process tree is. */
 const COST_SHARE = 30;
 /** Smaller changes do not count as work. */
 const CHANGE_BYTES = 1_000_000;
 const CHANGE_CPU_S = 0.01;
 
-/** One limit on what all processes use together. */
+/** The check of one limit on the total usage of all processes. */
 export interface Look {
   /** Whether the limit could be exceeded soon, so that usage is measured more often. */
   isNear(usage: TreeUsage): boolean;
@@ -24,16 +24,16 @@ export interface Look {
 }
 
 export interface UsageWatch {
-  /** The most memory that was seen at one moment; null when nothing was seen. */
+  /** The highest measured memory; null before the first measurement. */
   readonly peakBytes: number | null;
-  /** Null when nothing was seen. */
+  /** Null before the first measurement. */
   readonly cpuS: number | null;
   stop: StopGuard;
 }
 
 /**
- * Measures what the tool's processes use, on one timer for all limits: every 50 ms while they work, more often near a limit, less often
- * while they idle. The first limit that is exceeded ends the attempt.
+ * Measures the usage of the tool's processes, on one timer for all limits: every 50 ms while they work, more often near a limit, less
+ * often while they are idle. The first exceeded limit ends the attempt.
  */
 export function watchUsage(race: EndingRace, meter: TreeMeter, looks: readonly Look[]): UsageWatch {
   let timer: NodeJS.Timeout;
@@ -71,9 +71,9 @@ export function watchUsage(race: EndingRace, meter: TreeMeter, looks: readonly L
 }
 
 /**
- * Holds the memory of all processes together to a limit (E_MEMORY_LIMIT). Resident memory is what one cheap read gives, and it is never
- * too little. Forked workers share most of it, so before the guard ends anything it reads the kernel's exact figure, in which a shared page
- * counts once.
+ * Limits the memory of all processes together (E_MEMORY_LIMIT). Resident memory is cheap to read and never too low, but counts the
+ * pages that forked workers share once for each worker. So before the guard ends the attempt, it reads the kernel's exact figure, in
+ * which a shared page counts once.
  */
 export function guardMemory(limitMb: number): Look {
   const limit = limitMb * MB;
@@ -94,7 +94,7 @@ export function guardMemory(limitMb: number): Look {
   };
 }
 
-/** Holds the CPU time of all processes together to a limit, including those that have ended (E_CPU_LIMIT). */
+/** Limits the CPU time of all processes together, including those that have ended (E_CPU_LIMIT). */
 export function guardCpu(limitS: number): Look {
   return {
     isNear: () => false,
@@ -103,7 +103,7 @@ export function guardCpu(limitS: number): Look {
   };
 }
 
-/** Holds the number of processes to a limit (E_PROCESS_LIMIT). The kernel's own limit counts threads and is far higher. */
+/** Limits the number of processes (E_PROCESS_LIMIT). The kernel's own limit counts threads and is far higher. */
 export function guardProcesses(limit: number): Look {
   return {
     isNear: ({ processes }) => processes > limit / 2,

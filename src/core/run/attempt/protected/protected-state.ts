@@ -17,24 +17,27 @@ import {
   UNWALKED_FOLDERS,
 } from '../../../sandbox/profile/protected-names.ts';
 
-/** How many entries of the granted folders are looked at, and how many bytes of each protected file are compared. */
+/** The most entries of the granted folders that are read, and the most bytes of each protected file that are compared. */
 const MAX_ENTRIES = 20_000;
 const MAX_BYTES = 1_000_000;
 
-/** The protected files and folders below some folders, by path, each with what tells whether it is still the same. */
+/** A snapshot of the protected files and folders below some folders: each path with a signature of its content. */
 export interface ProtectedState {
   seen: ReadonlyMap<string, string>;
-  /** Whether there was more than is looked at. */
+  /** Whether the folders have more entries than the limit. */
   isCut: boolean;
 }
 
-/** A path that is not as it was. */
+/** A difference between two snapshots. */
 export interface ProtectedChange {
   path: string;
   change: 'added' | 'changed' | 'removed';
 }
 
-/** Looks through folders, the outer levels first, and follows no link. Owners and times do not count: root hands files over and takes them back. */
+/**
+ * Takes a snapshot of folders, the outer levels first, without following links. Owners and times are not compared: a root supervisor
+ * changes the owners itself.
+ */
 export function protectedState(roots: readonly string[]): ProtectedState {
   const seen = new Map<string, string>();
   const queue: { path: string; isProtected: boolean }[] = roots.map((path) => ({ path, isProtected: false }));
@@ -54,7 +57,7 @@ export function protectedState(roots: readonly string[]): ProtectedState {
   return { seen, isCut: false };
 }
 
-/** What differs; of a folder that came or went only the folder is named, and nothing that it holds. */
+/** The differences. For an added or removed folder, only the folder is listed and not its entries. */
 export function protectedChanges(before: ProtectedState, after: ProtectedState): ProtectedChange[] {
   const changes: ProtectedChange[] = [];
   for (const path of [...new Set([...before.seen.keys(), ...after.seen.keys()])].sort()) {
@@ -67,7 +70,7 @@ export function protectedChanges(before: ProtectedState, after: ProtectedState):
   return changes;
 }
 
-/** Whether a path is one of the protected names, or lies in one. */
+/** Whether a path is a protected file, or inside a protected folder. */
 export function liesInProtected(path: string): boolean {
   if (isProtectedFile(path)) return true;
   for (let at = path; at !== dirname(at); at = dirname(at)) if (isNamed(PROTECTED_FOLDERS, at)) return true;
@@ -75,7 +78,7 @@ export function liesInProtected(path: string): boolean {
 }
 
 function isProtectedFile(path: string): boolean {
-  // A link or a pipe in the place of a folder counts as well.
+  // A link or a FIFO with the name of a protected folder counts as well.
   return (
     basename(path) === SCRIPTS_FILE || isNamed(PROTECTED_FILES, path) || isNamed(PROTECTED_FOLDERS, path)
   );

@@ -2,19 +2,19 @@ import { lstatSync, readdirSync, type Stats } from 'node:fs';
 
 export interface DiskUsage {
   bytes: number;
-  /** Not more than the walk was to look at. */
+  /** At most `maxEntries`. */
   entries: number;
 }
 
-/** So long nothing else of this process is kept waiting. */
+/** The longest time that the walk blocks the event loop. */
 const SLICE_MS = 4;
 const REST_MS = 4;
 const ENTRIES_A_LOOK = 32;
 const BLOCK_BYTES = 512;
 
 /**
- * What folders take up on the disk, as the disk has it: holes take nothing, and a file with many names counts once. No link is
- * followed. It is done bit by bit, so that the run's other work goes on.
+ * Measures the disk space that folders use, in allocated blocks: holes of sparse files take no space, and a file with several hard links
+ * counts once. Symbolic links are not followed. The walk pauses between slices, so that it does not block the supervisor.
  */
 export async function measureFolders(
   folders: readonly string[],
@@ -48,7 +48,7 @@ function statsOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    // The name is longer than any path may be.
+    // The path is longer than PATH_MAX.
     return undefined;
   }
 }
@@ -57,7 +57,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // It was removed on the way, or closed to this user.
+    // The tool removed the folder during the walk, or this user may not read it.
     return [];
   }
 }

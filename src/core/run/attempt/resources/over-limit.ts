@@ -2,18 +2,18 @@ import type { BuiltinErrorCode } from '../../../../protocol/error-codes.ts';
 import type { ResourceLimits } from '../../../../protocol/resource-limits.ts';
 import { unreachable } from '../../../../util/unreachable.ts';
 
-/** A tool that used more than it may, and how that is known. */
+/** An exceeded limit, and how the runner detected it. */
 export type OverLimit = { kind: 'over-limit' } & (
   | { limit: 'cpu_seconds' | 'memory_mb' | 'processes' | 'disk_mb'; used: number; allowed: number }
-  /** The kernel ended the tool. */
+  /** The kernel killed the tool. */
   | { limit: 'cpu_seconds' | 'memory_mb' | 'file_mb' | 'disk_mb'; used: null; allowed: number; how: string }
-  /** The kernel refused it something, and the tool failed and said so. */
+  /** The kernel refused a call, and the tool reported that and failed. */
   | { limit: 'processes' | 'open_files' | 'file_mb' | 'disk_mb'; used: null; allowed: number; how: string }
   | { limit: 'entries'; where: string; used: number; allowed: number }
   | { limit: 'free_space'; used: number; allowed: number; freeMb: number }
 );
 
-/** The code, what was used and what is allowed, and the line of the manifest that allows more. */
+/** The error code, a message with the used and the allowed amount, and the manifest line that raises the limit. */
 export function describeOverLimit(over: OverLimit): {
   code: BuiltinErrorCode;
   message: string;
@@ -23,14 +23,14 @@ export function describeOverLimit(over: OverLimit): {
     case 'entries':
       return {
         code: 'E_DISK_LIMIT',
-        message: `the tool made ${over.used} files and folders in ${over.where}, and may have ${over.allowed}`,
-        hint: 'Have the tool keep its data in fewer, larger files, or in an archive.',
+        message: `the tool created ${over.used} files and folders in ${over.where}; the limit is ${over.allowed}`,
+        hint: 'Change the tool to write fewer, larger files, or an archive.',
       };
     case 'free_space':
       return {
         code: 'E_DISK_FULL',
-        message: `only ${over.freeMb} MB of the disk are left, of which ${over.allowed} MB are kept free; the tool had written ${over.used} MB`,
-        hint: 'Free space, for instance by removing old runs; or have the runs on a larger disk with project.runs_dir in .acor/config.yaml.',
+        message: `only ${over.freeMb} MB of the disk are free, and ACOR keeps ${over.allowed} MB free; the tool wrote ${over.used} MB`,
+        hint: 'Free disk space, for example by removing old runs; or set project.runs_dir in .acor/config.yaml to a folder on a larger disk.',
       };
     case 'cpu_seconds':
       return described(over, 'E_CPU_LIMIT', 's of processor time');
@@ -55,14 +55,14 @@ function described(over: Measured, code: BuiltinErrorCode, unit: string) {
   const { limit, allowed, used } = over;
   const message =
     used === null
-      ? `the tool ${over.how}; it may use ${amount(allowed)} ${unit}`
-      : `the tool used ${amount(used)} ${unit}, and may use ${amount(allowed)}`;
+      ? `the tool ${over.how}; the limit is ${amount(allowed)} ${unit}`
+      : `the tool used ${amount(used)} ${unit}; the limit is ${amount(allowed)}`;
   const more = limit === 'processes' || limit === 'open_files' ? allowed * 2 : amount(allowed * 2);
-  const hint = `If it needs more, write in its tool.yaml: resources: { ${limit}: ${more} }, or for all tools in .acor/config.yaml: security: { resource_limits: { ${limit}: ${more} } }; a ceiling there, under budget: { resources }, must allow it as well.`;
+  const hint = `To raise the limit, add to tool.yaml: resources: { ${limit}: ${more} }; or for all tools to .acor/config.yaml: security: { resource_limits: { ${limit}: ${more} } }. A ceiling there under budget: { resources } must allow it as well.`;
   return { code, message, hint };
 }
 
-/** Two digits after the point where that says something. */
+/** Rounds large values to integers, and smaller ones to two decimals. */
 function amount(value: number): number {
   return value >= 100 ? Math.round(value) : Math.round(value * 100) / 100;
 }

@@ -45,7 +45,7 @@ describe('a failure by a limit of the kernel', () => {
     const { message, hint } = describeOverLimit(refusedLimit(failed, 'x: Too many open files', limits)!);
     assert.equal(
       message,
-      "the tool failed and said 'x: Too many open files'; it may use 64 open files in each process",
+      "the tool failed with 'x: Too many open files'; the limit is 64 open files in each process",
     );
     assert.match(hint, /resources: \{ open_files: 128 \}/);
   });

@@ -3,7 +3,7 @@ import type { OverLimit } from './over-limit.ts';
 
 type Refused = 'open_files' | 'processes' | 'file_mb' | 'disk_mb' | 'cpu_seconds';
 
-/** How programs in many languages say what the kernel refused them. */
+/** How programs in many languages report that the kernel refused a call. */
 const WORDS = {
   open_files: /too many open files|\bEMFILE\b/i,
   processes:
@@ -11,32 +11,34 @@ const WORDS = {
   file_mb: /file too large|\bEFBIG\b/i,
 } as const;
 
-/** The exit codes by which a shell says that its last program was ended by a signal. */
-const SHELL_SAYS = { SIGXCPU: 128 + 24, SIGXFSZ: 128 + 25 };
+/** The exit codes with which a shell reports that a signal killed its last program. */
+const SHELL_EXIT_CODES = { SIGXCPU: 128 + 24, SIGXFSZ: 128 + 25 };
 
 /**
- * The limit by which a tool failed that the kernel holds by itself: it ends a process by a signal of its own, or refuses a call, and all there
- * is to see of that are the tool's last words. They only choose between names for a failure, so that no tool gains anything by lying.
+ * The limit that a failed tool exceeded, for limits that the kernel enforces: it kills a process by a signal, or refuses a call. A refused
+ * call shows only in the tool's last lines of stderr. These select the code of a failure and nothing else, so a tool gains nothing by
+ * writing false ones.
  */
 export function refusedLimit(
   exit: { rc: number | null; signal: string | null },
-  lastWords: string,
+  stderrTail: string,
   limits: ResourceLimits,
 ): OverLimit | undefined {
-  // No file may be larger than all files together.
-  const ofFiles = limits.file_mb === undefined ? 'disk_mb' : 'file_mb';
+  // Without a limit for one file, the limit for all files together applies to it.
+  const fileLimit = limits.file_mb === undefined ? 'disk_mb' : 'file_mb';
   const over = (limit: Refused, how: string): OverLimit | undefined => {
     const allowed = limits[limit];
     return allowed === undefined ? undefined : { kind: 'over-limit', limit, used: null, allowed, how };
   };
-  const isBy = (signal: keyof typeof SHELL_SAYS) => exit.signal === signal || exit.rc === SHELL_SAYS[signal];
-  if (isBy('SIGXFSZ')) return over(ofFiles, 'was ended, as a file had become too large');
-  if (isBy('SIGXCPU')) return over('cpu_seconds', 'was ended, as its processor time was up');
-  for (const line of lastWords.split('\n').toReversed()) {
-    const how = `failed and said '${line.trim().slice(0, 200)}'`;
+  const isBy = (signal: keyof typeof SHELL_EXIT_CODES) =>
+    exit.signal === signal || exit.rc === SHELL_EXIT_CODES[signal];
+  if (isBy('SIGXFSZ')) return over(fileLimit, 'was killed by SIGXFSZ: a file became too large');
+  if (isBy('SIGXCPU')) return over('cpu_seconds', 'was killed by SIGXCPU: it used up its processor time');
+  for (const line of stderrTail.split('\n').toReversed()) {
+    const how = `failed with '${line.trim().slice(0, 200)}'`;
     if (WORDS.open_files.test(line)) return over('open_files', how);
     if (WORDS.processes.test(line)) return over('processes', how);
-    if (WORDS.file_mb.test(line)) return over(ofFiles, how);
+    if (WORDS.file_mb.test(line)) return over(fileLimit, how);
   }
   return undefined;
 }

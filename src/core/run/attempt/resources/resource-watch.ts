@@ -16,12 +16,12 @@ import {
 } from '../guards/usage-limits.ts';
 import type { LastMessage } from '../intake.ts';
 
-/** The last messages of a tool are in this many bytes at the end of its output. */
-const LAST_WORDS_BYTES = 4096;
+/** How many bytes at the end of stderr are searched for the reason of a failure. */
+const TAIL_BYTES = 4096;
 
 export interface WatchedTool {
   rootPid: number;
-  /** How many generations of processes belong to the sandbox; without any, processes that left the tree are searched for. */
+  /** How many generations of processes belong to the sandbox. At 0, processes that left the tree are searched for. */
   sandboxProcessDepth: number;
   strays: () => readonly number[];
   folders: readonly [string, ...string[]];
@@ -73,7 +73,7 @@ export class ResourceWatch implements AsyncDisposable {
           ? []
           : ['/tmp', '/dev/shm']
               .map((folder) => ({ folder, seen: `/proc/${meter.anyPid}/root${folder}` }))
-              // A privileged tool has those of the machine, which all programs share.
+              // A privileged tool uses the machine's folders, which all programs share: these are not measured.
               .filter(({ folder, seen }) => deviceOf(seen) !== deviceOf(folder))
               .map(({ seen }) => seen),
       ...(tool.diskEveryMs !== undefined && { everyMs: tool.diskEveryMs }),
@@ -85,7 +85,7 @@ export class ResourceWatch implements AsyncDisposable {
     this.#stopDisk();
   }
 
-  /** The limit that a failed tool exceeded, when the kernel enforces it and the tool reported no error of its own; else the ending as it is. */
+  /** Replaces the ending of a failed tool by the limit that it exceeded, when the kernel enforced that and the tool reported no specific error. */
   async judge(
     ending: Ending,
     facts: {
@@ -94,24 +94,24 @@ export class ResourceWatch implements AsyncDisposable {
       stderrLog: string;
     },
   ): Promise<Ending> {
-    if (ending.kind !== 'exited' || saysWhy(facts.message)) return ending;
+    if (ending.kind !== 'exited' || hasSpecificError(facts.message)) return ending;
     const { rc } = ending.exit;
     if (rc !== null && isOkExit(rc, facts.exitCodes)) return ending;
     const { memory_mb } = this.#limits;
     if (memory_mb !== undefined && this.#groups?.ranOutOfMemory) {
-      const how = 'was ended by the kernel, as its group of processes had no memory left';
+      const how = 'was killed by the kernel, because its control group ran out of memory';
       return { kind: 'over-limit', limit: 'memory_mb', used: null, allowed: memory_mb, how };
     }
     const { refusedLimit } = await import('./refused-limit.ts');
-    return refusedLimit(ending.exit, lastWordsIn(facts.stderrLog), this.#limits) ?? ending;
+    return refusedLimit(ending.exit, readTail(facts.stderrLog), this.#limits) ?? ending;
   }
 
-  /** The most memory that all processes together used so far. */
+  /** The highest memory usage so far of all processes together. */
   get peakBytes(): number | null {
     return this.#usage?.peakBytes ?? null;
   }
 
-  /** The exit with the usage measured here, where the kernel reports less (only its largest process) or nothing. */
+  /** Adds the measured usage to an exit, where the kernel reports less (only the largest process) or nothing. */
   measured(exit: Exit): Exit {
     if (this.#usage === undefined) return exit;
     const { peakBytes, cpuS } = this.#usage;
@@ -127,12 +127,12 @@ export class ResourceWatch implements AsyncDisposable {
 }
 
 /** Whether the tool reported a specific error: adapters and SDKs use the excluded codes for failures without one. */
-function saysWhy(message: LastMessage | undefined): boolean {
+function hasSpecificError(message: LastMessage | undefined): boolean {
   return message?.type === 'error' && !['E_TOOL_FAILED', 'E_UNKNOWN'].includes(String(message.code));
 }
 
-/** The end of a tool's output. */
-export function lastWordsIn(path: string, maxBytes = LAST_WORDS_BYTES): string {
+/** Reads the end of a log of the tool's output. */
+export function readTail(path: string, maxBytes = TAIL_BYTES): string {
   const fd = openSync(path, 'r');
   try {
     const { size } = fstatSync(fd);
@@ -143,7 +143,7 @@ export function lastWordsIn(path: string, maxBytes = LAST_WORDS_BYTES): string {
   }
 }
 
-/** Undefined when the folder is gone, or this user may not see it. */
+/** Undefined when the folder does not exist, or this user may not read it. */
 function deviceOf(folder: string): number | undefined {
   try {
     return statSync(folder).dev;
