@@ -65,7 +65,7 @@ export const LAYERS: readonly Layer[] = [
     typesOnly: ['protocol'],
     packages: [],
     node: true,
-    note: 'runs inside a stranger’s program: it starts fast and has no dependency',
+    note: 'runs inside another author’s program: it starts fast and has no dependency',
   },
   {
     folder: 'core/task/responses',
@@ -121,7 +121,7 @@ export const LAYERS: readonly Layer[] = [
     folders: ['util'],
     packages: [],
     node: true,
-    note: 'one child process; it has not heard of runs',
+    note: 'one child process; it does not import runs',
   },
   {
     folder: 'core/sandbox',
@@ -191,7 +191,7 @@ export const LAYERS: readonly Layer[] = [
     folders: ['protocol', 'util', 'core/config', 'core/registry', 'core/process', 'core/sandbox'],
     packages: ['yaml'],
     node: true,
-    note: 'manifests from the help of programs; it asks them in a sandbox, and has not heard of runs',
+    note: 'manifests from the help of programs; it asks them in a sandbox, and does not import runs',
   },
   {
     folder: 'core/workflow',
@@ -220,7 +220,7 @@ export const LAYERS: readonly Layer[] = [
     folders: ['protocol', 'util', 'core/config', 'core/registry', 'core/authoring/scaffold'],
     packages: ['jsonc-parser'],
     node: true,
-    note: 'the files by which agents find ACOR, and the answers to their hooks; it has not heard of runs',
+    note: 'the files by which agents find ACOR, and the answers to their hooks; it does not import runs',
   },
   {
     folder: 'core/authoring/validation',
@@ -241,7 +241,7 @@ export const LAYERS: readonly Layer[] = [
     folders: ['protocol', 'util', ...RUN_CORE],
     packages: [],
     node: true,
-    note: 'strangers’ modules that take part in discovery and runs, each in a process of its own',
+    note: 'modules of other authors that take part in discovery and runs, each in a process of its own',
   },
   {
     folder: 'core/project',

@@ -17,7 +17,7 @@ const FILTERS: Record<string, string[]> = {
   '--state …': ['--state', 'failed'],
   '--tool …': ['--tool', 'hello'],
   '--kind …': ['--kind', 'tool'],
-  '--caller …': ['--caller', 'nobody'],
+  '--caller …': ['--caller', 'no-agent'],
   '--parent …': ['--parent', 'r-0123456789abcdef'],
   '--tool … --state …': ['--tool', 'hello', '--state', 'failed'],
   '--created-after …': ['--created-after', '2020-01-01'],

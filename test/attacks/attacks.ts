@@ -37,7 +37,7 @@ export const ATTACKS: Readonly<Record<Family, readonly Attack[]>> = {
           'a tool can change mode bits and times of files of its own user (not their content, which Landlock protects); when root runs ACOR, each tool is a user of its own',
       },
     }),
-    sandbox(6, 'Read a secret through a symbolic link', 'the link leads nowhere'),
+    sandbox(6, 'Read a secret through a symbolic link', 'the target of the link is missing'),
     sandbox(7, 'Write through a symbolic link that leads out', 'nothing outside has changed'),
     sandbox(8, 'Make a hard link to an outside file', 'refused'),
     sandbox(9, 'Reach the machine by /proc/PID/root and /proc/PID/cwd', 'refused'),

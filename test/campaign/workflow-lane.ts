@@ -32,7 +32,7 @@ sleep 0.0$((RANDOM % 9))
 echo "{\\"type\\":\\"result\\",\\"status\\":\\"ok\\",\\"data\\":{\\"id\\":\\"$4\\"}}"
 `;
 
-/** A project with a workflow of every kind of step, whose steps are tried again whatever becomes of them. */
+/** A project with a workflow of every kind of step, whose steps are tried again whatever their outcome. */
 export class WorkflowLane extends Lane {
   readonly file: string;
 

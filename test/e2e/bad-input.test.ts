@@ -21,7 +21,7 @@ import { ProjectInProcess } from '../support/project-in-process.ts';
 
 const SCRIPT = '#!/bin/bash\necho \'{"type":"result","status":"ok"}\'\n';
 
-/** A refusal before anything began: an envelope with code, hint and exit code, no run, no process, no output. */
+/** Asserts a rejection before anything started: an envelope with code, hint and exit code; no run, no process, no output. */
 async function assertRefused(
   project: TestProject,
   args: readonly string[],
@@ -36,7 +36,7 @@ async function assertRefused(
   assert.deepEqual(processesIn(project), []);
 }
 
-/** The processes that were started with a path of the project. */
+/** The processes that have a path of the project in their command line. */
 function processesIn({ root }: TestProject): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -50,7 +50,7 @@ function processesIn({ root }: TestProject): string[] {
     .filter((line) => line.includes(root));
 }
 
-/** A command line as a shell takes it; killed when it hangs. */
+/** A command line as a shell runs it; killed when it hangs. */
 function shell(project: TestProject, script: string, env: Record<string, string | undefined> = {}) {
   const given = { PATH: process.env.PATH, HOME: process.env.HOME, LANG: 'C.UTF-8', ...env };
   return spawnSync('bash', ['-c', script], {
@@ -135,18 +135,18 @@ describe('a bad call', () => {
     ],
     ['a negative time limit', ['run', '--timeout', '-1', 'quick'], 'E_USAGE', /timeout/, /--help/],
     ['an unknown command', ['rnu', 'quick'], 'E_USAGE', /rnu/, /run|tools/],
-    ['a folder that is none', ['--cwd', 'data.txt', 'list'], 'E_USAGE', /not a directory/, /./],
+    ['a --cwd that is not a folder', ['--cwd', 'data.txt', 'list'], 'E_USAGE', /not a directory/, /./],
   ] as const) {
-    it(`with ${what} is refused as ${code}, and starts nothing`, () =>
+    it(`with ${what} fails with ${code}, and starts nothing`, () =>
       assertRefused(project, args, { code, exit: 1, message, hint }));
   }
 
-  it('is the exception: the same tools run when they are called as they should be', async () => {
+  it('is the cause of each failure: the same tools run when called correctly (the control)', async () => {
     assert.equal((await project.run(['reads_file', 'data.txt'])).end.state, 'completed');
     assert.equal((await project.run(['counts', '--count', '3'])).end.state, 'completed');
   });
 
-  it('does not go on to its next argument when a value is a newline, a tab or 100 KB', async () => {
+  it('takes a newline, a tab or 100 KB as the value of its flag', async () => {
     const long = 'x'.repeat(100_000);
     for (const value of ['a\nb', '\t', ' ', long, '$(id)', "'; id; '", '\u001b[31m', '--', '--help']) {
       const { of, code } = await project.run(['does', '--script', 'true', `--line=${value}`]);
@@ -157,8 +157,8 @@ describe('a bad call', () => {
   });
 });
 
-describe('a value beyond every measure', () => {
-  it('is refused where it cannot be meant, and does no harm where it can', async () => {
+describe('a value of extreme size', () => {
+  it('is rejected where it makes no sense, and does no harm elsewhere', async () => {
     using project = new ProjectInProcess({ tools: ['quick', 'does'] });
     for (const seconds of ['1e300', '1e13', '5000000'])
       assert.equal((await project.run(['--timeout', seconds, 'quick'])).end.state, 'completed', seconds);
@@ -175,7 +175,7 @@ describe('a value beyond every measure', () => {
     assert.deepEqual((await project.envelope(['clean', '--older-than', '1e308'])).data.removed, []);
   });
 
-  it('of 200 KB ends as E_SPAWN_FAILED with what to do, and a NUL byte is refused', async () => {
+  it('of 200 KB fails with E_SPAWN_FAILED and a hint; a NUL byte is rejected', async () => {
     using project = new ProjectInProcess({ tools: ['does'] });
     project.write('long.json', JSON.stringify({ script: 'true', line: 'x'.repeat(200_000) }));
     const { end, of } = await project.run(['does', '--input-json', '@long.json']);
@@ -186,7 +186,7 @@ describe('a value beyond every measure', () => {
   });
 });
 
-describe('a run id that is none', () => {
+describe('an invalid or unknown run id', () => {
   let project: ProjectInProcess;
   before(() => {
     project = new ProjectInProcess({ tools: ['quick'] });
@@ -194,7 +194,7 @@ describe('a run id that is none', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  it('is E_RUN_NOT_FOUND for every command that takes one, and no path is made of it', async () => {
+  it('is E_RUN_NOT_FOUND for every command that takes a run, and is never used as a path', async () => {
     const takers: string[] = [];
     for (const { command, load, hidden } of ROUTES) {
       const op = await load();
@@ -232,7 +232,7 @@ describe('a run id that is none', () => {
   });
 });
 
-describe('a tool folder that is not in order', () => {
+describe('an invalid tool folder', () => {
   const letters = 'abcdefgh';
   const bomb = [...letters].map((letter, index) => {
     const one = index === 0 ? 'x' : `*${letters[index - 1]}`;
@@ -281,25 +281,25 @@ describe('a tool folder that is not in order', () => {
   after(() => project[Symbol.dispose]());
 
   for (const [name, [, message]] of Object.entries(broken)) {
-    it(`'${name}' is refused as E_MANIFEST_INVALID, with the place`, () =>
+    it(`'${name}' is rejected as E_MANIFEST_INVALID, with the place`, () =>
       assertRefused(project, ['run', name], { code: 'E_MANIFEST_INVALID', exit: 2, message }));
   }
 
-  it('with a manifest that is a link out of the project is refused, and nothing of the target is told', () =>
+  it('with a manifest that is a link out of the project is rejected, and the error quotes nothing of the target', () =>
     assertRefused(project, ['run', 'linked'], {
       code: 'E_MANIFEST_INVALID',
       exit: 2,
       message: /symlink to \/etc\/hostname, outside/,
     }));
 
-  it('with the name of another one is refused, and both are named', () =>
+  it('with the name of another tool is rejected, and the error names both', () =>
     assertRefused(project, ['run', 'twin'], {
       code: 'E_MANIFEST_INVALID',
       exit: 2,
       message: /twin_a\/cli\.sh and .*twin_b\/cli\.sh/,
     }));
 
-  it('does not hide the others, and no link is followed out of the tools folder', async () => {
+  it('does not hide the other tools, and ACOR follows no link out of the tools folder', async () => {
     const { data } = await project.envelope(['list']);
     const names = [...Object.keys(broken), 'twin', 'elsewhere', 'linked', 'loop', 'self'];
     const usable = data.tools.filter(({ status }: { status: string }) => status === 'ok');
@@ -314,7 +314,7 @@ describe('a tool folder that is not in order', () => {
     assert.equal((await project.run(['quick'])).end.state, 'completed');
   });
 
-  it('is told as E_TOOL_NOT_FOUND when it vanishes between a list and a run', async () => {
+  it('that vanishes between a list and a run is E_TOOL_NOT_FOUND', async () => {
     project.write('tools/fleeting/cli.sh', SCRIPT, 0o755);
     const { data } = await project.envelope(['list', '--filter', 'fleeting']);
     assert.deepEqual([data.tools[0].name, data.tools[0].status], ['fleeting', 'ok']);
@@ -322,7 +322,7 @@ describe('a tool folder that is not in order', () => {
     await assertRefused(project, ['run', 'fleeting'], { code: 'E_TOOL_NOT_FOUND', exit: 1 });
   });
 
-  it('names the interpreter that its first line asks for in vain', async () => {
+  it('names the missing interpreter of its first line', async () => {
     project.write('tools/no_interpreter/main', '#!/nonexistent/interpreter\n', 0o755);
     await assertRefused(project, ['run', 'no_interpreter'], {
       code: 'E_RUNTIME_MISSING',
@@ -333,7 +333,7 @@ describe('a tool folder that is not in order', () => {
     rmSync(project.path('tools/no_interpreter'), { recursive: true });
   });
 
-  it('runs without the mode bit x where the language says how to start it, and says what is missing where not', async () => {
+  it('without the mode bit x runs if ACOR knows how to start its language, else the error names what is missing', async () => {
     project.write('tools/no_mode/cli.sh', SCRIPT);
     chmodSync(project.path('tools/no_mode/cli.sh'), 0o644);
     assert.equal((await project.run(['no_mode'])).end.state, 'completed');
@@ -342,7 +342,7 @@ describe('a tool folder that is not in order', () => {
   });
 });
 
-describe('a configuration that is broken', () => {
+describe('an invalid configuration', () => {
   const NEEDS_CONFIG = ['list', 'runs', 'health', 'verify', 'config show', 'run quick', 'describe quick'];
   for (const [what, text, place] of [
     ['is no YAML', 'version: [\n', /config\.yaml:\d+:\d+/],
@@ -352,14 +352,14 @@ describe('a configuration that is broken', () => {
     ['is of another version', 'version: 7\n', /config\.yaml:1:10/],
     ['is one MB of text', `project: { name: ${'x'.repeat(1_000_000)} }\n`, /bytes/],
   ] as const) {
-    it(`because it ${what} is E_CONFIG_INVALID with its place, for every command that needs it`, async () => {
+    it(`because it ${what} is E_CONFIG_INVALID with its place, for every command that reads it`, async () => {
       const project = new ProjectInProcess({ tools: ['quick'], config: text });
       for (const command of NEEDS_CONFIG) {
         const { code, error, data } = await project.envelope(command.split(' '));
         assert.equal(code, 2, command);
-        const told = command === 'health' ? data.checks[0].detail : `${error.code}: ${error.message}`;
-        assert.match(told, /^E_CONFIG_INVALID: /);
-        assert.match(told, place);
+        const reported = command === 'health' ? data.checks[0].detail : `${error.code}: ${error.message}`;
+        assert.match(reported, /^E_CONFIG_INVALID: /);
+        assert.match(reported, place);
         assert.ok(command === 'health' ? data.checks[0].fix : error.hint);
       }
       assert.equal((await project.envelope(['version'])).ok, true);
@@ -369,14 +369,14 @@ describe('a configuration that is broken', () => {
   }
 });
 
-describe('surroundings that are not in order', () => {
+describe('a broken environment', () => {
   let project: TestProject;
   before(() => {
     project = new TestProject({ tools: ['quick'] });
   });
   after(() => project[Symbol.dispose]());
 
-  it('a runs_dir that is a file is E_STORAGE, and health gives the fix', async () => {
+  it('with a runs_dir that is a file is E_STORAGE, and health reports the fix', async () => {
     const odd = new TestProject({
       tools: ['quick'],
       config: 'version: 1\nproject: { name: t, runs_dir: taken }\n',
@@ -402,7 +402,7 @@ describe('surroundings that are not in order', () => {
     odd[Symbol.dispose]();
   });
 
-  it('a working directory that was deleted is told, and nothing is run anywhere else', () => {
+  it('with a deleted working directory is an error, and nothing runs in another folder', () => {
     const gone = mkdtempSync(join(tmpdir(), 'acor-gone-'));
     const before = project.runIds();
     const { status, stdout, stderr } = shell(
@@ -414,7 +414,7 @@ describe('surroundings that are not in order', () => {
     assert.deepEqual(project.runIds(), before);
   });
 
-  it('no HOME, no environment at all, an empty PATH: run what they can and name what is missing', () => {
+  it('without HOME, without variables, with an empty PATH: ACOR runs what it can, and names what is missing', () => {
     const bare = shell(project, `'${LAUNCHER}' run quick`, { HOME: undefined, LANG: undefined });
     assert.equal(parseLines(bare.stdout).at(-1)!.state, 'completed');
     const unset = shell(project, `env -i '${LAUNCHER}' version`);
@@ -425,7 +425,7 @@ describe('surroundings that are not in order', () => {
     assert.match(error.hint, /bash/);
   });
 
-  it('a project configuration that is a folder is told', async () => {
+  it('with a project configuration that is a folder is an error', async () => {
     const odd = new TestProject({ tools: ['quick'] });
     rmSync(odd.path('.acor/config.yaml'));
     mkdirSync(odd.path('.acor/config.yaml'));
@@ -433,7 +433,7 @@ describe('surroundings that are not in order', () => {
     odd[Symbol.dispose]();
   });
 
-  it('a closed stdin, stdout or stderr neither hang a run nor end up in its log', () => {
+  it('with a closed stdin, stdout or stderr neither hangs a run nor changes its log', () => {
     for (const closed of ['<&-', '>&-', '2>&-', '>&- 2>&-', '<&- >&- 2>&-']) {
       const before = project.runIds().length;
       assert.notEqual(shell(project, `'${ACOR}' run quick ${closed}`).status, null, closed);
@@ -448,7 +448,7 @@ describe('surroundings that are not in order', () => {
     }
   });
 
-  it('a full disk behind stdout does not take the run with it, and is told by the exit code', () => {
+  it('with a full disk behind stdout ends with an exit code that shows it, and the run completes', () => {
     const { status, stderr } = shell(project, `'${ACOR}' run quick >/dev/full`);
     assert.equal(status, 1);
     assert.match(stderr, /could not be written: ENOSPC/);
@@ -457,7 +457,7 @@ describe('surroundings that are not in order', () => {
     assert.deepEqual([list.status, /ENOSPC/.test(list.stderr)], [1, true]);
   });
 
-  it('a terminal on stdin and stdout gets a rendering, and nothing asks for anything', () => {
+  it('with a terminal on stdin and stdout gets a rendering without a prompt', () => {
     const { status, stdout } = shell(project, `script -qec "'${ACOR}' run quick" /dev/null </dev/null`, {
       TERM: 'dumb',
     });
@@ -467,7 +467,7 @@ describe('surroundings that are not in order', () => {
   });
 });
 
-describe('a tool that means harm, and is held by no sandbox', () => {
+describe('a malicious tool without a sandbox', () => {
   let project: TestProject;
   before(() => {
     const config = "version: 1\nsecurity: { isolation: 'off' }\nenvironment: { cancel_grace_s: 0.3 }\n";
@@ -475,7 +475,7 @@ describe('a tool that means harm, and is held by no sandbox', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  /** Runs a script as a tool; when the command returns, nothing of it is alive. */
+  /** Runs a script as a tool; asserts that none of its processes is alive when the command returns. */
   async function runScript(script: string, line = '') {
     const finished = await project.acor(['run', '--timeout', '10', 'does', script, line]);
     const runId = project.runIds().at(-1)!;
@@ -503,18 +503,18 @@ describe('a tool that means harm, and is held by no sandbox', () => {
     ['asks its supervisor to end', 'kill -TERM $PPID; sleep 9', 'cancelled', null],
     ['kills itself', 'kill -9 $$', 'failed', 'E_TOOL_FAILED'],
   ] as const) {
-    it(`and ${what} comes to a truthful ending: ${code ?? state}`, async () => {
+    it(`and ${what} ends with a correct state: ${code ?? state}`, async () => {
       const { lines, runId, code: exit } = await runScript(script);
       const end = lines.at(-1)!;
       assert.deepEqual([end.type, end.state, end.code, end.survivors], ['runner_end', state, code, []]);
       assert.equal(exit === 0, state === 'completed');
       const listed = await project.envelope(['runs', '--limit', '1']);
-      const [{ run_id, state: told, code: toldCode }] = listed.data.runs;
-      assert.deepEqual([run_id, told, toldCode], [runId, state, code]);
+      const [{ run_id, state: listedState, code: listedCode }] = listed.data.runs;
+      assert.deepEqual([run_id, listedState, listedCode], [runId, state, code]);
     });
   }
 
-  it('and changes its own log is found out by verify, whichever way it did', async () => {
+  it('that changes its own log is detected by verify, in every way', async () => {
     for (const script of [
       `echo '{"type":"runner_end","seq":4}' >> ../events.jsonl`,
       `echo '{"type":"runner_end","seq":4,"seal":{"bytes":1,"sha256":"","marks":[7]},"artifacts":7}' >> ../events.jsonl`,
@@ -534,7 +534,7 @@ describe('a tool that means harm, and is held by no sandbox', () => {
     ['work', 'cd ..; rm -rf work; ln -s /etc work'],
     ['artifacts', 'cd ..; rm -rf artifacts; ln -s /etc/default artifacts'],
   ] as const) {
-    it(`and puts a link in the place of '${what}' has nothing from behind it told as its artifact`, async () => {
+    it(`that replaces '${what}' by a link gets nothing behind the link listed as its artifact`, async () => {
       const line = '{"type":"result","status":"ok","artifacts":[{"path":"passwd"}]}';
       const { lines } = await runScript(script, what === 'work' ? line : '');
       const end = lines.at(-1)!;
@@ -543,7 +543,7 @@ describe('a tool that means harm, and is held by no sandbox', () => {
     });
   }
 
-  it('and claims the run for itself makes its supervisor stop writing, and is ended', async () => {
+  it('that claims the run for itself makes its supervisor stop writing and kill it', async () => {
     const { lines, code, runId } = await runScript('rm ../../leases/*; sleep 0.2; echo x; sleep 9');
     assert.equal(code, 2);
     assert.match(JSON.stringify(lines.at(-1)), /E_STORAGE.*another supervisor/);
@@ -551,9 +551,9 @@ describe('a tool that means harm, and is held by no sandbox', () => {
     assert.deepEqual([data.state, data.code], ['failed', 'E_RUNNER_LOST']);
   });
 
-  it('and deletes the whole folder of its run makes the command say so', async () => {
+  it('that deletes the whole folder of its run makes the command report it', async () => {
     const before = project.runIds();
-    // A supervisor that sees the log go ends the tool, and part of the folder stays.
+    // A supervisor that notices the missing log kills the tool, and part of the folder stays.
     const script = 'cd /; kill -STOP $PPID; rm -rf "$(dirname "$WORKSPACE")"; kill -CONT $PPID';
     const { stdout, code } = await project.acor(['run', 'does', script]);
     assert.equal(code, 2);
@@ -563,7 +563,7 @@ describe('a tool that means harm, and is held by no sandbox', () => {
     assert.ok(afterwards === 0 || error.code === 'E_STORAGE');
   });
 
-  it('and kills its supervisor dies with it, and the run is E_RUNNER_LOST', async () => {
+  it('that kills its supervisor dies with it, and the run is E_RUNNER_LOST', async () => {
     const finished = await project.acor(['run', 'does', 'kill -9 $PPID; sleep 30']);
     assert.ok(finished.signal === 'SIGKILL' || finished.code === 137);
     const { data } = await project.envelope(['runs', '--limit', '1']);
@@ -573,7 +573,7 @@ describe('a tool that means harm, and is held by no sandbox', () => {
   });
 
   describe('with its output', () => {
-    it('of a field called __proto__, keeps the field and harms nobody', async () => {
+    it('with a field called __proto__ in its output keeps the field and does no harm', async () => {
       const line =
         '{"type":"log","level":"info","msg":"x","__proto__":{"seq":7,"run_id":"r-x"},"constructor":1}';
       const { runId, lines } = await runScript('true', line);
@@ -584,7 +584,7 @@ describe('a tool that means harm, and is held by no sandbox', () => {
       assert.doesNotMatch(text, /claimed/);
     });
 
-    it('of JSON a hundred thousand levels deep, keeps the line as it is and goes on', async () => {
+    it('with JSON of a hundred thousand levels keeps the line unchanged and continues', async () => {
       for (const wrap of [
         '{"type":"log","level":"info","msg":"x","data":D}',
         '{"type":"result","data":D}',
@@ -603,7 +603,7 @@ describe('a tool that means harm, and is held by no sandbox', () => {
       }
     });
 
-    it('of binary garbage, keeps what can be kept and hears the result all the same', async () => {
+    it('with binary garbage in its output keeps what is text, and gets its result read', async () => {
       project.write(
         'tools/garbage/cli.sh',
         `#!/bin/bash\nhead -c 300000 /dev/urandom\nhead -c 70000 /dev/zero\nprintf '\\n'\n${SCRIPT.split('\n')[1]}\n`,
@@ -618,7 +618,7 @@ describe('a tool that means harm, and is held by no sandbox', () => {
       assert.equal((await project.envelope(['verify', String(end.run_id)])).ok, true);
     });
 
-    it('of 1 MB and of 100,000 lines on stderr, keeps it all, in order', async () => {
+    it('with 1 MB and 100,000 lines on stderr keeps all of it, in order', async () => {
       const large = await runScript("head -c 1000000 /dev/zero | tr '\\0' x");
       const texts = large.lines.filter(({ type }) => type === 'diagnostic').map(({ line }) => String(line));
       assert.equal(texts.join('').length, 1_000_000);
@@ -633,7 +633,7 @@ describe('a tool that means harm, and is held by no sandbox', () => {
 });
 
 describe('a configuration that cannot be read', () => {
-  it('is not taken for none when its file is a link that leads nowhere', async () => {
+  it('is not treated as missing when its file is a dangling link', async () => {
     const looped = new ProjectInProcess({ tools: ['quick'] });
     rmSync(looped.path('.acor', 'config.yaml'));
     symlinkSync('config.yaml', looped.path('.acor', 'config.yaml'));
@@ -642,14 +642,14 @@ describe('a configuration that cannot be read', () => {
     looped[Symbol.dispose]();
   });
 
-  it('does not keep anybody from looking an error code up', async () => {
+  it('does not prevent looking up an error code', async () => {
     const broken = new ProjectInProcess({ config: 'version: [' });
     const { ok, data } = await broken.envelope(['errors', 'E_CONFIG_INVALID']);
     assert.deepEqual([ok, data.codes.length], [true, 1]);
     broken[Symbol.dispose]();
   });
 
-  it('has no setting of a name that nobody knows', async () => {
+  it('with an unknown setting is an error', async () => {
     const plain = new ProjectInProcess();
     const { code, error } = await plain.envelope(['config', 'show', 'environment.timeout']);
     assert.deepEqual([code, error.code], [1, 'E_USAGE']);

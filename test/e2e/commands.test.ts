@@ -351,7 +351,7 @@ describe('verify', () => {
       (lines: string[]) => lines.toSpliced(4, 2, lines[5]!, lines[4]!),
       /expected seq 5, got 6/,
     ],
-    ['line that is no JSON', (lines: string[]) => lines.toSpliced(4, 1, 'x'), /not a JSON object/],
+    ['line that is not JSON', (lines: string[]) => lines.toSpliced(4, 1, 'x'), /not a JSON object/],
   ] as const) {
     it(`reports the line of a ${what}`, async () => {
       const runId = await runOf(project, 'many_events', '20');
@@ -413,7 +413,7 @@ describe('verify', () => {
       ['removed line', (lines: string[]) => lines.toSpliced(1, 1), 2],
       ['added line', (lines: string[]) => lines.toSpliced(1, 0, lines[1]!), 3],
       ['pair of swapped lines', (lines: string[]) => lines.toSpliced(1, 2, lines[2]!, lines[1]!), 2],
-      ['line that is no JSON', (lines: string[]) => lines.toSpliced(1, 1, 'x'), 2],
+      ['line that is not JSON', (lines: string[]) => lines.toSpliced(1, 1, 'x'), 2],
     ] as const) {
       it(`reveals a ${what}, by its number`, async () => {
         const path = join(own.runsDir, 'ledger.jsonl');

@@ -183,7 +183,7 @@ describe('the conversion', () => {
 });
 
 describe('_lib beside the tools', { skip: noPython }, () => {
-  it('may be read by every tool and written by none; a link in its place leads nowhere', async () => {
+  it('may be read by every tool and written by no tool; a link in its place cannot be resolved', async () => {
     using project = new TestProject();
     project.write('shared/secret.txt', 'of the project\n');
     const source = `import os, json, sys

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { parseLines, processesOf, TestProject, until } from '../support/project.ts';
 
 const RUNS = 200;
-/** So many of them are let go at once and supervised apart. */
+/** How many runs start at once, each under a supervisor process. */
 const DETACHED = 10;
 
 describe('two hundred runs at once', () => {

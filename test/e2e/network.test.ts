@@ -7,7 +7,7 @@ import { processesOf, TestProject, until } from '../support/project.ts';
 const probe = await bubblewrap.probe();
 
 describe('the network of a tool', {
-  skip: !probe.available && `bubblewrap is not to be had here (${probe.detail})`,
+  skip: !probe.available && `bubblewrap is not available here (${probe.detail})`,
 }, () => {
   let project: TestProject;
   let server: Server;

@@ -6,7 +6,7 @@ import { canGiveUsers } from '../../src/core/sandbox/identity/can-give-users.ts'
 import { ACOR, parseLines, processesOf, TestProject, until } from '../support/project.ts';
 
 /** Uids that no account has, as owners of files. */
-const STRANGER = 4321;
+const OTHER_USER = 4321;
 const ANYBODY = 4322;
 
 describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
@@ -36,7 +36,7 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
     mkdirSync(`${target}/inner`, { recursive: true });
     for (const [path, uid] of [
       ['own', 0],
-      ['inner/theirs', STRANGER],
+      ['inner/theirs', OTHER_USER],
     ] as const) {
       writeFileSync(`${target}/${path}`, 'x\n', { mode: 0o600 });
       chownSync(`${target}/${path}`, uid, uid);
@@ -64,7 +64,7 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
       0,
       0,
       0,
-      STRANGER,
+      OTHER_USER,
       0,
       0,
     ]);
@@ -81,7 +81,7 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
 
   it('reads a file that only root may read, when it is granted', async () => {
     const file = project.write('private', 'for root\n', 0o600);
-    const control = spawnSync('setpriv', ['--reuid', String(STRANGER), '--clear-groups', 'cat', file]);
+    const control = spawnSync('setpriv', ['--reuid', String(OTHER_USER), '--clear-groups', 'cat', file]);
     assert.notEqual(control.status, 0, 'no other user may read it');
     assert.deepEqual(lines(await project.run(['reads', 'private'])), ['for root']);
     assert.equal(statSync(file).uid, 0);
@@ -98,7 +98,7 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
     await project.acor(['health', '--fix']);
     const { data } = await project.envelope(['show', String(run_id)]);
     assert.equal(data.code, 'E_RUNNER_LOST');
-    assert.deepEqual(['', 'own', 'inner/theirs', 'made'].map(ownerOf), [0, 0, STRANGER, 0]);
+    assert.deepEqual(['', 'own', 'inner/theirs', 'made'].map(ownerOf), [0, 0, OTHER_USER, 0]);
     assert.equal(statSync(project.path('.runs', String(run_id))).uid, 0);
   });
 
@@ -115,7 +115,7 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
       ['completed', 'completed'],
     );
     assert.deepEqual(lines(runs[0]!), lines(runs[1]!));
-    assert.deepEqual(['', 'a', 'b', 'own', 'inner/theirs'].map(ownerOf), [0, 0, 0, 0, STRANGER]);
+    assert.deepEqual(['', 'a', 'b', 'own', 'inner/theirs'].map(ownerOf), [0, 0, 0, 0, OTHER_USER]);
   });
 
   it('does not start when its user may not read it, and the fix in the error works', async () => {

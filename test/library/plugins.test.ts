@@ -10,7 +10,7 @@ it('plugins take part in operations of the library, and its runs report their fa
         onDiscovery: (tools) => tools.filter(({ name }) => name !== 'waits'),
         onPreRun: ({ args }) => (args.includes('bad') ? { veto: 'not that' } : undefined),
       };`,
-      'stranger.js': 'export default {};',
+      'unknown_one.js': 'export default {};',
     },
     { tools: ['quick', 'waits'] },
   );
@@ -29,5 +29,5 @@ it('plugins take part in operations of the library, and its runs report their fa
   );
   const reported: unknown[] = [];
   for await (const event of acor.run('quick')) if ('plugin' in event) reported.push(event['plugin']);
-  assert.deepEqual(reported, ['stranger']);
+  assert.deepEqual(reported, ['unknown_one']);
 });

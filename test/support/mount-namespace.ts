@@ -67,7 +67,7 @@ export class ProjectWithMounts extends TestProject {
     return spawnSync(argv[0]!, argv.slice(1), { encoding: 'utf8' });
   }
 
-  /** Puts a file system of its own in the place of a folder; `options` are those of tmpfs, such as `size=64k`. */
+  /** Mounts a separate file system over a folder; `options` are those of tmpfs, such as `size=64k`. */
   mountSmall(folder: string, options: string): void {
     this.shell(`mkdir -p '${folder}'; mount -t tmpfs -o ${options} none '${folder}'`);
   }

@@ -37,7 +37,7 @@ describe('ending the children of a run', () => {
     ended.close();
     const grandchild = { ...newRun(), parent: { run_id: part.run_id, task_id: 'two' } };
     const live = await store.create(grandchild);
-    const stranger = await store.create(newRun());
+    const unrelated = await store.create(newRun());
     const reasons: string[] = [];
     store.control.listen(grandchild.run_id, {
       async onCancel(reason) {
@@ -55,7 +55,7 @@ describe('ending the children of a run', () => {
     assert.deepEqual(reasons, ['the workflow failed']);
     assert.equal((await store.read(grandchild.run_id)).state, 'cancelled');
     assert.ok(store.reads < OTHERS / 2, `${store.reads} reads`);
-    stranger.close();
+    unrelated.close();
     own.close();
   });
 });

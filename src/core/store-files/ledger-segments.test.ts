@@ -35,7 +35,7 @@ describe('a ledger of several segments', () => {
     return { ledger, ids };
   }
 
-  it('seals a full segment, and goes on with the hash of its last line', async () => {
+  it('seals a full segment, and continues with the hash of its last line', async () => {
     const { ledger, ids } = await filledLedger(40);
     assert.ok(readdirSync(ledger.folder).length >= 3);
     assert.match(readFileSync(ledger.path, 'utf8'), /^\{"type":"segment","segment":\d+,/);

@@ -2,8 +2,8 @@ import { agoWords } from '../../../compose/time-words.ts';
 import type { IndexedRun, RunIndex } from '../../../core/ports/run-index.ts';
 import type { AcorApp } from '../../acor-app.ts';
 import { gatherFacts } from '../../system/explain/facts.ts';
-import { strangerText } from '../../system/explain/stranger-text.ts';
 import { toolsSection } from '../../system/explain/tools.ts';
+import { untrustedText } from '../../system/explain/untrusted-text.ts';
 import type { HookAnswer, HookInput } from './hook-input.ts';
 
 /** Only this many of the newest runs are read, so that the agent does not wait. */
@@ -45,7 +45,7 @@ async function waiting(index: RunIndex): Promise<string[]> {
     if (state !== 'waiting_ai') continue;
     for (const { asked, isOpen } of questions) {
       const whose = asked.audience === 'user' ? ', for the user' : '';
-      if (isOpen) lines.push(`- ${run_id} ${tool}: ${strangerText(String(asked.action), 60)}${whose}`);
+      if (isOpen) lines.push(`- ${run_id} ${tool}: ${untrustedText(String(asked.action), 60)}${whose}`);
     }
   }
   return lines;
@@ -58,7 +58,7 @@ function failed(runs: readonly IndexedRun[]): string[] {
   return last
     .filter(({ state, created_at }) => state === 'failed' && created_at > since)
     .map(({ run_id, tool, code, message, created_at }) => {
-      const why = [code, message].filter(Boolean).map((text) => strangerText(text!, 120));
+      const why = [code, message].filter(Boolean).map((text) => untrustedText(text!, 120));
       return `- ${run_id} ${tool}: ${why.join(': ')} (${agoWords(created_at)})`;
     });
 }

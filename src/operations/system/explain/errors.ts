@@ -1,7 +1,7 @@
 import type { ErrorInfo } from '../../../protocol/error-codes.ts';
 import type { Facts } from './facts.ts';
 import { type Section, section } from './section.ts';
-import { strangerText } from './stranger-text.ts';
+import { untrustedText } from './untrusted-text.ts';
 
 const CLASSES: Readonly<Record<ErrorInfo['class'], string>> = {
   user_error:
@@ -35,7 +35,7 @@ export function errorSections({ codes }: Facts): Section[] {
       `${CLASSES[name]}.`,
       ...rows.map(([code, { retryable, exit, action, hint }]) => {
         const marks = [`exit ${exit}`, ...(retryable ? ['retryable'] : [])].join(', ');
-        return `- ${code} (${marks}): ${strangerText(action, 200)} ${strangerText(hint, 200)}`;
+        return `- ${code} (${marks}): ${untrustedText(action, 200)} ${untrustedText(hint, 200)}`;
       }),
     ]),
   );

@@ -5,8 +5,8 @@ import { recovery } from './errors.ts';
 import type { Facts } from './facts.ts';
 import { runInShort } from './runs.ts';
 import { type Section, section } from './section.ts';
-import { strangerCode } from './stranger-text.ts';
 import { toolsSection } from './tools.ts';
+import { untrustedCode } from './untrusted-text.ts';
 
 /** How every command answers. */
 export const ANSWERS: Section = section('How it answers', [
@@ -45,5 +45,5 @@ function session({ commands }: Facts): Section {
 }
 
 function rootOf({ project }: Facts): string {
-  return project === undefined ? '' : ` (${strangerCode(project.config.root)})`;
+  return project === undefined ? '' : ` (${untrustedCode(project.config.root)})`;
 }

@@ -5,7 +5,7 @@ import type { InputSpec } from '../../../protocol/manifest.ts';
 import { shellCommand } from '../../../util/shell-quote.ts';
 import type { Facts } from './facts.ts';
 import { type Section, section } from './section.ts';
-import { strangerCode, strangerText } from './stranger-text.ts';
+import { untrustedCode, untrustedText } from './untrusted-text.ts';
 
 const SHOWN_IN_OVERVIEW = 20;
 
@@ -18,8 +18,8 @@ export function toolsSection(facts: Facts, limit = SHOWN_IN_OVERVIEW): Section {
   if (trouble !== undefined) {
     const { code, message, hint } = trouble;
     return section('Tools', [
-      `This project cannot be read: ${code}: ${strangerText(message, 300)}`,
-      ...(hint === undefined ? [] : [`Fix: ${strangerText(hint, 300)}`]),
+      `This project cannot be read: ${code}: ${untrustedText(message, 300)}`,
+      ...(hint === undefined ? [] : [`Fix: ${untrustedText(hint, 300)}`]),
     ]);
   }
   if (tools.length === 0) {
@@ -44,7 +44,7 @@ export function toolsSection(facts: Facts, limit = SHOWN_IN_OVERVIEW): Section {
 /** One tool: its usage, inputs, permissions and questions. */
 export function toolSections(tool: ToolEntry, { withExamples }: Facts): Section[] {
   const { manifest, problems } = tool;
-  if (problems.length > 0) return [section(strangerText(tool.name, 60), [toolLine(tool)])];
+  if (problems.length > 0) return [section(untrustedText(tool.name, 60), [toolLine(tool)])];
   const inputs = inputsOf(manifest);
   const { permissions, effects, idempotent, actions, examples } = manifest;
   const facts = [
@@ -53,7 +53,7 @@ export function toolSections(tool: ToolEntry, { withExamples }: Facts): Section[
     ...(actions.length === 0
       ? []
       : [
-          `- may ask: ${actions.map((each) => strangerCode(each, 60)).join(', ')} (see \`acor explain --topic decisions\`)`,
+          `- may ask: ${actions.map((each) => untrustedCode(each, 60)).join(', ')} (see \`acor explain --topic decisions\`)`,
         ]),
     ...(manifest.secrets.length === 0
       ? []
@@ -62,12 +62,12 @@ export function toolSections(tool: ToolEntry, { withExamples }: Facts): Section[
       ? []
       : [`- needs the variables ${manifest.env.require.join(', ')}`]),
   ];
-  const calls = examples.map(({ args }) => strangerCode(shellCommand(['acor', 'run', tool.name, ...args])));
+  const calls = examples.map(({ args }) => untrustedCode(shellCommand(['acor', 'run', tool.name, ...args])));
   return [
-    section(strangerText(tool.name, 60), [
+    section(untrustedText(tool.name, 60), [
       WHOSE_WORDS,
-      strangerText(manifest.description ?? '', 600),
-      strangerCode(`acor run ${usageLine(tool.name, inputs)}`),
+      untrustedText(manifest.description ?? '', 600),
+      untrustedCode(`acor run ${usageLine(tool.name, inputs)}`),
       ...facts,
     ]),
     section(
@@ -90,9 +90,9 @@ export function toolSections(tool: ToolEntry, { withExamples }: Facts): Section[
 function toolLine({ name, manifest, problems }: ToolEntry): string {
   const [first] = problems;
   if (first !== undefined)
-    return `- ${strangerText(name, 60)}: broken: ${strangerText(first.message, 120)}. See \`acor list\`.`;
-  const what = strangerText(manifest.description ?? '', 120);
-  return `- ${strangerCode(`acor run ${usageLine(name, inputsOf(manifest))}`, 160)}${what === '' ? '' : ` ${what}`}`;
+    return `- ${untrustedText(name, 60)}: broken: ${untrustedText(first.message, 120)}. See \`acor list\`.`;
+  const what = untrustedText(manifest.description ?? '', 120);
+  return `- ${untrustedCode(`acor run ${usageLine(name, inputsOf(manifest))}`, 160)}${what === '' ? '' : ` ${what}`}`;
 }
 
 function inputLine(spec: InputSpec): string {
@@ -100,9 +100,9 @@ function inputLine(spec: InputSpec): string {
     spec.type + (spec.multiple ? ', may be repeated' : ''),
     ...(spec.positional ? ['by position'] : []),
     ...(spec.required && spec.default === undefined ? ['required'] : []),
-    ...(spec.default === undefined ? [] : [`default ${strangerCode(JSON.stringify(spec.default), 80)}`]),
-    ...(spec.enum === undefined ? [] : [`one of ${strangerCode(spec.enum.join(', '), 200)}`]),
+    ...(spec.default === undefined ? [] : [`default ${untrustedCode(JSON.stringify(spec.default), 80)}`]),
+    ...(spec.enum === undefined ? [] : [`one of ${untrustedCode(spec.enum.join(', '), 200)}`]),
     ...(spec.access === 'write' ? ['output; appears only when the run completes'] : []),
   ];
-  return `- ${strangerText(spec.name, 60)} (${notes.join('; ')}) ${strangerText(spec.description ?? '', 300)}`.trimEnd();
+  return `- ${untrustedText(spec.name, 60)} (${notes.join('; ')}) ${untrustedText(spec.description ?? '', 300)}`.trimEnd();
 }

@@ -1,13 +1,13 @@
 import { safeLine } from '../../../compose/terminal-text.ts';
 
 /** Untrusted text inside a document: one line, truncated, and escaped so that no Markdown in it takes effect. */
-export function strangerText(text: string, maxLength = 160): string {
+export function untrustedText(text: string, maxLength = 160): string {
   const cut = cutTo(safeLine(text).trim(), maxLength);
   return cut.replace(/[\\`*<[\]|!~]/g, '\\$&');
 }
 
 /** Untrusted text as inline code. */
-export function strangerCode(text: string, maxLength = 300): string {
+export function untrustedCode(text: string, maxLength = 300): string {
   return `\`${cutTo(safeLine(text).trim().replaceAll('`', "'"), maxLength)}\``;
 }
 
