@@ -45,7 +45,7 @@ describe('a run with an idempotency key', () => {
     const second = await project.acor(call);
     const { data } = JSON.parse(second.stdout);
     assert.deepEqual([second.code, data.run_id, data.state], [0, first.data.run_id, 'completed']);
-    assert.match(second.stderr, /was started with this idempotency key/);
+    assert.match(second.stderr, /was already started with this idempotency key/);
     assert.equal((await project.envelope(call.toSpliced(1, 2))).error.code, 'E_INPUT_NOT_FOUND');
   });
 
