@@ -365,7 +365,7 @@ describe('verify', () => {
   it('detects bytes added after the end, and a truncated last line', async () => {
     const runId = await runOf(project, 'quick');
     const added = await problemsAfter(runId, (path) => appendFileSync(path, '{"seq":6,"type":"log"}\n'));
-    assert.match(added[0]!.problem, /its end is not the last/);
+    assert.match(added[0]!.problem, /last event of its log is not its end/);
     assert.equal(added[0]!.line, 6);
     const cut = await problemsAfter(runId, (path) => writeFileSync(path, readFileSync(path).subarray(0, -5)));
     assert.match(cut[0]!.problem, /cut short/);

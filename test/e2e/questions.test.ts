@@ -67,8 +67,8 @@ describe('a tool that asks', hasPython ? {} : { skip: 'python3 is not here' }, (
   it('rejects an invalid answer, and its question stays open', async () => {
     const { runId } = await askedRun();
     for (const [args, expected] of [
-      [['a-1', '--choice', 'sideways'], /none of the options/],
-      [['a-1', '--value', '{"x":1}'], /none of the options/],
+      [['a-1', '--choice', 'sideways'], /is not an option of/],
+      [['a-1', '--value', '{"x":1}'], /is not an option of/],
       [['a-9', '--choice', 'fast'], /has not asked 'a-9'/],
       [['../x', '--choice', 'fast'], /has not asked/],
     ] as const) {
@@ -82,7 +82,7 @@ describe('a tool that asks', hasPython ? {} : { skip: 'python3 is not here' }, (
     await project.envelope(['answer', runId, '--choice', 'slow']);
     assert.equal((await project.envelope(['wait', runId])).data.result.data.answer, 'slow');
     const late = await project.envelope(['answer', runId, 'a-1', '--choice', 'fast']);
-    assert.match(late.error.message, /is over/);
+    assert.match(late.error.message, /has ended/);
   });
 
   it('accepts one of two concurrent answers, and the other caller gets an error', async () => {

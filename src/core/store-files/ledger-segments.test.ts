@@ -159,7 +159,7 @@ describe('a ledger of several segments', () => {
       const name = readdirSync(other.folder)[0]!;
       assert.deepEqual(readdirSync(ledger.folder), [name]);
       writeFileSync(join(ledger.folder, name), readFileSync(join(other.folder, name)));
-      assert.match(readLedger(ledger).problems[0]!.problem, /not the one that the ledger names/);
+      assert.match(readLedger(ledger).problems[0]!.problem, /not the one in the ledger/);
     });
 
     it('is the same when the process was killed before the old files were removed', async () => {

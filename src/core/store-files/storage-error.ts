@@ -14,7 +14,7 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
         cause: error,
       });
     case 'EROFS':
-      return new AcorError('E_STORAGE', `cannot ${what}, because the file system is read-only: ${path}`, {
+      return new AcorError('E_STORAGE', `the file system is read-only: cannot ${what}: ${path}`, {
         hint: 'Mount it writable (mount -o remount,rw), or set project.runs_dir to a writable folder (ACOR_PROJECT_RUNS_DIR=…).',
         next: [SEE_HEALTH],
         cause: error,
@@ -29,7 +29,7 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
     case 'EFBIG':
       return new AcorError(
         'E_STORAGE',
-        `cannot ${what}, because the file would exceed the file size limit of the shell: ${path}`,
+        `the file would exceed the file size limit (ulimit -f): cannot ${what}: ${path}`,
         {
           hint: 'Raise the limit in the shell that starts ACOR: ulimit -f unlimited',
           next: [SEE_HEALTH],
