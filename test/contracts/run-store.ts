@@ -207,7 +207,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       assert.deepEqual(last, ['three', 'two', 'one']);
       writer.log.append({ type: 'progress', msg: 'four' });
       writer.log.append({ type: 'log', msg: 'says "progress"' });
-      writer.log.flush();
+      await writer.log.flush();
       const typed: unknown[] = [];
       for await (const { msg } of open().tail(run.run_id, ['progress', 'result'])) typed.push(msg);
       assert.deepEqual(typed, ['four']);

@@ -287,10 +287,10 @@ describe('acor run', () => {
       const warnings = of('runner_warning').map((event) => String(event.msg));
       for (const expected of [
         /not UTF-8/,
-        /'made_up' is not known/,
+        /'made_up' is unknown/,
         /role: orchestrator/,
         /'pct' must be/,
-        /another run_id/,
+        /another run's run_id/,
       ]) {
         assert.equal(warnings.filter((msg) => expected.test(msg)).length, 1, String(expected));
       }
