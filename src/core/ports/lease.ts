@@ -8,11 +8,11 @@ export interface Lease {
   /** Whether this lease is still the run's newest: asked before each write. */
   isHeld(): boolean;
   /** Renews the lease now; also done by a heartbeat. */
-  renew(): void;
+  renew(): Promise<void>;
   /** The run has ended: nothing of the lease is left. */
-  release(): void;
+  release(): Promise<void>;
   /** The supervisor stops before the run has ended: the run is lost at once. */
-  abandon(): void;
+  abandon(): Promise<void>;
 }
 
 /** A lease as readers see it. */

@@ -76,7 +76,7 @@ export interface RunWriter {
   /** Frees the space that was put aside, so that an ending can be written to a full disk. */
   releaseReserve(): void;
   /** Ends the right to write, and with it the lease. A run that has not ended is lost from now on. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** How much is stored of a log. `events` is the `seq` of the last event; 0 for an empty log. */
