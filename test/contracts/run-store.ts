@@ -64,7 +64,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       assert.equal(await open().runOfKey(keyed), run_id);
       await assert.rejects(open().runOfKey({ ...keyed, call: 'b' }), { code: 'E_USAGE' });
       await assert.rejects(open().createOnce(newRun(), { ...keyed, call: 'b' }), { code: 'E_USAGE' });
-      writer!.close();
+      await writer!.close();
     });
 
     it('forgets a removed run and its key', async () => {
@@ -99,11 +99,11 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
         [2, 'two'],
       ]);
       // What the first one releases is not the second one's.
-      first.close();
+      await first.close();
       assert.equal(await open().leases.inspect(run.run_id), 'live');
       second.log.append({ type: 'log', msg: 'three' });
       await second.log.flush();
-      second.close();
+      await second.close();
     });
 
     it('does not take over a run with a live supervisor, which continues to write', async () => {
@@ -135,7 +135,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       const writers = taken.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
       assert.equal(writers.length, 1);
       writers[0]!.update({ state: 'failed' });
-      writers[0]!.close();
+      await writers[0]!.close();
     });
 
     it('only raises epochs, also when a run has ended in between', async () => {
@@ -227,7 +227,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       next.log.append({ type: 'runner_end' });
       await next.log.flush();
       assert.deepEqual(await shown(), [...expected, 'runner_end']);
-      next.close();
+      await next.close();
       await writer.close();
     });
 
