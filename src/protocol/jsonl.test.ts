@@ -49,7 +49,7 @@ describe('lines', () => {
     assert.deepEqual(texts([blank, 'x', blank, 'y', blank]), ['x', 'y']);
   });
 
-  it('come after the end as well when the stream goes on', () => {
+  it('come after the end as well when the stream continues', () => {
     const lines: string[] = [];
     const reader = new LineReader((bytes, start, end) =>
       lines.push(decoder.decode(bytes.subarray(start, end))),

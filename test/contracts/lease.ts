@@ -19,8 +19,8 @@ export function leaseContract(name: string, { open, lose }: LeaseRig): void {
       const lease = await open().acquire(runId, 1);
       assert.equal(await open().inspect(runId), 'live');
       assert.equal(lease.isHeld(), true);
-      lease.renew();
-      lease.release();
+      await lease.renew();
+      await lease.release();
       assert.equal(await open().inspect(runId), 'none');
       assert.equal(lease.isHeld(), false);
     });
@@ -31,19 +31,19 @@ export function leaseContract(name: string, { open, lose }: LeaseRig): void {
       assert.equal(wanted.filter(({ status }) => status === 'fulfilled').length, 1);
       for (const each of wanted)
         if (each.status === 'rejected') assert.equal(each.reason.code, 'E_STORAGE');
-        else each.value.release();
+        else await each.value.release();
     });
 
     it('are lost when their owner has died, and when it has abandoned them', async () => {
       const [dead, abandoned] = [newRunId(), newRunId()];
       const leases = [await open().acquire(dead, 1), await open().acquire(abandoned, 1)];
       lose(dead);
-      leases[1]!.abandon();
+      await leases[1]!.abandon();
       assert.equal(await open().inspect(dead), 'lost');
       assert.equal(await open().inspect(abandoned), 'lost');
       for (const runId of [dead, abandoned]) await open().forget(runId);
       assert.equal(await open().inspect(dead), 'none');
-      leases[0]!.release();
+      await leases[0]!.release();
     });
 
     it('of an earlier epoch end with the next one, and their owner has no effect any more', async () => {
@@ -53,12 +53,12 @@ export function leaseContract(name: string, { open, lose }: LeaseRig): void {
         mayTake: async () => assert.equal(first.isHeld(), true),
       });
       assert.equal(first.isHeld(), false);
-      first.renew();
-      first.abandon();
-      first.release();
+      await first.renew();
+      await first.abandon();
+      await first.release();
       assert.equal(second.isHeld(), true);
       assert.deepEqual(await open().newest(runId), { runId, epoch: 2, state: 'live' });
-      second.release();
+      await second.release();
     });
 
     it('stay with their owner when another process may not take the next epoch', async () => {
@@ -70,14 +70,14 @@ export function leaseContract(name: string, { open, lose }: LeaseRig): void {
       await assert.rejects(open().acquire(runId, 2, { mayTake }), /not this one/);
       assert.equal(first.isHeld(), true);
       assert.deepEqual(await open().newest(runId), { runId, epoch: 1, state: 'live' });
-      first.release();
+      await first.release();
     });
 
     it('report when a process holds them only to end a lost run', async () => {
       const runId = newRunId();
       const lease = await open().acquire(runId, 1, { recovers: true });
       assert.equal(await open().inspect(runId), 'recovering');
-      lease.release();
+      await lease.release();
     });
 
     it('are listed by their newest epoch, including lost ones', async () => {
@@ -92,7 +92,7 @@ export function leaseContract(name: string, { open, lose }: LeaseRig): void {
           { runId: lost, epoch: 1, state: 'lost' },
         ],
       );
-      for (const lease of leases) lease.release();
+      for (const lease of leases) await lease.release();
     });
 
     it('are never removed while they are live', async () => {
@@ -100,7 +100,7 @@ export function leaseContract(name: string, { open, lose }: LeaseRig): void {
       const lease = await open().acquire(runId, 1);
       await open().forget(runId);
       assert.equal(lease.isHeld(), true);
-      lease.release();
+      await lease.release();
     });
   });
 }

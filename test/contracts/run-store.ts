@@ -23,7 +23,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       assert.equal((await open().read(run.run_id)).state, 'queued');
       await writer.update({ state: 'running' });
       assert.equal((await open().read(run.run_id)).state, 'running');
-      writer.close();
+      await writer.close();
     });
 
     it('lists its runs, the oldest first', async () => {
@@ -49,7 +49,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       await assert.rejects(open().create(run), { code: 'E_STORAGE' });
       assert.equal((await eventsOf(run.run_id))[0]?.msg, 'kept');
       assert.equal(await open().leases.inspect(run.run_id), 'live');
-      writer.close();
+      await writer.close();
     });
 
     it('creates one run for a key, for all concurrent callers, and returns it to the others', async () => {
@@ -64,7 +64,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       assert.equal(await open().runOfKey(keyed), run_id);
       await assert.rejects(open().runOfKey({ ...keyed, call: 'b' }), { code: 'E_USAGE' });
       await assert.rejects(open().createOnce(newRun(), { ...keyed, call: 'b' }), { code: 'E_USAGE' });
-      writer!.close();
+      await writer!.close();
     });
 
     it('forgets a removed run and its key', async () => {
@@ -73,7 +73,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       assert.ok(typeof writer !== 'string');
       const { run_id } = writer.record;
       await writer.update({ state: 'failed' });
-      writer.close();
+      await writer.close();
       await open().remove(run_id);
       await assert.rejects(open().read(run_id), { code: 'E_RUN_NOT_FOUND' });
       assert.equal(await open().runOfKey(keyed), undefined);
@@ -99,11 +99,11 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
         [2, 'two'],
       ]);
       // What the first one releases is not the second one's.
-      first.close();
+      await first.close();
       assert.equal(await open().leases.inspect(run.run_id), 'live');
       second.log.append({ type: 'log', msg: 'three' });
       await second.log.flush();
-      second.close();
+      await second.close();
     });
 
     it('does not take over a run with a live supervisor, which continues to write', async () => {
@@ -111,7 +111,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       const writer = await open().create(run);
       await assert.rejects(open().takeOver(run.run_id), { code: 'E_STORAGE' });
       await writer.update({ state: 'running' });
-      writer.close();
+      await writer.close();
     });
 
     it('does not take over a run whose record forbids it, and leaves its lease unchanged', async () => {
@@ -125,7 +125,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       await assert.rejects(open().takeOver(run.run_id, refuse), /it is at work/);
       assert.equal(await open().leases.inspect(run.run_id), 'lost');
       assert.equal((await open().read(run.run_id)).epoch, 1);
-      writer.close();
+      await writer.close();
     });
 
     it('gives a lost run to one of several concurrent processes', async () => {
@@ -135,7 +135,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       const writers = taken.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
       assert.equal(writers.length, 1);
       writers[0]!.update({ state: 'failed' });
-      writers[0]!.close();
+      await writers[0]!.close();
     });
 
     it('only raises epochs, also when a run has ended in between', async () => {
@@ -145,7 +145,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
         const writer = await open().takeOver(run.run_id);
         assert.equal(writer.epoch, epoch);
         await writer.update({ state: 'failed' });
-        writer.close();
+        await writer.close();
         assert.equal(await open().leases.inspect(run.run_id), 'none');
       }
     });
@@ -180,7 +180,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
           [500, 1],
         ],
       );
-      writer.close();
+      await writer.close();
     });
 
     it('returns the events after any seq of a log that is much longer than one batch', async () => {
@@ -194,7 +194,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
         assert.equal(seqs.length, total - since);
         assert.equal(seqs[0], since === total ? undefined : since + 1);
       }
-      writer.close();
+      await writer.close();
     });
 
     it('returns the last events, the newest first', async () => {
@@ -211,7 +211,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       const typed: unknown[] = [];
       for await (const { msg } of open().tail(run.run_id, ['progress', 'result'])) typed.push(msg);
       assert.deepEqual(typed, ['four']);
-      writer.close();
+      await writer.close();
     });
 
     it('returns the events of questions from the first question on, and no others', async () => {
@@ -233,8 +233,8 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       next.log.append({ type: 'runner_end' });
       await next.log.flush();
       assert.deepEqual(await shown(), [...expected, 'runner_end']);
-      next.close();
-      writer.close();
+      await next.close();
+      await writer.close();
     });
 
     it('passes every stored event to all observers, and continues after one throws', async () => {
@@ -254,14 +254,14 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       const events = await eventsOf(run.run_id);
       assert.equal(seen.join('').trimEnd().split('\n').length, events.length);
       assert.equal(events.filter(({ type }) => type === 'runner_warning').length, 1);
-      writer.close();
+      await writer.close();
     });
 
     it('has no lease of an ended run, and a lost one of a run that was abandoned before its end', async () => {
       const [ended, left] = [newRun(), newRun()];
       const writers = [await open().create(ended), await open().create(left)];
       writers[0]!.update({ state: 'completed' });
-      for (const writer of writers) writer.close();
+      for (const writer of writers) await writer.close();
       assert.equal(await open().leases.inspect(ended.run_id), 'none');
       assert.equal(await open().leases.inspect(left.run_id), 'lost');
     });

@@ -113,7 +113,7 @@ describe('questions of every kind', { skip }, () => {
       assert.equal((await project.envelope(['answer', runId, 'q3', '--file', file])).error.code, 'E_USAGE');
     await project.acor(['cancel', runId]);
     const late = await project.envelope(['answer', runId, 'q2', '--value', '1']);
-    assert.match(late.error.message, /is over \(cancelled\)/);
+    assert.match(late.error.message, /has ended \(cancelled\)/);
     const unknown = await project.envelope(['answer', 'r-0000000000000000', 'q2', '--value', '1']);
     assert.equal(unknown.error.code, 'E_RUN_NOT_FOUND');
     assert.equal(project.events(runId).filter(({ type }) => type === 'action_answered').length, 1);

@@ -8,11 +8,11 @@ export interface Lease {
   /** Whether this lease is still the run's newest. The store checks it before each write. */
   isHeld(): boolean;
   /** Renews the lease now, in addition to its heartbeat. */
-  renew(): void;
+  renew(): Promise<void>;
   /** Removes the lease of a run that has ended. */
-  release(): void;
+  release(): Promise<void>;
   /** Gives the lease up before the run has ended: the run is lost at once. */
-  abandon(): void;
+  abandon(): Promise<void>;
 }
 
 /** A lease as readers see it. */

@@ -76,7 +76,7 @@ export interface RunWriter {
   /** Frees the reserved space, so that the end can be written on a full disk. */
   releaseReserve(): void;
   /** Gives up the right to write, and the lease. A run that has not ended is then lost. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** The stored size of a log. `events` is the `seq` of the last event; 0 for an empty log. */

@@ -96,7 +96,7 @@ async function recover(host: RunHost, runId: string): Promise<void> {
     }
     tidyWorkspace(host.workspaces.of(runId));
   } finally {
-    writer.close();
+    await writer.close();
   }
 }
 

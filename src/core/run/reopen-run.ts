@@ -44,7 +44,7 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
     if (again.mode === 'resume') await restoreFiledAnswers(services.store, plan);
     await reopen(writer, plan, again.mode, reopening);
   } catch (error) {
-    writer.close();
+    await writer.close();
     throw error;
   }
   return Run.begin(services, plan, writer, createExecutor(writer));

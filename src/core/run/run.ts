@@ -119,7 +119,7 @@ export class Run {
       this.#isOver = true;
       this.#control.close();
       await this.#tidy();
-      this.#writer.close();
+      await this.#writer.close();
       await this.#slot.end({ completed });
     }
   }

@@ -38,7 +38,7 @@ interface Prepared {
 
 /**
  * Shortens the sealed part of a ledger once half of it is about runs that were cleaned. Their lines are replaced by a summary with the
- * hashes by which the chain goes on. The ledger names each summary in a line of its own before any file is replaced, so that the chain
+ * hashes that continue the chain. The ledger names each summary in a line of its own before any file is replaced, so that the chain
  * covers the summaries, and a crash at any point leaves a ledger that verifies.
  */
 export async function compactLedger(ledger: Ledger, options: CompactionOptions): Promise<void> {

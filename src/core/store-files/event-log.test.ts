@@ -102,7 +102,7 @@ describe('the event log', () => {
     assert.deepEqual(brokenMark(bytes.subarray(0, -1), seal)?.to, bytes.length);
   });
 
-  it('goes on where an earlier writer stopped, and takes a torn last line off', async () => {
+  it('continues where an earlier writer stopped, and removes a torn last line', async () => {
     const path = newPath();
     const first = openLog(path);
     first.append({ type: 'start', step: 'a' });

@@ -172,7 +172,7 @@ export class FileLease implements Lease {
     return existsSync(this.#path);
   }
 
-  renew(): void {
+  async renew(): Promise<void> {
     const now = new Date();
     try {
       utimesSync(this.#path, now, now);
@@ -190,13 +190,13 @@ export class FileLease implements Lease {
     }
   }
 
-  release(): void {
+  async release(): Promise<void> {
     clearInterval(this.#heartbeat);
     removeIfPossible(this.#path);
   }
 
   /** Marks the run as lost: a lease without an owner is lost. Truncating works on a full disk. */
-  abandon(): void {
+  async abandon(): Promise<void> {
     clearInterval(this.#heartbeat);
     try {
       truncateSync(this.#path, 0);

@@ -60,7 +60,7 @@ export class FileRunStore implements RunStore {
     try {
       mkdirSync(layout.dir, { mode: 0o700 });
     } catch (error) {
-      lease.release();
+      await lease.release();
       throw storageError(error, 'create the folder of the run', layout.dir);
     }
     try {
@@ -69,7 +69,7 @@ export class FileRunStore implements RunStore {
     } catch (error) {
       // Remove what was created of a run that did not start.
       rmSync(layout.dir, { recursive: true, force: true });
-      lease.release();
+      await lease.release();
       throw storageError(error, 'create the run', layout.dir);
     }
   }
@@ -202,7 +202,7 @@ export class FileRunStore implements RunStore {
     try {
       return new FileRunWriter(layout, { ...record!, epoch }, lease, this.#writing());
     } catch (error) {
-      lease.abandon();
+      await lease.abandon();
       throw error;
     }
   }

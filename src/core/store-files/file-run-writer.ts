@@ -105,9 +105,9 @@ export class FileRunWriter implements RunWriter {
     } catch {}
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.log.close();
-    if (this.#hasEnded || !existsSync(this.layout.dir)) this.#lease.release();
-    else this.#lease.abandon();
+    if (this.#hasEnded || !existsSync(this.layout.dir)) await this.#lease.release();
+    else await this.#lease.abandon();
   }
 }

@@ -144,7 +144,7 @@ export class Ledger {
     }
   }
 
-  /** False for a segment that cannot be sealed now, for instance on a full disk: it goes on growing. */
+  /** False for a segment that cannot be sealed now, for instance on a full disk: it keeps growing. */
   #seal(): boolean {
     try {
       mkdirSync(this.folder, { recursive: true });

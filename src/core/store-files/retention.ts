@@ -64,7 +64,7 @@ export async function removeRuns(store: FileRuns, runIds: readonly string[]): Pr
         moveIfThere(store.layout(record.run_id).dir, join(trash, record.run_id));
       for (const { record, lease } of claimed) {
         if (record.idempotency_key) await store.forgetKey(record.idempotency_key, record.run_id);
-        lease?.release();
+        await lease?.release();
       }
       await deleteFolders(trash);
       removed.push(...claimed.map(({ record }) => record.run_id));
@@ -106,7 +106,7 @@ async function claim(store: FileRuns, runId: string): Promise<Claimed | undefine
   }
   const now = readOrUndefined(store, runId);
   if (now?.epoch === record.epoch) return { record: now, lease };
-  lease?.release();
+  await lease?.release();
   return undefined;
 }
 

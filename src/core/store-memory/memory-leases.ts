@@ -66,13 +66,13 @@ class MemoryLease implements Lease {
     return this.#newest.get(this.runId) === this;
   }
 
-  renew(): void {}
+  async renew(): Promise<void> {}
 
-  release(): void {
+  async release(): Promise<void> {
     if (this.isHeld()) this.#newest.delete(this.runId);
   }
 
-  abandon(): void {
+  async abandon(): Promise<void> {
     this.state = 'lost';
   }
 }

@@ -208,8 +208,8 @@ class MemoryRunWriter implements RunWriter {
 
   releaseReserve(): void {}
 
-  close(): void {
-    if (isFinal(this.#run.record.state)) this.#lease.release();
-    else this.#lease.abandon();
+  async close(): Promise<void> {
+    if (isFinal(this.#run.record.state)) await this.#lease.release();
+    else await this.#lease.abandon();
   }
 }

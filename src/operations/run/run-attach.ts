@@ -4,7 +4,9 @@ import type { StreamEnd } from '../../compose/operation.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { summaryOf } from '../../core/run/run-summary.ts';
 import { followRun } from '../../core/supervision/follow-run.ts';
+import { attachTo } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run-state.ts';
+import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { type EndedRun, runSummary, type StartedRun, startedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
@@ -40,7 +42,7 @@ export const runAttach = acorOperation({
       end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {
         if (how === 'question') return questionEnd(store, run);
         if (signal.aborted) {
-          ctx.note(`acor: run ${run} goes on. Pick it up again with: acor attach ${run}`);
+          ctx.note(`acor: run ${run} continues. Follow it with: ${commandOf(attachTo(run))}`);
           return { answer: { kind: 'data', data: await startedRunOf(project, run), exit: EXIT_INTERRUPTED } };
         }
         const record = await readRun(store, run);

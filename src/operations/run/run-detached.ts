@@ -12,6 +12,7 @@ import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
 import { attachTo, followLogs, waitFor } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import type { AcorApp } from '../acor-app.ts';
+import { commandOf } from '../command-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
@@ -67,7 +68,7 @@ export async function showDetached(
         stopListening();
         if (how === 'question') return questionEnd(store, runId);
         if (how === 'stopped') {
-          ctx.note(`acor: run ${runId} goes on. Pick it up again with: acor attach ${runId}`);
+          ctx.note(`acor: run ${runId} continues. Follow it with: ${commandOf(attachTo(runId))}`);
           return { answer: { kind: 'data', data: await startedRunOf(project, runId) } };
         }
         const record = await recoverRun(project, runId);

@@ -55,7 +55,7 @@ describe('dialling', () => {
     }
   });
 
-  it('takes of many addresses those that are allowed, and goes on to the next where one does not answer', async () => {
+  it('takes of many addresses those that are allowed, and tries the next one when one does not answer', async () => {
     const { came, heard } = await dialled(
       [`127.0.0.1:${port}`, `127.0.0.2:${port}`],
       ['169.254.169.254', '127.0.0.2', '127.0.0.1'],
