@@ -6,9 +6,13 @@ import type {
   RunIndex,
   RunQuery,
   RunSource,
+  SourceRun,
 } from '../../src/core/ports/run-index.ts';
 import { isFinal } from '../../src/protocol/run-state.ts';
 import { newRunId } from '../../src/util/ids.ts';
+
+/** More than any part in which an index keeps runs. */
+const MANY = 4_500;
 
 /** What every index of runs must hold to. `open` opens the same index as another process would, `lose` removes what it keeps. */
 export function runIndexContract(
@@ -145,16 +149,114 @@ export function runIndexContract(
       index.close();
     });
 
-    it('counts the runs that ended, by tool, day and state', async () => {
+    it('counts the runs that ended by tool, day and state, with what they used and cost', async () => {
       const runs = new FakeRuns();
-      runs.add({ tool: 'a', ended_at: '2026-01-01T00:00:00.000Z', duration_s: 2 });
-      runs.add({ tool: 'a', ended_at: '2026-01-01T23:59:59.000Z', duration_s: 3 });
+      const day = '2026-01-01T00:00:00.000Z';
+      runs.add({ tool: 'a', ended_at: day, duration_s: 2 }, { cpu_s: 0.5, cost_usd: 0.25 });
+      runs.add(
+        { tool: 'a', ended_at: '2026-01-01T23:59:59.000Z', duration_s: 3 },
+        { cpu_s: 1, cost_usd: null },
+      );
+      runs.add({ tool: 'a', ended_at: day, duration_s: 1 }, { cpu_s: null, cost_usd: 2 });
+      runs.add({ tool: 'b', ended_at: day, duration_s: 1 }, { cpu_s: 0, cost_usd: 0 });
       runs.add({ tool: 'b', ended_at: '2026-01-02T00:00:00.000Z', state: 'failed', duration_s: null });
+      runs.add({ tool: 'b', state: 'running', ended_at: null }, { cpu_s: 7, cost_usd: 7 });
       const index = await (await make()).open(runs);
+      const [first, second] = ['2026-01-01', '2026-01-02'];
+      const completed = 'completed';
       assert.deepEqual(await index.counts(), [
-        { tool: 'a', day: '2026-01-01', state: 'completed', runs: 2, duration_s: 5 },
-        { tool: 'b', day: '2026-01-02', state: 'failed', runs: 1, duration_s: 0 },
+        { tool: 'a', day: first, state: completed, runs: 3, duration_s: 6, cpu_s: 1.5, cost_usd: 2.25 },
+        { tool: 'b', day: first, state: completed, runs: 1, duration_s: 1, cpu_s: 0, cost_usd: 0 },
+        { tool: 'b', day: second, state: 'failed', runs: 1, duration_s: 0, cpu_s: null, cost_usd: null },
       ]);
+      index.close();
+    });
+
+    it('finds texts together with each other filter, and in pages', async () => {
+      const runs = new FakeRuns();
+      const parent = runs.add({ kind: 'workflow', message: 'needle' });
+      runs.add({ message: 'straw' });
+      const special = { tool: 'copy', caller: 'claude', parent: { run_id: parent, task_id: 'one' } };
+      const one = runs.add({ ...special, message: 'a needle' });
+      runs.add({ ...special, message: 'straw' });
+      const two = runs.add({ state: 'failed', message: 'a needle' });
+      const live = runs.add({ state: 'running', ended_at: null, message: 'a needle' });
+      for (let i = 0; i < MANY; i++) runs.add({ message: 'straw' });
+      const late = runs.add({ message: 'a needle' });
+      const index = await (await make()).open(runs);
+      const find = async (query: RunQuery) => {
+        const { runs: found, total } = await index.query({ text: 'NEEDLE', ...query });
+        return [found.map(({ run_id }) => run_id), total];
+      };
+      const ms = (id: string) => Date.parse(runs.run(id).created_at);
+      assert.deepEqual(await find({}), [[late, live, two, one, parent], 5]);
+      assert.deepEqual(await find({ order: 'oldest' }), [[parent, one, two, live, late], 5]);
+      assert.deepEqual(await find({ state: 'failed' }), [[two], 1]);
+      assert.deepEqual(await find({ state: 'running' }), [[live], 1]);
+      assert.deepEqual(await find({ tool: 'copy' }), [[one], 1]);
+      assert.deepEqual(await find({ tool: 'copy', state: 'completed' }), [[one], 1]);
+      assert.deepEqual(await find({ tool: 'copy', state: 'failed' }), [[], 0]);
+      assert.deepEqual(await find({ kind: 'workflow' }), [[parent], 1]);
+      assert.deepEqual(await find({ caller: 'claude' }), [[one], 1]);
+      assert.deepEqual(await find({ parent }), [[one], 1]);
+      assert.deepEqual(await find({ prefix: two }), [[two], 1]);
+      assert.deepEqual(await find({ before: two }), [[one, parent], 2]);
+      assert.deepEqual(await find({ sinceMs: ms(one), untilMs: ms(live) }), [[two, one], 2]);
+      assert.deepEqual(await find({ limit: 2, offset: 1 }), [[live, two], 5]);
+      assert.deepEqual(await find({ limit: 2, offset: 4 }), [[parent], 5]);
+      assert.deepEqual(await find({ limit: 2, offset: 9 }), [[], 5]);
+      assert.deepEqual(await find({ limit: 0 }), [[], 5]);
+      assert.equal((await index.query({ text: '', limit: 1 })).total, MANY + 7);
+      assert.equal((await index.query({ text: 'needlestraw' })).total, 0);
+      assert.equal((await index.query({ text: 'straw' })).total, MANY + 2);
+      index.close();
+    });
+
+    it('finds the current text of a run that changed among many', async () => {
+      const runs = new FakeRuns();
+      const ids = Array.from({ length: MANY }, () => runs.add({ message: 'first text' }));
+      const { open } = await make();
+      const index = await open(runs);
+      const find = async (text: string, more: RunQuery = {}) =>
+        (await index.query({ text, ...more })).runs.map(({ run_id }) => run_id);
+      assert.deepEqual(await find('first text'), ids.toReversed());
+      const [changed, resumed, removed, forgotten] = ids as [string, string, string, string];
+      runs.change(changed, { message: 'second text' });
+      runs.change(resumed, { message: 'third text', state: 'running' });
+      runs.remove(removed);
+      runs.forget(forgotten);
+      assert.deepEqual(await find('first text'), ids.slice(4).reverse());
+      for (const id of ids.slice(0, 4)) assert.deepEqual(await find('first text', { prefix: id }), []);
+      assert.deepEqual(await find('second text'), [changed]);
+      assert.deepEqual(await find('third text', { state: 'running' }), [resumed]);
+      runs.change(resumed, { state: 'completed' });
+      const more = Array.from({ length: MANY }, () => runs.add({ message: 'fourth text' }));
+      assert.deepEqual(await find('fourth text', { limit: 2 }), more.slice(-2).reverse());
+      assert.deepEqual(await find('second text'), [changed]);
+      assert.deepEqual(await find('third text', { state: 'completed' }), [resumed]);
+      runs.change(changed, { message: 'first text' });
+      assert.deepEqual(await find('first text'), [...ids.slice(4).reverse(), changed]);
+      for (const id of ids) runs.remove(id);
+      assert.deepEqual([await find('first text'), (await find('fourth text')).length], [[], MANY]);
+      index.close();
+    });
+
+    it('takes each character of a text as it is, in either case', async () => {
+      const runs = new FakeRuns();
+      const texts = ['100% of a_b', `it's "so"`, 'ÄPFEL und Ñandú', 'ЖУК', 'a*[b]?\\', '日本 🙂', 'a\nb'];
+      const ids = texts.map((message) => runs.add({ message }));
+      const index = await (await make()).open(runs);
+      const find = async (text: string) => (await index.query({ text })).runs.map(({ run_id }) => run_id);
+      const check = async () => {
+        for (const [at, text] of texts.entries())
+          for (const sought of [text, text.toUpperCase(), text.toLowerCase(), text.slice(1)])
+            assert.deepEqual(await find(sought), [ids[at]], sought);
+        for (const text of ['100_', 'a%b', 'it"s', '[b', '本日', 'apfel', '_ ', '%_', '\0'])
+          assert.deepEqual(await find(text), text === '[b' ? [ids[4]] : [], text);
+      };
+      await check();
+      for (let i = 0; i < MANY; i++) runs.add({ message: 'other' });
+      await check();
       index.close();
     });
 
@@ -174,17 +276,20 @@ export function runIndexContract(
   });
 }
 
+type Used = Pick<SourceRun, 'cpu_s' | 'cost_usd'>;
+
 /** Runs as a store has them, with the order in which they ended. */
 class FakeRuns implements RunSource {
   readonly asked = new Map<string, IndexedQuestion[]>();
   reads = 0;
   readonly questionReads = new Set<string>();
   readonly #runs = new Map<string, IndexedRun>();
+  readonly #used = new Map<string, Used>();
   #ledger: string[] = [];
   #generation = 0;
   #nextMs = Date.parse('2026-01-01T00:00:00.000Z');
 
-  add(run: Partial<IndexedRun>): string {
+  add(run: Partial<IndexedRun>, used: Used = { cpu_s: null, cost_usd: null }): string {
     this.#nextMs += 1_000;
     const createdMs = this.#nextMs;
     const run_id = newRunId(createdMs);
@@ -207,6 +312,7 @@ class FakeRuns implements RunSource {
       duration_s: 1,
       ...run,
     });
+    this.#used.set(run_id, used);
     if (isFinal(this.run(run_id).state)) this.#ledger.push(run_id);
     return run_id;
   }
@@ -266,6 +372,7 @@ class FakeRuns implements RunSource {
         run,
         mayHaveAsked: this.asked.has(runId),
         text: [run.run_id, run.tool, run.code, run.message].join('\n'),
+        ...this.#used.get(runId)!,
       }
     );
   }

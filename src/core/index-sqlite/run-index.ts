@@ -68,7 +68,8 @@ export class SqliteRunIndex implements RunIndex {
   counts(): Promise<RunCount[]> {
     return this.#upToDate(
       async () =>
-        this.#sqlite.all(`SELECT end_day AS day, tool, state, count(*) AS runs, total(duration_s) AS duration_s
+        this.#sqlite.all(`SELECT end_day AS day, tool, state, count(*) AS runs, total(duration_s) AS duration_s,
+            sum(cpu_s) AS cpu_s, sum(cost_usd) AS cost_usd
           FROM runs WHERE end_day IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`) as unknown as RunCount[],
     );
   }

@@ -3,7 +3,7 @@ import { isUnended } from '../store-memory/index-changes.ts';
 import type { Sqlite, SqlRow, SqlValue } from './sqlite.ts';
 
 /** A file of another version is made again. */
-export const TABLES_VERSION = 2;
+export const TABLES_VERSION = 3;
 
 /**
  * `runs` holds what queries filter by, so that a filter which no index serves reads little. What is shown of a run is in `details`, and the
@@ -14,7 +14,7 @@ export const TABLES = `
 CREATE TABLE position (value TEXT NOT NULL);
 CREATE TABLE runs (
   run_id TEXT PRIMARY KEY, tool TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, is_unended INTEGER NOT NULL, caller TEXT, parent TEXT,
-  created_ms INTEGER NOT NULL, end_day TEXT, duration_s REAL
+  created_ms INTEGER NOT NULL, end_day TEXT, duration_s REAL, cpu_s REAL, cost_usd REAL
 ) WITHOUT ROWID;
 CREATE INDEX runs_by_state ON runs (state);
 CREATE INDEX runs_by_tool ON runs (tool);
@@ -36,7 +36,7 @@ export function putRun(sqlite: Sqlite, source: SourceRun): void {
   const { run, text, mayHaveAsked } = source;
   const unended = isUnended(source);
   sqlite.run(
-    'INSERT OR REPLACE INTO runs VALUES (?,?,?,?,?,?,?,?,?,?)',
+    'INSERT OR REPLACE INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?)',
     run.run_id,
     run.tool,
     run.kind,
@@ -47,6 +47,8 @@ export function putRun(sqlite: Sqlite, source: SourceRun): void {
     Date.parse(run.created_at),
     run.ended_at?.slice(0, 10) ?? null,
     run.duration_s,
+    source.cpu_s,
+    source.cost_usd,
   );
   const questions = unended || mayHaveAsked ? null : '[]';
   sqlite.run('INSERT OR REPLACE INTO details VALUES (?,?,?)', run.run_id, JSON.stringify(run), questions);

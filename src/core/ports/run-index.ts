@@ -60,13 +60,16 @@ export interface RunQuestions {
   questions: IndexedQuestion[];
 }
 
-/** How many runs of a tool ended in a state on a day (UTC), and their total duration. */
+/** How many runs of a tool ended in a state on a day (UTC), and their totals. */
 export interface RunCount {
   tool: string;
   day: string;
   state: RunState;
   runs: number;
   duration_s: number;
+  /** Processor time, and cost in US dollars, of the runs for which they are known; null when they are known for no run. */
+  cpu_s: number | null;
+  cost_usd: number | null;
 }
 
 /**
@@ -109,4 +112,7 @@ export interface SourceRun {
   text: string;
   /** False when the run is known to have asked nothing. */
   mayHaveAsked: boolean;
+  /** What the run used and cost; null when it is unknown. */
+  cpu_s: number | null;
+  cost_usd: number | null;
 }

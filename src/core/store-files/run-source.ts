@@ -68,6 +68,9 @@ function sourceRunOf(record: RunRecord): SourceRun {
       duration_s,
     },
     mayHaveAsked: record.has_questions !== false,
+    // Absent in records of earlier builds.
+    cpu_s: record.usage?.cpu_s ?? null,
+    cost_usd: record.cost_usd ?? null,
     text: [run_id, tool, code, message, ...record.args].join('\n').slice(0, MAX_TEXT_CHARS),
   };
 }

@@ -59,13 +59,16 @@ export class MemoryRunIndex implements RunIndex {
   async counts(): Promise<RunCount[]> {
     await this.#refresh();
     const counts = new Map<string, RunCount>();
-    for (const { run } of this.#runs.values()) {
+    for (const { run, cpu_s, cost_usd } of this.#runs.values()) {
       if (run.ended_at === null) continue;
       const [tool, day, state] = [run.tool, run.ended_at.slice(0, 10), run.state];
       const key = JSON.stringify([day, tool, state]);
-      const count = counts.get(key) ?? { tool, day, state, runs: 0, duration_s: 0 };
+      const none = { tool, day, state, runs: 0, duration_s: 0, cpu_s: null, cost_usd: null };
+      const count = counts.get(key) ?? none;
       count.runs++;
       count.duration_s += run.duration_s ?? 0;
+      count.cpu_s = sumOf(count.cpu_s, cpu_s);
+      count.cost_usd = sumOf(count.cost_usd, cost_usd);
       counts.set(key, count);
     }
     return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count);
@@ -100,6 +103,11 @@ export class MemoryRunIndex implements RunIndex {
     for (const runId of [...removed, ...changed.map(({ run }) => run.run_id)]) this.#questions.delete(runId);
     this.#position = position;
   }
+}
+
+/** Null is unknown. */
+function sumOf(sum: number | null, value: number | null): number | null {
+  return value === null ? sum : (sum ?? 0) + value;
 }
 
 function matches({ run, text }: SourceRun, query: RunQuery): boolean {
