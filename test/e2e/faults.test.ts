@@ -63,6 +63,22 @@ describe('a full store', needsMounts, () => {
     });
   }
 
+  it('is still listed and inspected, with the index in memory', async () => {
+    using project = await open();
+    project.mountSmall('.runs', 'size=600k');
+    const { data } = readEnvelope(
+      await project.acor(['run', 'every_kind', '--answer', 'a-1=fast', '--output', 'out.txt', '--no-stream']),
+    );
+    project.fill('.runs');
+    for (const args of [['runs'], ['decisions'], ['health']]) {
+      const envelope = await project.envelope(args);
+      assert.equal(envelope.ok, true, JSON.stringify(envelope.error));
+    }
+    assert.equal((await project.envelope(['runs'])).data.runs[0].run_id, data.run_id);
+    project.freeSpace('.runs');
+    assert.equal((await project.envelope(['runs'])).data.runs.length, 1);
+  });
+
   it('with exactly the space that the same run needs lets it complete (the control)', async () => {
     using project = await open();
     assert.equal(await runUnder(project, SPACE), 'completed');

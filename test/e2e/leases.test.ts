@@ -120,6 +120,33 @@ describe('a lost run', () => {
     assert.equal((await copy.envelope(['resume', runId, '--no-stream'])).data.state, 'completed');
   });
 
+  it('in a copy of the store of a live run is lost there, and its recovery leaves the original alone', async () => {
+    using original = new TestProject({ tools: ['holds'], config: WITHOUT_SANDBOX });
+    const running = original.start(['run', 'holds', original.path('go')]);
+    const runId = String((await running.event('heartbeat')).run_id);
+    using copy = new TestProject({ tools: ['holds', 'quick'], config: WITHOUT_SANDBOX });
+    assert.equal(spawnSync('cp', ['-a', original.runsDir, copy.runsDir]).status, 0);
+    assert.equal((await copy.envelope(['show', runId])).data.lost, true);
+    await copy.acor(['health', '--fix']);
+    const { data } = await copy.envelope(['show', runId]);
+    assert.deepEqual([data.state, data.code, data.lost], ['failed', 'E_RUNNER_LOST', undefined]);
+    assert.notDeepEqual(processesOf(runId), []);
+    assert.equal((await original.envelope(['show', runId])).data.state, 'running');
+    original.write('go', '');
+    assert.equal((await running.finished).code, 0);
+  });
+
+  it('of a tool that is not idempotent leads to the resume that is accepted', async () => {
+    using project = new TestProject({ tools: ['steps_once'], config: WITHOUT_SANDBOX });
+    const running = project.start(['run', 'steps_once']);
+    const runId = String((await running.event('progress')).run_id);
+    running.child.kill('SIGKILL');
+    await running.finished;
+    await until(() => processesOf(runId).length === 0);
+    const { meta } = await project.envelope(['show', runId]);
+    assert.equal(meta.next![0], `acor resume ${runId} --force`);
+  });
+
   it('is distinguished from a live one with the same pid', async () => {
     using project = new TestProject({ tools: ['holds'], config: WITHOUT_SANDBOX });
     const running = project.start(['run', 'holds', project.path('go')]);

@@ -1,10 +1,31 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { type Event, parseLines, TestProject, until } from '../support/project.ts';
+import { type Event, parseLines, TestProject, until, WITHOUT_SANDBOX } from '../support/project.ts';
 
 const skip = spawnSync('sh', ['-c', 'command -v python3']).status !== 0 && 'python3 is not here';
+
+describe('questions.jsonl of a run', { skip }, () => {
+  for (const [what, damage] of [
+    ['damaged', (path: string) => writeFileSync(path, 'junk{\n')],
+    ['removed', (path: string) => rmSync(path)],
+  ] as const) {
+    it(`is derived: ${what} while the run waits, it loses no question and no answer`, async () => {
+      using project = new TestProject({ tools: ['asks'], config: WITHOUT_SANDBOX });
+      const { data } = await project.envelope(['run', 'asks', '--detach']);
+      const runId = String(data.run_id);
+      await until(() => project.record(runId)?.state === 'waiting_ai');
+      damage(project.path('.runs', runId, 'questions.jsonl'));
+      assert.equal((await project.envelope(['decisions', '--open'])).data.decisions.length, 1);
+      const answered = await project.envelope(['answer', runId, '--choice', 'fast', '--by', 'ada']);
+      assert.equal(answered.ok, true, JSON.stringify(answered.error));
+      await project.envelope(['wait', runId]);
+      const [decision] = (await project.envelope(['decisions', runId])).data.decisions;
+      assert.deepEqual([decision.answer, decision.by], ['fast', 'ada']);
+    });
+  }
+});
 
 describe('questions of every kind', { skip }, () => {
   let project: TestProject;

@@ -14,7 +14,8 @@ const PRAGMAS =
 /** Opens the index of a store, `.runs/index.sqlite`. Where that cannot be written, what it holds is copied into memory and completed there. */
 export async function openRunIndex(root: string, source: RunSource): Promise<RunIndex> {
   const path = join(root, 'index.sqlite');
-  const replace = () => (isWritable(root) ? replaceFile(path) : openSqlite(':memory:'));
+  const replace = ({ inMemory }: { inMemory: boolean }) =>
+    isWritable(root) && !inMemory ? replaceFile(path) : openSqlite(':memory:');
   try {
     return new SqliteRunIndex(
       isWritable(root) ? await openFile(path) : await openCopy(path),
@@ -22,7 +23,8 @@ export async function openRunIndex(root: string, source: RunSource): Promise<Run
       replace,
     );
   } catch (error) {
-    if (isDamage(error)) return new SqliteRunIndex(await replace(), source, replace, damageWarning(error));
+    if (isDamage(error))
+      return new SqliteRunIndex(await replace({ inMemory: false }), source, replace, damageWarning(error));
     return new MemoryRunIndex(source, `the index of the runs is kept in memory only: ${errorMessage(error)}`);
   }
 }

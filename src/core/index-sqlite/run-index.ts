@@ -14,16 +14,18 @@ import { putRun, removeAllRuns, removeRun, runOf, searchOf, TABLES, TABLES_VERSI
 
 const ALL = -1;
 
+type Replace = (options: { inMemory: boolean }) => Promise<Sqlite>;
+
 /** An index in SQLite. Processes that bring it up to date at once read the same changes; the first one writes them. */
 export class SqliteRunIndex implements RunIndex {
   warning: string | undefined;
   readonly #source: RunSource;
   /** Gives an empty database in place of one that cannot be read. */
-  readonly #replace: () => Promise<Sqlite>;
+  readonly #replace: Replace;
   #sqlite: Sqlite;
   #work: Promise<unknown> = Promise.resolve();
 
-  constructor(sqlite: Sqlite, source: RunSource, replace: () => Promise<Sqlite>, warning?: string) {
+  constructor(sqlite: Sqlite, source: RunSource, replace: Replace, warning?: string) {
     this.#sqlite = sqlite;
     this.#source = source;
     this.#replace = replace;
@@ -113,10 +115,10 @@ export class SqliteRunIndex implements RunIndex {
         await this.#update();
         return await work();
       } catch (error) {
-        if (!isDamage(error)) throw error;
-        this.warning = damageWarning(error);
+        if (!isDamage(error) && !isFull(error)) throw error;
+        this.warning = isFull(error) ? fullWarning(error) : damageWarning(error);
         this.#sqlite.close();
-        this.#sqlite = await this.#replace();
+        this.#sqlite = await this.#replace({ inMemory: isFull(error) });
         await this.#update();
         return work();
       }
@@ -187,7 +189,11 @@ export class SqliteRunIndex implements RunIndex {
       this.#sqlite.exec('COMMIT');
       return result;
     } catch (error) {
-      this.#sqlite.exec('ROLLBACK');
+      try {
+        this.#sqlite.exec('ROLLBACK');
+      } catch {
+        // After some errors, such as a full disk, SQLite has rolled back by itself.
+      }
       throw error;
     }
   }
@@ -212,9 +218,22 @@ export function damageWarning(error: Error): string {
   return `the index of the runs was damaged and has been made again: ${error.message}`;
 }
 
-/** Bun gives the code as a name, Node as a number in `errcode`. */
 export function isDamage(error: unknown): error is Error {
+  return isSqliteError(error, /^SQLITE_(CORRUPT|NOTADB)/, [11, 26]);
+}
+
+/** The disk is full, or has failed: then the index is kept in memory. */
+export function isFull(error: unknown): error is Error {
+  return isSqliteError(error, /^SQLITE_(FULL|IOERR)/, [13, 10]);
+}
+
+function fullWarning(error: Error): string {
+  return `the index of the runs is kept in memory only: ${error.message}`;
+}
+
+/** Bun gives the code as a name, Node as a number in `errcode`. */
+function isSqliteError(error: unknown, names: RegExp, codes: readonly number[]): error is Error {
   if (!(error instanceof Error)) return false;
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
-  return /^SQLITE_(CORRUPT|NOTADB)/.test(String(code)) || errcode === 11 || errcode === 26;
+  return names.test(String(code)) || codes.includes(Number(errcode) & 0xff);
 }

@@ -60,7 +60,7 @@ export async function* followToEnd(
       counted = count;
       continue;
     }
-    if (isLost) yield lostEnding(store, runId);
+    if (isLost) yield lostEnding(store, runId, seen);
     return;
   }
 }

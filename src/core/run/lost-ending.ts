@@ -8,11 +8,11 @@ const NO_SEAL = new SealBuilder().seal();
 
 /**
  * The synthetic `runner_end` line that ends the follow of a lost run (contract §3, §7). A reader writes nothing, so the line is not in
- * the log. Its `seq` is that of the last stored event, so that `since` continues with the events that recovery writes.
+ * the log. Its `seq` is that of the last event that was followed, so that `since` continues with the events that recovery writes.
  */
-export async function lostEnding(store: RunStore, runId: string): Promise<Uint8Array> {
+export async function lostEnding(store: RunStore, runId: string, followedSeq: number): Promise<Uint8Array> {
   const record = await store.read(runId);
-  const { events, bytes } = await store.extent(runId);
+  const { bytes } = await store.extent(runId);
   const tail = store.tail(runId);
   const { value: last } = await tail.next();
   await tail.return(undefined);
@@ -29,15 +29,15 @@ export async function lostEnding(store: RunStore, runId: string): Promise<Uint8A
     code,
     duration_s: Math.max(0, lastMs - Date.parse(record.created_at)) / 1000,
     usage: UNKNOWN_USAGE,
-    events,
+    events: followedSeq,
     bytes,
     artifacts: [],
     survivors: [],
-    next: stepsAfter({ ...record, state: 'failed', code, retryable: true }).map(store.commandOf),
+    next: stepsAfter({ ...record, state: 'failed', code, retryable: false, late: true }).map(store.commandOf),
     attempt: record.attempt,
     lost: true,
     seal: NO_SEAL,
-    seq: events,
+    seq: followedSeq,
   };
   return Buffer.from(`${JSON.stringify(end)}\n`);
 }

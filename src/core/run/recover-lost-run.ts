@@ -1,9 +1,16 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { type FinalState, isFinal } from '../../protocol/run-state.ts';
 import { errorMessage } from '../../util/error-code.ts';
-import { commandLineOf, isAlive, processesWithEnvironment, readProcess } from '../../util/process-table.ts';
+import {
+  commandLineOf,
+  environmentOf,
+  isAlive,
+  processesWithEnvironment,
+  readProcess,
+} from '../../util/process-table.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { watchdogsOf } from '../process/watchdog.ts';
 import { livenessOf } from './liveness.ts';
@@ -104,8 +111,8 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
   const { store } = host;
   const { record } = writer;
   const workspace = host.workspaces.of(record.run_id);
-  await killLeftovers(record.run_id);
-  await endWatchdogs(record.run_id);
+  await killLeftovers(record, workspace);
+  await endWatchdogs(record, workspace);
   await clearSecretsIfPossible(store, writer, workspace);
   const { removeRunGroups } = await import('../sandbox/groups/run-groups.ts');
   await removeRunGroups(record.run_id);
@@ -125,7 +132,7 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
     duration_s: Math.max(0, Date.now() - Date.parse(record.created_at)) / 1000,
     usage: UNKNOWN_USAGE,
     artifacts: outcome.state === 'completed' ? await recordedArtifacts(store, record.run_id) : [],
-    survivors: leftoversOf(record.run_id).map((pid) => ({ pid, command: commandOf(record, pid) })),
+    survivors: leftoversOf(record, workspace).map((pid) => ({ pid, command: commandOf(record, pid) })),
     result: null,
     next: stepsAfter({ ...record, ...outcome, late: true }),
     attempt: record.attempt,
@@ -175,9 +182,9 @@ function commandOf({ given_args }: RunRecord, pid: number): string {
 }
 
 /** Kills the processes of the run. The watchdog does this when the supervisor dies; this is for a watchdog that was killed, too. */
-async function killLeftovers(runId: string): Promise<void> {
+async function killLeftovers(record: RunRecord, workspace: RunWorkspace): Promise<void> {
   for (let round = 0; round < KILL_ROUNDS; round++) {
-    const remains = leftoversOf(runId);
+    const remains = leftoversOf(record, workspace);
     if (remains.length === 0) return;
     for (const pid of remains) kill(pid);
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
@@ -193,16 +200,28 @@ function kill(pid: number): void {
 }
 
 /** Waits for the run's watchdogs, and kills one that hangs: it would take the next attempt's processes for leftovers. */
-async function endWatchdogs(runId: string): Promise<void> {
-  for (let round = 0; round < KILL_ROUNDS && watchdogsOf(runId).length > 0; round++)
+async function endWatchdogs(record: RunRecord, workspace: RunWorkspace): Promise<void> {
+  for (let round = 0; round < KILL_ROUNDS && watchdogsHere(record, workspace).length > 0; round++)
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
-  for (const pid of watchdogsOf(runId)) kill(pid);
+  for (const pid of watchdogsHere(record, workspace)) kill(pid);
 }
 
-/** The processes of a run that are alive. */
-function leftoversOf(runId: string): number[] {
-  return processesWithEnvironment('RUN_ID', runId).filter((pid) => {
+/** The processes of a run that are alive. In a copy of a store, the processes of the original have the same run id: they are not ours. */
+function leftoversOf({ run_id }: RunRecord, { work }: RunWorkspace): number[] {
+  return processesWithEnvironment('RUN_ID', run_id).filter((pid) => {
     const info = readProcess(pid);
-    return info !== undefined && isAlive(info);
+    return info !== undefined && isAlive(info) && isSamePath(environmentOf(pid, 'WORKSPACE'), work);
   });
+}
+
+function watchdogsHere({ run_id }: RunRecord, { secrets }: RunWorkspace): number[] {
+  return watchdogsOf(run_id).filter((pid) => isSamePath(environmentOf(pid, 'REMOVED_FOLDER'), secrets));
+}
+
+/** Whether a process names this path, by whatever way it leads there. A process that names none counts as one of this store. */
+function isSamePath(named: string | undefined, path: string): boolean {
+  if (!named || named === path) return true;
+  // The folder itself may be gone by now; the folder of the run is there.
+  const [one, other] = [named, path].map((each) => statSync(dirname(each), { throwIfNoEntry: false }));
+  return one !== undefined && one.ino === other?.ino && one.dev === other.dev;
 }

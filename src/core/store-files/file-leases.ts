@@ -13,7 +13,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { followLogs } from '../../protocol/next-steps.ts';
 import { syncFolder } from '../../util/atomic-write.ts';
@@ -35,7 +35,11 @@ const TEMPORARY_SUFFIX = '.new';
 const TEMPORARY_IS_STALE_AFTER_MS = 60_000;
 
 /** The content of a lease: its owner, and whether the owner only recovers the run. */
-type LeaseOwner = ProcessOwner & { recovers?: boolean };
+type LeaseOwner = ProcessOwner & {
+  recovers?: boolean;
+  /** The inode of the folder of leases: a lease in a copy of the store is not held. */
+  folder?: number;
+};
 
 interface LeaseFile {
   runId: string;
@@ -58,7 +62,7 @@ export class FileLeases implements Leases {
   ): Promise<FileLease> {
     const path = join(this.#folder, `${runId}@${epoch}`);
     if (epoch === 1) this.#removeStaleTemporaries();
-    this.#claim(path, runId, { ...ownIdentity(), ...(recovers && { recovers }) });
+    this.#claim(path, runId, recovers);
     try {
       await mayTake?.();
       // Removing the leases of earlier epochs fences their owners: their next write fails.
@@ -107,13 +111,18 @@ export class FileLeases implements Leases {
   }
 
   /** Creates the file of an epoch. A hard link makes it appear complete, and fails when another process has created it. */
-  #claim(path: string, runId: string, owner: LeaseOwner): void {
+  #claim(path: string, runId: string, recovers: boolean): void {
     const own = `${path}.${newSpanId()}${TEMPORARY_SUFFIX}`;
     try {
       mkdirSync(this.#folder, { recursive: true });
+      const owner: LeaseOwner = {
+        ...ownIdentity(),
+        folder: statSync(this.#folder).ino,
+        ...(recovers && { recovers }),
+      };
       writeFileSync(own, JSON.stringify(owner).padEnd(OWNER_BYTES), { flag: 'wx' });
       // Recovery removes the lost lease with its reserve, so it needs none of its own.
-      if (!owner.recovers) putReserve(own);
+      if (!recovers) putReserve(own);
       linkSync(own, path);
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw storageError(error, 'claim the run', path);
@@ -218,14 +227,14 @@ function stateOfFile(path: string): LeaseState | undefined {
   const owner = parseOwner(lease.text);
   // A live owner's lease is complete: this one was abandoned, or its machine crashed.
   if (owner === undefined) return 'lost';
-  if (!isOwned(owner, lease.renewedMs)) return 'lost';
+  if (!isOwned(owner, lease.renewedMs, path)) return 'lost';
   return owner.recovers ? 'recovering' : 'live';
 }
 
-function isOwned(owner: LeaseOwner, renewedMs: number): boolean {
+function isOwned(owner: LeaseOwner, renewedMs: number, path: string): boolean {
   switch (stateOfOwner(owner)) {
     case 'running':
-      return true;
+      return owner.folder === undefined || owner.folder === statSync(dirname(path)).ino;
     case 'gone':
       return false;
     case 'elsewhere':

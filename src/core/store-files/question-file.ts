@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { removeIfPossible } from '../../util/remove-if-possible.ts';
@@ -33,6 +33,8 @@ export class QuestionFile {
     if (first === -1 || this.#state === 'broken') return;
     const isFirst = this.#state === 'none';
     try {
+      // A file that was removed meanwhile is not begun again: it would lack the questions so far.
+      if (!isFirst && !existsSync(this.#path)) throw new Error('it was removed');
       appendFileSync(this.#path, Buffer.concat(lines.slice(first)));
       this.#state = 'kept';
     } catch {
@@ -58,10 +60,20 @@ export class QuestionFile {
 export function readQuestionEvents(path: string, log: string, hasAsked: boolean | undefined): ReadEvent[] {
   const lines = readLines(path);
   if (lines === undefined && hasAsked !== false) return scanLog(log);
-  const known = lines === undefined ? [] : eventsIn(lines);
+  const known = lines === undefined ? [] : eventsIfWhole(lines);
+  if (known === undefined) return scanLog(log);
   const lastSeq = Number(known.at(-1)?.seq ?? 0);
   const late = questionEventsIn(lastBytes(log, LAG_BYTES)).filter(({ seq }) => Number(seq) > lastSeq);
   return fromFirstQuestion([...known, ...late]);
+}
+
+/** Undefined when the file was damaged. */
+function eventsIfWhole(lines: Buffer): ReadEvent[] | undefined {
+  try {
+    return eventsIn(lines);
+  } catch {
+    return undefined;
+  }
 }
 
 function scanLog(log: string): ReadEvent[] {
