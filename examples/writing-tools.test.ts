@@ -48,6 +48,6 @@ describe('the snippets of docs/writing-tools.md', () => {
   it('hold a valid manifest', async () => {
     const { parse } = await import('yaml');
     const yaml = snippets.find(({ language }) => language === 'yaml')?.code ?? '';
-    assert.equal(manifestFile.parse(parse(yaml)).name, 'squares');
+    assert.equal(manifestFile.parse(parse(yaml)).name, 'squares_to_file');
   });
 });
