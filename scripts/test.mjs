@@ -5,21 +5,21 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
-  closeSync,
+  createWriteStream,
   existsSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   readFileSync,
   rmSync,
 } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const results = join(root, 'test-results');
-const [userLog, nodeLog] = ['user.log', 'node.log'].map((name) => join(results, name));
+const logOf = (pass) => join(results, `${pass}.log`);
 const only = process.argv.slice(2);
 
 /** One more than there are cores, because many tests wait for the processes that they start. */
@@ -27,6 +27,8 @@ const WORKERS = Number(process.env.ACOR_TEST_WORKERS) || Math.min(availableParal
 
 /** On a busy machine a test may be slow but must not fail, so only a test that hangs reaches this limit. */
 const TIMEOUT_MS = 300_000;
+
+const MAX_FAILURE_CHARACTERS = 4000;
 
 /** Programs that some tests start, and the Debian packages that have them. */
 const NEEDED = {
@@ -67,12 +69,13 @@ mkdirSync(results);
 const files = testFiles();
 const inBackground = passesInBackground();
 const passes = [await passInBun(), ...(await inBackground)];
-for (const log of [userLog, nodeLog]) if (existsSync(log)) process.stdout.write(readFileSync(log));
+for (const log of ['user', 'node'].map(logOf)) if (existsSync(log)) process.stdout.write(readFileSync(log));
 passes.push(await passAlone());
 const passed = passes.reduce((sum, pass) => sum + pass.passed, 0);
 const failed = passes.reduce((sum, pass) => sum + pass.failed, 0);
 const skipped = passes.flatMap((pass) => pass.skipped);
 for (const name of skipped) console.log(`skipped: ${name}`);
+for (const text of passes.flatMap((pass) => pass.failures)) console.log(`\nfailed: ${text}`);
 console.log(`${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);
 
@@ -95,7 +98,7 @@ function passInNode() {
   const paths = files.filter((path) => NODE_FILES.test(path) && !path.endsWith('.bun.test.ts'));
   const options = ['--test', '--test-concurrency=1', `--test-timeout=${TIMEOUT_MS}`];
   const dots = ['--test-reporter=dot', '--test-reporter-destination=stdout'];
-  return runPass('node', ['node_modules/.bin/node', ...options, ...dots], paths, { log: nodeLog });
+  return runPass('node', ['node_modules/.bin/node', ...options, ...dots], paths, { isQuiet: true });
 }
 
 async function passAsUser() {
@@ -115,7 +118,7 @@ async function passAsUser() {
   const pass = await runPass('user', ['setpriv', ...as, ...bunTest()], paths, {
     folder,
     env,
-    log: userLog,
+    isQuiet: true,
   });
   rmSync(folder, { recursive: true, force: true });
   return pass;
@@ -125,8 +128,8 @@ function bunTest() {
   return [join(root, 'node_modules/.bin/bun'), 'test', '--timeout', `${TIMEOUT_MS}`];
 }
 
-/** Runs a test runner and counts what its report says. `log` is a file that takes its output in place of the terminal. */
-async function runPass(name, argv, paths, { folder = results, env = process.env, log } = {}) {
+/** Runs a test runner and counts what its report says. The log takes its output; unless `isQuiet`, the terminal shows it too. */
+async function runPass(name, argv, paths, { folder = results, env = process.env, isQuiet = false } = {}) {
   if (paths.length === 0) return nothing();
   const report = join(folder, `${name}.xml`);
   const isNode = name === 'node';
@@ -135,16 +138,21 @@ async function runPass(name, argv, paths, { folder = results, env = process.env,
     : ['--reporter=junit', `--reporter-outfile=${report}`];
   // Bun takes a path without `./` for a word that paths contain.
   const [program, ...args] = [...argv, ...reporter, ...paths.map((path) => (isNode ? path : `./${path}`))];
-  const status = await start(program, args, env, log);
+  const status = await start(program, args, env, logOf(name), isQuiet);
   const counted = readReport(report);
   // A file that cannot be loaded is in no report.
-  return status !== 0 && counted.failed === 0 ? { ...counted, failed: 1 } : counted;
+  const failed = status !== 0 && counted.failed === 0 ? 1 : counted.failed;
+  return { ...counted, failed, failures: failed > 0 ? failuresIn(readFileSync(logOf(name), 'utf8')) : [] };
 }
 
-/** Starts a program and resolves with its exit code. */
-async function start(program, args, env, log) {
-  const output = log === undefined ? 'inherit' : openSync(log, 'w');
-  const child = spawn(program, args, { stdio: ['ignore', output, output], env });
+/** Starts a program, writes what it prints to a log and resolves with its exit code. */
+async function start(program, args, env, log, isQuiet) {
+  const file = createWriteStream(log);
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.pipe(file, { end: false });
+    if (!isQuiet) stream.pipe(process.stdout, { end: false });
+  }
   const status = await new Promise((resolve) => {
     child.once('error', (error) => {
       console.error(`${program}: ${error.message}`);
@@ -152,8 +160,28 @@ async function start(program, args, env, log) {
     });
     child.once('close', (code) => resolve(code ?? 1));
   });
-  if (log !== undefined) closeSync(output);
+  await finished(file.end());
   return status;
+}
+
+/**
+ * What a runner printed of each failed test. The end of a long output is often all that is kept of it, so it is repeated
+ * there. Bun prints a test's errors before its line `(fail) NAME`; Node prints all failures after `Failed tests:`. Of a
+ * runner that names no test, the end of its output is repeated.
+ */
+function failuresIn(log) {
+  const [, inNode] = log.split('Failed tests:\n');
+  if (inNode !== undefined) return [inNode.trim().slice(0, MAX_FAILURE_CHARACTERS)];
+  const lines = log.split('\n');
+  if (!lines.some((line) => line.startsWith('(fail) '))) return [log.slice(-MAX_FAILURE_CHARACTERS)];
+  const isResult = (line) => /^\((pass|fail|skip|todo)\) /.test(line);
+  return lines.flatMap((line, at) => {
+    if (!line.startsWith('(fail) ')) return [];
+    const before = lines.slice(0, at).findLastIndex(isResult);
+    const file = lines.slice(0, at).findLast((text) => text.endsWith('.test.ts:'));
+    const output = lines.slice(before + 1, at).join('\n');
+    return [`${file} ${line.slice('(fail) '.length)}\n${output.slice(-MAX_FAILURE_CHARACTERS)}`];
+  });
 }
 
 function installDependencies() {
@@ -209,7 +237,7 @@ function run(program, args, env = process.env) {
 }
 
 function nothing() {
-  return { passed: 0, failed: 0, skipped: [] };
+  return { passed: 0, failed: 0, skipped: [], failures: [] };
 }
 
 /** Counts the test cases of a JUnit report. A runner that wrote none has failed. */
