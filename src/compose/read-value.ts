@@ -5,7 +5,7 @@ import type { UsageProblem } from './usage-error.ts';
 /** A value, or why the text is invalid. */
 export type ReadValue = { value: unknown } | { problem: UsageProblem };
 
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const NUMBER = /^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
 /** Converts a text of the command line to the parameter's type; the schema validates it afterwards. */
 export function readValue(parameter: Parameter, text: string): ReadValue {

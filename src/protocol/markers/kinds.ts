@@ -8,9 +8,12 @@ import type {
   QuestionData,
 } from './marker.ts';
 
-const OPTION = /^\s*(\d{1,6})[.)]\s+(.*\S)\s*$/;
-const ITEM = /^\s*[-*]\s+(.*\S)\s*$/;
-const FILE = /^(.*\S)\s+\((created|modified|deleted)\)$/;
+// A tool writes the lines, so each pattern takes time linear in their length: it reads a trimmed line, has no two neighbours that take the
+// same characters, and its `.` matches every character (flag `s`), so that it never gives back what it took.
+const OPTION = /^(\d{1,6})[.)]\s+(\S.*)$/s;
+const ITEM = /^[-*]\s+(\S.*)$/s;
+const FILE = /^(.*\S)\s+\((created|modified|deleted)\)$/s;
+const LABEL_AND_DESCRIPTION = /^(.*?\S)\s+[-–—]\s+(.*)$/s;
 const COUNT = /(\d{1,9})\s+(passed|failed|skipped)/gi;
 
 /** The markers of the protocol (contract §8): the five in use, and the four that it reserves. */
@@ -18,7 +21,7 @@ export const MARKER_KINDS: readonly MarkerKind[] = [
   { name: 'PROGRESS', reach: 'line', read: ({ head }) => ({ msg: head }) },
   { name: 'QUESTION', reach: 'block-and-paragraph', read: readQuestion },
   { name: 'BLOCKED', reach: 'block', read: readBlocked },
-  { name: 'FILES_MODIFIED', reach: 'block', takes: (line) => ITEM.test(line), read: readFiles },
+  { name: 'FILES_MODIFIED', reach: 'block', takes: (line) => ITEM.test(line.trim()), read: readFiles },
   { name: 'CODEX_COMPLETE', reach: 'line', read: readComplete },
   { name: 'TEST_RESULTS', reach: 'block', read: readTestResults },
   { name: 'LINT_WARNINGS', reach: 'block', read: readList },
@@ -32,17 +35,17 @@ function readQuestion(content: MarkerContent): QuestionData | undefined {
   const options: QuestionData['options'] = [];
   const context: string[] = [];
   for (const line of rest) {
-    const found = OPTION.exec(line);
+    const found = OPTION.exec(line.trim());
     // A number that restarts inside the context is part of the sentence: the options of a question are consecutive.
     if (found !== null && context.every(isBlank)) options.push(optionOf(found));
-    else if (options.length > 0 || !/^\s*options:\s*$/i.test(line)) context.push(line);
+    else if (options.length > 0 || line.trim().toLowerCase() !== 'options:') context.push(line);
   }
   return { question, options, context: joined(context) };
 }
 
 /** `1. label - description`; without a description the whole text is the label. */
 function optionOf([, number, text]: RegExpExecArray): QuestionData['options'][number] {
-  const split = /^(.*?\S)\s+[-–—]\s+(.*)$/.exec(text!);
+  const split = LABEL_AND_DESCRIPTION.exec(text!);
   return { number: Number(number), label: split?.[1] ?? text!, description: split?.[2] ?? '' };
 }
 
@@ -52,7 +55,7 @@ function readBlocked(content: MarkerContent): BlockedData | undefined {
 }
 
 function readFiles({ head, body }: MarkerContent): FilesData | undefined {
-  if (head !== '' && !ITEM.test(head)) return undefined;
+  if (head !== '' && !ITEM.test(head.trim())) return undefined;
   const items = itemsOf(head === '' ? body : [head, ...body]);
   if (items.length === 0) return undefined;
   return {
@@ -94,7 +97,7 @@ function titled({ head, body }: MarkerContent): { title: string; rest: readonly 
 }
 
 function itemsOf(lines: readonly string[]): string[] {
-  return lines.flatMap((line) => ITEM.exec(line)?.[1] ?? []);
+  return lines.flatMap((line) => ITEM.exec(line.trim())?.[1] ?? []);
 }
 
 function wholeOf({ head, body }: MarkerContent): string {
