@@ -10,7 +10,7 @@ import { parametersOf } from '../src/compose/parameters.ts';
 import { commandOf } from '../src/operations/command-forms.ts';
 import { ROUTES } from '../src/operations/index.ts';
 import * as steps from '../src/protocol/next-steps.ts';
-import { splitCommand } from '../src/util/split-command.ts';
+import { splitCommand } from '../src/util/shell-words.ts';
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url));
 const LEAST_FILES = 300;

@@ -30,7 +30,7 @@ export {
   originOf,
 } from './v1/check-message.ts';
 export { envelope } from './v1/envelope.ts';
-export type { RunEvent } from './v1/run-event.ts';
+export type { RunEvent } from './v1/runner-events.ts';
 export {
   type ArtifactEvent,
   type Isolation,

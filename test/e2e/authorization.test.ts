@@ -11,7 +11,7 @@ import { RUN_TOOLS } from '../../src/mcp/run-tools.ts';
 import { acorCli } from '../../src/operations/acor-cli.ts';
 import { ROUTES } from '../../src/operations/index.ts';
 import type { Authorize } from '../../src/operations/local-principal.ts';
-import { splitCommand } from '../../src/util/split-command.ts';
+import { splitCommand } from '../../src/util/shell-words.ts';
 import { TestProject } from '../support/project.ts';
 
 type Asked = { kind: string; name: string; operation: string };

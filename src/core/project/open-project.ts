@@ -1,4 +1,4 @@
-import type { CommandOf } from '../../protocol/next-step.ts';
+import type { CommandOf } from '../../protocol/next-steps.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { runsDirOf } from '../config/paths.ts';
 import type { Plugins } from '../plugins/plugins.ts';

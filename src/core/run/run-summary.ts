@@ -1,5 +1,5 @@
 import { errorInfo } from '../../protocol/error-codes.ts';
-import type { NextStep } from '../../protocol/next-step.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { FinalState } from '../../protocol/run-state.ts';
 import type { Survivor } from '../process/kill-tree.ts';

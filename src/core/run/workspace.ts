@@ -1,6 +1,6 @@
 import { mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeIfPossible } from '../../util/remove-if-possible.ts';
+import { removeIfPossible } from '../../util/files.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { folderOf } from '../store-files/layout.ts';
 import { storageError } from '../store-files/storage-error.ts';

@@ -1,4 +1,4 @@
-import type { NextStep } from '../../protocol/next-step.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { mayFollow, type RunState } from '../../protocol/run-state.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';

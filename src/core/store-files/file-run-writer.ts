@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { CommandOf } from '../../protocol/next-step.ts';
+import type { CommandOf } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { type FinalState, isFinal } from '../../protocol/run-state.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';

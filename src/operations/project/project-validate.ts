@@ -5,7 +5,7 @@ import { fixFiles } from '../../core/authoring/validation/fixes/fix-files.ts';
 import { RULES } from '../../core/authoring/validation/rules.ts';
 import { openSubject } from '../../core/authoring/validation/subject.ts';
 import { validate } from '../../core/authoring/validation/validate.ts';
-import type { NextStep } from '../../protocol/next-step.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { findingShape, placed, shownFinding } from './findings.ts';
 

@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { summariseLog } from '../../core/run/log-summary.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { NextStep } from '../../protocol/next-step.ts';
-import { listArtifacts } from '../../protocol/next-steps.ts';
+import { listArtifacts, type NextStep } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const DEFAULT_BYTES = 65_536;

@@ -16,8 +16,7 @@ import { commandOf } from '../command-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
-import type { ShownAs } from './run-result.ts';
-import { answerOf } from './run-result.ts';
+import { answerOf, type ShownAs } from './run-result.ts';
 
 /** Runs a request under a supervisor process of its own, and follows it, unless the caller detaches. */
 export async function runApart(

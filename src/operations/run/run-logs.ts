@@ -5,7 +5,7 @@ import type { RunStore } from '../../core/ports/run-store.ts';
 import { followToEnd } from '../../core/run/follow-to-end.ts';
 import { readEvents } from '../../core/run/read-events.ts';
 import { eventsIn } from '../../core/store-files/follow.ts';
-import type { NextStep } from '../../protocol/next-step.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { type RunAbout, runAbout } from './run-about.ts';

@@ -7,7 +7,7 @@ import { runnerServices } from '../../core/project/runner-services.ts';
 import { type RunRequest, runRequestOf } from '../../core/run/run-request.ts';
 import type { SupervisorReply } from '../../core/supervision/start-supervisor.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { readLines } from '../../util/read-lines.ts';
+import { readLines } from '../../util/streams.ts';
 import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 

@@ -5,7 +5,7 @@ import { recordedSteps } from '../../core/run/steps-after.ts';
 import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
 import { openQuestionsOf } from '../../core/supervision/open-question.ts';
 import { waitFor } from '../../protocol/next-steps.ts';
-import { drain } from '../../util/drain.ts';
+import { drain } from '../../util/streams.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape, openQuestion } from '../shapes.ts';
 

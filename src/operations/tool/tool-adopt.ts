@@ -3,8 +3,7 @@ import * as z from 'zod';
 import { toolsDirsOf } from '../../core/config/paths.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/names.ts';
-import type { NextStep } from '../../protocol/next-step.ts';
-import { describeTool, LIST_TOOLS, SEE_CONFIG, VALIDATE } from '../../protocol/next-steps.ts';
+import { describeTool, LIST_TOOLS, type NextStep, SEE_CONFIG, VALIDATE } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const draftShape = z.object({

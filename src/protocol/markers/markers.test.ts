@@ -4,8 +4,7 @@ import { describe, it } from 'node:test';
 import { SeededRandom } from '../../../test/support/seeded-random.ts';
 import { MARKER_KINDS } from './kinds.ts';
 import type { Marker, MarkerPiece } from './marker.ts';
-import { MAX_BLOCK_CHARS, MarkerLines } from './marker-lines.ts';
-import { MarkerStream, parseMarkers } from './marker-stream.ts';
+import { MAX_BLOCK_CHARS, MarkerLines, MarkerStream, parseMarkers } from './marker-stream.ts';
 
 const markersIn = (text: string): Marker[] =>
   parseMarkers(text).flatMap((piece) => (piece.kind === 'marker' ? [piece.marker] : []));

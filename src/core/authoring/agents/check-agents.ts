@@ -1,5 +1,4 @@
-import type { NextStep } from '../../../protocol/next-step.ts';
-import { initAgents } from '../../../protocol/next-steps.ts';
+import { initAgents, type NextStep } from '../../../protocol/next-steps.ts';
 import type { AgentName } from './agents.ts';
 import { type InspectedFile, inspectFile, type PartState } from './inspect-file.ts';
 import { apartOnDisk } from './places.ts';

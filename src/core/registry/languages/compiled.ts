@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
+import { shellCommand } from '../../../util/shell-words.ts';
 import { findProgram, isProgram } from '../find-program.ts';
 import { go } from './go.ts';
 import type { RuntimeContext } from './language.ts';

@@ -1,4 +1,4 @@
-import type { OperationStep } from '../../../protocol/next-step.ts';
+import type { OperationStep } from '../../../protocol/next-steps.ts';
 import type { AnswerSource } from '../../../protocol/v1/wire.ts';
 
 /** One choice of a question. */

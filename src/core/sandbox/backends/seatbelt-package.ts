@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
+import { shellCommand } from '../../../util/shell-words.ts';
 
 const PACKAGE = '@anthropic-ai/sandbox-runtime';
 

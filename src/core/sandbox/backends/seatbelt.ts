@@ -1,6 +1,6 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
+import { shellCommand } from '../../../util/shell-words.ts';
 import { BY_THE_RUNNER } from '../enforced.ts';
 import { allowedPaths } from '../profile/allowed-paths.ts';
 import { profileOf } from '../profile/profile.ts';

@@ -1,7 +1,6 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { describeTool, LIST_TOOLS } from '../../../protocol/next-steps.ts';
-import type { Problem } from '../../config/problem.ts';
-import { problemText } from '../../config/problem.ts';
+import { type Problem, problemText } from '../../config/problem.ts';
 import type { ArgumentProblem } from '../../registry/argument-problem.ts';
 import { checkJsonInputs } from '../../registry/check-json-inputs.ts';
 import { grantInputs } from '../../registry/grant-inputs.ts';

@@ -8,8 +8,7 @@ import { preparedAnswers } from '../../run/plan/from-request.ts';
 import type { RunRequest } from '../../run/run-request.ts';
 import type { RunnerServices } from '../../run/services.ts';
 import { loadWorkflow } from '../inspect-workflow.ts';
-import type { Step, Workflow } from '../model.ts';
-import { inputSpecsOf } from '../model.ts';
+import { inputSpecsOf, type Step, type Workflow } from '../model.ts';
 import { type ParentPlan, planParent } from '../parent-plan.ts';
 
 /** Everything that is decided about a workflow's run before it starts. */

@@ -1,4 +1,4 @@
-import { splitWords } from '../../../util/split-command.ts';
+import { splitWords } from '../../../util/shell-words.ts';
 import type { KeyPath } from '../../config/yaml-file.ts';
 import { endOfExpression, type TemplatePart } from '../expression/split-template.ts';
 import type { StepArguments, StepWork } from '../model.ts';

@@ -1,7 +1,6 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { runName } from '../../../protocol/run-kind.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
-import { splitCommand } from '../../../util/split-command.ts';
+import { shellCommand, splitCommand } from '../../../util/shell-words.ts';
 import type { RunRequest } from '../../run/run-request.ts';
 
 /** One tool call of a pipe. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, parse, relative } from 'node:path';
 import { AcorError } from '../../../../protocol/acor-error.ts';
-import { shellCommand } from '../../../../util/shell-quote.ts';
+import { shellCommand } from '../../../../util/shell-words.ts';
 import { isNoTool } from '../../../registry/tools-folder.ts';
 import { type PlannedFile, textAt } from '../planned-file.ts';
 import { planPython } from './plan-python.ts';

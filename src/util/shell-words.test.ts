@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { shellCommand } from './shell-quote.ts';
-import { splitCommand } from './split-command.ts';
+import { shellCommand, splitCommand } from './shell-words.ts';
 
 describe('a command line that is taken apart', () => {
   it('gives the words that a shell would give', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { it } from 'node:test';
-import { readLines } from './read-lines.ts';
+import { readLines } from './streams.ts';
 
 it('lines end at \\n alone, wherever the chunks are cut', async () => {
   const text = '{"a":"\u2028\u0085\u2029\r"}\n\nétoile 漢\nlast';

@@ -1,3 +1,10 @@
+/** Quotes words as a POSIX shell command line. */
+export function shellCommand(words: readonly string[]): string {
+  return words
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+    .join(' ');
+}
+
 /** Reads a unit that must not be split, if one begins here: a text or a custom piece. `end` is the offset after it. */
 type ReadPiece<P> = (line: string, at: number) => { piece: P | string; end: number } | undefined;
 
