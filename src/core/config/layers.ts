@@ -1,6 +1,6 @@
-import { CONFIG_KEYS, readText, variablesOf } from './keys.ts';
 import { type Problem, placeText, refuse } from './problem.ts';
 import { type Setting, SettingsCache } from './settings-cache.ts';
+import { CONFIG_KEYS, readText, variablesOf } from './variables.ts';
 import type { KeyPath, YamlFile } from './yaml-file.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -13,7 +13,7 @@ export async function settingsOfFile(file: string, env: Env): Promise<Setting[]>
   if (cached !== undefined) return cached;
   const [{ readYamlFile }, { expandVariables }] = await Promise.all([
     import('./yaml-file.ts'),
-    import('./expand.ts'),
+    import('./variables.ts'),
   ]);
   const yaml = await readYamlFile(file);
   const { value, problems } = yaml.problems.length > 0 ? yaml : expandVariables(yaml, env);

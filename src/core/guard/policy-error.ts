@@ -1,5 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { Violation } from '../policy/violation.ts';
+import type { Violation } from '../policy/decision.ts';
 
 /** Throws E_POLICY_DENIED with all violations; does nothing without violations. */
 export function refuseViolations(tool: string, violations: readonly Violation[]): void {

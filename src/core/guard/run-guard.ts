@@ -1,9 +1,8 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { LoadedConfig } from '../config/load.ts';
-import type { Asked } from '../policy/asked.ts';
+import type { Asked, Violation } from '../policy/decision.ts';
 import type { PolicyLayer } from '../policy/policy-layer.ts';
-import type { Violation } from '../policy/violation.ts';
 import { realPathOf } from '../registry/real-path.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 import type { Approval, ApprovalState } from './approval-state.ts';

@@ -46,7 +46,7 @@ export async function discover(
 
   for (const { real } of folders) {
     const matches = await cache.unit(`patterns:${real}`, async (files) => {
-      const { matchPatterns } = await import('./patterns.ts');
+      const { matchPatterns } = await import('./tools-folder.ts');
       return matchPatterns(real, patterns, files);
     });
     for (const { path, language } of matches) {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import type { ApprovalState } from '../../core/guard/approval-state.ts';
 import { RunGuard, type SettledRun } from '../../core/guard/run-guard.ts';
-import type { Violation } from '../../core/policy/violation.ts';
+import type { Violation } from '../../core/policy/decision.ts';
 import { grantRoots, resolveArguments } from '../../core/registry/arguments.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { chooseBackend, type SandboxPolicy } from '../../core/sandbox/choose.ts';

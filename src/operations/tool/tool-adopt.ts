@@ -61,7 +61,7 @@ export const toolAdopt = acorOperation({
       import('../../core/process/load-runtime.ts'),
       import('../../core/authoring/adopt/place.ts'),
       import('../../core/authoring/adopt/adopt.ts'),
-      import('../../core/authoring/adopt/write-drafts.ts'),
+      import('../../core/authoring/adopt/draft-manifest.ts'),
     ]);
     const folder = input.output === undefined ? toolsDirsOf(config)[0]! : resolve(ctx.cwd, input.output);
     const runtime = await loadRuntime();

@@ -9,8 +9,8 @@ import {
 } from '../../registry/arguments.ts';
 import { checkJsonInputs } from '../../registry/check-json-inputs.ts';
 import { commandOf, type ToolCommand } from '../../registry/command.ts';
-import { declaredGrants } from '../../registry/declared-grants.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
+import { declaredGrants } from '../../registry/tool-grants.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
 import type { PlanServices } from './plan-services.ts';

@@ -3,10 +3,10 @@ import { describeTool, LIST_TOOLS } from '../../../protocol/next-steps.ts';
 import { type Problem, problemText } from '../../config/problem.ts';
 import type { ArgumentProblem } from '../../registry/argument-problem.ts';
 import { checkJsonInputs } from '../../registry/check-json-inputs.ts';
-import { grantInputs } from '../../registry/grant-inputs.ts';
 import { inputsOf } from '../../registry/input-schema.ts';
 import { givenValue, readInputs } from '../../registry/read-inputs.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
+import { grantInputs } from '../../registry/tool-grants.ts';
 import {
   allSteps,
   type Check,

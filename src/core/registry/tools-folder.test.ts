@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { globPattern } from './patterns.ts';
+import { globPattern } from './tools-folder.ts';
 
 describe('a pattern', () => {
   const cases: [string, string[], string[]][] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readProxyRequest } from './proxy-request.ts';
+import { readProxyRequest } from './proxy.ts';
 
 const forwarded = (head: string) => {
   const request = readProxyRequest(head);

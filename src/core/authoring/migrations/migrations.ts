@@ -1,5 +1,14 @@
 import type { Document, Pair, Scalar, YAMLMap } from 'yaml';
-import type { Migration } from './migration.ts';
+
+/** Converts a configuration file of one version to the next. */
+export interface Migration {
+  from: number;
+  to: number;
+  /** What changes, in one sentence. */
+  summary: string;
+  /** Changes the document in place and keeps the comments. */
+  apply(document: Document, yaml: typeof import('yaml')): void;
+}
 
 /** Flat settings of the embedded runner (seed 000), with the section that contains each of them since seed 001. */
 const MOVES: Readonly<Record<string, { section: string; key: string; asList?: boolean }>> = {
@@ -13,7 +22,7 @@ const MOVES: Readonly<Record<string, { section: string; key: string; asList?: bo
   max_output_size: { section: 'environment', key: 'max_output_size' },
 };
 
-export const config0to1: Migration = {
+const config0to1: Migration = {
   from: 0,
   to: 1,
   summary: 'The flat settings stand in the sections project and environment.',
@@ -60,3 +69,6 @@ function listOf(value: Scalar, yaml: typeof import('yaml')): YAMLMap | import('y
   list.items.push(item);
   return list;
 }
+
+/** The migrations of `.acor/config.yaml`, oldest first. */
+export const MIGRATIONS: readonly Migration[] = [config0to1];

@@ -6,7 +6,7 @@ import { until } from '../../../test/support/project.ts';
 import { SandboxRig } from '../../../test/support/sandbox-rig.ts';
 import { loadRuntime } from '../process/load-runtime.ts';
 import { bubblewrap } from './backends/bubblewrap.ts';
-import { heldValue } from './held-value.ts';
+import { heldValue } from './scratch-file.ts';
 
 const VALUE = 'a value that is nowhere else';
 const probe = await bubblewrap.probe();

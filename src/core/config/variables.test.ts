@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as z from 'zod';
 import { configFile } from '../../protocol/config-file.ts';
-import { CONFIG_KEYS, readText, variablesOf } from './keys.ts';
+import { CONFIG_KEYS, readText, variablesOf } from './variables.ts';
 
 interface Schema {
   type?: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { policyFile } from '../../protocol/policy-file.ts';
-import { coversHost } from './hosts.ts';
+import { coversHost } from './reach.ts';
 
 describe('a host of the policy', () => {
   it('takes a name in its own script and in punycode for the same host, on either side', () => {
