@@ -2,7 +2,7 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { livenessOf } from './liveness.ts';
-import { lastEventOf } from './log-summary.ts';
+import { lastEventOf } from './read-log.ts';
 
 /** The fields of the record that the end of a run changes. */
 export type EndChange = Pick<

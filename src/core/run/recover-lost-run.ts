@@ -14,8 +14,8 @@ import {
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { watchdogsOf } from '../process/watchdog.ts';
 import { livenessOf } from './liveness.ts';
-import { lastStateChange, recordedArtifacts, summariseLog } from './log-summary.ts';
 import { type Outcome, stopped } from './outcome.ts';
+import { lastStateChange, recordedArtifacts, summariseLog } from './read-log.ts';
 import { changeFrom, endInLog, lostMessage, readRun } from './read-run.ts';
 import { clearSecrets } from './secrets/secrets-folder.ts';
 import { stepsAfter } from './steps-after.ts';
@@ -168,7 +168,7 @@ async function clearSecretsIfPossible(
 ): Promise<void> {
   try {
     clearSecrets(workspace);
-    const { removeRedactedAnswers } = await import('./answers/redacted-answers.ts');
+    const { removeRedactedAnswers } = await import('./answers/recover-answers.ts');
     await removeRedactedAnswers(store, record.run_id, workspace);
   } catch (error) {
     log.append({ type: 'runner_warning', code: 'E_STORAGE', msg: errorMessage(error) });

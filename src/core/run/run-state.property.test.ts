@@ -18,7 +18,7 @@ import { MemoryRunStore } from '../store-memory/memory-run-store.ts';
 import { Questions } from './answers/questions.ts';
 import { Intake } from './attempt/intake.ts';
 import { type Outcome, stopped } from './outcome.ts';
-import { readEvents } from './read-events.ts';
+import { readEvents } from './read-log.ts';
 import { recoverRun } from './recover-lost-run.ts';
 import { prepareWorkspace, Workspaces } from './workspace.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';

@@ -6,8 +6,8 @@ import type { RunWriter } from '../ports/run-store.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
-import { lastStateChange } from './log-summary.ts';
 import type { Outcome } from './outcome.ts';
+import { lastStateChange } from './read-log.ts';
 
 export const UNKNOWN_USAGE: Exit['usage'] = { cpu_s: null, max_rss_bytes: null };
 

@@ -138,14 +138,14 @@ async function isStage(pipe: string, store: RunStore): Promise<boolean> {
 
 async function mayAsk(services: RunnerServices, request: RunRequest): Promise<boolean> {
   if (request.kind === 'pipe') {
-    const pipes = await import('../../core/workflow/pipe/may-ask.ts');
+    const pipes = await import('../../core/workflow/pipe/pipe-call.ts');
     return pipes.mayAsk(services, request.args);
   }
   if (request.kind !== 'workflow')
     return (await services.registry.find(request.tool)).manifest.actions.length > 0;
   const [{ planWorkflow }, workflows] = await Promise.all([
     import('../../core/workflow/engine/plan-workflow.ts'),
-    import('../../core/workflow/engine/may-ask.ts'),
+    import('../../core/workflow/engine/plan-workflow.ts'),
   ]);
   return workflows.mayAsk(services, (await planWorkflow(services, request)).workflow);
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { summariseLog } from '../../core/run/log-summary.ts';
+import { summariseLog } from '../../core/run/read-log.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { listArtifacts, type NextStep } from '../../protocol/next-steps.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { summariseLog } from '../../core/run/log-summary.ts';
+import { summariseLog } from '../../core/run/read-log.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape } from '../shapes.ts';
 

@@ -1,5 +1,5 @@
 import type { RunStore } from '../../core/ports/run-store.ts';
-import { type LogSummary, lastEventOf, lastProgress } from '../../core/run/log-summary.ts';
+import { type LogSummary, lastEventOf, lastProgress } from '../../core/run/read-log.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { isFinal } from '../../protocol/run-state.ts';
 

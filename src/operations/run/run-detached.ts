@@ -7,7 +7,7 @@ import { launchRequestOf, type RunRequest } from '../../core/run/run-request.ts'
 import { summaryOf } from '../../core/run/run-summary.ts';
 import type { RunHost } from '../../core/run/workspace.ts';
 import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
-import { openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { openQuestionsOf } from '../../core/supervision/run-status.ts';
 import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
 import { attachTo, followLogs, waitFor } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';

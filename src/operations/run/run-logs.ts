@@ -3,7 +3,7 @@ import { eventsResult } from '../../compose/events-result.ts';
 import type { EventsResult, OperationContext, StreamEnd } from '../../compose/operation.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
 import { followToEnd } from '../../core/run/follow-to-end.ts';
-import { readEvents } from '../../core/run/read-events.ts';
+import { readEvents } from '../../core/run/read-log.ts';
 import { eventsIn } from '../../core/store-files/follow.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';

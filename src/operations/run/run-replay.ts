@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { eventsResult } from '../../compose/events-result.ts';
 import type { OperationResult, StreamEnd } from '../../compose/operation.ts';
-import { summariseLog } from '../../core/run/log-summary.ts';
+import { summariseLog } from '../../core/run/read-log.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { attachTo, previewReplay } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';

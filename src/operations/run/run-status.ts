@@ -1,6 +1,10 @@
 import { stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
-import { type OpenQuestion, openQuestionsOf } from '../../core/supervision/open-question.ts';
-import { type RunStatus, statusOf } from '../../core/supervision/run-status.ts';
+import {
+  type OpenQuestion,
+  openQuestionsOf,
+  type RunStatus,
+  statusOf,
+} from '../../core/supervision/run-status.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { SHELLS } from '../../compose/completion/scripts.ts';
+import { completionScript, SHELLS } from '../../compose/completion/scripts.ts';
 import { acorOperation } from '../define.ts';
 
 export const complete = acorOperation({
@@ -18,7 +18,6 @@ export const complete = acorOperation({
     'acor complete fish | source',
   ],
   async run({ shell }) {
-    const { completionScript } = await import('../../compose/completion/scripts.ts');
     const script = completionScript(shell, 'acor', 'complete-words');
     return { kind: 'document', data: { shell, script }, document: script };
   },

@@ -90,7 +90,7 @@ async function subjectOf(
   });
   const shown = resolved.args.map((arg, index) => (resolved.secretArgs.includes(index) ? '[secret]' : arg));
   const inputs = Object.keys(resolved.values).filter((name) => resolved.values[name] === '[secret]');
-  const { callRedaction } = await import('../../core/run/secrets/call-redaction.ts');
+  const { callRedaction } = await import('../../core/run/secrets/plan-secrets.ts');
   const redaction = callRedaction(config, tool, resolved, env);
   if (redaction === null) return { ...resolved, args: shown, tier, masked: inputs };
   const shownBytes = Buffer.from(JSON.stringify([shown, resolved.grants, resolved.staged, cwd]));

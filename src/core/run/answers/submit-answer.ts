@@ -7,9 +7,8 @@ import type { RunStore } from '../../ports/run-store.ts';
 import { eventsIn } from '../../store-files/follow.ts';
 import { isLive } from '../liveness.ts';
 import { readRun } from '../read-run.ts';
-import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
 import { questionsOf } from './open-questions.ts';
-import { answerSteps, type Question, readQuestion } from './question.ts';
+import { answerSteps, jsonAnswer, problemOfAnswer, type Question, readQuestion } from './question.ts';
 
 /** An answer to a run, whatever process supervises it. */
 export interface AnswerSubmission {

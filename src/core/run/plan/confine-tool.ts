@@ -9,8 +9,8 @@ import { type GroupPlace, usefulGroups } from '../../sandbox/groups/group-places
 import type { Confinement, RunFolders, SandboxBackend, SandboxRequest } from '../../sandbox/sandbox.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RunWorkspace } from '../workspace.ts';
+import type { PlanServices } from './check-tool.ts';
 import { heldLimits } from './held-limits.ts';
-import type { PlanServices } from './plan-services.ts';
 import { ownFolders, type ResolvedCall } from './resolve-call.ts';
 
 /** How a tool is confined, and where its control groups are created. */

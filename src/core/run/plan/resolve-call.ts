@@ -13,7 +13,7 @@ import type { ToolEntry } from '../../registry/registry.ts';
 import { declaredGrants } from '../../registry/tool-grants.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
-import type { PlanServices } from './plan-services.ts';
+import type { PlanServices } from './check-tool.ts';
 
 /** How the tool is called: its program, its arguments, and the paths that they grant. */
 export interface ResolvedCall {

@@ -11,12 +11,12 @@ import {
   allSteps,
   type Check,
   type CheckedFile,
+  nearestOf,
   problemAt,
   type Surroundings,
   type ToolCall,
   toolCallsOf,
 } from './checked-file.ts';
-import { nearestOf } from './nearest-of.ts';
 import { inTermsOfFile, isOpen, openWords } from './open-arguments.ts';
 
 /** Checks that each tool exists and accepts its arguments, as far as their values are constant. */

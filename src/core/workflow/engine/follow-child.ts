@@ -1,5 +1,5 @@
 import type { RunRecord } from '../../../protocol/run-record.ts';
-import { readChildQuestion, taskActionId } from '../../run/answers/child-question.ts';
+import { readChildQuestion, taskActionId } from '../../run/answers/open-questions.ts';
 import { endedRecord, followToEnd } from '../../run/follow-to-end.ts';
 import { type RunSummary, summaryOf } from '../../run/run-summary.ts';
 import { type Engine, emit } from './engine.ts';

@@ -9,7 +9,7 @@ import { recoverRun } from '../../run/recover-lost-run.ts';
 import { wasStoppedMidway } from '../../run/retry.ts';
 import { startChild } from '../engine/child-task.ts';
 import { emit } from '../engine/engine.ts';
-import type { Pipe } from './pipe.ts';
+import type { Pipe } from './plan-pipe.ts';
 
 /**
  * Decides which runs of an earlier attempt this attempt keeps, by stage, and returns the last completed stage. A

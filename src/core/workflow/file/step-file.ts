@@ -1,6 +1,9 @@
-import type { KeyPath } from '../../config/yaml-file.ts';
+import type { OnError, ParallelTaskFile, WorkflowStepFile } from '../../../protocol/workflow-file.ts';
+import type { Problem } from '../../config/problem.ts';
+import type { KeyPath, YamlFile } from '../../config/yaml-file.ts';
+import type { Template } from '../expression/expression.ts';
+import type { TemplatePart } from '../expression/parse-template.ts';
 import type { StepWork } from '../model.ts';
-import { type FileReader, mistake, type StepFile } from './file-reader.ts';
 
 type Kind = StepWork['kind'];
 
@@ -67,4 +70,35 @@ export function reportKeysWithoutUse(reader: FileReader, step: StepFile, path: K
     message: `'${useless}' says how to run a foreach${useless === 'max_items' ? '' : ' or tasks'}, but the step has none`,
     fix: `Remove '${useless}', or add a foreach to the step.`,
   });
+}
+
+/** A step or a task as the file has it. */
+export type StepFile = WorkflowStepFile | ParallelTaskFile;
+
+/** What the readers of the parts of a file share. */
+export interface FileReader {
+  yaml: YamlFile;
+  problems: Problem[];
+  /**
+   * The folders to search for other workflows by name: the folder of the file, then the project's folders. Paths are
+   * relative to the first.
+   */
+  folders: readonly string[];
+  /** Defaults for steps that do not set them. */
+  onError: OnError;
+  template(path: KeyPath, value: unknown): Template;
+  /** A word of a command. */
+  word(path: KeyPath, pieces: readonly TemplatePart[]): Template;
+}
+
+/** Reports a problem whose fix refers to docs/workflows.md. */
+export function mistake(reader: FileReader, path: KeyPath, rule: string, message: string): undefined {
+  reader.problems.push({
+    file: reader.yaml.file,
+    ...reader.yaml.placeOf(path),
+    rule,
+    message,
+    fix: 'See docs/workflows.md, "The file".',
+  });
+  return undefined;
 }

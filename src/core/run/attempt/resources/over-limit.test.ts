@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { describeOverLimit } from './over-limit.ts';
-import { refusedLimit } from './refused-limit.ts';
+import { describeOverLimit, refusedLimit } from './over-limit.ts';
 
 const limits = { cpu_seconds: 2, processes: 8, open_files: 64, file_mb: 10, disk_mb: 100 };
 const failed = { rc: 1, signal: null };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RecordForm } from '../../ports/run-launcher.ts';
-import { RecordReader } from './record-reader.ts';
+import { RecordReader } from './record-feed.ts';
 
 describe('the records of a run', () => {
   it('are the lines of a plain program: objects as they are, other text as a line', () => {

@@ -1,6 +1,7 @@
 import { RUN_STATES, type RunState } from '../../protocol/run-state.ts';
-import type { ReadEvent, RunStore } from '../ports/run-store.ts';
+import type { FollowOptions, ReadEvent, RunStore } from '../ports/run-store.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
+import { eventsIn } from '../store-files/follow.ts';
 
 /** The events at the end of a log that describe the status of its run. */
 export interface LogSummary {
@@ -80,4 +81,13 @@ export async function recordedArtifacts(store: RunStore, runId: string): Promise
     found.unshift(artifact as unknown as MeasuredArtifact);
   }
   return found;
+}
+
+/** Follows a run's log and yields its events as objects. */
+export async function* readEvents(
+  store: RunStore,
+  runId: string,
+  options: FollowOptions,
+): AsyncGenerator<ReadEvent> {
+  for await (const lines of store.follow(runId, options)) yield* eventsIn(lines);
 }
