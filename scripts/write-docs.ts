@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { RULES } from '../src/core/authoring/validation/rules.ts';
-import { fixText } from '../src/operations/fix-text.ts';
+import { fixText } from '../src/operations/command-forms.ts';
 import { ERROR_CODES, type ErrorInfo } from '../src/protocol/error-codes.ts';
 import { isFinal, RUN_STATES, type RunState } from '../src/protocol/run-state.ts';
 

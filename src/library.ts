@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import type { FunctionTool } from './agent-tools.ts';
 import type { PreparedAnswer } from './core/ports/run-launcher.ts';
-import type { Project } from './core/project/open-project.ts';
-import { ProjectCache } from './core/project/project-cache.ts';
+import { type Project, ProjectCache } from './core/project/open-project.ts';
 import { runnerServices } from './core/project/runner-services.ts';
 import type { ToolEntry } from './core/registry/registry.ts';
 import { jsonAnswer, type Question } from './core/run/answers/question.ts';
@@ -10,7 +9,7 @@ import { findOpenQuestion, submitAnswer } from './core/run/answers/submit-answer
 import { endChildren } from './core/run/end-children.ts';
 import { followToEnd } from './core/run/follow-to-end.ts';
 import type { KnownRun } from './core/run/known-run.ts';
-import { isLive } from './core/run/liveness.ts';
+import { isLive } from './core/run/read-run.ts';
 import { recoverRun } from './core/run/recover-lost-run.ts';
 import type { Run } from './core/run/run.ts';
 import type { RunRequest } from './core/run/run-request.ts';

@@ -1,5 +1,5 @@
 import { endedRecord, followToEnd } from './follow-to-end.ts';
-import { isLive } from './liveness.ts';
+import { isLive } from './read-run.ts';
 import { type RunSummary, summaryOf } from './run-summary.ts';
 import type { RunHost } from './workspace.ts';
 

@@ -13,10 +13,9 @@ import {
 } from '../../util/process-table.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { watchdogsOf } from '../process/watchdog.ts';
-import { livenessOf } from './liveness.ts';
 import { type Outcome, stopped } from './outcome.ts';
 import { lastStateChange, recordedArtifacts, summariseLog } from './read-log.ts';
-import { changeFrom, endInLog, lostMessage, readRun } from './read-run.ts';
+import { changeFrom, endInLog, livenessOf, lostMessage, readRun } from './read-run.ts';
 import { clearSecrets } from './secrets/secrets-folder.ts';
 import { stepsAfter } from './steps-after.ts';
 import { type RunHost, type RunWorkspace, tidyWorkspace } from './workspace.ts';

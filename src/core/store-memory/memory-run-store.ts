@@ -1,6 +1,6 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { CommandOf } from '../../protocol/next-steps.ts';
-import { RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run-id.ts';
+import { RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run-kind.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { type FinalState, isFinal } from '../../protocol/run-state.ts';
 import type { Lease } from '../ports/lease.ts';

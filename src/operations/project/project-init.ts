@@ -15,7 +15,7 @@ import {
 } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { plannedFile, shownFile } from './planned-files.ts';
+import { plannedFile, shownFile } from './shapes.ts';
 
 export const projectInit = acorOperation({
   name: 'project.init',

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { TEMPLATES } from '../../core/authoring/scaffold/templates.ts';
 import { describeTool, type NextStep, runTool, validateStrictly } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
-import { plannedFile, shownFile } from './planned-files.ts';
+import { plannedFile, shownFile } from './shapes.ts';
 
 export const projectTemplate = acorOperation({
   name: 'project.template',

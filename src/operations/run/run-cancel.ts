@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { isLive } from '../../core/run/liveness.ts';
+import { isLive } from '../../core/run/read-run.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import { isOrchestration } from '../../protocol/run-kind.ts';
 import { isFinal } from '../../protocol/run-state.ts';

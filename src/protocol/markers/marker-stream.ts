@@ -1,6 +1,5 @@
 import { LineReader, MAX_LINE_BYTES } from '../jsonl.ts';
-import { MARKER_KINDS } from './kinds.ts';
-import type { MarkerKind, MarkerPiece } from './marker.ts';
+import { MARKER_KINDS, type MarkerKind, type MarkerPiece } from './marker.ts';
 
 /** Finds markers in a text that arrives in chunks, cut anywhere, even inside a line ending or a character. */
 export class MarkerStream {

@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { RUN_KINDS } from '../run-kind.ts';
 import { RUN_STATES, type RunState } from '../run-state.ts';
 import { message } from './envelope.ts';
-import type { TASK_MESSAGES } from './task-messages.ts';
-import type { TOOL_MESSAGES } from './tool-messages.ts';
+import type { TASK_MESSAGES, TOOL_MESSAGES } from './tool-messages.ts';
 import { ANSWER_SOURCES, type RunnerEventType } from './wire.ts';
 
 const state = z.enum(Object.keys(RUN_STATES) as [RunState, ...RunState[]]);

@@ -1,7 +1,7 @@
 import { holdsRedaction } from '../../../protocol/redaction-mark.ts';
 import { isOrchestration } from '../../../protocol/run-kind.ts';
 import type { ReadEvent, RunStore } from '../../ports/run-store.ts';
-import { livenessOf } from '../liveness.ts';
+import { livenessOf } from '../read-run.ts';
 
 /** A question of a run, and its answer if it has one. */
 export interface AskedQuestion {

@@ -5,8 +5,7 @@ import type { AnswerSource } from '../../../protocol/v1/wire.ts';
 import { newSpanId } from '../../../util/ids.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import { eventsIn } from '../../store-files/follow.ts';
-import { isLive } from '../liveness.ts';
-import { readRun } from '../read-run.ts';
+import { isLive, readRun } from '../read-run.ts';
 import { questionsOf } from './open-questions.ts';
 import { answerSteps, jsonAnswer, problemOfAnswer, type Question, readQuestion } from './question.ts';
 

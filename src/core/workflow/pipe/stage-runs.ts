@@ -4,7 +4,7 @@ import { kindOfName } from '../../../protocol/run-kind.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import type { LaunchRequest } from '../../ports/run-launcher.ts';
 import { followToEnd } from '../../run/follow-to-end.ts';
-import { isLive } from '../../run/liveness.ts';
+import { isLive } from '../../run/read-run.ts';
 import { recoverRun } from '../../run/recover-lost-run.ts';
 import { wasStoppedMidway } from '../../run/retry.ts';
 import { startChild } from '../engine/child-task.ts';

@@ -11,7 +11,7 @@ import { installCommand } from '../../../core/sandbox/trusted-program.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
-import { fixText } from '../../fix-text.ts';
+import { fixText } from '../../command-forms.ts';
 
 const OFF = "Run only tools that you trust, or set security.isolation: 'preferred' in .acor/config.yaml.";
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { atRecordedPace } from './recorded-pace.ts';
+import { atRecordedPace } from './play-recording.ts';
 
 const BEGUN_MS = Date.parse('2030-01-01T00:00:00Z');
 

@@ -2,7 +2,10 @@ import type { DataOf } from '../../compose/operation.ts';
 import { styled } from '../../compose/style.ts';
 import { cellText } from '../../compose/table.ts';
 import type { Presenter } from '../../compose/terminal.ts';
+import { safeLine } from '../../compose/terminal-text.ts';
 import type { agentsCheck } from '../../operations/project/agents-check.ts';
+import type { policyCheck } from '../../operations/project/policy-check.ts';
+import { policyStatusWords } from '../../operations/tool/policy-status-text.ts';
 
 type Data = DataOf<typeof agentsCheck>;
 
@@ -24,3 +27,8 @@ function linesOf({ files }: Data): string[] {
       : [`            ${detail}`, ...fix.split('\n').map((line) => `            ${line}`)]),
   ]);
 }
+
+export const checkedPolicyPresenter = {
+  data: ({ tool, level, ...status }: DataOf<typeof policyCheck>) =>
+    [`${tool} (${level})`, ...policyStatusWords(status, tool)].map(safeLine).join('\n'),
+} satisfies Presenter;

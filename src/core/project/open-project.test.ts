@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TestProject } from '../../../test/support/project.ts';
 import { commandOf } from '../../operations/command-forms.ts';
-import { ProjectCache } from './project-cache.ts';
+import { ProjectCache } from './open-project.ts';
 
 const CONFIG = 'version: 1\nproject: { name: test }\n';
 
