@@ -18,7 +18,7 @@ import { startRun } from './core/run/start-run.ts';
 import { eventsIn } from './core/store-files/follow.ts';
 import { commandOf } from './operations/command-forms.ts';
 import type { RunEvent } from './protocol/index.ts';
-import { runName } from './protocol/run-kind.ts';
+import { runName } from './protocol/run.ts';
 import type { RunRecord } from './protocol/run-record.ts';
 import { userName } from './util/user-name.ts';
 

@@ -19,9 +19,16 @@ export type { FileChange, Marker, MarkerContent, MarkerKind, MarkerPiece } from 
 export { MARKER_KINDS } from './markers/marker.ts';
 export { MarkerStream, parseMarkers } from './markers/marker-stream.ts';
 export { type PolicyFile, policyFile } from './policy-file.ts';
-export { RUN_ID_PATTERN, RUN_RECORD_VERSION } from './run-kind.ts';
+export {
+  type FinalState,
+  isFinal,
+  mayFollow,
+  RUN_ID_PATTERN,
+  RUN_RECORD_VERSION,
+  RUN_STATES,
+  type RunState,
+} from './run.ts';
 export { type RunRecord, runRecord } from './run-record.ts';
-export { type FinalState, isFinal, mayFollow, RUN_STATES, type RunState } from './run-state.ts';
 // Messages, wire version 1
 export {
   checkMessage,

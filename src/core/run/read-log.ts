@@ -1,4 +1,4 @@
-import { RUN_STATES, type RunState } from '../../protocol/run-state.ts';
+import { RUN_STATES, type RunState } from '../../protocol/run.ts';
 import type { FollowOptions, ReadEvent, RunStore } from '../ports/run-store.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import { eventsIn } from '../store-files/follow.ts';

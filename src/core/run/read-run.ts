@@ -1,5 +1,5 @@
+import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { isFinal } from '../../protocol/run-state.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { lastEventOf } from './read-log.ts';

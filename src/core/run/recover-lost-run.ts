@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { type FinalState, isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { type FinalState, isFinal } from '../../protocol/run-state.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import {
   commandLineOf,

@@ -8,7 +8,7 @@ import { loseRun } from '../../../test/support/lose-run.ts';
 import { SeededRandom } from '../../../test/support/seeded-random.ts';
 import { checkedStates } from '../../../test/support/state-chain.ts';
 import { commandOf } from '../../operations/command-forms.ts';
-import { isFinal, mayFollow, RUN_STATES, type RunState } from '../../protocol/run-state.ts';
+import { isFinal, mayFollow, RUN_STATES, type RunState } from '../../protocol/run.ts';
 import { newRunId, newSpanId } from '../../util/ids.ts';
 import { identify } from '../../util/process-table.ts';
 import { verifyRun } from '../audit/verify.ts';

@@ -1,7 +1,7 @@
 import { errorInfo } from '../../protocol/error-codes.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
+import type { FinalState } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import type { FinalState } from '../../protocol/run-state.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import type { RunPlan } from './plan/run-plan.ts';

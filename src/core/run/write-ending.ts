@@ -1,6 +1,6 @@
 import type { NextStep } from '../../protocol/next-steps.ts';
+import { mayFollow, type RunState } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { mayFollow, type RunState } from '../../protocol/run-state.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
 import type { RunWriter } from '../ports/run-store.ts';
 import type { Survivor } from '../process/kill-tree.ts';

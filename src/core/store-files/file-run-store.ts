@@ -2,9 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { CommandOf } from '../../protocol/next-steps.ts';
-import { kindOfName, RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run-kind.ts';
+import { isFinal, kindOfName, RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { isFinal } from '../../protocol/run-state.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import type {

@@ -1,5 +1,5 @@
 import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
-import { isFinal, type RunState } from '../../protocol/run-state.ts';
+import { isFinal, type RunState } from '../../protocol/run.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { questionsOf } from '../run/answers/open-questions.ts';
 import { readQuestion } from '../run/answers/question.ts';

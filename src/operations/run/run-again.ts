@@ -7,7 +7,7 @@ import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { describeTool, resumeRun } from '../../protocol/next-steps.ts';
-import { runName } from '../../protocol/run-kind.ts';
+import { runName } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';

@@ -3,7 +3,7 @@ import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationDescription, OperationResult } from '../../compose/operation.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { WorkflowPlan } from '../../core/workflow/engine/plan-workflow.ts';
-import { runName } from '../../protocol/run-kind.ts';
+import { runName } from '../../protocol/run.ts';
 import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
 import type { ShownAs } from '../run/run-result.ts';

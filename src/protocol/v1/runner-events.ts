@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { RUN_KINDS } from '../run-kind.ts';
-import { RUN_STATES, type RunState } from '../run-state.ts';
+import { RUN_KINDS, RUN_STATES, type RunState } from '../run.ts';
 import { message } from './envelope.ts';
 import type { TASK_MESSAGES, TOOL_MESSAGES } from './tool-messages.ts';
 import { ANSWER_SOURCES, type RunnerEventType } from './wire.ts';

@@ -1,5 +1,5 @@
 import { holdsRedaction } from '../../../protocol/redaction-mark.ts';
-import { isOrchestration } from '../../../protocol/run-kind.ts';
+import { isOrchestration } from '../../../protocol/run.ts';
 import type { ReadEvent, RunStore } from '../../ports/run-store.ts';
 import { livenessOf } from '../read-run.ts';
 

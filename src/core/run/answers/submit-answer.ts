@@ -1,6 +1,6 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { listQuestions } from '../../../protocol/next-steps.ts';
-import { isFinal } from '../../../protocol/run-state.ts';
+import { isFinal } from '../../../protocol/run.ts';
 import type { AnswerSource } from '../../../protocol/v1/wire.ts';
 import { newSpanId } from '../../../util/ids.ts';
 import type { RunStore } from '../../ports/run-store.ts';

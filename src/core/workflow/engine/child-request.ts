@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { runName } from '../../../protocol/run-kind.ts';
+import { runName } from '../../../protocol/run.ts';
 import { unreachable } from '../../../util/unreachable.ts';
 import type { LaunchRequest } from '../../ports/run-launcher.ts';
 import { asText, evaluate, type Scope } from '../expression/expression.ts';

@@ -1,6 +1,6 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { resumeWorkflow } from '../../../protocol/next-steps.ts';
-import { runName, withoutKind } from '../../../protocol/run-kind.ts';
+import { runName, withoutKind } from '../../../protocol/run.ts';
 import { nearestWords } from '../../../util/nearest.ts';
 import { refuseArguments } from '../../registry/argument-problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';

@@ -1,5 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { runName } from '../../../protocol/run-kind.ts';
+import { runName } from '../../../protocol/run.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import { readEvents } from '../../run/read-log.ts';

@@ -1,5 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { isFinal } from '../../../protocol/run-state.ts';
+import { isFinal } from '../../../protocol/run.ts';
 import { type Ending, EndingRace } from '../../run/attempt/ending.ts';
 import { guardDeadline } from '../../run/attempt/guards/clocks.ts';
 import type { AttemptOptions, AttemptOutcome } from '../../run/run-executor.ts';

@@ -1,5 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { runName } from '../../../protocol/run-kind.ts';
+import { runName } from '../../../protocol/run.ts';
 import { shellCommand, splitCommand } from '../../../util/shell-words.ts';
 import type { RunRequest } from '../../run/run-request.ts';
 import type { RunnerServices } from '../../run/services.ts';

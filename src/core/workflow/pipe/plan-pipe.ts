@@ -1,5 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { kindOfName, runName } from '../../../protocol/run-kind.ts';
+import { kindOfName, runName } from '../../../protocol/run.ts';
 import type { RecordForm, RunLauncher } from '../../ports/run-launcher.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { ToolEntry } from '../../registry/registry.ts';

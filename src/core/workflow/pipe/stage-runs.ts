@@ -1,6 +1,6 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { readLogs, resumeRun } from '../../../protocol/next-steps.ts';
-import { kindOfName } from '../../../protocol/run-kind.ts';
+import { kindOfName } from '../../../protocol/run.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import type { LaunchRequest } from '../../ports/run-launcher.ts';
 import { followToEnd } from '../../run/follow-to-end.ts';

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { isFinal, RUN_STATES, type RunState } from '../../../protocol/run-state.ts';
+import { isFinal, RUN_STATES, type RunState } from '../../../protocol/run.ts';
 import { envelope } from '../../../protocol/v1/envelope.ts';
 import { RUNNER_EVENTS } from '../../../protocol/v1/runner-events.ts';
 import { TOOL_MESSAGES } from '../../../protocol/v1/tool-messages.ts';

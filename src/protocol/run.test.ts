@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isFinal, mayFollow, RUN_STATES, type RunState } from './run-state.ts';
+import { isFinal, mayFollow, RUN_STATES, type RunState } from './run.ts';
 
 const states = Object.keys(RUN_STATES) as RunState[];
 
