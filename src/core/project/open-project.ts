@@ -1,6 +1,5 @@
 import type { CommandOf } from '../../protocol/next-steps.ts';
-import { type LoadedConfig, loadConfig } from '../config/load.ts';
-import { runsDirOf } from '../config/paths.ts';
+import { type LoadedConfig, loadConfig, runsDirOf } from '../config/load.ts';
 import type { Plugins } from '../plugins/plugins.ts';
 import type { RunIndex } from '../ports/run-index.ts';
 import type { RunQueue } from '../ports/run-queue.ts';

@@ -1,6 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import type { LoadedConfig } from '../config/load.ts';
-import { registryDirsOf, toolsDirsOf } from '../config/paths.ts';
+import { type LoadedConfig, registryDirsOf, toolsDirsOf } from '../config/load.ts';
 import { problemOf } from '../config/problem.ts';
 import { type Candidate, stemOf } from './candidate.ts';
 import type { DiscoveryCache } from './discovery-cache.ts';

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
-import { toolsDirsOf } from '../../core/config/paths.ts';
+import { toolsDirsOf } from '../../core/config/load.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/names.ts';
 import { describeTool, LIST_TOOLS, type NextStep, SEE_CONFIG, VALIDATE } from '../../protocol/next-steps.ts';
