@@ -4,7 +4,7 @@ import { cellText } from '../../src/compose/table.ts';
 import { safeData, safeLine } from '../../src/compose/terminal-text.ts';
 import { setInJson } from '../../src/core/authoring/agents/edit-json.ts';
 import { saidDenials } from '../../src/core/policy/said-denials.ts';
-import { readProxyRequest } from '../../src/core/sandbox/egress/proxy-request.ts';
+import { readProxyRequest } from '../../src/core/sandbox/egress/proxy.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../../src/core/sandbox/seccomp/system-calls.ts';
 import { Redaction } from '../../src/core/secrets/redaction.ts';
 import { eventsOfTypes } from '../../src/core/store-files/marked-lines.ts';

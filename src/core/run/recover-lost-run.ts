@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { type FinalState, isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { type FinalState, isFinal } from '../../protocol/run-state.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import {
   commandLineOf,
@@ -13,10 +13,9 @@ import {
 } from '../../util/process-table.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { watchdogsOf } from '../process/watchdog.ts';
-import { livenessOf } from './liveness.ts';
-import { lastStateChange, recordedArtifacts, summariseLog } from './log-summary.ts';
 import { type Outcome, stopped } from './outcome.ts';
-import { changeFrom, endInLog, lostMessage, readRun } from './read-run.ts';
+import { lastStateChange, recordedArtifacts, summariseLog } from './read-log.ts';
+import { changeFrom, endInLog, livenessOf, lostMessage, readRun } from './read-run.ts';
 import { clearSecrets } from './secrets/secrets-folder.ts';
 import { stepsAfter } from './steps-after.ts';
 import { type RunHost, type RunWorkspace, tidyWorkspace } from './workspace.ts';
@@ -168,7 +167,7 @@ async function clearSecretsIfPossible(
 ): Promise<void> {
   try {
     clearSecrets(workspace);
-    const { removeRedactedAnswers } = await import('./answers/redacted-answers.ts');
+    const { removeRedactedAnswers } = await import('./answers/recover-answers.ts');
     await removeRedactedAnswers(store, record.run_id, workspace);
   } catch (error) {
     log.append({ type: 'runner_warning', code: 'E_STORAGE', msg: errorMessage(error) });

@@ -1,6 +1,6 @@
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import type { ReadEvent } from '../../ports/run-store.ts';
-import { readChildQuestion, taskActionId } from '../../run/answers/child-question.ts';
+import { readChildQuestion, taskActionId } from '../../run/answers/open-questions.ts';
 import { endedRecord, followToEnd } from '../../run/follow-to-end.ts';
 import { type RunSummary, summaryOf } from '../../run/run-summary.ts';
 import { eventsOfTypes } from '../../store-files/marked-lines.ts';
