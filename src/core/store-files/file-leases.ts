@@ -60,7 +60,7 @@ export class FileLeases implements Leases {
     epoch: number,
     { mayTake, recovers = false }: { mayTake?: () => Promise<void>; recovers?: boolean } = {},
   ): Promise<FileLease> {
-    const path = join(this.#folder, `${runId}@${epoch}`);
+    const path = this.#pathOf(runId, epoch);
     if (epoch === 1) this.#removeStaleTemporaries();
     this.#claim(path, runId, recovers);
     try {
@@ -96,6 +96,11 @@ export class FileLeases implements Leases {
   /** `inspect` without a promise, for the queue, which calls it under its lock. */
   stateOf(runId: string): LeaseState | 'none' {
     return this.#newestOf(() => this.#filesOf(runId))[0]?.state ?? 'none';
+  }
+
+  /** Whether no later epoch has fenced the lease of this one. */
+  isHeld(runId: string, epoch: number): boolean {
+    return existsSync(this.#pathOf(runId, epoch));
   }
 
   /** The newest lease of each run. When a lease was released or superseded before it could be read, the folder is listed again. */
@@ -140,6 +145,10 @@ export class FileLeases implements Leases {
       const madeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
       if (Math.abs(Date.now() - madeMs) > TEMPORARY_IS_STALE_AFTER_MS) removeIfPossible(path);
     }
+  }
+
+  #pathOf(runId: string, epoch: number): string {
+    return join(this.#folder, `${runId}@${epoch}`);
   }
 
   #filesOf(runId: string): LeaseFile[] {

@@ -42,6 +42,11 @@ export class MemoryLeases implements Leases {
     if (this.#newest.get(runId)?.state === 'lost') this.#newest.delete(runId);
   }
 
+  /** Whether no later epoch has fenced the lease of this one. */
+  isHeld(runId: string, epoch: number): boolean {
+    return this.#newest.get(runId)?.epoch === epoch;
+  }
+
   /** Simulates that the owner of a lease dies. */
   lose(runId: string): void {
     const lease = this.#newest.get(runId);

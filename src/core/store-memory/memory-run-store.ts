@@ -37,7 +37,7 @@ interface EnteredEnd {
 /** Runs within one process, for tests and for programs that keep no history. The workspaces of their tools are still folders (`core/run/workspace.ts`). */
 export class MemoryRunStore implements RunStore {
   readonly leases = new MemoryLeases();
-  readonly control = new MemoryControlChannel();
+  readonly control = new MemoryControlChannel(this.leases);
   readonly blobs = new MemoryBlobStore();
   readonly commandOf: CommandOf;
   readonly location = 'this process';
