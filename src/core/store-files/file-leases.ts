@@ -186,16 +186,19 @@ export class FileLease implements Lease {
     this.#heartbeat = setInterval(() => this.renew(), HEARTBEAT_MS).unref();
   }
 
+  /** Whether this lease is still the run's newest. */
   isHeld(): boolean {
     return existsSync(this.#path);
   }
 
-  async renew(): Promise<void> {
+  async renew(): Promise<boolean> {
     const now = new Date();
     try {
       utimesSync(this.#path, now, now);
+      return true;
     } catch {
-      // Superseded, or the disk became read-only: the next write of the run reports it.
+      // Superseded, or the disk became read-only: the next write of the run reports that.
+      return this.isHeld();
     }
   }
 
