@@ -128,7 +128,7 @@ export class SandboxRig {
       launch.release();
       const tree = new ProcessTree(this.#runtime, {
         rootPid: child.pid,
-        runId: this.runId,
+        run: { runId: this.runId, folder: this.run },
         adopts: false,
         sandboxProcessDepth: launch.sandboxProcessDepth,
       });

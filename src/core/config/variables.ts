@@ -3,6 +3,11 @@ import type { KeyPath, YamlFile } from './yaml-file.ts';
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
+/** The variables that a text refers to. */
+export function variablesIn(text: string): string[] {
+  return [...text.matchAll(REFERENCE)].map(([, name]) => name!);
+}
+
 /**
  * Replaces `${VAR}` and `${VAR:-default}` with values from the environment; the default also replaces an empty value. A
  * variable that is unset and has no default is a problem.

@@ -36,11 +36,13 @@ export class SqliteRunIndex implements RunIndex {
     return this.#upToDate(async () => {
       for (;;) {
         const { rows, total } = this.#find(query);
-        const gone = rows.filter(({ run_id }) => !this.#source.has(String(run_id)));
+        const runIds = rows.map(({ run_id }) => String(run_id));
+        const existing = await this.#source.existing(runIds);
+        const gone = runIds.filter((runId) => !existing.has(runId));
         if (gone.length === 0) return { runs: rows.map(runOf), total };
         // Their folders were removed by hand.
         this.#inTransaction(() => {
-          for (const { run_id } of gone) removeRun(this.#sqlite, String(run_id));
+          for (const runId of gone) removeRun(this.#sqlite, runId);
         });
       }
     });

@@ -38,7 +38,7 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
   // Another process may have reopened the run meanwhile.
   const writer = await services.store.takeOver(again.runId, mayTake);
   try {
-    await services.store.control.reset(again.runId);
+    await services.store.control.reset(again.runId, writer.epoch);
     prepareWorkspace(plan.workspace);
     if (again.mode === 'resume') await restoreFiledAnswers(services.store, plan);
     await reopen(writer, plan, again.mode, reopening);

@@ -60,7 +60,7 @@ export class Run {
     });
     this.#watch = services.plugins?.watch(writer);
     this.#slot = new RunSlot(services, plan, writer, this.#cancelled);
-    this.#control = services.store.control.listen(this.runId, {
+    this.#control = services.store.control.listen(this.runId, writer.epoch, {
       onCancel: (reason) => this.#cancel(reason),
       onForceCancel: () => this.#forceCancelNow(),
       onAnswer: (posted) => this.#questions.take(posted),
@@ -123,9 +123,14 @@ export class Run {
     }
   }
 
-  /** Removes files that an ended run does not need. Failures are ignored: the run has ended. */
+  /**
+   * Removes files that an ended run does not need. Failures are ignored: the run has ended. A supervisor that was replaced removes
+   * nothing: the requests and the streams belong to the next attempt.
+   */
   async #tidy(): Promise<void> {
-    await this.#store.control.reset(this.runId).catch(() => {});
+    const newest = await this.#store.leases.newest(this.runId).catch(() => undefined);
+    if (newest?.epoch !== this.#writer.epoch) return;
+    await this.#store.control.reset(this.runId, this.#writer.epoch).catch(() => {});
     tidyWorkspace(this.#plan.workspace);
   }
 

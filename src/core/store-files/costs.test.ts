@@ -85,6 +85,20 @@ describe('in a long log', needsCounters, () => {
   });
 });
 
+describe('taking a run over', needsCounters, () => {
+  it('reads its log once', async () => {
+    const { runId, bytes } = await longRun;
+    const whole = sha256(readFileSync(store.layout(runId).events));
+    const read = await bytesRead(async () => {
+      const writer = await store.takeOver(runId);
+      const { log } = writer;
+      assert.deepEqual([log.events, log.bytes, log.seal().sha256], [LAST_SEQ, bytes, whole]);
+      await writer.close();
+    });
+    assert.ok(read > bytes && read < bytes * 1.1, `${read} of ${bytes} bytes`);
+  });
+});
+
 describe('the summary of a run', () => {
   it('parses no event of a type that it does not report', async () => {
     const run = newRun();

@@ -60,7 +60,7 @@ export class FileLeases implements Leases {
     epoch: number,
     { mayTake, recovers = false }: { mayTake?: () => Promise<void>; recovers?: boolean } = {},
   ): Promise<FileLease> {
-    const path = join(this.#folder, `${runId}@${epoch}`);
+    const path = this.#pathOf(runId, epoch);
     if (epoch === 1) this.#removeStaleTemporaries();
     this.#claim(path, runId, recovers);
     try {
@@ -96,6 +96,11 @@ export class FileLeases implements Leases {
   /** `inspect` without a promise, for the queue, which calls it under its lock. */
   stateOf(runId: string): LeaseState | 'none' {
     return this.#newestOf(() => this.#filesOf(runId))[0]?.state ?? 'none';
+  }
+
+  /** Whether no later epoch has fenced the lease of this one. */
+  isHeld(runId: string, epoch: number): boolean {
+    return existsSync(this.#pathOf(runId, epoch));
   }
 
   /** The newest lease of each run. When a lease was released or superseded before it could be read, the folder is listed again. */
@@ -142,6 +147,10 @@ export class FileLeases implements Leases {
     }
   }
 
+  #pathOf(runId: string, epoch: number): string {
+    return join(this.#folder, `${runId}@${epoch}`);
+  }
+
   #filesOf(runId: string): LeaseFile[] {
     return this.#files().filter((file) => file.runId === runId);
   }
@@ -177,16 +186,19 @@ export class FileLease implements Lease {
     this.#heartbeat = setInterval(() => this.renew(), HEARTBEAT_MS).unref();
   }
 
+  /** Whether this lease is still the run's newest. */
   isHeld(): boolean {
     return existsSync(this.#path);
   }
 
-  async renew(): Promise<void> {
+  async renew(): Promise<boolean> {
     const now = new Date();
     try {
       utimesSync(this.#path, now, now);
+      return true;
     } catch {
-      // Superseded, or the disk became read-only: the next write of the run reports it.
+      // Superseded, or the disk became read-only: the next write of the run reports that.
+      return this.isHeld();
     }
   }
 

@@ -21,7 +21,7 @@ const lose = (runId: string) => loseRun(runsDir, runId);
 
 runStoreContract('files', { open, lose });
 leaseContract('files', { open: () => new FileLeases(runsDir), lose });
-controlChannelContract('files', open);
+controlChannelContract('files', { open, lose });
 
 describe('the files of a run', () => {
   it('are its record and nothing of its lease once it has ended', async () => {

@@ -41,7 +41,7 @@ export class FileRunStore implements RunStore {
   constructor(root: string, commandOf: CommandOf) {
     this.root = root;
     this.leases = new FileLeases(root);
-    this.control = new FileControlChannel(root);
+    this.control = new FileControlChannel(root, this.leases);
     this.commandOf = commandOf;
     this.#keys = new IdempotencyKeys(root, (runId) => existsSync(this.layout(runId).metadata));
   }

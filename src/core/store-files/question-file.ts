@@ -44,15 +44,24 @@ export class QuestionFile {
     if (isFirst) this.#onFirst();
   }
 
-  /** Rebuilds the file when the supervisor died between writing the log and the file. */
-  rebuild(log: string): void {
-    const events = scanLog(log);
+  /** Rebuilds the file from the question events of the log, when the supervisor died between writing the log and the file. */
+  rebuild(events: readonly ReadEvent[]): void {
     if (events.length === 0) return;
     const isFirst = this.#state === 'none';
     this.#state = 'kept';
     const text = events.map((event) => `${JSON.stringify(event)}\n`).join('');
     if (readLines(this.#path)?.toString('utf8') !== text) writeAtomic(this.#path, text);
     if (isFirst) this.#onFirst();
+  }
+}
+
+/** Collects the question events of a log, from the first question on, while the log is read in batches of whole lines. */
+export class QuestionScan {
+  readonly events: ReadEvent[] = [];
+
+  add(lines: Uint8Array): void {
+    const found = questionEventsIn(Buffer.from(lines.buffer, lines.byteOffset, lines.length));
+    this.events.push(...(this.events.length === 0 ? fromFirstQuestion(found) : found));
   }
 }
 
@@ -77,10 +86,9 @@ function eventsIfWhole(lines: Buffer): ReadEvent[] | undefined {
 }
 
 function scanLog(log: string): ReadEvent[] {
-  const events: ReadEvent[] = [];
-  for (const lines of wholeLines(log))
-    events.push(...questionEventsIn(Buffer.from(lines.buffer, lines.byteOffset, lines.length)));
-  return fromFirstQuestion(events);
+  const scan = new QuestionScan();
+  for (const lines of wholeLines(log)) scan.add(lines);
+  return scan.events;
 }
 
 function fromFirstQuestion(events: ReadEvent[]): ReadEvent[] {

@@ -23,7 +23,7 @@ export function fileRunSource(
     changesAfter: async (position) => changesAfter(ledger, position),
     list: async () => store.listNow(),
     unended: async () => (await store.leases.list()).map(({ runId }) => runId),
-    has: (runId) => existsSync(store.layout(runId).metadata),
+    existing: async (runIds) => new Set(runIds.filter((runId) => existsSync(store.layout(runId).metadata))),
     async read(runId) {
       try {
         return sourceRunOf(await reading.run(runId));

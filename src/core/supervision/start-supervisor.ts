@@ -25,7 +25,15 @@ export type SupervisorReply =
     };
 
 /** Variables that a supervisor itself needs. The variables that the tool may see are part of the request. */
-const OWN_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME'];
+export const OWN_VARIABLES = [
+  'PATH',
+  'HOME',
+  'LANG',
+  'LC_ALL',
+  'TMPDIR',
+  'XDG_CACHE_HOME',
+  'XDG_CONFIG_HOME',
+];
 
 /**
  * Starts a run under a supervisor in a separate session, so that it survives this process, its terminal and its process

@@ -1,5 +1,5 @@
 // A tool writes the lines, so each pattern takes time linear in their length: it reads a trimmed line, has no two neighbours that take the
-// same characters, and its `.` matches every character (flag `s`), so that it never gives back what it took.
+// same characters, and its `.` matches every character (flag `s`), so that no pattern backtracks over what it took.
 const OPTION = /^(\d{1,6})[.)]\s+(\S.*)$/s;
 const ITEM = /^[-*]\s+(\S.*)$/s;
 const FILE = /^(.*\S)\s+\((created|modified|deleted)\)$/s;

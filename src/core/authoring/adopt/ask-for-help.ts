@@ -78,7 +78,7 @@ export async function askForHelp(place: HelpPlace, args: readonly string[]): Pro
     const child = await place.runtime.spawn(launch.spawn);
     tree = new ProcessTree(place.runtime, {
       rootPid: child.pid,
-      runId,
+      run: { runId, folder },
       adopts: false,
       sandboxProcessDepth: launch.sandboxProcessDepth,
     });

@@ -121,8 +121,8 @@ function launchInBubblewrap(
       argv: entrance?.argv ?? argv,
       ...(entrance && { hear: entrance.hear }),
       cwd: '/',
-      // The run's id lets a later supervisor find what a dead one left.
-      env: { ...OWN_ENVIRONMENT, RUN_ID: request.runId },
+      // The run's id and folder let a later supervisor find what a dead one left.
+      env: { ...OWN_ENVIRONMENT, RUN_ID: request.runId, WORKSPACE: request.folders.work },
       stdin,
       stdout,
       stderr,

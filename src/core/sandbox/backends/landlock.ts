@@ -97,7 +97,7 @@ function launchUnderLandlock(
     spawn: {
       argv: [trustedPath('perl'), ...PERL_COMMAND],
       cwd: '/',
-      env: { PATH: '/usr/bin:/bin', RUN_ID: request.runId },
+      env: { PATH: '/usr/bin:/bin', RUN_ID: request.runId, WORKSPACE: request.folders.work },
       stdin,
       stdout,
       stderr,

@@ -7,6 +7,7 @@ import { readInputs } from '../../registry/read-inputs.ts';
 import { preparedAnswers } from '../../run/plan/from-request.ts';
 import type { RunRequest } from '../../run/run-request.ts';
 import type { RunnerServices } from '../../run/services.ts';
+import { toolsOfWorkflow } from '../called-tools.ts';
 import { loadWorkflow } from '../inspect-workflow.ts';
 import { inputSpecsOf, type Step, type Task, type Workflow } from '../model.ts';
 import { type ParentPlan, planParent } from '../parent-plan.ts';
@@ -30,7 +31,9 @@ export async function planWorkflow(services: RunnerServices, request: RunRequest
   const name = runName('workflow', workflow.name);
   const version = `sha256:${workflow.digest}`;
   if (again !== undefined && !again.force) await refuseChanged(services, again.runId, file, version);
+  const tools = await toolsOfWorkflow(services, workflow);
   const plan = planParent(services, request, {
+    tools,
     name,
     version,
     digest: workflow.digest,

@@ -26,17 +26,20 @@ export interface PlannedStage extends Stage {
  */
 export async function planPipe(services: RunnerServices, request: RunRequest): Promise<PipePlan> {
   const stages: PlannedStage[] = [];
+  const tools: ToolEntry[] = [];
   let longestS = 0;
   let isGivenSecret = false;
   for (const stage of stagesOf(request.args)) {
     const { tool, limits, givenArgs } = await planStage(services, request, stage);
     if (stages.length > 0) refuseDeaf(stage, tool);
     stages.push({ ...stage, form: formOf(tool) });
+    tools.push(tool);
     longestS = Math.max(longestS, limits.timeoutS);
     isGivenSecret ||= givenArgs === null;
   }
   if (isGivenSecret) throw holdsSecret();
   const plan = planParent(services, request, {
+    tools,
     name: runName('pipe', stages.map(({ tool }) => tool).join('|')),
     version: null,
     digest: null,
