@@ -45,6 +45,7 @@ export class Questions {
   readonly #answered: Set<string>;
   #hooks: QuestionHooks | undefined;
   #work: Promise<void> = Promise.resolve();
+  #isClosed = false;
   /** When the last answer was accepted, on the clock of `performance.now()`. */
   lastAnswerMs = 0;
 
@@ -98,6 +99,12 @@ export class Questions {
       this.#writer.releaseReserve();
       await this.#reportState();
     }
+  }
+
+  /** Call it before the end of the run is written: from here on no answer writes an event. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#work;
   }
 
   /** Opens a question that the tool asked, once its event is in the log. */
@@ -262,6 +269,7 @@ export class Questions {
 
   /** Serialises the answers, so that only one of two simultaneous answers is accepted. */
   #enqueue(work: () => Promise<void>): void {
+    if (this.#isClosed) return;
     this.#work = this.#work.then(work).catch((error) => this.#hooks?.onFailed(error));
   }
 }
