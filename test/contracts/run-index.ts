@@ -8,7 +8,7 @@ import type {
   RunSource,
   SourceRun,
 } from '../../src/core/ports/run-index.ts';
-import { isFinal } from '../../src/protocol/run-state.ts';
+import { isFinal } from '../../src/protocol/run.ts';
 import { newRunId } from '../../src/util/ids.ts';
 
 /** More than any part in which an index keeps runs. */

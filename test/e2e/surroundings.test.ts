@@ -237,7 +237,6 @@ describe('a warm `acor run`', () => {
         'command-forms.ts',
         'define.ts',
         'index.ts',
-        'local-principal.ts',
         'run/prepared-answers.ts',
         'run/run-inline.ts',
         'run/run-result.ts',

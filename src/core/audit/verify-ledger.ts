@@ -1,5 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-import { isFinal } from '../../protocol/run-state.ts';
+import { isFinal } from '../../protocol/run.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
 import { Ledger } from '../store-files/ledger.ts';
 import { tailOf } from '../store-files/tail.ts';

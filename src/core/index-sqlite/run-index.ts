@@ -9,7 +9,7 @@ import type {
   RunSource,
 } from '../ports/run-index.ts';
 import { type IndexChanges, readChanges } from '../store-memory/index-changes.ts';
-import type { Sqlite, SqlRow, SqlValue } from './sqlite.ts';
+import type { Sqlite, SqlRow } from './sqlite.ts';
 import { putRun, removeAllRuns, removeRun, runOf, searchOf, TABLES, TABLES_VERSION } from './tables.ts';
 
 const ALL = -1;
@@ -86,15 +86,9 @@ export class SqliteRunIndex implements RunIndex {
     const { from, values } = searchOf(query);
     const [limit, offset] = [query.limit ?? ALL, query.offset ?? 0];
     const order = query.order === 'oldest' ? 'ASC' : 'DESC';
-    const ids = `SELECT run_id FROM ${from} ORDER BY run_id ${order}`;
-    if (query.text !== undefined) {
-      // No index serves these: one pass finds and counts them.
-      const found = this.#sqlite.all(ids, ...values);
-      const page = found.slice(offset, query.limit === undefined ? undefined : offset + query.limit);
-      return { rows: page.flatMap(({ run_id }) => this.#details(run_id!)), total: found.length };
-    }
+    const page = `SELECT run_id FROM ${from} ORDER BY run_id ${order} LIMIT ? OFFSET ?`;
     const rows = this.#sqlite.all(
-      `SELECT * FROM details WHERE run_id IN (${ids} LIMIT ? OFFSET ?) ORDER BY run_id ${order}`,
+      `SELECT * FROM details WHERE run_id IN (${page}) ORDER BY run_id ${order}`,
       ...values,
       limit,
       offset,
@@ -104,10 +98,6 @@ export class SqliteRunIndex implements RunIndex {
     if (isLast && (offset === 0 || rows.length > 0)) return { rows, total: offset + rows.length };
     const [counted] = this.#sqlite.all(`SELECT count(*) AS count FROM ${from}`, ...values);
     return { rows, total: Number(counted!.count) };
-  }
-
-  #details(runId: SqlValue): SqlRow[] {
-    return this.#sqlite.all('SELECT * FROM details WHERE run_id = ?', runId);
   }
 
   /** One at a time in this process; a database that turns out to be damaged is made again, once. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import type { NextStep } from '../../protocol/next-step.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
 import { forgetCompanion, registerCompanion } from '../process/kill-tree.ts';
 import { hostCommand } from './host-command.ts';
 import type { Answer, PluginOutline, Question } from './messages.ts';

@@ -1,5 +1,4 @@
-import type { RunKind } from '../../protocol/run-kind.ts';
-import type { RunState } from '../../protocol/run-state.ts';
+import type { RunKind, RunState } from '../../protocol/run.ts';
 
 /** A run in the index. */
 export interface IndexedRun {

@@ -1,4 +1,4 @@
-import type { RunKind } from '../../protocol/run-kind.ts';
+import type { RunKind } from '../../protocol/run.ts';
 
 /** `resume` continues from the checkpoints of earlier attempts; `retry` starts over. */
 export type RerunMode = 'resume' | 'retry';

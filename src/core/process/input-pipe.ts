@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
-import { removeIfPossible } from '../../util/remove-if-possible.ts';
+import { removeIfPossible } from '../../util/files.ts';
 import type { Runtime } from './runtime.ts';
 
 /**

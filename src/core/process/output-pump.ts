@@ -1,7 +1,7 @@
 import { closeSync, constants, type FSWatcher, openSync, readSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
-import { removeIfPossible } from '../../util/remove-if-possible.ts';
+import { removeIfPossible } from '../../util/files.ts';
 import type { Runtime, SpawnedProcess } from './runtime.ts';
 
 const BUFFER_BYTES = 1 << 18;

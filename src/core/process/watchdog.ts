@@ -1,5 +1,5 @@
 import { environmentOf, processesOfCommand } from '../../util/process-table.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { shellCommand } from '../../util/shell-words.ts';
 import { forgetCompanion, registerCompanion } from './kill-tree.ts';
 import { isSameFolder, type RunIdentity } from './run-processes.ts';
 import type { Companion, Runtime } from './runtime.ts';

@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { type FinalState, isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { type FinalState, isFinal } from '../../protocol/run-state.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import { commandLineOf, isAlive, readProcess } from '../../util/process-table.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { processesOfRun } from '../process/run-processes.ts';
 import { watchdogsOfRun } from '../process/watchdog.ts';
-import { livenessOf } from './liveness.ts';
-import { lastStateChange, recordedArtifacts, summariseLog } from './log-summary.ts';
 import { type Outcome, stopped } from './outcome.ts';
-import { changeFrom, endInLog, lostMessage, readRun } from './read-run.ts';
+import { lastStateChange, recordedArtifacts, summariseLog } from './read-log.ts';
+import { changeFrom, endInLog, livenessOf, lostMessage, readRun } from './read-run.ts';
 import { clearSecrets } from './secrets/secrets-folder.ts';
 import { stepsAfter } from './steps-after.ts';
 import { type RunHost, type RunWorkspace, tidyWorkspace } from './workspace.ts';
@@ -169,7 +168,7 @@ async function clearSecretsIfPossible(
 ): Promise<void> {
   try {
     clearSecrets(workspace);
-    const { removeRedactedAnswers } = await import('./answers/redacted-answers.ts');
+    const { removeRedactedAnswers } = await import('./answers/recover-answers.ts');
     await removeRedactedAnswers(store, record.run_id, workspace);
   } catch (error) {
     log.append({ type: 'runner_warning', code: 'E_STORAGE', msg: errorMessage(error) });

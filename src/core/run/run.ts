@@ -1,7 +1,6 @@
 import type { ControlListener } from '../ports/control-channel.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { Questions } from './answers/questions.ts';
-import { removeCancelFile } from './attempt/cancel-file.ts';
 import { after } from './attempt/guards/guard.ts';
 import { failureOf, type Outcome, stopped } from './outcome.ts';
 import { type RunPlan, recordedArgs } from './plan/run-plan.ts';
@@ -10,7 +9,7 @@ import { type AttemptOutcome, notStarted, type RunExecutor } from './run-executo
 import { RunSlot } from './run-slot.ts';
 import { type RunSummary, summarise } from './run-summary.ts';
 import type { RunnerServices, RunWatch } from './services.ts';
-import { prepareWorkspace, tidyWorkspace } from './workspace.ts';
+import { prepareWorkspace, removeCancelFile, tidyWorkspace } from './workspace.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 /** The last moment that RFC 3339 can represent: a deadline may be later. */

@@ -9,7 +9,7 @@ import { newRunId } from '../../util/ids.ts';
 import { LogBytes } from '../audit/log-bytes.ts';
 import { readLedger } from '../audit/read-ledger.ts';
 import { verifyRun } from '../audit/verify.ts';
-import { summariseLog } from '../run/log-summary.ts';
+import { summariseLog } from '../run/read-log.ts';
 import { endInLog } from '../run/read-run.ts';
 import { FileRunStore } from './file-run-store.ts';
 import { Ledger } from './ledger.ts';

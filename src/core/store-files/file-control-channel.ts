@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { ANSWER_SOURCES } from '../../protocol/v1/wire.ts';
 import { writeAtomic, writeEvenOnFullDisk } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
-import { removeIfPossible } from '../../util/remove-if-possible.ts';
+import { removeIfPossible } from '../../util/files.ts';
 import type {
   ControlChannel,
   ControlHandlers,

@@ -18,9 +18,9 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { followLogs } from '../../protocol/next-steps.ts';
 import { syncFolder } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { removeIfPossible } from '../../util/files.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { ownIdentity, type ProcessOwner, stateOfOwner } from '../../util/process-owner.ts';
-import { removeIfPossible } from '../../util/remove-if-possible.ts';
 import type { HeldLease, Lease, LeaseState, Leases } from '../ports/lease.ts';
 import { storageError } from './storage-error.ts';
 

@@ -9,7 +9,7 @@ import { newRun } from '../../../test/contracts/new-run.ts';
 import { runStoreContract } from '../../../test/contracts/run-store.ts';
 import { loseRun } from '../../../test/support/lose-run.ts';
 import { commandOf } from '../../operations/command-forms.ts';
-import { kindOfName } from '../../protocol/run-kind.ts';
+import { kindOfName } from '../../protocol/run.ts';
 import { FileLeases } from './file-leases.ts';
 import { FileRunStore } from './file-run-store.ts';
 

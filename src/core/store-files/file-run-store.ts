@@ -1,11 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { CommandOf } from '../../protocol/next-step.ts';
-import { RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run-id.ts';
-import { kindOfName } from '../../protocol/run-kind.ts';
+import type { CommandOf } from '../../protocol/next-steps.ts';
+import { isFinal, kindOfName, RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { isFinal } from '../../protocol/run-state.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import type {

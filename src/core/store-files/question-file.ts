@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
-import { removeIfPossible } from '../../util/remove-if-possible.ts';
+import { removeIfPossible } from '../../util/files.ts';
 import type { ReadEvent } from '../ports/run-store.ts';
 import { eventsIn, wholeLines } from './follow.ts';
 import { isQuestion, questionEventsIn } from './question-events.ts';

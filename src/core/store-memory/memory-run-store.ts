@@ -1,8 +1,7 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { CommandOf } from '../../protocol/next-step.ts';
-import { RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run-id.ts';
+import type { CommandOf } from '../../protocol/next-steps.ts';
+import { type FinalState, isFinal, RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { type FinalState, isFinal } from '../../protocol/run-state.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
 import type {
   FollowOptions,

@@ -1,4 +1,4 @@
-import { isFinal } from '../../protocol/run-state.ts';
+import { isFinal } from '../../protocol/run.ts';
 import type {
   FoundRuns,
   IndexedQuestion,

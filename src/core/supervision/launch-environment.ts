@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { variablesIn } from '../config/expand.ts';
 import { findUserFile } from '../config/find.ts';
-import { CONFIG_KEYS, variablesOf } from '../config/keys.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { CONFIG_KEYS, variablesIn, variablesOf } from '../config/variables.ts';
 import type { LaunchRequest } from '../ports/run-launcher.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 import { OWN_VARIABLES } from './start-supervisor.ts';

@@ -1,4 +1,4 @@
-import { kindOfName, withoutKind } from '../../protocol/run-kind.ts';
+import { kindOfName, withoutKind } from '../../protocol/run.ts';
 import { unreachable } from '../../util/unreachable.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { ToolEntry } from '../registry/registry.ts';

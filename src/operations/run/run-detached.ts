@@ -7,7 +7,7 @@ import type { RunRequest } from '../../core/run/run-request.ts';
 import { summaryOf } from '../../core/run/run-summary.ts';
 import type { RunHost } from '../../core/run/workspace.ts';
 import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
-import { openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { openQuestionsOf } from '../../core/supervision/run-status.ts';
 import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
 import { launchRequestOf } from '../../core/workflow/launch-request.ts';
 import { attachTo, followLogs, waitFor } from '../../protocol/next-steps.ts';
@@ -17,8 +17,7 @@ import { commandOf } from '../command-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
-import type { ShownAs } from './run-result.ts';
-import { answerOf } from './run-result.ts';
+import { answerOf, type ShownAs } from './run-result.ts';
 
 /** Runs a request under a supervisor process of its own, and follows it, unless the caller detaches. */
 export async function runApart(

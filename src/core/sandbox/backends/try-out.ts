@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Exit } from '../../process/runtime.ts';
 import { listenTo } from '../../process/runtime-node.ts';
-import { canGiveUsers } from '../identity/can-give-users.ts';
+import { canGiveUsers } from '../identity/run-users.ts';
 import type { LaunchOptions, SandboxLaunch, SandboxRequest } from '../sandbox.ts';
 
 /** A uid without an account, as every run of a root supervisor gets. */

@@ -1,8 +1,7 @@
 import { emit } from '../../../tool/index.ts';
 import type { FunctionDefinition } from './api.ts';
 import { askUser, type Choice } from './ask-user.ts';
-import { editFile, listFiles, readFile, writeFile } from './file-tools.ts';
-import { runCommand } from './run-command.ts';
+import { editFile, listFiles, readFile, runCommand, writeFile } from './file-tools.ts';
 import type { TurnFile } from './turn-file.ts';
 
 type Arguments = Readonly<Record<string, never>>;
