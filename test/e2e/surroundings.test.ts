@@ -245,7 +245,7 @@ describe('a warm `acor run`', () => {
         'shapes.ts',
       ],
     );
-    assert.ok(loaded.length > 100 && loaded.length <= 222, String(loaded.length));
+    assert.ok(loaded.length > 100 && loaded.length <= 203, String(loaded.length));
   });
 });
 
