@@ -15,8 +15,8 @@ await import('${SOURCES}/core/sandbox/backends/bubblewrap-probe.ts');
 const acor = new Acor({ cwd: process.argv[2] });
 const open = () => readdirSync('/proc/self/fd').length;
 const endOf = () => acor.run('quick').then(
-  ({ state, code, hint }) => ({ state, code, hint }),
-  (error) => ({ state: error instanceof AcorError ? 'refused' : String(error.stack), code: error.code, hint: error.hint }),
+  ({ state, code, message, hint }) => ({ state, code, message, hint }),
+  (error) => ({ state: error instanceof AcorError ? 'refused' : String(error.stack), code: error.code, message: error.message, hint: error.hint }),
 );
 const first = await endOf();
 const before = open();
@@ -39,10 +39,10 @@ describe('a process that may open few files', { skip: process.platform !== 'linu
     assert.equal(first.state, 'completed', stderr);
     const failed = ends.filter(({ state }: { state: string }) => state !== 'completed');
     assert.ok(failed.length > 0, 'the limit was never reached');
-    for (const { state, code, hint } of failed) {
+    for (const { state, code, message, hint } of failed) {
       assert.match(state, /^(failed|refused)$/);
       assert.match(code, /^E_/);
-      assert.ok(code !== 'E_STORAGE' || /ulimit -n/.test(hint), hint);
+      assert.ok(code !== 'E_STORAGE' || /ulimit -n/.test(hint), `${message}: ${hint}`);
     }
     assert.equal(last.state, 'completed');
     // A run that failed used to keep eight descriptors.
