@@ -9,7 +9,8 @@ import { measureArtifact } from '../store-files/artifacts.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
 import type { RunLayout } from '../store-files/layout.ts';
 import { Ledger } from '../store-files/ledger.ts';
-import type { EnteredRun, LedgerChain } from './ledger-chain.ts';
+import type { EnteredRun } from './entered-runs.ts';
+import type { LedgerChain } from './ledger-chain.ts';
 import { LogBytes } from './log-bytes.ts';
 import { readLedger } from './read-ledger.ts';
 import { enteredOf, ledgerOf, readWholeLedger, verifyLedger, verifyRunInLedger } from './verify-ledger.ts';
@@ -31,6 +32,9 @@ export interface VerifiedRun {
   note: string | null;
   problems: VerifyProblem[];
 }
+
+/** Shared by all runs without a problem, which may be many. */
+const NO_PROBLEMS: VerifyProblem[] = [];
 
 /** A live run may grow all the time. */
 const MOST_ROUNDS = 5;
@@ -100,19 +104,19 @@ function verifyNow(store: FileRunStore, runId: string, entries: Entries): Verifi
     sealed_events: log.sealedEvents,
     artifacts: artifacts.length,
     note: noteOn(record, log, isLive(store, runId)),
-    problems,
+    problems: problems.length === 0 ? NO_PROBLEMS : problems,
   };
 }
 
 /** Verifies all runs and the ledger, which is read once. */
 export function verifyStore(store: FileRunStore): { runs: VerifiedRun[]; ledger: VerifyProblem[] } {
-  const whole = readWholeLedger(store);
+  const { ended, chain } = readWholeLedger(store);
   // First what compares logs with the ledger as they are now: a run may be resumed meanwhile.
-  const ledger = verifyLedger(store, whole);
-  return { runs: verifyAll(store, whole.chain), ledger };
+  const ledger = verifyLedger(store, { ended, chain });
+  return { runs: verifyAll(store, chain), ledger };
 }
 
-/** Checks every run that is not live; a run that cannot be read is a problem like any other. */
+/** Checks every run that is not live; a run that cannot be read is a problem like any other. The chain gives up each run that was checked. */
 export function verifyAll(
   store: FileRunStore,
   { runs }: LedgerChain = readLedger(new Ledger(store.root)),
@@ -126,6 +130,8 @@ export function verifyAll(
       if (!(error instanceof AcorError)) throw error;
       if (neverBegan(store.layout(runId))) return [];
       return [unreadable(runId, 'record', store.layout(runId).metadata, error.message)];
+    } finally {
+      runs.delete(runId);
     }
   });
 }
