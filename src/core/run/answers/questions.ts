@@ -238,6 +238,8 @@ export class Questions {
 
   /** Changes the run to `waiting_ai` while a blocking question is open, else back to `running`. */
   async #reportState(asked?: Question): Promise<void> {
+    // A reader who sees in the record that the run waits looks for the question at once: store it first.
+    if (asked !== undefined) await this.#writer.log.flush();
     const { state, run_id } = this.#writer.record;
     const to = this.isWaiting ? 'waiting_ai' : 'running';
     if (this.isWaiting) this.#clock.start();
