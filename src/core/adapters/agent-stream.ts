@@ -80,9 +80,12 @@ export class AgentStream implements Adapter {
     return this.#dialect.answer?.(actionId, answer) ?? line;
   }
 
-  end(rc: number | null): void {
+  settle(): Promise<void> {
     this.#text.end();
-    this.claims.settle();
+    return this.claims.settle();
+  }
+
+  end(rc: number | null): void {
     const message = this.#lastMessage(rc);
     if (message === undefined) return;
     const session = this.#sessionId === undefined ? {} : { session_id: this.#sessionId };

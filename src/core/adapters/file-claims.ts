@@ -4,8 +4,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import type { FileChange } from '../../protocol/markers/marker.ts';
 import { isInside } from '../registry/real-path.ts';
 import type { AdapterContext } from '../run/attempt/adapter.ts';
-import { artifactRoots } from '../run/attempt/collect-artifacts.ts';
-import { type MeasuredArtifact, measureArtifact } from '../store-files/artifacts.ts';
+import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 
 /** A program's claim about a file; `holds` is whether the disk agrees. */
 export interface ReportedFile {
@@ -50,9 +49,9 @@ export class FileClaims {
   }
 
   /** Verifies all claims on disk. Call it once, after the program has exited. */
-  settle(): void {
+  async settle(): Promise<void> {
     for (const [path, change] of this.#claims) {
-      const problem = this.#problemOf(path, change);
+      const problem = await this.#problemOf(path, change);
       this.verified.push({ path, change, holds: problem === undefined });
       if (problem === undefined) continue;
       const word = { path, ...(change !== null && { change }) };
@@ -61,7 +60,7 @@ export class FileClaims {
     this.#claims.clear();
   }
 
-  #problemOf(path: string, change: FileChange | null): string | undefined {
+  async #problemOf(path: string, change: FileChange | null): Promise<string | undefined> {
     const says = `the tool says that it has ${change ?? 'changed'} ${path}`;
     const places = this.#placesOf(path);
     if (places.length === 0) return `${says}, which lies outside the workspace and the granted paths`;
@@ -72,11 +71,9 @@ export class FileClaims {
     const before = this.#context.runCreatedMs - CLOCK_SLACK_MS;
     if (this.#lastTouchMs(stats) < before) return `${says}, and it has not changed since the run began`;
     try {
-      this.measured.push(
-        measureArtifact(found.path, artifactRoots(this.#context.plan, this.#context.layout)),
-      );
+      this.measured.push(await this.#context.meter.measure(found.path));
     } catch (error) {
-      if (!(error instanceof AcorError)) throw error;
+      if (!(error instanceof AcorError) || error.code === 'E_DEADLINE') throw error;
       return `${says}: ${error.message}`;
     }
     // A file system without birth times returns 0.

@@ -44,9 +44,11 @@ class JsonlMapAdapter implements Adapter {
     else intake.accept({ ...DEFAULTS[rule.to], ...fields, type: rule.to });
   }
 
-  end(): void {
-    this.#claims.settle();
+  settle(): Promise<void> {
+    return this.#claims.settle();
   }
+
+  end(): void {}
 
   #claim({ path, change }: Message): void {
     if (textOf(path) !== undefined)

@@ -56,9 +56,12 @@ class MarkersAdapter implements Adapter {
     return line;
   }
 
-  end(rc: number | null): void {
+  settle(): Promise<void> {
     this.#lines.flush();
-    this.#claims.settle();
+    return this.#claims.settle();
+  }
+
+  end(rc: number | null): void {
     const { intake, plan } = this.#context;
     const { blocked, complete } = this.#events;
     if (rc === null) return;

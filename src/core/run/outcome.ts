@@ -186,6 +186,11 @@ export function failureOf(error: unknown, dir: string): Outcome {
   return { ...stopped(code, message), ...(hint && { hint }), retryable: false };
 }
 
+/** The outcome of a run that was cancelled for a reason. */
+export function cancelledFor(reason: string): Outcome {
+  return { state: 'cancelled', code: null, message: reason, hint: null, retryable: false, byRunner: false };
+}
+
 function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

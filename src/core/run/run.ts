@@ -2,7 +2,7 @@ import type { ControlListener } from '../ports/control-channel.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { Questions } from './answers/questions.ts';
 import { after } from './attempt/guards/guard.ts';
-import { failureOf, type Outcome, stopped } from './outcome.ts';
+import { cancelledFor, failureOf, type Outcome, stopped } from './outcome.ts';
 import { type RunPlan, recordedArgs } from './plan/run-plan.ts';
 import { backoffMs, nextStep } from './retry.ts';
 import { type AttemptOutcome, notStarted, type RunExecutor } from './run-executor.ts';
@@ -261,8 +261,7 @@ export class Run {
   }
 
   async #cancellation(): Promise<Outcome> {
-    const message = await this.#cancelled;
-    return { state: 'cancelled', code: null, message, hint: null, retryable: false, byRunner: false };
+    return cancelledFor(await this.#cancelled);
   }
 }
 

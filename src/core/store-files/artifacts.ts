@@ -10,6 +10,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { extname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode } from '../../util/error-code.ts';
 
@@ -25,6 +26,9 @@ export interface MeasuredArtifact {
 }
 
 const MAX_FILES = 10_000;
+const CHUNK_BYTES = 1 << 18;
+/** So much is hashed in about 5 ms. */
+const PIECE_BYTES = 1 << 22;
 const LARGE_BYTES = 1_000_000_000;
 /** The unit of `st_blocks`, on every file system. */
 const BLOCK_BYTES = 512;
@@ -54,38 +58,110 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Measures an artifact of a tool. It opens the object first and checks it afterwards, so that the tool cannot replace it in between.
- * Refuses symbolic links, FIFOs, devices, and files outside `roots`.
+ * Measures the artifacts of one attempt. All together have at most `MAX_FILES` files, and are not almost only holes: a sparse file passes
+ * every limit on written bytes, and a tool may make thousands of them. A path is measured once. Hashing goes in pieces; after each one
+ * timers get their turn, and `check` may throw, for example because the deadline has passed.
  */
+export class ArtifactMeter {
+  readonly #roots: readonly string[];
+  readonly #check: () => void;
+  readonly #measured = new Map<string, MeasuredArtifact>();
+  readonly #totals: Totals = { files: 0, bytes: 0, storedBytes: 0 };
+
+  constructor(roots: readonly string[], check: () => void) {
+    this.#roots = roots;
+    this.#check = check;
+  }
+
+  async measure(path: string): Promise<MeasuredArtifact> {
+    const known = this.#measured.get(path);
+    if (known !== undefined) return known;
+    const steps = measuring(path, this.#roots, this.#totals);
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done) {
+        this.#measured.set(path, step.value);
+        return step.value;
+      }
+      await nextTurn();
+      try {
+        this.#check();
+      } catch (error) {
+        steps.throw(error);
+      }
+    }
+  }
+}
+
+/** Measures one artifact without a pause. */
 export function measureArtifact(path: string, roots: readonly string[]): MeasuredArtifact {
+  const steps = measuring(path, roots, { files: 0, bytes: 0, storedBytes: 0 });
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
+
+/** The names of the files below a folder, relative to it and sorted. Throws E_PERMISSION when there are more than `MAX_FILES`. */
+export function filesUnder(root: string): string[] {
+  const found: string[] = [];
+  for (const folders = ['']; folders.length > 0; ) {
+    const prefix = folders.pop()!;
+    for (const entry of readdirSync(join(root, prefix), { withFileTypes: true })) {
+      const name = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
+      if (entry.isDirectory()) folders.push(name);
+      else if (found.push(name) > MAX_FILES) throw tooMany(root);
+    }
+  }
+  return found.sort();
+}
+
+/** What was measured so far: files, their length, and the bytes that are stored of them. */
+interface Totals {
+  files: number;
+  bytes: number;
+  storedBytes: number;
+}
+
+type Measuring<T> = Generator<void, T, void>;
+
+/**
+ * Measures an artifact of a tool, and yields after each piece. It opens the object first and checks it afterwards, so that the tool cannot
+ * replace it in between. Refuses symbolic links, FIFOs, devices, and files outside `roots`.
+ */
+function* measuring(path: string, roots: readonly string[], totals: Totals): Measuring<MeasuredArtifact> {
   const fd = openChecked(path, roots);
   try {
     const stat = fstatSync(fd);
     if (stat.isFile()) {
       if (stat.nlink > 1) throw refused(path, 'it is a hard link to another file');
-      if (isMostlyHoles(stat))
-        throw refused(path, `it is a sparse file: ${stat.size} bytes long, almost all of them holes`);
-      return { path, kind: 'file', size: stat.size, sha256: hashOf(fd), media_type: mediaTypeOf(path) };
+      count(path, stat, totals);
+      const sha256 = yield* hashing(fd);
+      return { path, kind: 'file', size: stat.size, sha256, media_type: mediaTypeOf(path) };
     }
-    if (stat.isDirectory()) return measureFolder(path, roots);
+    if (stat.isDirectory()) return yield* measuringFolder(path, roots, totals);
     throw refused(path, 'it is neither a file nor a folder');
   } finally {
     closeSync(fd);
   }
 }
 
-/** Whether a file is sparse: it passes every limit on written bytes, and reading it may take minutes or never end. */
-function isMostlyHoles({ size, blocks }: Stats): boolean {
-  return size > LARGE_BYTES && blocks * BLOCK_BYTES < size / 100;
+function count(path: string, { size, blocks }: Stats, totals: Totals): void {
+  totals.files++;
+  totals.bytes += size;
+  totals.storedBytes += blocks * BLOCK_BYTES;
+  if (totals.files > MAX_FILES) throw tooMany(path);
+  if (totals.bytes > LARGE_BYTES && totals.storedBytes < totals.bytes / 100)
+    throw refused(path, `with it, the artifacts are ${totals.bytes} bytes long, almost all of them holes`);
 }
 
 /** Measures a folder. Its hash is that of the sorted lines `<sha256>  <relative path>` of its files, as `sha256sum` prints them. */
-function measureFolder(path: string, roots: readonly string[]): MeasuredArtifact {
-  const names = filesUnder(path, '');
+function* measuringFolder(
+  path: string,
+  roots: readonly string[],
+  totals: Totals,
+): Measuring<MeasuredArtifact> {
+  const names = filesUnder(path);
   const lines = createHash('sha256');
   let size = 0;
   for (const name of names) {
-    const file = measureArtifact(join(path, name), roots);
+    const file = yield* measuring(join(path, name), roots, totals);
     size += file.size;
     lines.update(`${file.sha256}  ${name}\n`);
   }
@@ -97,17 +173,6 @@ function measureFolder(path: string, roots: readonly string[]): MeasuredArtifact
     media_type: 'inode/directory',
     files: names.length,
   };
-}
-
-function filesUnder(root: string, prefix: string): string[] {
-  const found: string[] = [];
-  for (const entry of readdirSync(join(root, prefix), { withFileTypes: true })) {
-    const name = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
-    if (entry.isDirectory()) found.push(...filesUnder(root, name));
-    else found.push(name);
-    if (found.length > MAX_FILES) throw refused(root, `it contains more than ${MAX_FILES} files`);
-  }
-  return found.sort();
 }
 
 function openChecked(path: string, roots: readonly string[]): number {
@@ -145,18 +210,24 @@ function realPathOf(fd: number): string | undefined {
   }
 }
 
-function hashOf(fd: number): string {
+function* hashing(fd: number): Measuring<string> {
   const hash = createHash('sha256');
-  const chunk = Buffer.alloc(1 << 18);
-  for (;;) {
+  const chunk = Buffer.alloc(CHUNK_BYTES);
+  for (let bytes = 0; ; ) {
     const count = readSync(fd, chunk, 0, chunk.length, null);
     if (count === 0) return hash.digest('hex');
     hash.update(chunk.subarray(0, count));
+    bytes += count;
+    if (bytes % PIECE_BYTES === 0) yield;
   }
 }
 
 function mediaTypeOf(path: string): string {
   return MEDIA_TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
+}
+
+function tooMany(path: string): AcorError {
+  return refused(path, `it contains more than ${MAX_FILES} files`);
 }
 
 function refused(path: string, why: string): AcorError {

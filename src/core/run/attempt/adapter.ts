@@ -1,4 +1,4 @@
-import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
+import type { ArtifactMeter, MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import type { Intake } from './intake.ts';
@@ -7,6 +7,8 @@ import type { Intake } from './intake.ts';
 export interface Adapter {
   /** One line, `bytes[start..end)`; `cut` when it was longer than the limit. The bytes are only valid during the call. */
   line(bytes: Uint8Array, start: number, end: number, cut: boolean): void;
+  /** The program has ended: measures the files that it reported. Called before `end`. */
+  settle?(): Promise<void>;
   /** The program has ended: with this exit code, or null after a signal or when it did not exit after its last message. */
   end(rc: number | null): void;
   /** Releases resources at the end of every attempt. */
@@ -24,6 +26,8 @@ export interface AdapterContext {
   layout: RunWorkspace;
   /** Which attempt of the run this is, from 1. */
   attempt: number;
+  /** Measures the files that the program reports. */
+  meter: ArtifactMeter;
   /** When the run was created: the run did not write files that are older. */
   runCreatedMs: number;
   /** Writes a line to the program's standard input, if that is open. */

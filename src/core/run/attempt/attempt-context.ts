@@ -1,4 +1,5 @@
 import type { RunWriter } from '../../ports/run-store.ts';
+import type { ArtifactMeter } from '../../store-files/artifacts.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
@@ -15,4 +16,5 @@ export interface AttemptContext {
   readonly adapter: AdapterKind;
   readonly race: EndingRace;
   readonly intake: Intake;
+  readonly meter: ArtifactMeter;
 }

@@ -1,6 +1,7 @@
 import type { RunWriter } from '../../ports/run-store.ts';
 import { InputPipe } from '../../process/input-pipe.ts';
 import { Watchdog } from '../../process/watchdog.ts';
+import type { ArtifactMeter } from '../../store-files/artifacts.ts';
 import type { ObservedAttempt } from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
@@ -24,12 +25,14 @@ export async function runAttempt(
   plan: ToolPlan,
   writer: RunWriter,
   options: AttemptOptions,
+  meter: ArtifactMeter,
 ): Promise<ObservedAttempt> {
   const attempt: AttemptContext = {
     services,
     plan,
     writer,
     options,
+    meter,
     adapter: await services.loadAdapter(plan.tool.adapter),
     race: new EndingRace(),
     intake: new Intake(writer.log, {

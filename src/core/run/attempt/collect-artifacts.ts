@@ -1,8 +1,8 @@
-import { readdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
-import { type MeasuredArtifact, measureArtifact } from '../../store-files/artifacts.ts';
+import { type ArtifactMeter, filesUnder, type MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import type { LastMessage } from './intake.ts';
@@ -12,23 +12,22 @@ import type { LastMessage } from './intake.ts';
  * and the staged outputs, listed by their target paths. Throws when the tool's claim is false: a wrong hash, a missing file, or a path
  * outside the allowed folders.
  */
-export function collectArtifacts(
-  plan: ToolPlan,
+export async function collectArtifacts(
+  meter: ArtifactMeter,
   layout: RunWorkspace,
   result: LastMessage | undefined,
   outputs: readonly StagedOutput[],
   measured: readonly MeasuredArtifact[] = [],
-): MeasuredArtifact[] {
-  const roots = artifactRoots(plan, layout);
+): Promise<MeasuredArtifact[]> {
   const found = new Map(measured.map((artifact) => [artifact.path, artifact]));
-  const add = (path: string, claimed?: string) => {
-    const known = found.get(path) ?? measureArtifact(path, roots);
+  const add = async (path: string, claimed?: string) => {
+    const known = found.get(path) ?? (await meter.measure(path));
     if (claimed !== undefined && claimed !== known.sha256) throw wrongHash(path, claimed, known.sha256);
     found.set(path, known);
   };
-  for (const { path, sha256 } of declaredBy(result)) add(resolve(layout.work, path), sha256);
-  for (const path of filesIn(layout.artifacts)) add(path);
-  for (const output of outputs) add(output.staged);
+  for (const { path, sha256 } of declaredBy(result)) await add(resolve(layout.work, path), sha256);
+  for (const name of filesUnder(layout.artifacts)) await add(join(layout.artifacts, name));
+  for (const output of outputs) await add(output.staged);
   return [...found.values()].map((artifact) => ({ ...artifact, path: finalPath(artifact.path, outputs) }));
 }
 
@@ -46,13 +45,6 @@ function declaredBy(result: LastMessage | undefined): { path: string; sha256?: s
   return result.artifacts.filter(
     (item): item is { path: string; sha256?: string } => typeof item?.path === 'string',
   );
-}
-
-function filesIn(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
 }
 
 /** The path of a staged file after its output is moved to the target. */

@@ -3,13 +3,20 @@ import type { ErrorInfo } from '../../../protocol/error-codes.ts';
 import { errorMessage } from '../../../util/error-code.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { Exit } from '../../process/runtime.ts';
-import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
-import { failureOf, isListedExit, judge, type ObservedAttempt, type Outcome } from '../outcome.ts';
+import { ArtifactMeter, type MeasuredArtifact } from '../../store-files/artifacts.ts';
+import {
+  cancelledFor,
+  failureOf,
+  isListedExit,
+  judge,
+  type ObservedAttempt,
+  type Outcome,
+} from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
 import { runAttempt } from './attempt.ts';
-import { collectArtifacts } from './collect-artifacts.ts';
+import { artifactRoots, collectArtifacts } from './collect-artifacts.ts';
 import { hasEndedItself } from './ending.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
@@ -25,6 +32,9 @@ export async function executorFor(
     return conversational?.(turn, writer) ?? turn;
   };
 }
+
+/** The run was cancelled while its artifacts were hashed; the message is the reason. */
+class Cancelled extends Error {}
 
 /** Executes a tool: runs its process, judges the attempt, and collects its artifacts and outputs. */
 class ToolExecutor implements RunExecutor {
@@ -42,13 +52,14 @@ class ToolExecutor implements RunExecutor {
   async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
     const { manifest, adapter } = this.#plan.tool;
     const { workspace } = this.#plan;
+    const meter = this.#meterFor(options);
     try {
       await this.#plan.guard.approved();
       await this.#reportFallbackSandbox();
       this.#reportProtected ??= await this.#watchProtected();
       prepareStaging(this.#plan.staged);
       if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(workspace);
-      const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options);
+      const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options, meter);
       this.#warnOfExitCode(attempt.exit);
       const outcome = judge(attempt, {
         adapter,
@@ -58,14 +69,14 @@ class ToolExecutor implements RunExecutor {
         extraCodes: attempt.message?.type === 'error' ? await this.#projectErrorCodes() : {},
       });
       return {
-        ...(await this.#withOutputs(outcome, attempt)),
+        ...(await this.#withOutputs(outcome, attempt, meter)),
         wasStopped: !hasEndedItself(attempt.ending),
         exit: attempt.exit,
         survivors: attempt.survivors,
         result: attempt.message?.type === 'result' ? attempt.message : null,
       };
     } catch (error) {
-      return notStarted(failureOf(error, workspace.dir));
+      return notStarted(this.#failureOf(error));
     } finally {
       this.#plan.secrets?.withdraw(this.#writer.log, workspace);
     }
@@ -109,6 +120,7 @@ class ToolExecutor implements RunExecutor {
   async #withOutputs(
     outcome: Outcome,
     attempt: ObservedAttempt,
+    meter: ArtifactMeter,
   ): Promise<{ outcome: Outcome; artifacts: MeasuredArtifact[] }> {
     if (outcome.state !== 'completed') return { outcome, artifacts: [] };
     const { workspace } = this.#plan;
@@ -125,7 +137,7 @@ class ToolExecutor implements RunExecutor {
           this.#warn(undefined, `the tool did not write its output '${input}': ${target}`);
         }
       }
-      const artifacts = collectArtifacts(this.#plan, workspace, attempt.message, outputs, attempt.files);
+      const artifacts = await collectArtifacts(meter, workspace, attempt.message, outputs, attempt.files);
       placeOutputs(outputs);
       const { store } = this.#services;
       for (const artifact of artifacts)
@@ -134,9 +146,34 @@ class ToolExecutor implements RunExecutor {
       this.#plan.secrets?.warnOfArtifacts(this.#writer, artifacts);
       return { outcome, artifacts };
     } catch (error) {
-      if (!(error instanceof AcorError)) throw error;
-      return { outcome: failureOf(error, workspace.dir), artifacts: [] };
+      return { outcome: this.#failureOf(error), artifacts: [] };
     }
+  }
+
+  /** The tool has ended by then, so no guard of the attempt looks at the deadline and the cancel. */
+  #meterFor({ leftMs, cancelled }: AttemptOptions): ArtifactMeter {
+    let reason: string | undefined;
+    void cancelled.then((given) => {
+      reason = given;
+    });
+    return new ArtifactMeter(artifactRoots(this.#plan, this.#plan.workspace), () => {
+      if (reason !== undefined) throw new Cancelled(reason);
+      if (leftMs() > 0) return;
+      const { timeoutS } = this.#plan.limits;
+      throw new AcorError(
+        'E_DEADLINE',
+        `the deadline of ${timeoutS} s passed while the artifacts were hashed`,
+        {
+          hint: 'Let the tool write less into its workspace and ARTIFACTS_DIR, or raise timeout_s in its manifest.',
+        },
+      );
+    });
+  }
+
+  #failureOf(error: unknown): Outcome {
+    return error instanceof Cancelled
+      ? cancelledFor(error.message)
+      : failureOf(error, this.#plan.workspace.dir);
   }
 
   /** An invalid file of error codes must not replace the tool's own error. */

@@ -91,9 +91,12 @@ export class ToolOutput implements Disposable {
       for (const stream of this.#redacted) stream.end();
       this.#stdoutLines.end();
       this.#stderrLines.end();
-      const { winner } = this.#race;
-      if (winner !== undefined && hasEndedItself(winner)) this.#adapter.end(rc);
     });
+    const { winner } = this.#race;
+    if (winner !== undefined && hasEndedItself(winner) && this.#failure === undefined) {
+      await this.#adapter.settle?.();
+      this.#guarded(() => this.#adapter.end(rc));
+    }
     await this.store();
     if (this.#failure === undefined)
       await this.#writer.log.assertUntouched().catch((error) => this.#fail(error));
@@ -121,11 +124,12 @@ export class ToolOutput implements Disposable {
   }
 
   #makeAdapter(
-    { plan, writer, options, intake, adapter }: AttemptContext,
+    { plan, writer, options, intake, adapter, meter }: AttemptContext,
     input: Pick<InputPipe, 'write' | 'end'> | undefined,
   ): Adapter {
     return adapter.make({
       intake,
+      meter,
       plan,
       layout: plan.workspace,
       attempt: options.number,
