@@ -7,6 +7,7 @@ import type { RunObserver } from '../ports/run-observer.ts';
 import type { NewEvent, ReadEvent, RedactLine, RunLog } from '../ports/run-store.ts';
 import { concernsQuestions } from './question-events.ts';
 import type { QuestionFile } from './question-file.ts';
+import { PlainFile } from './readable-file.ts';
 import { SealBuilder } from './seal.ts';
 import { storageError } from './storage-error.ts';
 import { tailOf } from './tail.ts';
@@ -165,7 +166,8 @@ export class EventLog implements RunLog {
   }
 
   async *tail(): AsyncGenerator<ReadEvent> {
-    yield* tailOf(this.#path);
+    using log = new PlainFile(this.#path);
+    yield* tailOf(log);
   }
 
   close(): void {

@@ -81,7 +81,7 @@ export class FileLeases implements Leases {
   }
 
   async newest(runId: string): Promise<HeldLease | undefined> {
-    return this.#newestOf(() => this.#filesOf(runId))[0];
+    return this.newestNow(runId);
   }
 
   async list(): Promise<HeldLease[]> {
@@ -95,7 +95,12 @@ export class FileLeases implements Leases {
 
   /** `inspect` without a promise, for the queue, which calls it under its lock. */
   stateOf(runId: string): LeaseState | 'none' {
-    return this.#newestOf(() => this.#filesOf(runId))[0]?.state ?? 'none';
+    return this.newestNow(runId)?.state ?? 'none';
+  }
+
+  /** `newest` without a promise. */
+  newestNow(runId: string): HeldLease | undefined {
+    return this.#newestOf(() => this.#filesOf(runId))[0];
   }
 
   /** The newest lease of each run. When a lease was released or superseded before it could be read, the folder is listed again. */

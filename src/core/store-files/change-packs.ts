@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fsyncSync,
+  futimesSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { syncFolder, writeFully } from '../../util/atomic-write.ts';
+import { withFileLock } from '../../util/file-lock.ts';
+import { newSpanId } from '../../util/ids.ts';
+import { checkCopy, checkPack } from './check-pack.ts';
+import { damagedPack } from './damaged-pack.ts';
+import { Ledger } from './ledger.ts';
+import { PackTable } from './pack-table.ts';
+import { PackWriter } from './pack-writer.ts';
+import { type FoundRun, PackedFile } from './packed-file.ts';
+import { PackedRuns } from './packed-runs.ts';
+import { chunksOf, PlainFile } from './readable-file.ts';
+
+const TEMPORARY_SUFFIX = '.tmp';
+const CHUNK_BYTES = 1 << 18;
+
+/** Does `work` while no other process changes the packs of a store. */
+export function withPacks<T>(root: string, work: (packs: PackChanges) => Promise<T>): Promise<T> {
+  return withFileLock(join(root, 'packs.lock'), () => {
+    const packs = new PackChanges(root);
+    packs.removeTemporaries();
+    return work(packs);
+  });
+}
+
+/**
+ * Changes of the packs of a store. Each becomes visible by one rename or one removal of a file, and it is on the disk when the call
+ * returns. The ledger names the table of a pack before the pack appears, so that a table that ACOR did not write is found.
+ */
+export class PackChanges {
+  readonly #root: string;
+  readonly #packed: PackedRuns;
+
+  constructor(root: string) {
+    this.#root = root;
+    this.#packed = new PackedRuns(root);
+  }
+
+  /** Removes what a killed process had begun to write. */
+  removeTemporaries(): void {
+    if (!this.#packed.exist) return;
+    for (const name of readdirSync(this.#packed.folder))
+      if (name.endsWith(TEMPORARY_SUFFIX))
+        rmSync(join(this.#packed.folder, name), { recursive: true, force: true });
+  }
+
+  /** Makes a pack of the runs that `fill` adds, and removes older copies of them. Returns their ids. */
+  async add(fill: (writer: PackWriter) => Promise<void>): Promise<string[]> {
+    this.#makeFolder();
+    const temporary = this.#temporary();
+    try {
+      let ids: string[];
+      {
+        using writer = new PackWriter(temporary);
+        await fill(writer);
+        ids = writer.runIds.sort();
+        if (ids.length === 0) return [];
+        writer.finish();
+      }
+      checkPack(temporary);
+      const path = join(this.#packed.folder, this.#packed.newName(ids[0]!, ids.at(-1)!));
+      await this.#enter(temporary, path);
+      this.#replace(temporary, path);
+      await this.remove(ids, path);
+      return ids;
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  }
+
+  /** Removes runs from all packs, or from all but one. A pack that would be empty is removed, any other is written again without them. */
+  async remove(runIds: readonly string[], except?: string): Promise<void> {
+    for (const { path, table } of this.#packed.tables(runIds)) {
+      if (table === undefined || path === except) continue;
+      const ids = table.ids();
+      const gone = new Set(runIds.filter((runId) => table.find(runId) !== undefined));
+      if (gone.size === 0) continue;
+      if (gone.size < ids.length) {
+        await this.#writeAgain(
+          table,
+          ids.filter((runId) => !gone.has(runId)),
+        );
+      } else {
+        rmSync(path);
+        syncFolder(this.#packed.folder);
+      }
+    }
+  }
+
+  /** Makes the folder of a packed run again. Nothing is done for a run that has a folder, or is in no pack. */
+  async unpack(runId: string): Promise<void> {
+    const dir = join(this.#root, runId);
+    const found = existsSync(dir) ? undefined : this.#packed.find(runId);
+    if (found === undefined) return;
+    const temporary = this.#temporary();
+    try {
+      writeFolder(found, temporary);
+      renameSync(temporary, dir);
+      syncFolder(this.#root);
+    } finally {
+      rmSync(temporary, { recursive: true, force: true });
+    }
+    await this.remove([runId]);
+  }
+
+  /** The packed runs that are steps of a run, directly or not. */
+  stepsOf(runId: string): string[] {
+    return this.#packed.tables().flatMap(({ table }) => table?.stepsOf(runId) ?? []);
+  }
+
+  async #writeAgain(table: PackTable, runIds: readonly string[]): Promise<void> {
+    const temporary = this.#temporary();
+    try {
+      {
+        using writer = new PackWriter(temporary);
+        using pack = new PlainFile(table.path);
+        for (const runId of runIds) writer.copy(table.find(runId)!, pack);
+        writer.finish();
+      }
+      checkCopy(temporary, table);
+      await this.#enter(temporary, table.path);
+      this.#replace(temporary, table.path);
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  }
+
+  async #enter(written: string, path: string): Promise<void> {
+    const { sha256 } = PackTable.read(written)!;
+    await new Ledger(this.#root).append({ type: 'packed', pack: basename(path), table_sha256: sha256 });
+  }
+
+  #replace(temporary: string, path: string): void {
+    renameSync(temporary, path);
+    syncFolder(this.#packed.folder);
+  }
+
+  #temporary(): string {
+    return join(this.#packed.folder, `${newSpanId()}${TEMPORARY_SUFFIX}`);
+  }
+
+  #makeFolder(): void {
+    if (this.#packed.exist) return;
+    mkdirSync(this.#packed.folder, { mode: 0o700 });
+    syncFolder(this.#root);
+  }
+}
+
+/** Writes the files and folders of a run, and fsyncs them. */
+function writeFolder(found: FoundRun, dir: string): void {
+  mkdirSync(dir, { mode: 0o700 });
+  for (const { path } of found.run.folders) mkdirSync(join(dir, path), { mode: 0o700 });
+  for (const file of found.run.files) {
+    using content = PackedFile.open(found, file);
+    const fd = openSync(join(dir, file.path), 'wx', 0o600);
+    try {
+      const hash = createHash('sha256');
+      for (const chunk of chunksOf(content!, CHUNK_BYTES)) {
+        hash.update(chunk);
+        writeFully(fd, chunk);
+      }
+      if (hash.digest('hex') !== file.sha256)
+        throw damagedPack(found.table.path, `${file.path} does not have its sha256`, found.run.run_id);
+      fchmodSync(fd, file.mode);
+      futimesSync(fd, file.mtime_ms / 1000, file.mtime_ms / 1000);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  }
+  // The deepest first: a folder may not be writable.
+  for (const { path, mode } of [...found.run.folders].reverse()) {
+    syncFolder(join(dir, path));
+    chmodSync(join(dir, path), mode);
+  }
+  syncFolder(dir);
+}
