@@ -9,23 +9,35 @@ import { LogBytes } from './log-bytes.ts';
 import { readLedger } from './read-ledger.ts';
 import type { VerifyProblem } from './verify-problem.ts';
 
-/** The ledger, and the runs that had ended before it was read: a run is entered there before its record says that it has ended. */
+/**
+ * The ledger, and what was in the store before it was read: a run is entered there before its record says that it has ended, and a pack
+ * before it appears.
+ */
 export interface WholeLedger {
   ended: readonly string[];
+  packs: readonly FoundPack[];
   chain: LedgerChain;
 }
 
+/** The hash of the table of a pack, or what is wrong with it. */
+type FoundPack = { path: string; sha256: string | undefined; damage: string | undefined };
+
 export function readWholeLedger(store: FileRunStore): WholeLedger {
   const ended = store.listNow().filter((runId) => hasEnded(store, runId));
-  return { ended, chain: readLedger(new Ledger(store.root)) };
+  const packs = Array.from(store.files.packed.tables(), ({ path, table, damage }) => ({
+    path,
+    sha256: table?.sha256,
+    damage: damage?.message,
+  }));
+  return { ended, packs, chain: readLedger(new Ledger(store.root)) };
 }
 
 /** Checks the chain of the ledger, that every run in it exists unchanged, and that every ended run is in it. */
 export function verifyLedger(
   store: FileRunStore,
-  { ended, chain }: WholeLedger = readWholeLedger(store),
+  { ended, packs, chain }: WholeLedger = readWholeLedger(store),
 ): VerifyProblem[] {
-  const problems = [...chain.problems, ...packProblems(store, chain)];
+  const problems = [...chain.problems, ...packs.flatMap((pack) => problemsOfPack(pack, chain))];
   const missing = new Set(ended.filter((runId) => !chain.runs.has(runId)));
   for (const runId of chain.runs.keys()) {
     const found = checkRun(store, runId, chain);
@@ -35,13 +47,11 @@ export function verifyLedger(
   return [...problems, ...[...missing].map((runId) => missingFrom(chain, runId))].map(inLedger);
 }
 
-/** The packs whose table is damaged, or is not one that ACOR has written. */
-function packProblems(store: FileRunStore, { packs }: LedgerChain): LedgerProblem[] {
-  return store.files.packed.tables().flatMap(({ path, table, damage }) => {
-    const isEntered = table !== undefined && packs.has(`${basename(path)} ${table.sha256}`);
-    const problem = damage?.message ?? 'the table of this pack is not the one that was entered in the ledger';
-    return isEntered ? [] : [{ run_id: '', path, problem }];
-  });
+/** A pack is as it should be when its table is one that ACOR has written. */
+function problemsOfPack({ path, sha256, damage }: FoundPack, { packs }: LedgerChain): LedgerProblem[] {
+  if (packs.has(`${basename(path)} ${sha256}`)) return [];
+  const problem = damage ?? 'the table of this pack is not one that was entered in the ledger';
+  return [{ run_id: '', path, problem }];
 }
 
 /** Checks the ledger lines of one run, and the chain around them. The cost does not grow with the number of runs. */

@@ -6,11 +6,13 @@ import {
   fchmodSync,
   fsyncSync,
   futimesSync,
+  linkSync,
   mkdirSync,
   openSync,
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { syncFolder, writeFully } from '../../util/atomic-write.ts';
@@ -19,7 +21,7 @@ import { newSpanId } from '../../util/ids.ts';
 import { checkCopy, checkPack } from './check-pack.ts';
 import { damagedPack } from './damaged-pack.ts';
 import { Ledger } from './ledger.ts';
-import { PackTable } from './pack-table.ts';
+import { identityOf, PackTable } from './pack-table.ts';
 import { PackWriter } from './pack-writer.ts';
 import { type FoundRun, PackedFile } from './packed-file.ts';
 import { PackedRuns } from './packed-runs.ts';
@@ -74,7 +76,9 @@ export class PackChanges {
       checkPack(temporary);
       const path = join(this.#packed.folder, this.#packed.newName(ids[0]!, ids.at(-1)!));
       await this.#enter(temporary, path);
-      this.#replace(temporary, path);
+      // Fails when there is such a pack already, which no process may replace.
+      linkSync(temporary, path);
+      syncFolder(this.#packed.folder);
       await this.remove(ids, path);
       return ids;
     } finally {
@@ -119,7 +123,7 @@ export class PackChanges {
 
   /** The packed runs that are steps of a run, directly or not. */
   stepsOf(runId: string): string[] {
-    return this.#packed.tables().flatMap(({ table }) => table?.stepsOf(runId) ?? []);
+    return Array.from(this.#packed.tables(), ({ table }) => table?.stepsOf(runId) ?? []).flat();
   }
 
   async #writeAgain(table: PackTable, runIds: readonly string[]): Promise<void> {
@@ -133,7 +137,10 @@ export class PackChanges {
       }
       checkCopy(temporary, table);
       await this.#enter(temporary, table.path);
-      this.#replace(temporary, table.path);
+      if (identityOf(statSync(table.path)) !== table.identity)
+        throw new Error('another process has changed the pack');
+      renameSync(temporary, table.path);
+      syncFolder(this.#packed.folder);
     } finally {
       rmSync(temporary, { force: true });
     }
@@ -142,11 +149,6 @@ export class PackChanges {
   async #enter(written: string, path: string): Promise<void> {
     const { sha256 } = PackTable.read(written)!;
     await new Ledger(this.#root).append({ type: 'packed', pack: basename(path), table_sha256: sha256 });
-  }
-
-  #replace(temporary: string, path: string): void {
-    renameSync(temporary, path);
-    syncFolder(this.#packed.folder);
   }
 
   #temporary(): string {

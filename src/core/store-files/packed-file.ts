@@ -82,7 +82,7 @@ export class PackedFile implements ReadableFile {
     try {
       const stored = Buffer.allocUnsafe(end - start);
       const count = readSync(this.#fd, stored, 0, stored.length, start);
-      const bytes = inflate(stored.subarray(0, count), FRAME_BYTES);
+      const bytes = inflate(stored.subarray(0, count));
       if (bytes.length === expected) return bytes;
       throw new Error(`a frame has ${bytes.length} bytes instead of ${expected}`);
     } catch (error) {

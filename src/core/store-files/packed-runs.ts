@@ -18,8 +18,14 @@ interface PackName {
   last: string;
 }
 
-/** A table, or why it cannot be read. */
-type Known = { identity: string; table: PackTable } | { identity: string; damage: AcorError };
+/** A pack with its table, or with the reason why that cannot be read. */
+export interface ReadPack {
+  path: string;
+  table?: PackTable;
+  damage?: AcorError;
+}
+
+type Known = ReadPack & { identity: string };
 
 /** The runs in the packs of a store, `.runs/packs/`. A store without packs costs one look for that folder. */
 export class PackedRuns {
@@ -48,17 +54,17 @@ export class PackedRuns {
 
   /** The ids of all runs in packs that can be read. */
   ids(): string[] {
-    return this.tables().flatMap(({ table }) => table?.ids() ?? []);
+    return Array.from(this.tables(), ({ table }) => table?.ids() ?? []).flat();
   }
 
-  /** All packs, or those that may contain one of some runs, the newest first: each with its table or with what is wrong with it. */
-  tables(runIds?: readonly string[]): { path: string; table?: PackTable; damage?: AcorError }[] {
+  /** All packs, or those that may contain one of some runs, the newest first. */
+  *tables(runIds?: readonly string[]): Generator<ReadPack> {
     this.#names = this.#list();
-    return this.#names.flatMap(({ path, first, last }) => {
-      if (runIds?.every((runId) => runId < first || runId > last)) return [];
-      const known = this.#tableOf(path);
-      return known === undefined ? [] : [{ path, ...known }];
-    });
+    for (const { path, first, last } of this.#names) {
+      if (runIds?.every((runId) => runId < first || runId > last)) continue;
+      const pack = this.#tableOf(path);
+      if (pack !== undefined) yield pack;
+    }
   }
 
   /** A name for a new pack. */
@@ -73,11 +79,10 @@ export class PackedRuns {
       if (runId < first || runId > last) continue;
       const known = this.#tableOf(path);
       if (known === undefined) continue;
-      if ('damage' in known) damage = known.damage;
-      else {
-        const run = known.table.find(runId);
-        if (run !== undefined) return { found: { table: known.table, run } };
-      }
+      const { table } = known;
+      damage ??= known.damage;
+      const run = table?.find(runId);
+      if (table !== undefined && run !== undefined) return { found: { table, run } };
     }
     return damage === undefined ? {} : { damage };
   }
@@ -120,9 +125,9 @@ export class PackedRuns {
 function readTable(path: string, identity: string): Known | undefined {
   try {
     const table = PackTable.read(path);
-    return table && { identity: table.identity, table };
+    return table && { path, identity: table.identity, table };
   } catch (error) {
-    if (error instanceof AcorError) return { identity, damage: error };
+    if (error instanceof AcorError) return { path, identity, damage: error };
     throw error;
   }
 }

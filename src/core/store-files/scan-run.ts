@@ -13,7 +13,7 @@ export interface ScannedRun {
 
 /**
  * What is in the folder of a run; undefined when a pack could not give all of it back: links, pipes and devices, names that are not
- * UTF-8, files of another user, and more than `maxBytes`.
+ * UTF-8, files of another user, folders that are closed to their owner, and more than `maxBytes`.
  */
 export function scanRun(dir: string, maxBytes: number): ScannedRun | undefined {
   const scanned: ScannedRun = { folders: [], files: [], bytes: 0 };
@@ -28,7 +28,7 @@ export function scanRun(dir: string, maxBytes: number): ScannedRun | undefined {
       if (stat === undefined || stat.uid !== user || name.includes('\ufffd')) return false;
       if (stat.isDirectory()) {
         scanned.folders.push({ path, mode: stat.mode & 0o7777 });
-        return scanFolder(path);
+        return (stat.mode & 0o700) === 0o700 && scanFolder(path);
       }
       scanned.files.push({ path, stat });
       scanned.bytes += stat.size;

@@ -21,7 +21,7 @@ export const runClean = acorOperation({
       .number()
       .min(0)
       .optional()
-      .describe('Remove only runs that ended more than this many days ago.'),
+      .describe('Take only runs that ended more than this many days ago.'),
     pack: z
       .boolean()
       .default(false)
