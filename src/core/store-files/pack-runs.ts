@@ -25,7 +25,7 @@ export function selectPackable(store: FileRuns, rule: RetentionRule): string[] {
 
 /**
  * Moves runs from their folders into packs, and returns those that it moved. A run that another process uses stays a folder, and so does
- * one whose folder a pack could not give back as it is. Each pack is on the disk, checked and entered in the ledger before the first of
+ * one whose folder a pack could not restore as it is. Each pack is on the disk, checked and entered in the ledger before the first of
  * its folders goes, and a folder counts more than a copy in a pack: after a kill at any point every run is there once, unchanged.
  */
 export async function packRuns(store: FileRuns, runIds: readonly string[]): Promise<string[]> {

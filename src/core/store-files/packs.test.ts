@@ -139,7 +139,7 @@ describe('packed runs', () => {
     assert.equal(statSync(packPath()).mode & 0o777, 0o600);
   });
 
-  it('stay folders when a pack could not give all of them back, and when they have not ended', async () => {
+  it('stay folders when a pack could not restore all of them, and when they have not ended', async () => {
     const linked = await endedRun();
     symlinkSync('/etc', fileOf(linked, 'work'));
     const closed = await endedRun({ 'work/x': 'x' });

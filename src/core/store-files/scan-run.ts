@@ -12,7 +12,7 @@ export interface ScannedRun {
 }
 
 /**
- * What is in the folder of a run; undefined when a pack could not give all of it back: links, pipes and devices, names that are not
+ * What is in the folder of a run; undefined when a pack could not restore all of it: links, pipes and devices, names that are not
  * UTF-8, files of another user, folders that are closed to their owner, and more than `maxBytes`.
  */
 export function scanRun(dir: string, maxBytes: number): ScannedRun | undefined {
