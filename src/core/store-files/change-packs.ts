@@ -1,34 +1,17 @@
-import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fchmodSync,
-  fsyncSync,
-  futimesSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { syncFolder, writeFully } from '../../util/atomic-write.ts';
+import { syncFolder } from '../../util/atomic-write.ts';
 import { withFileLock } from '../../util/file-lock.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { checkCopy, checkPack } from './check-pack.ts';
-import { damagedPack } from './damaged-pack.ts';
 import { Ledger } from './ledger.ts';
 import { identityOf, PackTable } from './pack-table.ts';
 import { PackWriter } from './pack-writer.ts';
-import { type FoundRun, PackedFile } from './packed-file.ts';
 import { PackedRuns } from './packed-runs.ts';
-import { chunksOf, PlainFile } from './readable-file.ts';
+import { PlainFile } from './readable-file.ts';
+import { restoreFolder } from './restore-folder.ts';
 
 const TEMPORARY_SUFFIX = '.tmp';
-const CHUNK_BYTES = 1 << 18;
 
 /** Does `work` while no other process changes the packs of a store. */
 export function withPacks<T>(root: string, work: (packs: PackChanges) => Promise<T>): Promise<T> {
@@ -112,7 +95,7 @@ export class PackChanges {
     if (found === undefined) return;
     const temporary = this.#temporary();
     try {
-      writeFolder(found, temporary);
+      restoreFolder(found, temporary);
       renameSync(temporary, dir);
       syncFolder(this.#root);
     } finally {
@@ -160,34 +143,4 @@ export class PackChanges {
     mkdirSync(this.#packed.folder, { mode: 0o700 });
     syncFolder(this.#root);
   }
-}
-
-/** Writes the files and folders of a run, and fsyncs them. */
-function writeFolder(found: FoundRun, dir: string): void {
-  mkdirSync(dir, { mode: 0o700 });
-  for (const { path } of found.run.folders) mkdirSync(join(dir, path), { mode: 0o700 });
-  for (const file of found.run.files) {
-    using content = PackedFile.open(found, file);
-    const fd = openSync(join(dir, file.path), 'wx', 0o600);
-    try {
-      const hash = createHash('sha256');
-      for (const chunk of chunksOf(content!, CHUNK_BYTES)) {
-        hash.update(chunk);
-        writeFully(fd, chunk);
-      }
-      if (hash.digest('hex') !== file.sha256)
-        throw damagedPack(found.table.path, `${file.path} does not have its sha256`, found.run.run_id);
-      fchmodSync(fd, file.mode);
-      futimesSync(fd, file.mtime_ms / 1000, file.mtime_ms / 1000);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-  }
-  // The deepest first: a folder may not be writable.
-  for (const { path, mode } of [...found.run.folders].reverse()) {
-    syncFolder(join(dir, path));
-    chmodSync(join(dir, path), mode);
-  }
-  syncFolder(dir);
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { damagedPack } from './damaged-pack.ts';
-import { type PackedFileEntry, PackTable } from './pack-table.ts';
+import { damagedPack, type PackedFileEntry, PackTable } from './pack-table.ts';
 import { type FoundRun, PackedFile } from './packed-file.ts';
 import { chunksOf, PlainFile } from './readable-file.ts';
 

@@ -1,5 +1,6 @@
 import { LineReader } from '../../protocol/jsonl.ts';
 import { ChangeWaiter } from '../../util/change-waiter.ts';
+import { errorCode } from '../../util/error-code.ts';
 import type { FollowOptions } from '../ports/run-store.ts';
 import type { ReadableFile } from './readable-file.ts';
 
@@ -15,7 +16,7 @@ const END_MARK = Buffer.from('"type":"runner_end"');
  * the event that ends the run. Any number of readers may follow; none is felt by the writer.
  */
 export async function* followEvents(log: ReadableFile, options: FollowOptions): AsyncGenerator<Uint8Array> {
-  const waiter = options.wait ? new ChangeWaiter(log.watched, POLL_MS, options.signal) : undefined;
+  const waiter = options.wait ? waiterFor(log, options.signal) : undefined;
   try {
     let { offset, toSkip } = startAfter(log, options.since ?? 0);
     for (;;) {
@@ -39,6 +40,16 @@ export async function* followEvents(log: ReadableFile, options: FollowOptions): 
     }
   } finally {
     waiter?.close();
+  }
+}
+
+function waiterFor(log: ReadableFile, signal: AbortSignal | undefined): ChangeWaiter {
+  try {
+    return new ChangeWaiter(log.watched, POLL_MS, signal);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    // The run was packed or removed since its log was opened. The open file stays readable.
+    return new ChangeWaiter(undefined, POLL_MS, signal);
   }
 }
 

@@ -14,6 +14,8 @@ const PACK_RUNS = 500;
 const PACK_FILES = 10_000;
 /** The content of a pack, before compression. Removing one run of a pack writes the pack again. */
 const PACK_BYTES = 64 << 20;
+/** Another process that waits to change the packs, to resume a run for example, looks more often than this. */
+const PAUSE_MS = 50;
 
 /** The runs that a rule would pack, oldest first: those with a folder that have ended. */
 export function selectPackable(store: FileRuns, rule: RetentionRule): string[] {
@@ -33,13 +35,10 @@ export async function packRuns(store: FileRuns, runIds: readonly string[]): Prom
   try {
     const trash = new RemovedFolders(store.root);
     await trash.delete();
-    for (let at = 0; at < runIds.length; at += PACK_RUNS) {
-      const batch = runIds.slice(at, at + PACK_RUNS);
-      await withClaimed(store, batch, 'pack', async (claimed) => {
-        for (const left = [...claimed]; left.length > 0; )
-          packed.push(...(await packSome(store, left, trash)));
-      });
+    for (const batch of batchesOf(store, runIds)) {
+      packed.push(...(await withClaimed(store, batch, 'pack', (claimed) => pack(store, claimed, trash))));
       await trash.delete();
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   } catch (error) {
     throw storageError(error, 'pack runs', store.root);
@@ -47,30 +46,40 @@ export async function packRuns(store: FileRuns, runIds: readonly string[]): Prom
   return packed;
 }
 
-/** Makes one pack of the first runs, and takes these out of `left`. */
-function packSome(store: FileRuns, left: Claimed[], trash: RemovedFolders): Promise<string[]> {
+/** Runs that fit into one pack. Those that cannot be packed are left out. */
+function* batchesOf(store: FileRuns, runIds: readonly string[]): Generator<string[]> {
+  let [batch, bytes, files]: [string[], number, number] = [[], 0, 0];
+  for (const runId of runIds) {
+    const scanned = scanOrUndefined(store.layout(runId).dir);
+    if (scanned === undefined) continue;
+    bytes += scanned.bytes;
+    files += scanned.files.length;
+    if (batch.length === PACK_RUNS || bytes > PACK_BYTES || files > PACK_FILES) {
+      yield batch;
+      [batch, bytes, files] = [[], scanned.bytes, scanned.files.length];
+    }
+    batch.push(runId);
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function pack(store: FileRuns, claimed: readonly Claimed[], trash: RemovedFolders): Promise<string[]> {
   return withPacks(store.root, async (packs) => {
-    const leases = new Map(left.map(({ record, lease }) => [record.run_id, lease]));
-    const inPack = await packs.add((writer) => fill(writer, store, left));
+    const inPack = new Set(await packs.add((writer) => fill(writer, store, claimed)));
     // Another host may have taken a run over while this process was suspended.
-    const moved = inPack.filter((runId) => leases.get(runId)?.isHeld());
-    for (const runId of moved) trash.take(store.layout(runId).dir);
+    const moved = claimed.filter(({ record, lease }) => inPack.has(record.run_id) && lease?.isHeld());
+    for (const { record } of moved) trash.take(store.layout(record.run_id).dir);
     if (moved.length > 0) syncFolder(store.root);
-    return moved;
+    return moved.map(({ record }) => record.run_id);
   });
 }
 
-async function fill(writer: PackWriter, store: FileRuns, left: Claimed[]): Promise<void> {
-  let [bytes, files] = [0, 0];
-  for (let next = left[0]; next !== undefined; next = left[0]) {
-    const { record } = next;
+async function fill(writer: PackWriter, store: FileRuns, claimed: readonly Claimed[]): Promise<void> {
+  for (const { record } of claimed) {
     const { dir } = store.layout(record.run_id);
-    const scanned = scanOrUndefined(dir);
-    bytes += scanned?.bytes ?? 0;
-    files += scanned?.files.length ?? 0;
-    if (bytes > PACK_BYTES || files > PACK_FILES) return;
-    left.shift();
     const ancestors = ancestorsOf(store, record).map(({ run_id }) => run_id);
+    // Before the claim, the supervisor may still have been removing files.
+    const scanned = scanOrUndefined(dir);
     if (scanned !== undefined) writer.add({ run_id: record.run_id, ancestors }, dir, scanned);
     // The leases are renewed in between.
     await new Promise((resolve) => setImmediate(resolve));

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { VERIFY } from '../../protocol/next-steps.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
-import { damagedPack } from './damaged-pack.ts';
 
 /**
  * A pack holds the files of many ended runs:
@@ -138,6 +139,16 @@ export function tableAndFooter(runs: readonly PackedRun[], offset: number): Buff
   numbers.writeBigUInt64BE(BigInt(offset), 0);
   numbers.writeBigUInt64BE(BigInt(table.length), NUMBER_BYTES);
   return Buffer.concat([table, numbers, createHash('sha256').update(table).digest(), HEADER]);
+}
+
+/** E_STORAGE for a pack, or for one run in it, that was damaged or changed. Everything else in the store stays readable. */
+export function damagedPack(path: string, why: string, runId?: string): AcorError {
+  const what = runId === undefined ? `the pack ${path}` : `run ${runId} in the pack ${path}`;
+  return new AcorError('E_STORAGE', `${what} is damaged: ${why}`, {
+    hint: 'Restore the file from a backup. ACOR deletes nothing of it, and all other runs stay readable.',
+    ...(runId !== undefined && { details: { run: runId, pack: path } }),
+    next: [VERIFY],
+  });
 }
 
 /** Two files with one path and one identity are the same file, unchanged. */

@@ -2,9 +2,15 @@ import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFully } from '../../util/atomic-write.ts';
-import { damagedPack } from './damaged-pack.ts';
 import { deflate } from './frames.ts';
-import { FRAME_BYTES, HEADER, type PackedFileEntry, type PackedRun, tableAndFooter } from './pack-table.ts';
+import {
+  damagedPack,
+  FRAME_BYTES,
+  HEADER,
+  type PackedFileEntry,
+  type PackedRun,
+  tableAndFooter,
+} from './pack-table.ts';
 import type { PlainFile } from './readable-file.ts';
 import type { ScannedRun } from './scan-run.ts';
 

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
-import { damagedPack } from './damaged-pack.ts';
 import { inflate } from './frames.ts';
 import {
+  damagedPack,
   FRAME_BYTES,
   identityOf,
   type PackedFileEntry,
