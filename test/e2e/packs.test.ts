@@ -109,9 +109,8 @@ describe('a packed run', () => {
       ['runs', '--text', 'out.txt'],
       ['decisions'],
       ['verify'],
-      ['complete', 'bash', '--', 'acor', 'show', 'r-'],
       ['show', `${ids.workflow!.slice(0, -1)}`],
-      ['answer', ids.every_kind!, 'a-1', 'slow'],
+      ['answer', ids.every_kind!, 'a-1', '--choice', 'slow'],
       ['artifact', ids.every_kind!, 'made.txt'],
       ['artifact', ids.every_kind!, 'made.txt', '--from', '2', '--bytes', '2'],
       ['artifact', ids.step!, '1'],
@@ -414,10 +413,26 @@ describe('a store of more than a thousand runs', () => {
     clearInterval(timer);
     assert.ok(peakKib > 0 && peakKib < MOST_KIB, String(peakKib));
     assert.ok(inodes() < 40, String(inodes()));
-    const { data } = await project.envelope(['show', ids[600]!]);
-    assert.equal(data.run_id, ids[600]);
+    for (const command of ['show', 'logs']) {
+      const { data } = await project.envelope([command, ids[600]!]);
+      assert.equal(data.run_id, ids[600]);
+      if (!canTrace) continue;
+      const opened = packsOpenedBy(project, [command, ids[600]!]);
+      assert.equal(opened.size, 1, [...opened].join(' '));
+    }
+    assert.ok(readdirSync(join(project.runsDir, 'packs')).length > 3);
   });
 });
+
+function packsOpenedBy(project: TestProject, args: readonly string[]): Set<string> {
+  const trace = project.path('trace');
+  spawnSync('strace', ['-f', '-qq', '-s', '400', '-o', trace, '-e', 'trace=openat,open', ACOR, ...args], {
+    cwd: project.root,
+    env: project.environment(),
+    stdio: 'ignore',
+  });
+  return new Set([...readFileSync(trace, 'utf8').matchAll(/[^/"]+\.pack(?=")/g)].map(([name]) => name));
+}
 
 /** The most memory that a process has had, in KiB; 0 once it has ended. */
 function peakOf(pid: number): number {
