@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { RULES } from '../src/core/authoring/validation/rules.ts';
-import { fixText } from '../src/operations/fix-text.ts';
+import { fixText } from '../src/operations/command-forms.ts';
 import { ERROR_CODES, type ErrorInfo } from '../src/protocol/error-codes.ts';
-import { isFinal, RUN_STATES, type RunState } from '../src/protocol/run-state.ts';
+import { isFinal, RUN_STATES, type RunState } from '../src/protocol/run.ts';
 
 // Writes the tables of docs/ that come from the code, each between its two markers. With --check it writes nothing, and exits 1
 // naming what is stale.

@@ -7,8 +7,7 @@ import { manifestFile } from '../src/protocol/manifest.ts';
 import { policyFile } from '../src/protocol/policy-file.ts';
 import { envelope } from '../src/protocol/v1/envelope.ts';
 import { RUNNER_EVENTS } from '../src/protocol/v1/runner-events.ts';
-import { TASK_MESSAGES } from '../src/protocol/v1/task-messages.ts';
-import { TOOL_MESSAGES } from '../src/protocol/v1/tool-messages.ts';
+import { TASK_MESSAGES, TOOL_MESSAGES } from '../src/protocol/v1/tool-messages.ts';
 import { versionFile } from '../src/protocol/version-file.ts';
 import { workflowFile } from '../src/protocol/workflow-file.ts';
 

@@ -3,7 +3,7 @@ import { inputSchemaOf, type ObjectSchema, wordsFor } from './core/registry/tool
 import { answerSteps, type Question } from './core/run/answers/question.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
 import { commandOf } from './operations/command-forms.ts';
-import type { NextStep } from './protocol/next-step.ts';
+import type { NextStep } from './protocol/next-steps.ts';
 
 /**
  * A tool of the project in the format of TypeScript agent frameworks: a name, a JSON Schema, and an `execute` function.

@@ -23,6 +23,6 @@ export {
 export { AcorError } from './protocol/acor-error.ts';
 export type { RunEvent } from './protocol/index.ts';
 export type { Manifest } from './protocol/manifest.ts';
-export type { NextStep, OperationStep, ShellStep } from './protocol/next-step.ts';
+export type { NextStep, OperationStep, ShellStep } from './protocol/next-steps.ts';
 export type { RunRecord } from './protocol/run-record.ts';
 export { ACOR_VERSION } from './util/version.ts';

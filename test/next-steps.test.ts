@@ -10,14 +10,14 @@ import { parametersOf } from '../src/compose/parameters.ts';
 import { commandOf } from '../src/operations/command-forms.ts';
 import { ROUTES } from '../src/operations/index.ts';
 import * as steps from '../src/protocol/next-steps.ts';
-import { splitCommand } from '../src/util/split-command.ts';
+import { splitCommand } from '../src/util/shell-words.ts';
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url));
 const LEAST_FILES = 300;
 
 /** Files of the core and the protocol that may hold a command line of ACOR, and why. */
 const MAY_HOLD_COMMANDS: Readonly<Record<string, string>> = {
-  'core/authoring/agents/settings.ts': 'it writes the settings of agents, which start ACOR by its command',
+  'core/authoring/agents/agents.ts': 'it writes the settings of agents, which start ACOR by its command',
   'core/authoring/scaffold/planned-file.ts': 'it recognises the first line of a file that ACOR wrote',
   'core/authoring/scaffold/existing/python-imports.ts': 'it writes an import of the Python package acor',
   'protocol/config-file.ts': 'the descriptions are documentation, in the schema for editors',

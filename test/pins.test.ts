@@ -4,10 +4,9 @@ import { describe, it } from 'node:test';
 import { ERROR_CODES } from '../src/protocol/error-codes.ts';
 import * as protocol from '../src/protocol/index.ts';
 import { MAX_LINE_BYTES } from '../src/protocol/jsonl.ts';
-import { RUN_STATES } from '../src/protocol/run-state.ts';
+import { RUN_STATES } from '../src/protocol/run.ts';
 import { RUNNER_EVENTS } from '../src/protocol/v1/runner-events.ts';
-import { TASK_MESSAGES } from '../src/protocol/v1/task-messages.ts';
-import { TOOL_MESSAGES } from '../src/protocol/v1/tool-messages.ts';
+import { TASK_MESSAGES, TOOL_MESSAGES } from '../src/protocol/v1/tool-messages.ts';
 import { LOG_LEVELS, PROTOCOL_VERSION } from '../src/protocol/v1/wire.ts';
 
 // Other programs rely on these. A change here is a breaking change: record it in CHANGELOG.md.

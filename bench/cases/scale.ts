@@ -23,6 +23,7 @@ const FILTERS: Record<string, string[]> = {
   '--created-after …': ['--created-after', '2020-01-01'],
   '--created-before …': ['--created-before', '2020-01-01'],
   '--text …': ['--text', 'no such text'],
+  '--text … --created-after …': ['--text', 'hello', '--created-after', '2020-01-01'],
 };
 /** A call of a command costs the same in a store of any size, within what a busy machine adds. */
 const FLAT = 1.5;

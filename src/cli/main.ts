@@ -2,8 +2,8 @@
 import { fstatSync } from 'node:fs';
 import { runCli } from '../compose/app.ts';
 import type { Interrupts } from '../compose/interrupts.ts';
+import type { Surfaces } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
-import type { Surfaces } from '../operations/surfaces.ts';
 
 /** The signals that reach this process. */
 class ProcessInterrupts implements Interrupts {

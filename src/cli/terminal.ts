@@ -12,10 +12,10 @@ export function terminal(): Terminal {
 
 /** The presenters by operation name. Loaded when a person reads the output. */
 const PRESENTERS: Readonly<Record<string, (person: TerminalPerson) => Promise<Presenter>>> = {
-  'agents.check': async () => (await import('./present/checked-agents.ts')).checkedAgentsPresenter,
+  'agents.check': async () => (await import('./present/checks.ts')).checkedAgentsPresenter,
   'agents.plugin': async () => (await import('./present/planned-files.ts')).pluginPresenter,
   'config.show': async () => (await import('./present/system.ts')).configPresenter,
-  'policy.check': async () => (await import('./present/checked-policy.ts')).checkedPolicyPresenter,
+  'policy.check': async () => (await import('./present/checks.ts')).checkedPolicyPresenter,
   'project.init': async () => (await import('./present/planned-files.ts')).initPresenter,
   'project.template': async () => (await import('./present/planned-files.ts')).templatePresenter,
   'project.upgrade': async () => (await import('./present/validated.ts')).upgradedPresenter,

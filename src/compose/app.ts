@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { usageError } from './app-error.ts';
 import type { CliApp, CliIo } from './cli-app.ts';
-import { type FoundCommand, findCommand } from './find-command.ts';
+import { type FoundCommand, findCommand, unknownCommand } from './find-command.ts';
 import { type CommandLine, readFlags } from './flags.ts';
 import type { ForwardedCommand } from './forwarded-command.ts';
 import { asksForPart, type GlobalFlags, globalBehind } from './globals.ts';
@@ -11,8 +12,6 @@ import type { Operation } from './operation.ts';
 import { type Parameter, parametersOf } from './parameters.ts';
 import { Reply } from './reply.ts';
 import { safeText } from './terminal-text.ts';
-import { unknownCommand } from './unknown-command.ts';
-import { usageError } from './usage-error.ts';
 import { writeOut } from './write-out.ts';
 
 /** The context that was opened to look up a called program, and its working directory. */

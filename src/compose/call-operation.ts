@@ -1,3 +1,4 @@
+import { usageError } from './app-error.ts';
 import type { CliApp } from './cli-app.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { type Envelope, type EnvelopeMeta, failure, success } from './envelope.ts';
@@ -8,7 +9,6 @@ import type { NextStep } from './next-step.ts';
 import type { Answer, Operation, OperationResult } from './operation.ts';
 import { parametersOf } from './parameters.ts';
 import { checkSelection, type Selection, select } from './select.ts';
-import { usageError } from './usage-error.ts';
 
 /** The options of a call that does not come from a command line. */
 export interface Call<C> {

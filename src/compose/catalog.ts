@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { nearest } from '../util/nearest.ts';
+import { didYouMean, usageError } from './app-error.ts';
 import type { CliApp, Route } from './cli-app.ts';
 import { GLOBAL_FLAGS } from './globals.ts';
 import type { Operation, OperationDescription } from './operation.ts';
 import { elementSchemas, fieldNames, mainArrayOf } from './output-shape.ts';
 import { type Parameter, parametersOf, typeName } from './parameters.ts';
-import { didYouMean, usageError } from './usage-error.ts';
 
 /** One operation in the catalog (seed 004). */
 export interface CatalogEntry {

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { nearest } from '../util/nearest.ts';
+import { didYouMean, type UsageProblem } from './app-error.ts';
 import { label, type Parameter } from './parameters.ts';
-import { didYouMean, type UsageProblem } from './usage-error.ts';
 
 /**
  * Pass it to a check: an issue then has a message only if the schema's author wrote one, and this module writes the

@@ -1,4 +1,4 @@
-import { drain } from '../util/drain.ts';
+import { drain } from '../util/streams.ts';
 import type { EventsResult, StreamEnd } from './operation.ts';
 
 /**

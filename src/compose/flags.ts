@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '../util/nearest.ts';
+import { didYouMean, type UsageProblem } from './app-error.ts';
 import { GLOBAL_FLAGS, type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
 import type { OperationDescription } from './operation.ts';
 import { label, type Parameter } from './parameters.ts';
-import { didYouMean, type UsageProblem } from './usage-error.ts';
 
 /** A parsed command line, before the schema validates it. */
 export interface CommandLine {

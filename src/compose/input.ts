@@ -1,16 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { nearest } from '../util/nearest.ts';
+import { didYouMean, type UsageProblem, usageError } from './app-error.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import type { CommandLine } from './flags.ts';
 import type { OperationDescription } from './operation.ts';
-import type { Parameter } from './parameters.ts';
-import { readValue } from './read-value.ts';
-import { didYouMean, type UsageProblem, usageError } from './usage-error.ts';
+import { label, type Parameter } from './parameters.ts';
 
 /** The sources of an input besides the flags. */
-export interface InputSources {
+interface InputSources {
   cwd: string;
   readStdin(): Promise<string>;
   /** The program and its command, for hints. */
@@ -83,4 +82,45 @@ function inputJsonText(given: string, sources: InputSources): Promise<string> | 
   if (given === '-') return sources.readStdin();
   if (given.startsWith('@')) return readFile(resolve(sources.cwd, given.slice(1)), 'utf8');
   return given;
+}
+
+/** A value, or why the text is invalid. */
+type ReadValue = { value: unknown } | { problem: UsageProblem };
+
+const NUMBER = /^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
+
+/** Converts a text of the command line to the parameter's type; the schema validates it afterwards. */
+export function readValue(parameter: Parameter, text: string): ReadValue {
+  switch (parameter.kind) {
+    case 'string':
+      return { value: text };
+    case 'integer':
+    case 'number':
+      return NUMBER.test(text) ? { value: Number(text) } : wrong(parameter, text, 'a number');
+    case 'boolean':
+      if (text === 'true' || text === 'false') return { value: text === 'true' };
+      return wrong(parameter, text, 'true or false');
+    case 'json':
+      return readJson(parameter, text);
+  }
+}
+
+// A field that accepts JSON as well as plain text (`z.unknown()`, a union with a string) is first read as JSON.
+function readJson(parameter: Parameter, text: string): ReadValue {
+  const accepts = (value: unknown) =>
+    z.safeParse(parameter.schema, parameter.isArray ? [value] : value).success;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return accepts(text) ? { value: text } : wrong(parameter, text, 'JSON');
+  }
+  return { value: !accepts(parsed) && accepts(text) ? text : parsed };
+}
+
+function wrong(parameter: Parameter, text: string, wanted: string): ReadValue {
+  const where = label(parameter);
+  return {
+    problem: { parameter: where, message: `${where} must be ${wanted}, not ${JSON.stringify(text)}` },
+  };
 }

@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { type UsageProblem, usageError } from './app-error.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { looksLikeFlag } from './flags.ts';
+import { readValue } from './input.ts';
 import type { OperationDescription } from './operation.ts';
 import { kebab, label, type Parameter, parametersOf } from './parameters.ts';
-import { readValue } from './read-value.ts';
-import { type UsageProblem, usageError } from './usage-error.ts';
 
 /** An operation's own flags found among passed-through arguments, and the arguments that remain. */
 export interface KnownFlags<I extends z.ZodObject> {

@@ -1,4 +1,4 @@
-import { shellCommand } from '../util/shell-quote.ts';
+import { shellCommand } from '../util/shell-words.ts';
 import type { CommandLine } from './flags.ts';
 import type { OperationDescription } from './operation.ts';
 

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { nearest } from '../util/nearest.ts';
+import { didYouMean, type UsageProblem, usageError } from './app-error.ts';
 import type { GlobalFlags } from './globals.ts';
 import type { OperationDescription } from './operation.ts';
 import {
@@ -10,7 +11,6 @@ import {
   mainArrayIn,
   mainArrayOf,
 } from './output-shape.ts';
-import { didYouMean, type UsageProblem, usageError } from './usage-error.ts';
 
 /** The requested part of an answer. */
 export type Selection = Pick<GlobalFlags, 'fields' | 'limit' | 'offset'>;

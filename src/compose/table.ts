@@ -78,12 +78,20 @@ function drawRow(
 /** A value on one line. */
 export function cellText(value: unknown, screen: Pick<Screen, 'unicode'>): string {
   if (value === null || value === undefined) return '';
-  if (typeof value === 'string')
-    return value.replace(/\s*\n\s*/g, screen.unicode ? ' ⏎ ' : ' ').replaceAll('\t', ' ');
+  if (typeof value === 'string') return joinLines(value, screen).replaceAll('\t', ' ');
   if (Array.isArray(value) && value.every((each) => typeof each !== 'object' || each === null)) {
     return value.map((each) => cellText(each, screen)).join(', ');
   }
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** Without the blanks around line ends. The text may be a tool's, so no pattern is used that takes quadratic time for many blanks. */
+function joinLines(text: string, { unicode }: Pick<Screen, 'unicode'>): string {
+  const lines = text.split('\n');
+  if (lines.length === 1) return text;
+  const between = lines.slice(1, -1).map((line) => line.trim());
+  const whole = [lines[0]!.trimEnd(), ...between.filter((line) => line !== ''), lines.at(-1)!.trimStart()];
+  return whole.join(unicode ? ' ⏎ ' : ' ');
 }
 
 /** Takes from the widest column first, down to its minimum, until all fit. */

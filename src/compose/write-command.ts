@@ -1,4 +1,4 @@
-import { shellCommand } from '../util/shell-quote.ts';
+import { shellCommand } from '../util/shell-words.ts';
 import type { NextStep } from './next-step.ts';
 import { kebab } from './parameters.ts';
 

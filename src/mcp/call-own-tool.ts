@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { usageError } from '../compose/usage-error.ts';
+import { usageError } from '../compose/app-error.ts';
 import type { Host, OpenHost } from './host.ts';
 import { type OwnTool, PAGE } from './own-tools.ts';
 import { envelopeResult, thrownResult } from './tool-result.ts';

@@ -4,10 +4,9 @@ import type { Envelope } from '../compose/envelope.ts';
 import type { NextStep } from '../compose/next-step.ts';
 import type { Operation } from '../compose/operation.ts';
 import { safeLine } from '../compose/terminal-text.ts';
-import { AcorApp } from '../operations/acor-app.ts';
+import { AcorApp, type Authorize, type Principal } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
 import type { OperationName } from '../operations/command-forms.ts';
-import type { Authorize, Principal } from '../operations/local-principal.ts';
 import { ProjectCache } from '../operations/project-cache.ts';
 
 /** The caller: the client's capabilities, and the trace of its call. */

@@ -7,7 +7,7 @@ import {
   toNodeHandler,
 } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
-import type { McpRequest } from '../operations/surfaces.ts';
+import type { McpRequest } from '../operations/acor-app.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../util/error-code.ts';
 import { mcpServer, type Shared } from './mcp-server.ts';

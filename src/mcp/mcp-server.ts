@@ -14,9 +14,8 @@ import { OWN_TOOLS, ownDefinition } from './own-tools.ts';
 import { complete, getPrompt, PROMPTS } from './prompts.ts';
 import { listResources, readResource, TEMPLATES } from './resources.ts';
 import type { AskedState } from './run-call.ts';
-import { RUN_TOOLS, runToolDefinition } from './run-tools.ts';
+import { RUN_TOOLS, runToolDefinition, toolDefinition } from './run-tools.ts';
 import { type Declined, serveTasks } from './task-requests.ts';
-import { toolDefinition } from './tool-definition.ts';
 
 /** With more tools than this, clients use acor_search: all schemas would fill a model's context. */
 const MAX_SHOWN_TOOLS = 25;

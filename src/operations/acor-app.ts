@@ -1,16 +1,16 @@
+import { agentOf } from '../compose/audience.ts';
 import type { Route } from '../compose/cli-app.ts';
 import type { Authorize, CalledOperation, Principal } from '../core/ports/principal.ts';
-import type { Project } from '../core/project/open-project.ts';
-import type { ProjectCache } from '../core/project/project-cache.ts';
+import type { Project, ProjectCache } from '../core/project/open-project.ts';
 import type { ProjectServices } from '../core/project/runner-services.ts';
 import type { ToolEntry } from '../core/registry/registry.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
+import { userName } from '../util/user-name.ts';
 import { commandOf } from './command-forms.ts';
-import { allowEverything, localPrincipal } from './local-principal.ts';
-import type { Surfaces } from './surfaces.ts';
 
 export type { Project } from '../core/project/open-project.ts';
+export type { Authorize, Principal };
 
 /** What every operation gets, for one command or one request. It opens the project when an operation first asks for it. */
 export class AcorApp {
@@ -122,4 +122,34 @@ export class AcorApp {
     for (const warning of project.config.warnings) this.#note(`acor: ${warning}`);
     return project;
   }
+}
+
+/** The principal of a local command: the agent that started this process, else its user. Reads the user's name only when it is needed. */
+function localPrincipal(env: Readonly<Record<string, string | undefined>>): Principal {
+  const agent = agentOf(env);
+  if (agent !== undefined) return { kind: 'agent', name: agent };
+  return {
+    kind: 'local-user',
+    get name() {
+      return userName();
+    },
+  };
+}
+
+/** Allows everything to the local user, and to the agents that run as this user: they could do the same without ACOR. */
+const allowEverything: Authorize = () => ({ allowed: true });
+
+/** How to run the MCP server. */
+export interface McpRequest {
+  cwd: string;
+  env: Record<string, string | undefined>;
+  signal: AbortSignal;
+  /** Null for standard input and output. `token` authenticates clients. */
+  http: { port: number; token: string; onListening(port: number): Promise<void> } | null;
+}
+
+/** The servers that a command can start. They are in layers above the operations, so the program's entry point (cli/main.ts) passes them in. */
+export interface Surfaces {
+  /** Serves until the client disconnects (standard input and output), or until `signal` aborts (HTTP). */
+  mcp(request: McpRequest): Promise<void>;
 }

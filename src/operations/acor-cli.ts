@@ -4,9 +4,8 @@ import { writeOut } from '../compose/write-out.ts';
 import type { Authorize } from '../core/ports/principal.ts';
 import { errorInfo } from '../protocol/error-codes.ts';
 import { ACOR_VERSION } from '../util/version.ts';
-import { AcorApp } from './acor-app.ts';
+import { AcorApp, type Surfaces } from './acor-app.ts';
 import { ROUTES } from './index.ts';
-import type { Surfaces } from './surfaces.ts';
 
 /** ACOR's command line: its operations and how they are called. */
 export function acorCli({ surfaces, authorize }: AcorCliOptions = {}): CliApp<AcorApp> {

@@ -67,3 +67,10 @@ export function formOf(operation: OperationName): CommandForm {
 export function commandOf(step: NextStep): string {
   return writeCommand('acor', ALL, step);
 }
+
+/** Writes a fix as one text for data: the words, if any, then the commands. */
+export function fixText({ fix, next = [] }: { fix: string | null; next?: readonly NextStep[] }): string {
+  const commands = next.map(commandOf).join('; ');
+  if (fix === null || commands === '') return fix ?? commands;
+  return `${fix.replace(/\.$/, '')}: ${commands}`;
+}

@@ -1,2 +1,2 @@
 // For a server of many requests: surfaces may not import the core.
-export { ProjectCache } from '../core/project/project-cache.ts';
+export { ProjectCache } from '../core/project/open-project.ts';

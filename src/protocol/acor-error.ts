@@ -1,4 +1,4 @@
-import type { NextStep } from './next-step.ts';
+import type { NextStep } from './next-steps.ts';
 
 /** A failed operation: a code from the error table, what happened and where, and the exact fix. */
 export class AcorError extends Error {

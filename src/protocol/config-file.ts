@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { CONFIG_DEFAULTS as DEFAULTS } from './config-defaults.ts';
-import { whyDenied } from './env-names.ts';
-import { PLUGIN_FILE, pluginName } from './names.ts';
+import { PLUGIN_FILE, pluginName, whyDenied } from './names.ts';
 import { resourceLimits } from './resource-limits.ts';
 import { SEMVER } from './semver.ts';
 

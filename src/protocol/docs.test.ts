@@ -9,8 +9,7 @@ import { acceptedLines } from '../../test/support/corpus.ts';
 import { ERROR_CODES } from './error-codes.ts';
 import { checkMessage } from './v1/check-message.ts';
 import { RUNNER_EVENTS } from './v1/runner-events.ts';
-import { TASK_MESSAGES } from './v1/task-messages.ts';
-import { TOOL_MESSAGES } from './v1/tool-messages.ts';
+import { TASK_MESSAGES, TOOL_MESSAGES } from './v1/tool-messages.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUN = join(ROOT, 'node_modules/.bin/bun');
@@ -84,7 +83,6 @@ describe('the tables of the docs', () => {
         'src/compose',
         'src/util',
         'src/operations/command-forms.ts',
-        'src/operations/fix-text.ts',
         'src/core/authoring/validation/rules.ts',
         'scripts/write-docs.ts',
         'docs',

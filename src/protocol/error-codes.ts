@@ -1,13 +1,14 @@
-import type { NextStep } from './next-step.ts';
 import {
   CHECK_WORKFLOWS,
   CLEAN,
   LIST_RUNS,
   LIST_TOOLS,
+  type NextStep,
   SEE_CONFIG,
   SEE_HEALTH,
   SEE_VERSIONS,
 } from './next-steps.ts';
+
 /** The class of an error, which decides who must act (seed 000's taxonomy). */
 export const ERROR_CLASSES = ['user_error', 'retryable', 'infra_error', 'policy_error', 'unknown'] as const;
 

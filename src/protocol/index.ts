@@ -14,14 +14,21 @@ export {
 // Lines
 export { LineReader, MAX_LINE_BYTES, type OnLine } from './jsonl.ts';
 export { type InputSpec, type InputType, type Manifest, manifestFile, type Permissions } from './manifest.ts';
-// Markers in text
-export { MARKER_KINDS } from './markers/kinds.ts';
 export type { FileChange, Marker, MarkerContent, MarkerKind, MarkerPiece } from './markers/marker.ts';
+// Markers in text
+export { MARKER_KINDS } from './markers/marker.ts';
 export { MarkerStream, parseMarkers } from './markers/marker-stream.ts';
 export { type PolicyFile, policyFile } from './policy-file.ts';
-export { RUN_ID_PATTERN, RUN_RECORD_VERSION } from './run-id.ts';
+export {
+  type FinalState,
+  isFinal,
+  mayFollow,
+  RUN_ID_PATTERN,
+  RUN_RECORD_VERSION,
+  RUN_STATES,
+  type RunState,
+} from './run.ts';
 export { type RunRecord, runRecord } from './run-record.ts';
-export { type FinalState, isFinal, mayFollow, RUN_STATES, type RunState } from './run-state.ts';
 // Messages, wire version 1
 export {
   checkMessage,
@@ -30,7 +37,7 @@ export {
   originOf,
 } from './v1/check-message.ts';
 export { envelope } from './v1/envelope.ts';
-export type { RunEvent } from './v1/run-event.ts';
+export type { RunEvent } from './v1/runner-events.ts';
 export {
   type ArtifactEvent,
   type Isolation,
@@ -40,7 +47,6 @@ export {
   type Seal,
   type Survivor,
 } from './v1/runner-events.ts';
-export { TASK_MESSAGES } from './v1/task-messages.ts';
 export {
   type ActionRequired,
   type Cancelled,
@@ -49,6 +55,7 @@ export {
   type Progress,
   type Result,
   type Start,
+  TASK_MESSAGES,
   TOOL_MESSAGES,
   type ToolError,
 } from './v1/tool-messages.ts';

@@ -1,8 +1,8 @@
-import { whyDenied } from './env-names.ts';
 import { flagOf, INPUT_NAME, INPUT_NAME_RULE } from './input-types.ts';
 import { type InputSpec, inputSpec } from './manifest-inputs.ts';
 import { mapMistakes } from './manifest-map.ts';
 import { leastLevel, PERMISSION_LEVELS, permissionsSpec, settlePermissions } from './manifest-permissions.ts';
+import { whyDenied } from './names.ts';
 
 /** A problem at a place of a file that concerns several keys. */
 export interface Mistake {

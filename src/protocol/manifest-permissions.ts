@@ -67,7 +67,7 @@ export function leastLevel(asked: Omit<Permissions, 'level'>): PermissionLevel {
 }
 
 function isWholeDisk(text: string): boolean {
-  return /^\/*(\*+\/*)*$/.test(text);
+  return /^[/*]*$/.test(text);
 }
 
 function isInWorkspace(text: string): boolean {

@@ -7,7 +7,7 @@ export interface MapPath {
   factor: number | null;
 }
 
-const FACTOR = /^(.*?)\s*\*\s*(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*$/;
+const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const STEP = /\.([A-Za-z_][A-Za-z0-9_-]*)|\[(\d{1,9})\]|\["((?:[^"\\]|\\.)*)"\]/y;
 
 /** Calculated values are rounded to this many digits. */
@@ -15,8 +15,10 @@ const PRECISION = 1e9;
 
 /** Parses a path; undefined when it is invalid. */
 export function parseMapPath(text: string): MapPath | undefined {
-  const scaled = FACTOR.exec(text);
-  const place = (scaled?.[1] ?? text).trim();
+  const times = text.lastIndexOf('*');
+  const factor = text.slice(times + 1).trim();
+  const hasFactor = times !== -1 && NUMBER.test(factor);
+  const place = (hasFactor ? text.slice(0, times) : text).trim();
   if (!place.startsWith('$')) return undefined;
   const keys: (string | number)[] = [];
   STEP.lastIndex = 1;
@@ -28,7 +30,7 @@ export function parseMapPath(text: string): MapPath | undefined {
     if (key === undefined) return undefined;
     keys.push(key);
   }
-  return { keys, factor: scaled === null ? null : Number(scaled[2]) };
+  return { keys, factor: hasFactor ? Number(factor) : null };
 }
 
 /** The value at the path; undefined when there is none, or when a factor applies and the value is not a number. */

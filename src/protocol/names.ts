@@ -20,3 +20,61 @@ export const PLUGIN_FILE = /(?:^|\/)([a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?)\.(?:
 export function pluginName(file: string): string {
   return PLUGIN_FILE.exec(file)?.[1] ?? file;
 }
+
+interface DeniedNames {
+  names: RegExp;
+  /** What a variable with one of these names does to a program. */
+  why: string;
+}
+
+/** Variables that change which code a program runs, rather than its data. The first matching row counts. */
+const DENIED: readonly DeniedNames[] = [
+  {
+    names: /^(?:LD_|DYLD_|GCONV_PATH$|GLIBC_TUNABLES$|MALLOC_TRACE$|LOCPATH$|NLSPATH$)/,
+    why: 'it makes the loader and the C library run or read other files',
+  },
+  {
+    names:
+      /^(?:NODE_(?:OPTIONS|PATH|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED|REPL_EXTERNAL_MODULE|V8_COVERAGE|REDIRECT_WARNINGS|ICU_DATA)$|BUN_|DENO_|ELECTRON_RUN_AS_NODE$|npm_config_|NPM_CONFIG_)/,
+    why: 'it makes the JavaScript runtime load other code',
+  },
+  {
+    names:
+      /^PYTHON(?:PATH|HOME|STARTUP|INSPECT|EXECUTABLE|PLATLIBDIR|WARNINGS|BREAKPOINT|USERBASE|PYCACHEPREFIX|CASEOK)$/,
+    why: 'it makes Python load other code',
+  },
+  {
+    names: /^(?:BASH_|BASHOPTS$|SHELLOPTS$|PS4$|PROMPT_COMMAND$|IFS$|CDPATH$|GLOBIGNORE$|ZDOTDIR$)/,
+    why: 'it makes a shell run other code, or parse commands differently',
+  },
+  {
+    names:
+      /^(?:GIT_|SSH_ASKPASS$|SUDO_ASKPASS$|(?:GIT_)?(?:PAGER|EDITOR)$|VISUAL$|LESSOPEN$|LESSCLOSE$|BROWSER$)/,
+    why: 'it makes git and similar tools start other programs',
+  },
+  {
+    names:
+      /^(?:PERL5?(?:LIB|OPT|DB)$|RUBY(?:OPT|LIB)$|GEM_(?:HOME|PATH)$|BUNDLE_|PHPRC$|PHP_INI_SCAN_DIR$|LUA_(?:INIT|PATH|CPATH))/,
+    why: 'it makes an interpreter load other code',
+  },
+  {
+    names:
+      /^(?:_?JAVA_(?:TOOL_)?OPTIONS$|JDK_JAVA_OPTIONS$|CLASSPATH$|DOTNET_(?:STARTUP_HOOKS|ADDITIONAL_DEPS|SHARED_STORE)$|COR(?:ECLR)?_|COMPlus_)/,
+    why: 'it makes a virtual machine load other code',
+  },
+  {
+    names:
+      /^(?:OPENSSL_CONF$|OPENSSL_MODULES$|OPENSSL_ENGINES$|SSLKEYLOGFILE$|HOSTALIASES$|RES_OPTIONS$|LOCALDOMAIN$)/,
+    why: 'it changes the destination of encrypted connections, or who can read them',
+  },
+  {
+    names:
+      /^(?:ACOR_|RUN_ID$|TRACE_ID$|SPAN_ID$|TRACEPARENT$|WORKSPACE$|DEADLINE_TS$|CANCEL_FILE$|AI_PROTOCOL_VERSION$|LOG_DIR$|ARTIFACTS_DIR$|CHECKPOINT_DIR$|ANSWERS_DIR$|SECRETS_DIR$)/,
+    why: 'the runner sets it itself',
+  },
+];
+
+/** Why a tool must not get a variable of this name; undefined when it may. */
+export function whyDenied(name: string): string | undefined {
+  return DENIED.find(({ names }) => names.test(name))?.why;
+}

@@ -1,7 +1,5 @@
 import * as z from 'zod';
-import { RUN_RECORD_VERSION } from './run-id.ts';
-import { RUN_KINDS } from './run-kind.ts';
-import { RUN_STATES, type RunState } from './run-state.ts';
+import { RUN_KINDS, RUN_RECORD_VERSION, RUN_STATES, type RunState } from './run.ts';
 import { isolation } from './v1/runner-events.ts';
 
 const processIdentity = z.object({

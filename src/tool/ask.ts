@@ -1,17 +1,17 @@
-import { nextActionId, readAnswerFile } from './answer-file.ts';
 import {
   answerArrived,
   answerFromStdin,
   closeAnswerLines,
+  nextActionId,
   openAnswerLines,
+  readAnswerFile,
   stdinEnded,
-} from './answer-lines.ts';
+} from './answers.ts';
 import { checkCancel } from './cancel.ts';
 import { emitter } from './emit.ts';
-import { assertFileName } from './file-name.ts';
 import type { Fields } from './protocol-emitter.ts';
 import { deadlineLeftS, putOffDeadline, waitingStopsDeadline } from './run-context.ts';
-import { ToolError } from './tool-error.ts';
+import { assertFileName, ToolError } from './tool-error.ts';
 
 /** A question's details (contract §4). */
 export interface Question {

@@ -13,9 +13,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { takeCheckpointLock } from './checkpoint-lock.ts';
-import { assertFileName } from './file-name.ts';
 import { checkpointDir } from './run-context.ts';
-import { ToolError } from './tool-error.ts';
+import { assertFileName, ToolError } from './tool-error.ts';
 
 interface StoredCheckpoint {
   stage: string;

@@ -16,8 +16,9 @@ export {
   emitRecord,
   emitResult,
   emitStart,
+  type Heartbeat,
+  startHeartbeat,
 } from './emit.ts';
-export { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 export {
   type ErrorFields,
   type Fields,
@@ -25,6 +26,5 @@ export {
   ProtocolEmitter,
   type ResultFields,
 } from './protocol-emitter.ts';
-export { deadlineLeftS, runId, workspace } from './run-context.ts';
-export { secret } from './secret.ts';
+export { deadlineLeftS, runId, secret, workspace } from './run-context.ts';
 export { ToolError } from './tool-error.ts';

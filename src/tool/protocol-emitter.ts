@@ -1,4 +1,4 @@
-import { nextActionId } from './answer-file.ts';
+import { nextActionId } from './answers.ts';
 import type { Artifact } from './artifact.ts';
 import { runId, traceFields } from './run-context.ts';
 import { writeLine } from './write-line.ts';

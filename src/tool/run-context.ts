@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { assertFileName, ToolError } from './tool-error.ts';
 
 /** The id of this run; outside ACOR a local one, so that a tool can be tried by hand. */
 export function runId(): string {
@@ -46,4 +48,21 @@ export function traceFields(): { trace_id?: string; span_id?: string } {
     ...(/^[0-9a-f]{32}$/.test(traceId) && { trace_id: traceId }),
     ...(/^[0-9a-f]{16}$/.test(spanId) && { span_id: spanId }),
   };
+}
+
+/** Reads a secret that the manifest lists under `secrets:`; one newline at its end is removed. */
+export function secret(name: string): string {
+  assertFileName('secret name', name);
+  const dir = process.env['SECRETS_DIR'];
+  try {
+    if (!dir) throw new Error('SECRETS_DIR is not set');
+    return readFileSync(join(dir, name), 'utf8').replace(/\n$/, '');
+  } catch (cause) {
+    throw new ToolError(
+      'E_ENV_MISSING',
+      `the secret '${name}' is not available to this run`,
+      `List '${name}' under secrets: in tool.yaml and store it with: acor secret set ${name}`,
+      cause,
+    );
+  }
 }

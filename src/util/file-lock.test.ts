@@ -6,18 +6,29 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { withFileLock } from './file-lock.ts';
 
+const MODULE = join(import.meta.dirname, 'file-lock.ts');
+
 /** Counts up a number in a file, read and written in two steps, so that two at once would lose a count. */
 const COUNT_UP = `
 import { readFileSync, writeFileSync } from 'node:fs';
 const { withFileLock } = await import(process.argv[2]);
-const guard = process.argv[4] === 'locked' ? withFileLock : async (_path, work) => work();
 for (let i = 0; i < 60; i++) {
-  await guard(process.argv[3] + '.lock', () => {
+  await withFileLock(process.argv[3] + '.lock', () => {
     const count = Number(readFileSync(process.argv[3], 'utf8'));
     for (const until = performance.now() + 1; performance.now() < until; );
     writeFileSync(process.argv[3], String(count + 1));
   });
 }
+`;
+
+/** Counts up once, with a meeting between reading and writing: each process waits there until both have read. */
+const COUNT_UP_TOGETHER = `
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+const [, , path, meeting] = process.argv;
+const count = Number(readFileSync(path, 'utf8'));
+writeFileSync(meeting + '/' + process.pid, '');
+while (readdirSync(meeting).length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+writeFileSync(path, String(count + 1));
 `;
 
 describe('a file lock', () => {
@@ -28,35 +39,33 @@ describe('a file lock', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  async function countWith(guard: 'locked' | 'free'): Promise<number> {
-    const path = join(folder, guard);
+  /** Starts so many processes with a script, and returns the number in the file when all have ended. */
+  async function countWith(processes: number, path: string, argv: string[]): Promise<number> {
     writeFileSync(path, '0');
-    const module = join(import.meta.dirname, 'file-lock.ts');
-    const workers = Array.from({ length: 4 }, () =>
-      spawn(process.execPath, [join(folder, 'count.mjs'), module, path, guard]),
-    );
+    const workers = Array.from({ length: processes }, () => spawn(process.execPath, argv));
     await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once('close', resolve))));
     return Number(readFileSync(path, 'utf8'));
   }
 
   it('lets one process at a time do its work', async () => {
-    assert.equal(await countWith('locked'), 240);
+    const path = join(folder, 'locked');
+    assert.equal(await countWith(4, path, [join(folder, 'count.mjs'), MODULE, path]), 240);
   });
 
-  it('is needed for that (the control of the test above)', async () => {
-    assert.ok((await countWith('free')) < 240);
+  it('is needed for that (the control: without it two processes that read before either writes lose a count)', async () => {
+    const path = join(folder, 'free');
+    const script = join(folder, 'together.mjs');
+    writeFileSync(script, COUNT_UP_TOGETHER);
+    const meeting = mkdtempSync(join(folder, 'meeting-'));
+    assert.equal(await countWith(2, path, [script, path, meeting]), 1);
   });
 
   it('is not taken from anybody by those who wait long while its holders come and exit', async () => {
     const path = join(folder, 'short');
-    writeFileSync(path, '0');
-    const module = join(import.meta.dirname, 'file-lock.ts');
     // Each holds it for longer than a waiter's patience, then exits at once: the waiters look at dead holders all the time.
     const once = join(folder, 'once.mjs');
     writeFileSync(once, COUNT_UP.replace('i < 60', 'i < 1').replace('+ 1;', '+ 40;'));
-    const workers = Array.from({ length: 24 }, () => spawn(process.execPath, [once, module, path, 'locked']));
-    await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once('close', resolve))));
-    assert.equal(Number(readFileSync(path, 'utf8')), 24);
+    assert.equal(await countWith(24, path, [once, MODULE, path]), 24);
   });
 
   it('is broken when its holder is dead, and leaves no file behind', async () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isFinal } from '../../src/protocol/run-state.ts';
+import { isFinal } from '../../src/protocol/run.ts';
 import { isRunning } from '../../src/util/process-table.ts';
 import { type Event, parseLines, type Running } from '../support/project.ts';
 import type { Course } from './course.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { isFinal, mayFollow, type RunState } from '../../src/protocol/run.ts';
 import type { RunRecord } from '../../src/protocol/run-record.ts';
-import { isFinal, mayFollow, type RunState } from '../../src/protocol/run-state.ts';
 import type { Event } from '../support/project.ts';
 
 /** Each check returns the problems in words; an empty list when there are none. */

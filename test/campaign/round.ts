@@ -1,5 +1,5 @@
 import { watchdogsOf } from '../../src/core/process/watchdog.ts';
-import { isFinal } from '../../src/protocol/run-state.ts';
+import { isFinal } from '../../src/protocol/run.ts';
 import { processesOf } from '../support/project.ts';
 import { Attempt } from './attempt.ts';
 import { type Course, newCourse } from './course.ts';

@@ -1,5 +1,5 @@
 import { watchdogsOf } from '../../src/core/process/watchdog.ts';
-import { isFinal } from '../../src/protocol/run-state.ts';
+import { isFinal } from '../../src/protocol/run.ts';
 import { commandLineOf, isRunning, type ProcessInfo, readProcess } from '../../src/util/process-table.ts';
 import { processesOf } from '../support/project.ts';
 import type { Lane } from './lane.ts';

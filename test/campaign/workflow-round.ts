@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isFinal } from '../../src/protocol/run.ts';
 import type { RunRecord } from '../../src/protocol/run-record.ts';
-import { isFinal } from '../../src/protocol/run-state.ts';
 import { isRunning } from '../../src/util/process-table.ts';
 import { parseLines, processesOf } from '../support/project.ts';
 import { SeededRandom } from '../support/seeded-random.ts';

@@ -4,8 +4,15 @@ import type { ControlListener, PostedAnswer } from '../../src/core/ports/control
 import type { RunStore } from '../../src/core/ports/run-store.ts';
 import { newRun } from './new-run.ts';
 
-/** What every control channel must hold to. `open` gives the same channel as another process would open it. */
-export function controlChannelContract(name: string, open: () => RunStore): void {
+/** The store of a control channel, as other processes open it. */
+export interface ControlChannelRig {
+  open(): RunStore;
+  /** The owner of a run's lease dies without a word. */
+  lose(runId: string): void;
+}
+
+/** What every control channel must hold to. */
+export function controlChannelContract(name: string, { open, lose }: ControlChannelRig): void {
   describe(`the control channel '${name}'`, () => {
     it('delivers a request to cancel to the supervisor once, with its first reason', async () => {
       const { runId, heard, listener } = await listening();
@@ -18,10 +25,10 @@ export function controlChannelContract(name: string, open: () => RunStore): void
     });
 
     it('keeps requests from before the supervisor listens', async () => {
-      const { runId } = await made();
+      const { runId, epoch } = await made();
       await open().control.requestCancel(runId, 'early');
       await open().control.postAnswer(runId, answer('1'));
-      const { heard, listener } = listen(runId);
+      const { heard, listener } = listen(runId, epoch);
       await until(() => heard.length === 2);
       assert.deepEqual([...heard].sort(), ['answer: 1', 'cancel: early']);
       listener.close();
@@ -36,14 +43,50 @@ export function controlChannelContract(name: string, open: () => RunStore): void
     });
 
     it('drops the requests to an attempt that has ended', async () => {
-      const { runId } = await made();
+      const { runId, epoch } = await made();
       await open().control.requestCancel(runId, 'early');
       await open().control.postAnswer(runId, answer('1'));
-      await open().control.reset(runId);
-      const { heard, listener } = listen(runId);
+      await open().control.reset(runId, epoch);
+      const { heard, listener } = listen(runId, epoch);
       await open().control.postAnswer(runId, answer('2'));
       await until(() => heard.length === 1);
       assert.deepEqual(heard, ['answer: 2']);
+      listener.close();
+    });
+
+    it('keeps the requests to a later supervisor when an earlier one resets the channel', async () => {
+      const { runId, epoch } = await made();
+      lose(runId);
+      const next = await open().takeOver(runId);
+      await open().control.requestCancel(runId, 'later', { force: true });
+      await open().control.postAnswer(runId, answer('1'));
+      const reader = open().control.readRecords(runId);
+      await open().control.reset(runId, epoch);
+      const { heard, listener } = listen(runId, next.epoch);
+      await until(() => heard.length === 3);
+      assert.deepEqual([...heard].sort(), ['answer: 1', 'cancel: later', 'force']);
+      reader.close();
+      listener.close();
+      await open().control.reset(runId, next.epoch);
+      const after = listen(runId, next.epoch);
+      await open().control.postAnswer(runId, answer('2'));
+      await until(() => after.heard.length === 1);
+      assert.deepEqual(after.heard, ['answer: 2']);
+      after.listener.close();
+    });
+
+    it('leaves answers to the supervisor that holds the lease', async () => {
+      const { runId, heard: early, listener: earlier } = await listening();
+      lose(runId);
+      const { epoch } = await open().takeOver(runId);
+      await open().control.postAnswer(runId, answer('1'));
+      // The earlier listener gets the request to cancel, so it has looked since the answer was posted.
+      await open().control.requestCancel(runId, 'both');
+      await until(() => early.length > 0);
+      const { heard, listener } = listen(runId, epoch);
+      await until(() => heard.length === 2);
+      assert.deepEqual([early, [...heard].sort()], [['cancel: both'], ['answer: 1', 'cancel: both']]);
+      earlier.close();
       listener.close();
     });
 
@@ -59,15 +102,15 @@ export function controlChannelContract(name: string, open: () => RunStore): void
     });
   });
 
-  async function made(): Promise<{ runId: string }> {
+  async function made(): Promise<{ runId: string; epoch: number }> {
     const run = newRun();
-    await open().create(run);
-    return { runId: run.run_id };
+    const { epoch } = await open().create(run);
+    return { runId: run.run_id, epoch };
   }
 
-  function listen(runId: string): { heard: string[]; listener: ControlListener } {
+  function listen(runId: string, epoch: number): { heard: string[]; listener: ControlListener } {
     const heard: string[] = [];
-    const listener = open().control.listen(runId, {
+    const listener = open().control.listen(runId, epoch, {
       onCancel: (reason) => heard.push(`cancel: ${reason}`),
       onForceCancel: () => heard.push('force'),
       onAnswer: (posted) => heard.push(`answer: ${posted.answer_id}`),
@@ -76,8 +119,8 @@ export function controlChannelContract(name: string, open: () => RunStore): void
   }
 
   async function listening() {
-    const { runId } = await made();
-    return { runId, ...listen(runId) };
+    const { runId, epoch } = await made();
+    return { runId, ...listen(runId, epoch) };
   }
 }
 

@@ -8,7 +8,7 @@ import type {
   RunSource,
   SourceRun,
 } from '../../src/core/ports/run-index.ts';
-import { isFinal } from '../../src/protocol/run-state.ts';
+import { isFinal } from '../../src/protocol/run.ts';
 import { newRunId } from '../../src/util/ids.ts';
 
 /** More than any part in which an index keeps runs. */
@@ -127,6 +127,18 @@ export function runIndexContract(
         (await index.query({ limit: 3 })).runs.map(({ run_id }) => run_id),
         [ids[3], ids[2], ids[0]],
       );
+      index.close();
+    });
+
+    it('asks its source once which of the found runs exist, however many they are', async () => {
+      const runs = new FakeRuns();
+      for (let i = 0; i < MANY; i++) runs.add({});
+      const index = await (await make()).open(runs);
+      for (const limit of [3, MANY]) {
+        runs.existenceQueries = 0;
+        assert.equal((await index.query({ limit })).runs.length, limit);
+        assert.equal(runs.existenceQueries, 1);
+      }
       index.close();
     });
 
@@ -282,6 +294,7 @@ type Used = Pick<SourceRun, 'cpu_s' | 'cost_usd'>;
 class FakeRuns implements RunSource {
   readonly asked = new Map<string, IndexedQuestion[]>();
   reads = 0;
+  existenceQueries = 0;
   readonly questionReads = new Set<string>();
   readonly #runs = new Map<string, IndexedRun>();
   readonly #used = new Map<string, Used>();
@@ -360,8 +373,9 @@ class FakeRuns implements RunSource {
     return [...this.#runs.values()].filter(({ state }) => !isFinal(state)).map(({ run_id }) => run_id);
   }
 
-  has(runId: string): boolean {
-    return this.#runs.has(runId);
+  async existing(runIds: readonly string[]): Promise<Set<string>> {
+    this.existenceQueries++;
+    return new Set(runIds.filter((runId) => this.#runs.has(runId)));
   }
 
   async read(runId: string) {

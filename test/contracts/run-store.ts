@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ReadEvent, RunStore } from '../../src/core/ports/run-store.ts';
-import { readEvents } from '../../src/core/run/read-events.ts';
+import { readEvents } from '../../src/core/run/read-log.ts';
 import type { RunRecord } from '../../src/protocol/run-record.ts';
 import { newRunId } from '../../src/util/ids.ts';
 import { newRun } from './new-run.ts';

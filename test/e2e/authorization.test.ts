@@ -8,10 +8,10 @@ import { Host } from '../../src/mcp/host.ts';
 import { mcpServer } from '../../src/mcp/mcp-server.ts';
 import { OWN_TOOLS } from '../../src/mcp/own-tools.ts';
 import { RUN_TOOLS } from '../../src/mcp/run-tools.ts';
+import type { Authorize } from '../../src/operations/acor-app.ts';
 import { acorCli } from '../../src/operations/acor-cli.ts';
 import { ROUTES } from '../../src/operations/index.ts';
-import type { Authorize } from '../../src/operations/local-principal.ts';
-import { splitCommand } from '../../src/util/split-command.ts';
+import { splitCommand } from '../../src/util/shell-words.ts';
 import { TestProject } from '../support/project.ts';
 
 type Asked = { kind: string; name: string; operation: string };

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { GLOBAL_FLAGS } from '../../src/compose/globals.ts';
 import { parametersOf } from '../../src/compose/parameters.ts';
 import { ROUTES } from '../../src/operations/index.ts';
-import { MESSAGE_EXAMPLES } from '../../src/operations/system/explain/message-examples.ts';
+import { MESSAGE_EXAMPLES } from '../../src/operations/system/explain/protocol.ts';
 import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
 import { TOOL_MESSAGES } from '../../src/protocol/v1/tool-messages.ts';
 import { estimateTokens } from '../../src/util/estimate-tokens.ts';

@@ -7,7 +7,7 @@ import { verifyAll } from '../../src/core/audit/verify.ts';
 import { verifyLedger } from '../../src/core/audit/verify-ledger.ts';
 import { FileRunStore } from '../../src/core/store-files/file-run-store.ts';
 import { commandOf } from '../../src/operations/command-forms.ts';
-import { isFinal } from '../../src/protocol/run-state.ts';
+import { isFinal } from '../../src/protocol/run.ts';
 import { isRunning } from '../../src/util/process-table.ts';
 import { needsMounts, ProjectWithMounts } from '../support/mount-namespace.ts';
 import { type Finished, parseLines, processesOf, until } from '../support/project.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { canGiveUsers } from '../../src/core/sandbox/identity/can-give-users.ts';
+import { canGiveUsers } from '../../src/core/sandbox/identity/run-users.ts';
 import { ACOR, parseLines, processesOf, TestProject, until } from '../support/project.ts';
 
 /** Uids that no account has, as owners of files. */

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { questionsOf } from '../../src/core/run/answers/open-questions.ts';
 import { findOpenQuestion, submitAnswer } from '../../src/core/run/answers/submit-answer.ts';
 import { followToEnd } from '../../src/core/run/follow-to-end.ts';
-import { readEvents } from '../../src/core/run/read-events.ts';
+import { readEvents } from '../../src/core/run/read-log.ts';
 import { readRun } from '../../src/core/run/read-run.ts';
 import type { RunRequest } from '../../src/core/run/run-request.ts';
 import { startRun } from '../../src/core/run/start-run.ts';

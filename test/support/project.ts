@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isFinal, type RunState } from '../../src/protocol/run-state.ts';
+import { isFinal, type RunState } from '../../src/protocol/run.ts';
 import { isRunning, type ProcessIdentity } from '../../src/util/process-table.ts';
 
 export const ROOT = dirname(dirname(import.meta.dirname));

@@ -16,10 +16,12 @@ import { ProcessTree } from '../../src/core/process/kill-tree.ts';
 import { loadRuntime } from '../../src/core/process/load-runtime.ts';
 import type { Runtime } from '../../src/core/process/runtime.ts';
 import type { EgressNote } from '../../src/core/sandbox/egress/connection-log.ts';
-import { heldValue } from '../../src/core/sandbox/held-value.ts';
-import { canGiveUsers, ROOT } from '../../src/core/sandbox/identity/can-give-users.ts';
-import { FIRST_RUN_UID } from '../../src/core/sandbox/identity/run-user-range.ts';
-import { claimRunUser } from '../../src/core/sandbox/identity/run-users.ts';
+import {
+  canGiveUsers,
+  claimRunUser,
+  FIRST_RUN_UID,
+  ROOT,
+} from '../../src/core/sandbox/identity/run-users.ts';
 import type {
   RunUser,
   SandboxBackend,
@@ -27,6 +29,7 @@ import type {
   SandboxRequest,
   SecretFiles,
 } from '../../src/core/sandbox/sandbox.ts';
+import { heldValue } from '../../src/core/sandbox/scratch-file.ts';
 
 /** A user without an account. */
 export const RIG_UID = canGiveUsers() ? claimRunUser().uid : FIRST_RUN_UID;
@@ -125,7 +128,7 @@ export class SandboxRig {
       launch.release();
       const tree = new ProcessTree(this.#runtime, {
         rootPid: child.pid,
-        runId: this.runId,
+        run: { runId: this.runId, folder: this.run },
         adopts: false,
         sandboxProcessDepth: launch.sandboxProcessDepth,
       });

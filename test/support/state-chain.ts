@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isFinal, mayFollow, type RunState } from '../../src/protocol/run-state.ts';
+import { isFinal, mayFollow, type RunState } from '../../src/protocol/run.ts';
 
 /**
  * Checks the changes of state in the events of a run: the table allows each, each starts from the state of the one before, and after the

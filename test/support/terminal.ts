@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { shellCommand } from '../../src/util/shell-quote.ts';
+import { shellCommand } from '../../src/util/shell-words.ts';
 import { ACOR, dataFolder, HANG_MS } from './project.ts';
 
 /** Why tests at a terminal cannot run here; false when they can. */

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
-import { shellCommand } from '../../src/util/shell-quote.ts';
+import { shellCommand } from '../../src/util/shell-words.ts';
 import { ACOR, dataFolder } from './project.ts';
 
 /** Why tests on a screen cannot run here; false when they can. */

@@ -1,7 +1,7 @@
 import { confirm, isCancel, log, select, text } from '@clack/prompts';
 import type { ProgramQuestion } from '../../compose/person.ts';
 import { safeData, safeLine, safeLines } from '../../compose/terminal-text.ts';
-import { type PromptStreams, prompting } from './prompt-streams.ts';
+import { type PromptStreams, prompting } from './prompts.ts';
 
 /** Longer texts are cut on the screen; `acor decisions` shows all of it. */
 const MAX_TEXT_CHARS = 4000;

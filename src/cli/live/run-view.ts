@@ -1,6 +1,5 @@
-import type { LineOutput, Written } from '../../compose/live/line-output.ts';
+import { type LineOutput, PlainLines, type Written } from '../../compose/live/line-output.ts';
 import { LiveArea } from '../../compose/live/live-area.ts';
-import { PlainLines } from '../../compose/live/plain-lines.ts';
 import type { Screen } from '../../compose/screen.ts';
 import { mark, styled } from '../../compose/style.ts';
 import { safeLine } from '../../compose/terminal-text.ts';

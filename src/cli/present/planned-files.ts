@@ -2,7 +2,7 @@ import type { Screen } from '../../compose/screen.ts';
 import { styled } from '../../compose/style.ts';
 import { cellText } from '../../compose/table.ts';
 import type { Presenter } from '../../compose/terminal.ts';
-import type { ShownFile } from '../../operations/project/planned-files.ts';
+import type { ShownFile } from '../../operations/project/shapes.ts';
 
 interface Written {
   files: readonly ShownFile[];

@@ -4,7 +4,7 @@ import { styled } from '../../compose/style.ts';
 import type { Presenter } from '../../compose/terminal.ts';
 import { agoWords, durationWords, localTime, sizeWords } from '../../compose/time-words.ts';
 import type { runShow } from '../../operations/run/run-show.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { shellCommand } from '../../util/shell-words.ts';
 import { stateWords } from './runs.ts';
 import { pairsOf, tableOf } from './views.ts';
 

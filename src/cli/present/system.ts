@@ -8,7 +8,7 @@ import type { Presenter } from '../../compose/terminal.ts';
 import type { configShow } from '../../operations/system/config-show.ts';
 import type { errorList } from '../../operations/system/error-list.ts';
 import { documentOf } from '../../operations/system/explain.ts';
-import type { secretList } from '../../operations/system/secret-list.ts';
+import type { secretList } from '../../operations/system/secrets.ts';
 import { hanging, pairsOf, tableOf } from './views.ts';
 
 export const healthPresenter = { data: healthView } satisfies Presenter;

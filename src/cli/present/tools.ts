@@ -8,7 +8,7 @@ import type { toolAdopt } from '../../operations/tool/tool-adopt.ts';
 import type { toolApprove } from '../../operations/tool/tool-approve.ts';
 import type { toolList } from '../../operations/tool/tool-list.ts';
 import type { workflowList } from '../../operations/workflow/workflow-list.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { shellCommand } from '../../util/shell-words.ts';
 import { hanging, pairsOf, tableOf } from './views.ts';
 
 export const toolsPresenter = {

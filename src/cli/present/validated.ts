@@ -2,9 +2,9 @@ import type { DataOf } from '../../compose/operation.ts';
 import type { Screen } from '../../compose/screen.ts';
 import { styled } from '../../compose/style.ts';
 import type { Presenter } from '../../compose/terminal.ts';
-import { type FindingData, placed } from '../../operations/project/findings.ts';
 import type { projectUpgrade } from '../../operations/project/project-upgrade.ts';
 import type { projectValidate } from '../../operations/project/project-validate.ts';
+import { type FindingData, placed } from '../../operations/project/shapes.ts';
 import type { workflowValidate } from '../../operations/workflow/workflow-validate.ts';
 
 type Data = DataOf<typeof projectValidate>;

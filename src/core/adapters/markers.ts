@@ -1,4 +1,4 @@
-import { MarkerLines } from '../../protocol/markers/marker-lines.ts';
+import { MarkerLines } from '../../protocol/markers/marker-stream.ts';
 import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
 import { after, type StopGuard } from '../run/attempt/guards/guard.ts';
 import { isOkExit } from '../run/outcome.ts';

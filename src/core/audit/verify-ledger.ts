@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { isFinal } from '../../protocol/run-state.ts';
+import { isFinal } from '../../protocol/run.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
 import { Ledger } from '../store-files/ledger.ts';
 import { tailOf } from '../store-files/tail.ts';

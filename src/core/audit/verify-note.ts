@@ -1,5 +1,5 @@
+import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { isFinal } from '../../protocol/run-state.ts';
 import type { CheckedLog } from './verify-log.ts';
 
 /** A note on events that no seal covers, or that another process sealed later: of a live run, a lost run, or a recovered run. */

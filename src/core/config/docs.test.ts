@@ -9,9 +9,8 @@ import { manifestFile } from '../../protocol/manifest.ts';
 import { inputSpec } from '../../protocol/manifest-inputs.ts';
 import { policyFile } from '../../protocol/policy-file.ts';
 import { checkFile } from './check-file.ts';
-import { expandVariables } from './expand.ts';
-import { CONFIG_KEYS } from './keys.ts';
 import { leavesOf } from './layers.ts';
+import { CONFIG_KEYS, expandVariables } from './variables.ts';
 import { parseYaml } from './yaml-file.ts';
 
 const DOCS = join(import.meta.dirname, '..', '..', '..', 'docs');

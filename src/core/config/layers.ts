@@ -1,6 +1,6 @@
-import { CONFIG_KEYS, readText, variablesOf } from './keys.ts';
 import { type Problem, placeText, refuse } from './problem.ts';
 import { type Setting, SettingsCache } from './settings-cache.ts';
+import { CONFIG_KEYS, expandVariables, readText, variablesOf } from './variables.ts';
 import type { KeyPath, YamlFile } from './yaml-file.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -11,10 +11,7 @@ export async function settingsOfFile(file: string, env: Env): Promise<Setting[]>
   const cache = new SettingsCache(file, env);
   const cached = cache.read();
   if (cached !== undefined) return cached;
-  const [{ readYamlFile }, { expandVariables }] = await Promise.all([
-    import('./yaml-file.ts'),
-    import('./expand.ts'),
-  ]);
+  const { readYamlFile } = await import('./yaml-file.ts');
   const yaml = await readYamlFile(file);
   const { value, problems } = yaml.problems.length > 0 ? yaml : expandVariables(yaml, env);
   await check(yaml, value, problems);

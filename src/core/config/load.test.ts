@@ -3,8 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
-import { loadConfig } from './load.ts';
-import { projectPath, registryDirsOf, runsDirOf, toolsDirsOf } from './paths.ts';
+import { loadConfig, projectPath, registryDirsOf, runsDirOf, toolsDirsOf } from './load.ts';
 import type { Problem } from './problem.ts';
 
 let project: ProjectFolder;

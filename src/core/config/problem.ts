@@ -1,5 +1,6 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { NextStep } from '../../protocol/next-step.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
+
 /**
  * A problem in a file that a person wrote: its place, its rule and its fix. Lines and columns count from 1; 0 means the
  * whole file.

@@ -1,5 +1,5 @@
+import type { Violation } from '../policy/decision.ts';
 import { type PolicyLayer, placeIn } from '../policy/policy-layer.ts';
-import type { Violation } from '../policy/violation.ts';
 import type { EngineQuestion } from './engine.ts';
 
 /** Asks the policy engine of each layer. All must allow the run. */

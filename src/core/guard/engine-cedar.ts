@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
-import type { Violation } from '../policy/violation.ts';
+import type { Violation } from '../policy/decision.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
 import { type EngineQuestion, engineViolation } from './engine.ts';
 

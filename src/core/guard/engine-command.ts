@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { Violation } from '../policy/violation.ts';
+import type { Violation } from '../policy/decision.ts';
 import { type EngineQuestion, engineViolation } from './engine.ts';
 
 const TIMEOUT_MS = 5000;

@@ -1,5 +1,5 @@
 import type { Manifest } from '../../protocol/manifest.ts';
-import type { Violation } from '../policy/violation.ts';
+import type { Violation } from '../policy/decision.ts';
 
 /** The question to a policy engine. Values of secret inputs are masked in `args`. */
 export interface EngineQuestion {

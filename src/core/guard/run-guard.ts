@@ -1,13 +1,11 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { LoadedConfig } from '../config/load.ts';
-import type { Asked } from '../policy/asked.ts';
+import { type Asked, refuseViolations, type Violation } from '../policy/decision.ts';
 import type { PolicyLayer } from '../policy/policy-layer.ts';
-import type { Violation } from '../policy/violation.ts';
 import { realPathOf } from '../registry/real-path.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 import type { Approval, ApprovalState } from './approval-state.ts';
-import { refuseViolations } from './policy-error.ts';
 import { policyPaths } from './policy-paths.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;

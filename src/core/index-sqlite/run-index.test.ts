@@ -13,7 +13,7 @@ const EMPTY: RunSource = {
   changesAfter: async () => ({ runIds: [], position: 'p' }),
   list: async () => [],
   unended: async () => [],
-  has: () => true,
+  existing: async (runIds) => new Set(runIds),
   read: async () => undefined,
   questions: async () => [],
 };

@@ -9,7 +9,7 @@ import type {
   RunSource,
 } from '../ports/run-index.ts';
 import { type IndexChanges, readChanges } from '../store-memory/index-changes.ts';
-import type { Sqlite, SqlRow, SqlValue } from './sqlite.ts';
+import type { Sqlite, SqlRow } from './sqlite.ts';
 import { putRun, removeAllRuns, removeRun, runOf, searchOf, TABLES, TABLES_VERSION } from './tables.ts';
 
 const ALL = -1;
@@ -36,11 +36,13 @@ export class SqliteRunIndex implements RunIndex {
     return this.#upToDate(async () => {
       for (;;) {
         const { rows, total } = this.#find(query);
-        const gone = rows.filter(({ run_id }) => !this.#source.has(String(run_id)));
+        const runIds = rows.map(({ run_id }) => String(run_id));
+        const existing = await this.#source.existing(runIds);
+        const gone = runIds.filter((runId) => !existing.has(runId));
         if (gone.length === 0) return { runs: rows.map(runOf), total };
         // Their folders were removed by hand.
         this.#inTransaction(() => {
-          for (const { run_id } of gone) removeRun(this.#sqlite, String(run_id));
+          for (const runId of gone) removeRun(this.#sqlite, runId);
         });
       }
     });
@@ -84,15 +86,9 @@ export class SqliteRunIndex implements RunIndex {
     const { from, values } = searchOf(query);
     const [limit, offset] = [query.limit ?? ALL, query.offset ?? 0];
     const order = query.order === 'oldest' ? 'ASC' : 'DESC';
-    const ids = `SELECT run_id FROM ${from} ORDER BY run_id ${order}`;
-    if (query.text !== undefined) {
-      // No index serves these: one pass finds and counts them.
-      const found = this.#sqlite.all(ids, ...values);
-      const page = found.slice(offset, query.limit === undefined ? undefined : offset + query.limit);
-      return { rows: page.flatMap(({ run_id }) => this.#details(run_id!)), total: found.length };
-    }
+    const page = `SELECT run_id FROM ${from} ORDER BY run_id ${order} LIMIT ? OFFSET ?`;
     const rows = this.#sqlite.all(
-      `SELECT * FROM details WHERE run_id IN (${ids} LIMIT ? OFFSET ?) ORDER BY run_id ${order}`,
+      `SELECT * FROM details WHERE run_id IN (${page}) ORDER BY run_id ${order}`,
       ...values,
       limit,
       offset,
@@ -102,10 +98,6 @@ export class SqliteRunIndex implements RunIndex {
     if (isLast && (offset === 0 || rows.length > 0)) return { rows, total: offset + rows.length };
     const [counted] = this.#sqlite.all(`SELECT count(*) AS count FROM ${from}`, ...values);
     return { rows, total: Number(counted!.count) };
-  }
-
-  #details(runId: SqlValue): SqlRow[] {
-    return this.#sqlite.all('SELECT * FROM details WHERE run_id = ?', runId);
   }
 
   /** One at a time in this process; a database that turns out to be damaged is made again, once. */

@@ -57,7 +57,8 @@ describe('the tables of the index', () => {
   });
 
   it('look for a text in the texts alone, and take its characters as they are', async () => {
-    assert.match(await planOf({ text: 'abc' }), /^SCAN texts/);
+    assert.equal(await planOf({ text: 'abc' }), 'SCAN texts');
+    assert.equal(await planOf({ text: 'abc', parent: 'r-1', sinceMs: 5 }), 'SCAN texts');
     assert.deepEqual(searchOf({ text: 'A*[b]?' }).values, ['*a[*][[]b][?]*']);
   });
 });

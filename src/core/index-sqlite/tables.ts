@@ -3,12 +3,12 @@ import { isUnended } from '../store-memory/index-changes.ts';
 import type { Sqlite, SqlRow, SqlValue } from './sqlite.ts';
 
 /** A file of another version is made again. */
-export const TABLES_VERSION = 3;
+export const TABLES_VERSION = 4;
 
 /**
- * `runs` holds what queries filter by, so that a filter which no index serves reads little. What is shown of a run is in `details`, and the
- * text in which queries look in `texts`. `position` has one row at most: how far the ledger was read. `questions` is null until they were
- * asked for.
+ * `runs` holds what queries filter by, so that a filter which no index serves reads little. `texts` holds the same and the text in which
+ * queries look: without rowids and without a join, SQLite reads it in the order of the answer, and stops at a full page. What is shown of
+ * a run is in `details`. `position` has one row at most: how far the ledger was read. `questions` is null until they were asked for.
  */
 export const TABLES = `
 CREATE TABLE position (value TEXT NOT NULL);
@@ -26,7 +26,10 @@ CREATE INDEX runs_unended ON runs (is_unended) WHERE is_unended = 1;
 CREATE TABLE details (run_id TEXT PRIMARY KEY, run TEXT NOT NULL, questions TEXT) WITHOUT ROWID;
 CREATE INDEX details_unasked ON details (run_id) WHERE questions IS NULL;
 CREATE INDEX details_asking ON details (run_id) WHERE questions <> '[]';
-CREATE TABLE texts (run_id TEXT PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE texts (
+  run_id TEXT PRIMARY KEY, tool TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, caller TEXT, parent TEXT, created_ms INTEGER NOT NULL,
+  text TEXT NOT NULL
+) WITHOUT ROWID;
 PRAGMA user_version = ${TABLES_VERSION};
 `;
 
@@ -35,6 +38,8 @@ const OF_RUNS = ['runs', 'details', 'texts'];
 export function putRun(sqlite: Sqlite, source: SourceRun): void {
   const { run, text, mayHaveAsked } = source;
   const unended = isUnended(source);
+  const createdMs = Date.parse(run.created_at);
+  const parent = run.parent?.run_id ?? null;
   sqlite.run(
     'INSERT OR REPLACE INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?)',
     run.run_id,
@@ -43,8 +48,8 @@ export function putRun(sqlite: Sqlite, source: SourceRun): void {
     run.state,
     unended ? 1 : 0,
     run.caller,
-    run.parent?.run_id ?? null,
-    Date.parse(run.created_at),
+    parent,
+    createdMs,
     run.ended_at?.slice(0, 10) ?? null,
     run.duration_s,
     source.cpu_s,
@@ -52,7 +57,17 @@ export function putRun(sqlite: Sqlite, source: SourceRun): void {
   );
   const questions = unended || mayHaveAsked ? null : '[]';
   sqlite.run('INSERT OR REPLACE INTO details VALUES (?,?,?)', run.run_id, JSON.stringify(run), questions);
-  sqlite.run('INSERT OR REPLACE INTO texts VALUES (?,?)', run.run_id, searchable(text));
+  sqlite.run(
+    'INSERT OR REPLACE INTO texts VALUES (?,?,?,?,?,?,?,?)',
+    run.run_id,
+    run.tool,
+    run.kind,
+    run.state,
+    run.caller,
+    parent,
+    createdMs,
+    searchable(text),
+  );
 }
 
 export function removeRun(sqlite: Sqlite, runId: string): void {
@@ -67,7 +82,7 @@ export function runOf(row: SqlRow): IndexedRun {
   return JSON.parse(String(row.run));
 }
 
-/** Where a query looks: the tables, the condition, and the values in it. */
+/** Where a query looks: the table, the condition, and the values in it. */
 export function searchOf(query: RunQuery): { from: string; values: SqlValue[] } {
   const facets: [string, SqlValue | undefined][] = [
     ['parent', query.parent],
@@ -90,15 +105,14 @@ export function searchOf(query: RunQuery): { from: string; values: SqlValue[] } 
   const names = wanted.map(([column]) => column).join();
   const hasIndex =
     (wanted.length === 1 || names === 'tool,state') && others.every(([, value]) => value === undefined);
+  const table = query.text === undefined ? 'runs' : 'texts';
   const conditions = wanted.map(([column]) =>
     hasIndex || column === 'parent' ? `${column} = ?` : `+${column} = ?`,
   );
   const given = others.filter(([, value]) => value !== undefined);
-  const isOfRuns = wanted.length > 0 || query.sinceMs !== undefined || query.untilMs !== undefined;
-  const tables = query.text === undefined ? 'runs' : isOfRuns ? 'texts JOIN runs USING (run_id)' : 'texts';
   const where = [...conditions, ...given.map(([condition]) => condition)].join(' AND ');
   return {
-    from: where === '' ? tables : `${tables} WHERE ${where}`,
+    from: where === '' ? table : `${table} WHERE ${where}`,
     values: [...wanted, ...given].map(([, value]) => value!),
   };
 }

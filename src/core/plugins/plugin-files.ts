@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
-import { isFile } from '../../util/is-file.ts';
+import { isFile } from '../../util/files.ts';
 import { userFolder } from '../config/find.ts';
 import type { DigestedFile } from '../guard/tool-digest.ts';
 

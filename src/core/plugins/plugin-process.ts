@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { NextStep } from '../../protocol/next-step.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
 import { forgetCompanion, registerCompanion } from '../process/kill-tree.ts';
-import { hostCommand } from './host-command.ts';
+import { sdkPaths } from '../registry/sdk-paths.ts';
 import type { Answer, PluginOutline, Question } from './messages.ts';
 
 /** The environment variables that a plugin gets. */
@@ -15,7 +16,7 @@ const LOAD_MS = 10_000;
 const HOOK_MS = 5000;
 
 /** Why a plugin did not answer; the text follows the plugin's name. */
-export class PluginTrouble extends Error {}
+class PluginTrouble extends Error {}
 
 /** A running plugin. */
 export interface LoadedPlugin extends PluginOutline {
@@ -141,4 +142,27 @@ export class PluginProcess {
     for (const { reject } of this.#waiting.values()) reject(new PluginTrouble(why));
     this.#waiting.clear();
   }
+}
+
+/**
+ * The command that starts a plugin's process: the compiled program itself, or the runtime that runs the sources or the
+ * library.
+ */
+function hostCommand(): [string, ...string[]] {
+  if (import.meta.dirname.startsWith('/$bunfs')) return [process.execPath, 'plugin-host'];
+  const { packageRoot } = sdkPaths();
+  const main = import.meta.filename.endsWith('.ts')
+    ? join(import.meta.dirname, 'host', 'main.ts')
+    : join(packageRoot, 'dist', 'lib', 'core', 'plugins', 'host', 'main.js');
+  if (process.versions['bun'] === undefined) return [process.execPath, main];
+  return [
+    process.execPath,
+    '--no-env-file',
+    // Prevents Bun from downloading a package that a plugin imports and that is not installed.
+    '--no-install',
+    `--config=${join(packageRoot, 'bunfig.toml')}`,
+    // Bun would otherwise apply the `paths` of a tsconfig.json in the working directory.
+    `--tsconfig-override=${join(packageRoot, 'tsconfig.json')}`,
+    main,
+  ];
 }

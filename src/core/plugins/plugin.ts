@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../protocol/v1/run-event.ts';
+import type { RunEvent } from '../../protocol/v1/runner-events.ts';
 import type { EntryFile, ToolCommand } from '../registry/languages/language.ts';
 
 /**

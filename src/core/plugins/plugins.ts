@@ -1,5 +1,4 @@
-import type { NextStep } from '../../protocol/next-step.ts';
-import { approve } from '../../protocol/next-steps.ts';
+import { approve, type NextStep } from '../../protocol/next-steps.ts';
 import { newSpanId } from '../../util/ids.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { whyNotApproved } from '../guard/approval-state.ts';

@@ -1,7 +1,7 @@
 import type { Manifest } from '../../protocol/manifest.ts';
+import type { Violation } from './decision.ts';
 import { explainDenial, remedySentence } from './explain-denial.ts';
-import { coversHost, isWildcard } from './hosts.ts';
-import type { Violation } from './violation.ts';
+import { coversHost, isWildcard } from './reach.ts';
 
 /** The rules that apply without any policy file. */
 export interface BuiltInRules {

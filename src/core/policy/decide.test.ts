@@ -4,8 +4,8 @@ import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
 import { defaultManifest } from '../../protocol/default-manifest.ts';
 import type { Manifest } from '../../protocol/manifest.ts';
 import type { PolicyFile, PolicyRules } from '../../protocol/policy-file.ts';
-import type { Asked } from './asked.ts';
 import { decide } from './decide.ts';
+import type { Asked } from './decision.ts';
 import { withinCeilings } from './limits.ts';
 import { type PolicyLayer, placeIn } from './policy-layer.ts';
 

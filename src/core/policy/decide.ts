@@ -1,12 +1,10 @@
 import type { PermissionLevel } from '../../protocol/manifest-permissions.ts';
-import type { Asked } from './asked.ts';
 import { type BuiltInRules, builtInViolations } from './built-in.ts';
+import type { Asked, Decision, Violation } from './decision.ts';
 import { listEntry } from './explain-denial.ts';
-import { coversHost, isWildcard } from './hosts.ts';
 import { ceilingViolations } from './limits.ts';
 import { type PlacedRules, type PolicyLayer, rulesFor } from './policy-layer.ts';
-import { isWithin, rootOf } from './reach.ts';
-import type { Decision, Violation } from './violation.ts';
+import { coversHost, isWildcard, isWithin, rootOf } from './reach.ts';
 
 /** Weakest first. The schema contains them too, but is not loaded for this. */
 const LEVELS: readonly PermissionLevel[] = ['minimal', 'standard', 'privileged'];

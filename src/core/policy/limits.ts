@@ -1,9 +1,8 @@
 import type { Config } from '../../protocol/config-file.ts';
 import type { Manifest } from '../../protocol/manifest.ts';
 import type { PolicyRules } from '../../protocol/policy-file.ts';
-import type { Asked } from './asked.ts';
+import type { Asked, Violation } from './decision.ts';
 import type { PlacedRules } from './policy-layer.ts';
-import type { Violation } from './violation.ts';
 
 const RESOURCES = ['cpu_seconds', 'memory_mb', 'processes', 'file_mb', 'open_files'] as const;
 

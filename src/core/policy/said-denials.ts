@@ -5,11 +5,16 @@
 export type SaidDenial = { said: string } & (
   | { kind: 'path'; path: string; isWrite: boolean }
   | { kind: 'command'; command: string }
-  /** Null when the line does not name it. */
-  | { kind: 'network'; host: string | null; port: number | null }
+  | ({ kind: 'network' } & DeniedHost)
   /** The kernel denied a system call by name. */
   | { kind: 'call'; call: string }
 );
+
+/** Null when no line names it. */
+interface DeniedHost {
+  host: string | null;
+  port: number | null;
+}
 
 /** Limits the search, because a tool can print any amount. */
 const MAX_LINES = 200;
@@ -30,6 +35,9 @@ const PATHS = [
   /(?:^|: )(\/[^:]+): (?=No such file|Permission denied|Operation not|Read-only)/g,
   /(?:^|[\s=(])(\/[^\s:;,'"`()]+)/g,
 ];
+
+/** Words that are no part of a path. */
+const WORDS = /(?<![\w/-])\w+(?![\w-])/g;
 
 const COMMANDS = [
   /(?:^|: )([\w.+-]+): (?:command )?not found/,
@@ -59,8 +67,8 @@ export function saidDenials(words: string, calls: readonly string[]): SaidDenial
     .map((line) => line.trim())
     .filter((line) => line !== '' && line.length <= MAX_LINE_CHARS && !hasControl(line))
     .toReversed();
-  const found: SaidDenial[] = [];
-  for (const line of lines) found.push(...deniedIn(line, lines, calls));
+  const all = new AllLines(lines, calls);
+  const found = lines.flatMap((line) => deniedIn(line, all));
   const seen = new Set<string>();
   return found
     .filter(({ said, ...what }) => {
@@ -70,9 +78,9 @@ export function saidDenials(words: string, calls: readonly string[]): SaidDenial
     .slice(0, MAX_DENIALS);
 }
 
-function deniedIn(line: string, lines: readonly string[], calls: readonly string[]): SaidDenial[] {
+function deniedIn(line: string, all: AllLines): SaidDenial[] {
   const said = line.slice(0, 200);
-  if (NO_NETWORK.test(line)) return [{ said, kind: 'network', ...hostIn([line, ...lines]) }];
+  if (NO_NETWORK.test(line)) return [{ said, kind: 'network', ...(hostIn(line) ?? all.host) }];
   const command = COMMANDS.map((pattern) => pattern.exec(line)?.[1]).find((each) => each !== undefined);
   if (command !== undefined) return [{ said, kind: 'command', command }];
   if (!REFUSED.test(line)) return [];
@@ -82,25 +90,54 @@ function deniedIn(line: string, lines: readonly string[], calls: readonly string
     .filter((path) => path.length <= MAX_PATH_CHARS)
     .map((path) => ({ said, kind: 'path', path, isWrite }));
   if (denied.length > 0 || !NOT_PERMITTED.test(line)) return denied;
-  // A traceback names the call on a different line than the error.
-  const call = calls.find((name) => [line, ...lines].some((each) => namesCall(each, name)));
-  return call === undefined ? [] : [{ said, kind: 'call', call }];
+  return all.call === undefined ? [] : [{ said, kind: 'call', call: all.call }];
 }
 
-function namesCall(line: string, call: string): boolean {
-  return new RegExp(`(?<![\\w/-])${call}(?![\\w-])`).test(line);
-}
+/** What a line may leave to another one: a traceback names the host or the call on a different line than the error. Found once. */
+class AllLines {
+  readonly #lines: readonly string[];
+  readonly #calls: readonly string[];
+  #host: DeniedHost | undefined;
+  #namedCalls: readonly string[] | undefined;
 
-function hostIn(lines: readonly string[]): { host: string | null; port: number | null } {
-  for (const line of lines) {
-    for (const pattern of HOSTS) {
-      const [match, host, port] = pattern.exec(line) ?? [];
-      if (match === undefined || host === undefined) continue;
-      const usual = match.startsWith('http:') ? 80 : null;
-      return { host, port: port === undefined ? usual : Number(port) };
-    }
+  constructor(lines: readonly string[], calls: readonly string[]) {
+    this.#lines = lines;
+    this.#calls = calls;
   }
-  return { host: null, port: null };
+
+  get host(): DeniedHost {
+    this.#host ??= firstHostIn(this.#lines) ?? { host: null, port: null };
+    return this.#host;
+  }
+
+  get call(): string | undefined {
+    this.#namedCalls ??= namedCalls(this.#lines, this.#calls);
+    return this.#namedCalls[0];
+  }
+}
+
+/** The calls that a line names as a word of its own. */
+function namedCalls(lines: readonly string[], calls: readonly string[]): string[] {
+  const words = new Set(lines.flatMap((line) => line.match(WORDS) ?? []));
+  return calls.filter((call) => words.has(call));
+}
+
+function firstHostIn(lines: readonly string[]): DeniedHost | undefined {
+  for (const line of lines) {
+    const found = hostIn(line);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function hostIn(line: string): DeniedHost | undefined {
+  for (const pattern of HOSTS) {
+    const [match, host, port] = pattern.exec(line) ?? [];
+    if (match === undefined || host === undefined) continue;
+    const usual = match.startsWith('http:') ? 80 : null;
+    return { host, port: port === undefined ? usual : Number(port) };
+  }
+  return undefined;
 }
 
 function hasControl(text: string): boolean {

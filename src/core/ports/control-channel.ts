@@ -43,8 +43,11 @@ export interface ControlChannel {
   postAnswer(runId: string, posted: PostedAnswer): Promise<void>;
   /** Opens a reader's end of the channel for the run's records. */
   readRecords(runId: string): RecordsReader;
-  /** Calls the handlers for pending and future requests, until it is closed. */
-  listen(runId: string, handlers: ControlHandlers): ControlListener;
-  /** Drops the requests to an attempt that has ended. */
-  reset(runId: string): Promise<void>;
+  /**
+   * Calls the handlers for pending and future requests, until it is closed. Answers are left to the supervisor that holds the run's
+   * lease: a listener of a past epoch takes none.
+   */
+  listen(runId: string, epoch: number, handlers: ControlHandlers): ControlListener;
+  /** Drops the requests to an attempt that has ended. Without effect unless the lease of `epoch` is still the run's newest. */
+  reset(runId: string, epoch: number): Promise<void>;
 }

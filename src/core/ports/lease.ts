@@ -1,14 +1,12 @@
 /** A lease is `lost` when its owner has died or stopped renewing it, and `recovering` while a process ends a lost run. */
 export type LeaseState = 'live' | 'recovering' | 'lost';
 
-/** The right of one supervisor to write one run. It renews itself while it is held. */
+/** The right of one supervisor to write one run. It renews itself while it is held. The store checks it in each write. */
 export interface Lease {
   readonly runId: string;
   readonly epoch: number;
-  /** Whether this lease is still the run's newest. The store checks it before each write. */
-  isHeld(): boolean;
-  /** Renews the lease now, in addition to its heartbeat. */
-  renew(): Promise<void>;
+  /** Renews the lease now, in addition to its heartbeat. False when a later epoch has fenced it, or it was released. */
+  renew(): Promise<boolean>;
   /** Removes the lease of a run that has ended. */
   release(): Promise<void>;
   /** Gives the lease up before the run has ended: the run is lost at once. */

@@ -1,5 +1,4 @@
-import type { RunKind } from '../../protocol/run-kind.ts';
-import type { RunState } from '../../protocol/run-state.ts';
+import type { RunKind, RunState } from '../../protocol/run.ts';
 
 /** A run in the index. */
 export interface IndexedRun {
@@ -101,8 +100,8 @@ export interface RunSource {
   unended(): Promise<string[]>;
   /** A run; undefined when it was removed or its record cannot be read. */
   read(runId: string): Promise<SourceRun | undefined>;
-  /** Whether the run exists in the store. */
-  has(runId: string): boolean;
+  /** Those of these runs that exist in the store. An index asks once for all runs that a query has found. */
+  existing(runIds: readonly string[]): Promise<Set<string>>;
   questions(runId: string): Promise<IndexedQuestion[]>;
 }
 

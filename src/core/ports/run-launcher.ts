@@ -1,4 +1,4 @@
-import type { RunKind } from '../../protocol/run-kind.ts';
+import type { RunKind } from '../../protocol/run.ts';
 
 /** `resume` continues from the checkpoints of earlier attempts; `retry` starts over. */
 export type RerunMode = 'resume' | 'retry';
@@ -52,7 +52,7 @@ export interface LaunchRequest {
   args: string[];
   /** Path arguments are resolved against it. */
   cwd: string;
-  /** The caller's environment; only what is listed reaches the tool. */
+  /** The variables of the caller that the run may use: those that its tools may get, and those that its supervisor reads. */
   env: Readonly<Record<string, string | undefined>>;
   /** What the caller has on its standard input, when the tool reads it. */
   stdin?: string;

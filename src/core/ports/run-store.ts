@@ -1,6 +1,6 @@
-import type { CommandOf } from '../../protocol/next-step.ts';
+import type { CommandOf } from '../../protocol/next-steps.ts';
+import type { FinalState } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import type { FinalState } from '../../protocol/run-state.ts';
 import type { Seal } from '../../protocol/v1/runner-events.ts';
 import type { StoredEvent } from '../../protocol/v1/wire.ts';
 import type { BlobStore } from './blob-store.ts';

@@ -1,17 +1,26 @@
 import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
-import { removeIfPossible } from '../../util/remove-if-possible.ts';
+import { removeIfPossible } from '../../util/files.ts';
 import type { Runtime } from './runtime.ts';
+
+/** More than this is not kept for a tool that does not read: it finds the lines in files as well. */
+const MAX_PENDING_BYTES = 1 << 24;
+const FIRST_PAUSE_MS = 1;
+const MAX_PAUSE_MS = 200;
 
 /**
  * A tool's standard input that stays open, so that lines can be sent while it runs. A tool that does not read never
- * blocks the supervisor: a line that does not fit into the pipe is dropped, and the tool can read it from a file.
+ * blocks the supervisor: what does not fit into the pipe is sent later, in order, and no line is sent in part only.
  */
 export class InputPipe implements Disposable {
   readonly #path: string;
-  #writeFd: number;
-  #readFd: number;
+  #writeFd = -1;
+  #readFd = -1;
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #endsWhenSent = false;
 
   /** `bytes` is the capacity of the pipe, where the system supports it. */
   constructor(runtime: Runtime, folder: string, bytes?: number) {
@@ -21,9 +30,14 @@ export class InputPipe implements Disposable {
     runtime.makeFifo(this.#path);
     // Opened for reading and writing: otherwise the open would wait for the tool, and a write to a closed pipe would
     // raise SIGPIPE.
-    this.#writeFd = openSync(this.#path, constants.O_RDWR | constants.O_NONBLOCK);
-    this.#readFd = openSync(this.#path, constants.O_RDONLY);
-    if (bytes !== undefined) runtime.growPipe(this.#writeFd, bytes);
+    try {
+      this.#writeFd = openSync(this.#path, constants.O_RDWR | constants.O_NONBLOCK);
+      this.#readFd = openSync(this.#path, constants.O_RDONLY);
+      if (bytes !== undefined) runtime.growPipe(this.#writeFd, bytes);
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
   }
 
   /** The tool's standard input for its start. */
@@ -38,12 +52,12 @@ export class InputPipe implements Disposable {
   }
 
   write(line: string): void {
-    if (this.#writeFd === -1) return;
-    try {
-      writeSync(this.#writeFd, `${line}\n`);
-    } catch {
-      // The pipe is full: the tool does not read.
-    }
+    if (this.#writeFd === -1 || this.#endsWhenSent) return;
+    const bytes = Buffer.from(`${line}\n`);
+    if (this.#pendingBytes + bytes.length > MAX_PENDING_BYTES) return;
+    this.#pending.push(bytes);
+    this.#pendingBytes += bytes.length;
+    if (this.#timer === undefined) this.#send(FIRST_PAUSE_MS);
   }
 
   /** Writes as much of `bytes[from..]` as fits now. Returns the number of bytes. */
@@ -56,16 +70,40 @@ export class InputPipe implements Disposable {
     }
   }
 
-  /** Closes the pipe: the tool reads the end of its input after the data in the pipe. */
+  /** Closes the pipe once everything is sent: the tool reads the end of its input after the data in the pipe. */
   end(): void {
-    if (this.#writeFd === -1) return;
-    closeSync(this.#writeFd);
-    this.#writeFd = -1;
+    this.#endsWhenSent = true;
+    if (this.#pending.length === 0) this.#close();
   }
 
   [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
     if (this.#readFd !== -1) closeSync(this.#readFd);
-    this.end();
+    this.#readFd = -1;
+    this.#close();
     removeIfPossible(this.#path);
+  }
+
+  /** Sends what is pending; what does not fit now is tried again after a pause, which doubles while the tool reads nothing. */
+  #send(pauseMs: number): void {
+    this.#timer = undefined;
+    for (let first = this.#pending[0]; first !== undefined; first = this.#pending[0]) {
+      const count = this.offer(first, 0);
+      this.#pendingBytes -= count;
+      if (count < first.length) {
+        this.#pending[0] = first.subarray(count);
+        const nextMs = count > 0 ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS);
+        this.#timer = setTimeout(() => this.#send(nextMs), nextMs);
+        return;
+      }
+      this.#pending.shift();
+    }
+    if (this.#endsWhenSent) this.#close();
+  }
+
+  #close(): void {
+    if (this.#writeFd === -1) return;
+    closeSync(this.#writeFd);
+    this.#writeFd = -1;
   }
 }

@@ -4,9 +4,9 @@ import {
   environmentOf,
   isAlive,
   type ProcessInfo,
-  processesWithEnvironment,
   readProcess,
 } from '../../util/process-table.ts';
+import { isInFolderOf, processesOfRun, type RunIdentity } from './run-processes.ts';
 import type { Runtime } from './runtime.ts';
 
 /** A process that could not be killed. */
@@ -23,7 +23,7 @@ export class ProcessTree {
   readonly #rootPid: number;
   /** Distinguishes the root from a later process with the same pid; undefined when the root had already ended. */
   readonly #rootStart: number | undefined;
-  readonly #runId: string;
+  readonly #run: RunIdentity;
   readonly #runtime: Runtime;
   readonly #adopts: boolean;
   readonly #sandboxProcessDepth: number;
@@ -39,7 +39,7 @@ export class ProcessTree {
     runtime: Runtime,
     options: {
       rootPid: number;
-      runId: string;
+      run: RunIdentity;
       adopts: boolean;
       sandboxProcessDepth?: number;
       isProxyProcess?: boolean;
@@ -48,7 +48,7 @@ export class ProcessTree {
     this.#runtime = runtime;
     this.#rootPid = options.rootPid;
     this.#rootStart = readProcess(options.rootPid)?.startTime;
-    this.#runId = options.runId;
+    this.#run = options.run;
     this.#adopts = options.adopts;
     this.#sandboxProcessDepth = options.sandboxProcessDepth ?? 0;
     this.#isProxyProcess = options.isProxyProcess ?? false;
@@ -61,7 +61,7 @@ export class ProcessTree {
     if (this.#root() !== undefined) this.#collect(this.#rootPid, found);
     // Orphans of a proxy belong to the container engine, not to the tool.
     const knows = this.#adopts && !this.#isProxyProcess;
-    const strays = knows ? this.#adopted() : processesWithEnvironment('RUN_ID', this.#runId);
+    const strays = knows ? this.#adopted() : processesOfRun(this.#run);
     for (const pid of strays) this.#collect(pid, found);
     return [...found.values()];
   }
@@ -155,7 +155,9 @@ export class ProcessTree {
         continue;
       }
       const runId = environmentOf(pid, 'RUN_ID');
-      if (runId === this.#runId || (runId === undefined && ownTrees() === 1)) mine.push(pid);
+      const isMine =
+        runId === undefined ? ownTrees() === 1 : runId === this.#run.runId && isInFolderOf(pid, this.#run);
+      if (isMine) mine.push(pid);
     }
     return mine;
   }

@@ -1,7 +1,7 @@
 import { closeSync, constants, type FSWatcher, openSync, readSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
-import { removeIfPossible } from '../../util/remove-if-possible.ts';
+import { removeIfPossible } from '../../util/files.ts';
 import type { Runtime, SpawnedProcess } from './runtime.ts';
 
 const BUFFER_BYTES = 1 << 18;
@@ -202,7 +202,7 @@ export class OutputPump {
 class FifoStream {
   readonly path: string;
   ended = false;
-  writeFd: number;
+  writeFd = -1;
   readonly #readFd: number;
   readonly #sink: (bytes: Uint8Array) => void;
   #open = true;
@@ -214,8 +214,13 @@ class FifoStream {
     rmSync(path, { force: true });
     runtime.makeFifo(path);
     this.#readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    this.writeFd = openSync(path, constants.O_WRONLY);
-    runtime.growPipe(this.#readFd, PIPE_BYTES);
+    try {
+      this.writeFd = openSync(path, constants.O_WRONLY);
+      runtime.growPipe(this.#readFd, PIPE_BYTES);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   releaseWriteEnd(): void {

@@ -138,7 +138,7 @@ describe('a tool’s process', () => {
 
     it('takes its whole tree with it, other sessions and orphans too', async () => {
       const { runId, child } = await startTree(FAMILY);
-      const tree = new ProcessTree(runtime, { rootPid: child.pid, runId, adopts: false });
+      const tree = new ProcessTree(runtime, { rootPid: child.pid, run: { runId, folder }, adopts: false });
       await grown(tree);
       const members = tree.members();
       assert.deepEqual(await tree.kill(), []);
@@ -154,7 +154,7 @@ describe('a tool’s process', () => {
     it('survives a mere SIGTERM to its process group (the control of the test above)', async () => {
       const { runId, child } = await startTree(FAMILY);
       process.kill(-child.pid, 'SIGTERM');
-      const tree = new ProcessTree(runtime, { rootPid: child.pid, runId, adopts: false });
+      const tree = new ProcessTree(runtime, { rootPid: child.pid, run: { runId, folder }, adopts: false });
       assert.ok(tree.members().length >= 2);
       await tree.kill();
     });
@@ -162,7 +162,7 @@ describe('a tool’s process', () => {
     it('is killed by its watchdog when the supervisor is gone', async () => {
       const { runId, child } = await startTree(FAMILY);
       const watchdog = new Watchdog(runtime, runId);
-      const tree = new ProcessTree(runtime, { rootPid: child.pid, runId, adopts: false });
+      const tree = new ProcessTree(runtime, { rootPid: child.pid, run: { runId, folder }, adopts: false });
       await grown(tree);
       watchdog.abandon();
       while (tree.members().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -179,7 +179,7 @@ describe('a tool’s process', () => {
     it('is left alone by a watchdog that was dismissed', async () => {
       const { runId, child } = await startTree(FAMILY);
       const watchdog = new Watchdog(runtime, runId);
-      const tree = new ProcessTree(runtime, { rootPid: child.pid, runId, adopts: false });
+      const tree = new ProcessTree(runtime, { rootPid: child.pid, run: { runId, folder }, adopts: false });
       watchdog[Symbol.dispose]();
       while (isStillThere(watchdog.pid)) await new Promise((resolve) => setTimeout(resolve, 5));
       await grown(tree);

@@ -32,10 +32,13 @@ export const nodeRuntime: Runtime = {
       detached: true,
     });
     child.on('error', () => {});
+    // Node reports why in an event; without a descriptor left it makes no streams.
+    if (child.stdin === undefined) throw Object.assign(new Error(), { code: 'EMFILE' });
+    if (child.pid === undefined) throw new Error(`cannot start ${program}`);
     child.stdin.on('error', () => {});
     child.unref();
     return {
-      pid: child.pid ?? 0,
+      pid: child.pid,
       write(line) {
         child.stdin.write(`${line}\n`);
       },

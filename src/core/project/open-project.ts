@@ -1,6 +1,5 @@
-import type { CommandOf } from '../../protocol/next-step.ts';
-import { type LoadedConfig, loadConfig } from '../config/load.ts';
-import { runsDirOf } from '../config/paths.ts';
+import type { CommandOf } from '../../protocol/next-steps.ts';
+import { type LoadedConfig, loadConfig, runsDirOf } from '../config/load.ts';
 import type { Plugins } from '../plugins/plugins.ts';
 import type { RunIndex } from '../ports/run-index.ts';
 import type { RunQueue } from '../ports/run-queue.ts';
@@ -89,4 +88,20 @@ export async function pluginsOf(
 function isUnchanged(last: Project, config: LoadedConfig, plugins: Plugins | undefined): boolean {
   if (last.plugins?.key !== plugins?.key || last.plugins?.hasEnded) return false;
   return JSON.stringify(last.config) === JSON.stringify(config);
+}
+
+/**
+ * The project of a process that serves many requests. Each request opens it: files are checked, and only changed ones
+ * are read again, so the next request sees every change.
+ */
+export class ProjectCache {
+  #last: Promise<Project | undefined> = Promise.resolve(undefined);
+
+  /** Sequential, so that concurrent requests share what the first of them has read. */
+  open(place: ProjectPlace): Promise<Project> {
+    const before = this.#last;
+    const opened = before.then((last) => openProject(place, last));
+    this.#last = opened.catch(() => before);
+    return opened;
+  }
 }

@@ -1,4 +1,4 @@
-import { kindOfName } from '../../protocol/run-kind.ts';
+import { kindOfName } from '../../protocol/run.ts';
 import { loadRuntime } from '../process/load-runtime.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RunnerServices } from '../run/services.ts';

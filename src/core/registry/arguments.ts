@@ -1,12 +1,11 @@
 import { flagOf } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
-import { refuseArguments, usageProblem } from './argument-problem.ts';
-import { grantInputs } from './grant-inputs.ts';
+import { refuseArguments, usageLine, usageProblem } from './argument-problem.ts';
 import { inputsOf } from './input-schema.ts';
 import { type Grant, type GrantRules, grantExisting, type StagedOutput } from './path-grants.ts';
 import { givenValue, type ReadInput, readInputs } from './read-inputs.ts';
 import type { ToolEntry } from './tool-entry.ts';
-import { usageLine } from './usage-line.ts';
+import { grantInputs } from './tool-grants.ts';
 
 export type { Grant, StagedOutput } from './path-grants.ts';
 export { grantRoots } from './path-grants.ts';

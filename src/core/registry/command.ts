@@ -1,8 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { LoadedConfig } from '../config/load.ts';
-import { toolsDirsOf } from '../config/paths.ts';
+import { type LoadedConfig, toolsDirsOf } from '../config/load.ts';
 import { findProgram, isProgram } from './find-program.ts';
 import { LANGUAGES } from './languages/index.ts';
 import type { Language, RuntimeContext, ToolCommand } from './languages/language.ts';

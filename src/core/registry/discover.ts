@@ -1,6 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import type { LoadedConfig } from '../config/load.ts';
-import { registryDirsOf, toolsDirsOf } from '../config/paths.ts';
+import { type LoadedConfig, registryDirsOf, toolsDirsOf } from '../config/load.ts';
 import { problemOf } from '../config/problem.ts';
 import { type Candidate, stemOf } from './candidate.ts';
 import type { DiscoveryCache } from './discovery-cache.ts';
@@ -46,7 +45,7 @@ export async function discover(
 
   for (const { real } of folders) {
     const matches = await cache.unit(`patterns:${real}`, async (files) => {
-      const { matchPatterns } = await import('./patterns.ts');
+      const { matchPatterns } = await import('./tools-folder.ts');
       return matchPatterns(real, patterns, files);
     });
     for (const { path, language } of matches) {

@@ -2,8 +2,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { InputSpec } from '../../protocol/manifest.ts';
 import { errorCode } from '../../util/error-code.ts';
-import type { LoadedConfig } from '../config/load.ts';
-import { projectPath } from '../config/paths.ts';
+import { type LoadedConfig, projectPath } from '../config/load.ts';
 import type { ArgumentProblem } from './argument-problem.ts';
 import { isInside, type RealPath, realPathOf } from './real-path.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { completeManifest, manifestFile } from '../../protocol/manifest.ts';
-import { effectsOf } from './tool-effects.ts';
-import { inputSchemaOf, wordsFor } from './tool-schema.ts';
+import { effectsOf, inputSchemaOf, wordsFor } from './tool-schema.ts';
 
 const manifest = (file: object) => completeManifest(manifestFile.parse(file), 'tool');
 const schema = (inputs: object[]) => inputSchemaOf(manifest({ inputs }));

@@ -39,7 +39,7 @@ describe('ending the children of a run', () => {
     const live = await store.create(grandchild);
     const unrelated = await store.create(newRun());
     const reasons: string[] = [];
-    store.control.listen(grandchild.run_id, {
+    store.control.listen(grandchild.run_id, live.epoch, {
       async onCancel(reason) {
         reasons.push(reason);
         live.log.append({ type: 'runner_end', state: 'cancelled' });

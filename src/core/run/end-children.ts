@@ -1,5 +1,5 @@
 import type { RunStore } from '../ports/run-store.ts';
-import { isLive } from './liveness.ts';
+import { isLive } from './read-run.ts';
 import { recoverRun } from './recover-lost-run.ts';
 import type { RunHost } from './workspace.ts';
 

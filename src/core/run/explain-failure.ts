@@ -6,7 +6,7 @@ import { type SaidDenial, saidDenials } from '../policy/said-denials.ts';
 import type { RunWriter } from '../ports/run-store.ts';
 import { isProgram } from '../registry/find-program.ts';
 import { isInside } from '../registry/real-path.ts';
-import { systemEntries } from '../sandbox/profile/system-folders.ts';
+import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import { readTail } from './attempt/resources/resource-watch.ts';
 import type { Outcome } from './outcome.ts';

@@ -1,16 +1,18 @@
 import type { RunRecord } from '../../protocol/run-record.ts';
+import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { countLines } from '../store-files/follow.ts';
-import { isLive, livenessOf } from './liveness.ts';
-import { lostEnding } from './lost-ending.ts';
-import { endInLog } from './read-run.ts';
+import { SealBuilder } from '../store-files/seal.ts';
+import { endInLog, isLive, livenessOf } from './read-run.ts';
+import { stepsAfter } from './steps-after.ts';
 import type { RunHost, Workspaces } from './workspace.ts';
+import { UNKNOWN_USAGE } from './write-ending.ts';
 
 /** The death of a supervisor does not wake a follower, so followers poll for it at this interval. */
 const LIVENESS_CHECK_MS = 500;
 const ROUND_MS = 5;
 
-export interface FollowToEnd {
+interface FollowToEnd {
   /** Only events after this `seq`. */
   since: number;
   signal?: AbortSignal | undefined;
@@ -79,4 +81,42 @@ export async function endedRecord(host: RunHost, runId: string): Promise<RunReco
 async function recovered(host: RunHost, runId: string): Promise<RunRecord & { lost?: true }> {
   const { recoverRun } = await import('./recover-lost-run.ts');
   return recoverRun(host, runId);
+}
+
+const NO_SEAL = new SealBuilder().seal();
+
+/**
+ * The synthetic `runner_end` line that ends the follow of a lost run (contract §3, §7). A reader writes nothing, so the line is not in
+ * the log. Its `seq` is that of the last event that was followed, so that `since` continues with the events that recovery writes.
+ */
+async function lostEnding(store: RunStore, runId: string, followedSeq: number): Promise<Uint8Array> {
+  const record = await store.read(runId);
+  const { bytes } = await store.extent(runId);
+  const tail = store.tail(runId);
+  const { value: last } = await tail.next();
+  await tail.return(undefined);
+  const lastMs = Date.parse(String(last?.ts ?? record.created_at));
+  const code = 'E_RUNNER_LOST';
+  const end = {
+    v: PROTOCOL_VERSION,
+    type: 'runner_end',
+    ts: new Date().toISOString(),
+    run_id: runId,
+    state: 'failed',
+    rc: null,
+    signal: null,
+    code,
+    duration_s: Math.max(0, lastMs - Date.parse(record.created_at)) / 1000,
+    usage: UNKNOWN_USAGE,
+    events: followedSeq,
+    bytes,
+    artifacts: [],
+    survivors: [],
+    next: stepsAfter({ ...record, state: 'failed', code, retryable: false, late: true }).map(store.commandOf),
+    attempt: record.attempt,
+    lost: true,
+    seal: NO_SEAL,
+    seq: followedSeq,
+  };
+  return Buffer.from(`${JSON.stringify(end)}\n`);
 }

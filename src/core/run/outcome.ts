@@ -1,5 +1,5 @@
 import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
-import type { FinalState } from '../../protocol/run-state.ts';
+import type { FinalState } from '../../protocol/run.ts';
 import { firstError } from '../../util/error-code.ts';
 import { unreachable } from '../../util/unreachable.ts';
 import type { Survivor } from '../process/kill-tree.ts';

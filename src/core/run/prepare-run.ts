@@ -1,4 +1,4 @@
-import { isOrchestration } from '../../protocol/run-kind.ts';
+import { isOrchestration } from '../../protocol/run.ts';
 import { executorFor } from './attempt/tool-executor.ts';
 import { planRun } from './plan/plan.ts';
 import { checkPlanToken } from './plan/plan-token.ts';

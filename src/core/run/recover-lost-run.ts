@@ -1,22 +1,15 @@
-import { existsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { type FinalState, isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { type FinalState, isFinal } from '../../protocol/run-state.ts';
 import { errorMessage } from '../../util/error-code.ts';
-import {
-  commandLineOf,
-  environmentOf,
-  isAlive,
-  processesWithEnvironment,
-  readProcess,
-} from '../../util/process-table.ts';
+import { commandLineOf, isAlive, readProcess } from '../../util/process-table.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
-import { watchdogsOf } from '../process/watchdog.ts';
-import { livenessOf } from './liveness.ts';
-import { lastStateChange, recordedArtifacts, summariseLog } from './log-summary.ts';
+import { processesOfRun } from '../process/run-processes.ts';
+import { watchdogsOfRun } from '../process/watchdog.ts';
 import { type Outcome, stopped } from './outcome.ts';
-import { changeFrom, endInLog, lostMessage, readRun } from './read-run.ts';
+import { lastStateChange, recordedArtifacts, summariseLog } from './read-log.ts';
+import { changeFrom, endInLog, livenessOf, lostMessage, readRun } from './read-run.ts';
 import { clearSecrets } from './secrets/secrets-folder.ts';
 import { stepsAfter } from './steps-after.ts';
 import { type RunHost, type RunWorkspace, tidyWorkspace } from './workspace.ts';
@@ -168,7 +161,7 @@ async function clearSecretsIfPossible(
 ): Promise<void> {
   try {
     clearSecrets(workspace);
-    const { removeRedactedAnswers } = await import('./answers/redacted-answers.ts');
+    const { removeRedactedAnswers } = await import('./answers/recover-answers.ts');
     await removeRedactedAnswers(store, record.run_id, workspace);
   } catch (error) {
     log.append({ type: 'runner_warning', code: 'E_STORAGE', msg: errorMessage(error) });
@@ -206,22 +199,13 @@ async function endWatchdogs(record: RunRecord, workspace: RunWorkspace): Promise
   for (const pid of watchdogsHere(record, workspace)) kill(pid);
 }
 
-/** The processes of a run that are alive. In a copy of a store, the processes of the original have the same run id: they are not ours. */
-function leftoversOf({ run_id }: RunRecord, { work }: RunWorkspace): number[] {
-  return processesWithEnvironment('RUN_ID', run_id).filter((pid) => {
+function leftoversOf({ run_id: runId }: RunRecord, { dir: folder }: RunWorkspace): number[] {
+  return processesOfRun({ runId, folder }).filter((pid) => {
     const info = readProcess(pid);
-    return info !== undefined && isAlive(info) && isSamePath(environmentOf(pid, 'WORKSPACE'), work);
+    return info !== undefined && isAlive(info);
   });
 }
 
-function watchdogsHere({ run_id }: RunRecord, { secrets }: RunWorkspace): number[] {
-  return watchdogsOf(run_id).filter((pid) => isSamePath(environmentOf(pid, 'REMOVED_FOLDER'), secrets));
-}
-
-/** Whether a process names this path, by whatever way it leads there. A process that names none counts as one of this store. */
-function isSamePath(named: string | undefined, path: string): boolean {
-  if (!named || named === path) return true;
-  // The folder itself may be gone by now; the folder of the run is there.
-  const [one, other] = [named, path].map((each) => statSync(dirname(each), { throwIfNoEntry: false }));
-  return one !== undefined && one.ino === other?.ino && one.dev === other.dev;
+function watchdogsHere({ run_id: runId }: RunRecord, { dir: folder }: RunWorkspace): number[] {
+  return watchdogsOfRun({ runId, folder });
 }

@@ -5,7 +5,6 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import { identify } from '../../util/process-table.ts';
 import type { Rerun, RerunMode } from '../ports/run-launcher.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
-import { removeCancelFile } from './attempt/cancel-file.ts';
 import { endedRecord } from './follow-to-end.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { prepareRun } from './prepare-run.ts';
@@ -16,7 +15,7 @@ import type { PreparedRun } from './run-executor.ts';
 import type { RunRequest } from './run-request.ts';
 import { clearSecrets } from './secrets/secrets-folder.ts';
 import type { RunnerServices } from './services.ts';
-import { prepareWorkspace } from './workspace.ts';
+import { prepareWorkspace, removeCancelFile } from './workspace.ts';
 import { enterState } from './write-ending.ts';
 
 /** Starts the next attempt of a run that failed, was cancelled, or lost its supervisor, with the same id, workspace and answers. */
@@ -39,7 +38,7 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
   // Another process may have reopened the run meanwhile.
   const writer = await services.store.takeOver(again.runId, mayTake);
   try {
-    await services.store.control.reset(again.runId);
+    await services.store.control.reset(again.runId, writer.epoch);
     prepareWorkspace(plan.workspace);
     if (again.mode === 'resume') await restoreFiledAnswers(services.store, plan);
     await reopen(writer, plan, again.mode, reopening);
@@ -55,7 +54,7 @@ type Reopening = NonNullable<PreparedRun['again']>;
 const NO_CHANGES: Reopening = { reported: {}, change: {} };
 
 async function restoreFiledAnswers(store: RunStore, { runId, workspace }: RunPlan): Promise<void> {
-  const { restoreAnswers } = await import('./answers/restore-answers.ts');
+  const { restoreAnswers } = await import('./answers/recover-answers.ts');
   await restoreAnswers(store, runId, workspace);
 }
 

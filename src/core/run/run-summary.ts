@@ -1,11 +1,11 @@
 import { errorInfo } from '../../protocol/error-codes.ts';
-import type { NextStep } from '../../protocol/next-step.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
+import type { FinalState } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import type { FinalState } from '../../protocol/run-state.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
-import { summariseLog } from './log-summary.ts';
 import type { RunPlan } from './plan/run-plan.ts';
+import { summariseLog } from './read-log.ts';
 import type { AttemptOutcome } from './run-executor.ts';
 import { recordedSteps, stepsAfter } from './steps-after.ts';
 import type { RunHost, RunWorkspace } from './workspace.ts';

@@ -1,7 +1,6 @@
 import type { ControlListener } from '../ports/control-channel.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { Questions } from './answers/questions.ts';
-import { removeCancelFile } from './attempt/cancel-file.ts';
 import { after } from './attempt/guards/guard.ts';
 import { failureOf, type Outcome, stopped } from './outcome.ts';
 import { type RunPlan, recordedArgs } from './plan/run-plan.ts';
@@ -10,7 +9,7 @@ import { type AttemptOutcome, notStarted, type RunExecutor } from './run-executo
 import { RunSlot } from './run-slot.ts';
 import { type RunSummary, summarise } from './run-summary.ts';
 import type { RunnerServices, RunWatch } from './services.ts';
-import { prepareWorkspace, tidyWorkspace } from './workspace.ts';
+import { prepareWorkspace, removeCancelFile, tidyWorkspace } from './workspace.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 /** The last moment that RFC 3339 can represent: a deadline may be later. */
@@ -61,7 +60,7 @@ export class Run {
     });
     this.#watch = services.plugins?.watch(writer);
     this.#slot = new RunSlot(services, plan, writer, this.#cancelled);
-    this.#control = services.store.control.listen(this.runId, {
+    this.#control = services.store.control.listen(this.runId, writer.epoch, {
       onCancel: (reason) => this.#cancel(reason),
       onForceCancel: () => this.#forceCancelNow(),
       onAnswer: (posted) => this.#questions.take(posted),
@@ -124,9 +123,14 @@ export class Run {
     }
   }
 
-  /** Removes files that an ended run does not need. Failures are ignored: the run has ended. */
+  /**
+   * Removes files that an ended run does not need. Failures are ignored: the run has ended. A supervisor that was replaced removes
+   * nothing: the requests and the streams belong to the next attempt.
+   */
   async #tidy(): Promise<void> {
-    await this.#store.control.reset(this.runId).catch(() => {});
+    const newest = await this.#store.leases.newest(this.runId).catch(() => undefined);
+    if (newest?.epoch !== this.#writer.epoch) return;
+    await this.#store.control.reset(this.runId, this.#writer.epoch).catch(() => {});
     tidyWorkspace(this.#plan.workspace);
   }
 

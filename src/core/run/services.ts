@@ -3,7 +3,7 @@ import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import type { Runtime } from '../process/runtime.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { AdapterKind } from './attempt/adapter.ts';
-import type { PlanServices } from './plan/plan-services.ts';
+import type { PlanServices } from './plan/check-tool.ts';
 import type { ToolPlan } from './plan/tool-plan.ts';
 import type { PreparedRun, RunExecutor } from './run-executor.ts';
 import type { RunRequest } from './run-request.ts';

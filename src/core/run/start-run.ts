@@ -49,7 +49,7 @@ async function recoverOthers(host: RunHost): Promise<void> {
 
 /** Refuses a child run that was requested just before its parent was lost. A resumed parent requests it again. */
 async function refuseOrphan(store: RunStore, runId: string): Promise<void> {
-  const { isLive } = await import('./liveness.ts');
+  const { isLive } = await import('./read-run.ts');
   if (await isLive(store, runId)) return;
   throw new AcorError('E_RUNNER_LOST', `the parent run ${runId} has no supervisor any more`, {
     hint: 'Resume the parent run.',

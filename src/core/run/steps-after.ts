@@ -1,6 +1,5 @@
 import { errorInfo } from '../../protocol/error-codes.ts';
-import type { NextStep } from '../../protocol/next-step.ts';
-import { readLogs, resumeRun, resumeWorkflow } from '../../protocol/next-steps.ts';
+import { type NextStep, readLogs, resumeRun, resumeWorkflow } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
 

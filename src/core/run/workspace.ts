@@ -1,6 +1,7 @@
-import { mkdirSync, rmdirSync, statSync } from 'node:fs';
+import { mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeIfPossible } from '../../util/remove-if-possible.ts';
+import { writeEvenOnFullDisk } from '../../util/atomic-write.ts';
+import { removeIfPossible } from '../../util/files.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { folderOf } from '../store-files/layout.ts';
 import { storageError } from '../store-files/storage-error.ts';
@@ -123,4 +124,16 @@ function removeIfEmpty(path: string): void {
     // rmdir fails when the folder is not empty, or when the tool has replaced it by a file or a link.
     rmdirSync(path);
   } catch {}
+}
+
+/** Asks the tool to stop by writing the cancel file (contract §3). On a full disk the write may fail: the signal follows anyway. */
+export function putCancelFile({ cancelFile }: RunWorkspace, reason: string): void {
+  try {
+    writeEvenOnFullDisk(cancelFile, `${reason}\n`);
+  } catch {}
+}
+
+/** Removes the cancel request of the previous attempt, so that it does not stop the next one. */
+export function removeCancelFile({ cancelFile }: RunWorkspace): void {
+  rmSync(cancelFile, { force: true });
 }

@@ -1,13 +1,13 @@
-import type { NextStep } from '../../protocol/next-step.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
+import { mayFollow, type RunState } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { mayFollow, type RunState } from '../../protocol/run-state.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
 import type { RunWriter } from '../ports/run-store.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
-import { lastStateChange } from './log-summary.ts';
 import type { Outcome } from './outcome.ts';
+import { lastStateChange } from './read-log.ts';
 
 export const UNKNOWN_USAGE: Exit['usage'] = { cpu_s: null, max_rss_bytes: null };
 

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { digestOf } from './seccomp/assemble-filter.ts';
 import { seccompFilter } from './seccomp/filter.ts';
-import { digestOf } from './seccomp/filter-digests.ts';
 
 const RULES = { architecture: 'x64', internet: true, kind: 'full' } as const;
 const DIGEST = digestOf(RULES);

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import type { SandboxBackend, SandboxProbe } from './sandbox.ts';
-import { assembleFilter } from './seccomp/assemble-filter.ts';
+import { assembleFilter, digestOf } from './seccomp/assemble-filter.ts';
 import type { SeccompRules } from './seccomp/filter.ts';
-import { digestOf } from './seccomp/filter-digests.ts';
 import { trustedProgram } from './trusted-program.ts';
 
 /** Kernel settings that enable or disable namespaces. */

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { NextStep } from '../../protocol/next-step.ts';
-import { SEE_HEALTH } from '../../protocol/next-steps.ts';
+import { type NextStep, SEE_HEALTH } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import type { ChosenBackend } from './choose.ts';
 

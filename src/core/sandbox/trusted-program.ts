@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../protocol/next-steps.ts';
 
@@ -8,7 +8,7 @@ const SETUID = 0o4000;
 const WRITABLE_BY_OTHERS = 0o022;
 
 /** A program that the sandbox relies on. */
-export interface TrustedProgram {
+interface TrustedProgram {
   path: string;
   /** Changes when the program changes. */
   identity: string;
@@ -40,4 +40,20 @@ export function trustedProgram(name: string): TrustedProgram | UntrustedReason {
     return { path, identity: `${path} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}` };
   }
   return 'missing';
+}
+
+/** A file that identifies a family of systems, and its package manager's install command. */
+const MANAGERS: readonly [file: string, install: string][] = [
+  ['/etc/debian_version', 'apt-get install -y'],
+  ['/etc/alpine-release', 'apk add'],
+  ['/etc/arch-release', 'pacman -S --noconfirm'],
+  ['/etc/redhat-release', 'dnf install -y'],
+  ['/etc/SuSE-release', 'zypper install -y'],
+];
+
+/** The command that installs a package here; `names` contains the package names that differ between families. */
+export function installCommand(name: string, names: Readonly<Record<string, string>> = {}): string {
+  const install = MANAGERS.find(([file]) => existsSync(file))?.[1];
+  if (install === undefined) return `Install ${name} with the package manager of this system.`;
+  return `${install} ${names[install.split(' ')[0]!] ?? name}`;
 }

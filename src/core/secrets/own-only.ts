@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { shellCommand } from '../../util/shell-words.ts';
 
 /** Throws E_PERMISSION when another user can access a file or folder; `wanted` is the required mode. */
 export function checkOwnOnly(path: string, stats: Stats, wanted: string): void {

@@ -20,6 +20,8 @@ export class Redactor {
   #buffer = Buffer.alloc(0);
   #heldBytes = 0;
   #spans: Span[] = [];
+  /** So many of the held bytes have no line end: a long line in small pieces is searched once. */
+  #searchedBytes = 0;
   /** The beginning of this line was already passed on, because the line is too long. */
   #isMidLine = false;
 
@@ -92,7 +94,7 @@ export class Redactor {
     const sure = this.#outsideSpans(Math.max(0, data.length - this.#automaton.depthOf(this.#node)));
     if (this.#redactLines === undefined) return sure;
     if (this.#isMidLine && !data.subarray(0, sure).includes(LF)) return sure;
-    let end = lineStartAt(data, sure);
+    let end = this.#lineStart(data, sure);
     for (let start = this.#outsideSpans(end); start !== end; start = this.#outsideSpans(end)) {
       end = lineStartAt(data, start);
     }
@@ -101,8 +103,18 @@ export class Redactor {
     return sure;
   }
 
+  /** The start of the line that contains a position. */
+  #lineStart(data: Buffer, place: number): number {
+    const from = Math.min(this.#searchedBytes, place);
+    const newline = data.subarray(from, place).lastIndexOf(LF);
+    if (newline !== -1) return from + newline + 1;
+    this.#searchedBytes = place;
+    return 0;
+  }
+
   /** The position, or the start of the span that contains it. */
   #outsideSpans(place: number): number {
+    if (place === 0) return 0;
     let outside = place;
     for (let i = this.#spans.length - 1; i >= 0 && this.#spans[i]!.to > outside; i--) {
       outside = Math.min(outside, this.#spans[i]!.from);
@@ -115,6 +127,8 @@ export class Redactor {
    * buffer.
    */
   #passOn(data: Buffer, end: number, isFresh: boolean): Buffer {
+    if (end === 0 && !isFresh) return data.subarray(0, 0);
+    this.#searchedBytes = 0;
     const out = this.#redacted(data, end);
     const rest = data.subarray(end);
     // The rest is moved to the start of the own buffer.

@@ -22,7 +22,7 @@ import { storeSecret } from '../../protocol/next-steps.ts';
 import { syncFolder, writeFully } from '../../util/atomic-write.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { shellCommand } from '../../util/shell-words.ts';
 import { checkOwnOnly, modeOf } from './own-only.ts';
 import { MAX_SECRET_BYTES, problemOfSecret } from './secret.ts';
 

@@ -1,6 +1,6 @@
 import { AcorError } from '../../protocol/acor-error.ts';
+import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { isFinal } from '../../protocol/run-state.ts';
 import type { FileLease, FileLeases } from './file-leases.ts';
 import type { RunLayout } from './layout.ts';
 import type { RunFiles } from './run-files.ts';

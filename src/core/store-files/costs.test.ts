@@ -9,7 +9,7 @@ import { newRunId } from '../../util/ids.ts';
 import { LogBytes } from '../audit/log-bytes.ts';
 import { readLedger } from '../audit/read-ledger.ts';
 import { verifyRun } from '../audit/verify.ts';
-import { summariseLog } from '../run/log-summary.ts';
+import { summariseLog } from '../run/read-log.ts';
 import { endInLog } from '../run/read-run.ts';
 import { FileRunStore } from './file-run-store.ts';
 import { Ledger } from './ledger.ts';
@@ -82,6 +82,20 @@ describe('in a long log', needsCounters, () => {
     assert.deepEqual(log.brokenMark(bytes, changed), { from: 0, to: 1.5 });
     assert.equal(log.sha256(), sha256(readFileSync(store.layout(runId).events)));
     assert.equal(verifyRun(store, runId).ok, true);
+  });
+});
+
+describe('taking a run over', needsCounters, () => {
+  it('reads its log once', async () => {
+    const { runId, bytes } = await longRun;
+    const whole = sha256(readFileSync(store.layout(runId).events));
+    const read = await bytesRead(async () => {
+      const writer = await store.takeOver(runId);
+      const { log } = writer;
+      assert.deepEqual([log.events, log.bytes, log.seal().sha256], [LAST_SEQ, bytes, whole]);
+      await writer.close();
+    });
+    assert.ok(read > bytes && read < bytes * 1.1, `${read} of ${bytes} bytes`);
   });
 });
 

@@ -1,12 +1,13 @@
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync } from 'node:fs';
 import type { Seal } from '../../protocol/v1/runner-events.ts';
 import { PROTOCOL_VERSION, type StoredEvent } from '../../protocol/v1/wire.ts';
 import { writeFully } from '../../util/atomic-write.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import type { RunObserver } from '../ports/run-observer.ts';
 import type { NewEvent, ReadEvent, RedactLine, RunLog } from '../ports/run-store.ts';
+import { countLines, wholeLines } from './follow.ts';
 import { concernsQuestions } from './question-events.ts';
-import type { QuestionFile } from './question-file.ts';
+import { type QuestionFile, QuestionScan } from './question-file.ts';
 import { PlainFile } from './readable-file.ts';
 import { SealBuilder } from './seal.ts';
 import { storageError } from './storage-error.ts';
@@ -192,28 +193,21 @@ export class EventLog implements RunLog {
     );
   }
 
-  /** Reads the events of earlier writers. Truncates a torn last line, which was never acknowledged. */
+  /** Reads the events of earlier writers, once. Truncates a torn last line, which was never acknowledged. */
   #readExisting(): void {
-    const chunk = new Uint8Array(BUFFER_BYTES);
+    if (this.#bytes === 0) return;
+    using log = new PlainFile(this.#path);
+    const scan = new QuestionScan();
     let wholeBytes = 0;
-    for (let at = 0; at < this.#bytes; ) {
-      const count = readSync(this.#fd, chunk, 0, chunk.length, at);
-      if (count === 0) break;
-      for (let i = 0; i < count; i++) {
-        if (chunk[i] !== LF) continue;
-        this.#seq++;
-        wholeBytes = at + i + 1;
-      }
-      at += count;
+    for (const lines of wholeLines(log)) {
+      this.#seq += countLines(lines);
+      this.#seal.update(lines);
+      scan.add(lines);
+      wholeBytes += lines.length;
     }
     if (wholeBytes < this.#bytes) ftruncateSync(this.#fd, wholeBytes);
     this.#bytes = wholeBytes;
-    if (wholeBytes > 0) this.#questions.rebuild(this.#path);
-    for (let at = 0; at < wholeBytes; ) {
-      const count = readSync(this.#fd, chunk, 0, Math.min(chunk.length, wholeBytes - at), at);
-      this.#seal.update(chunk.subarray(0, count));
-      at += count;
-    }
+    this.#questions.rebuild(scan.events);
   }
 
   #storeQuestions(bytes: Buffer): void {

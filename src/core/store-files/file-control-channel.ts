@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { ANSWER_SOURCES } from '../../protocol/v1/wire.ts';
 import { writeAtomic, writeEvenOnFullDisk } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
-import { removeIfPossible } from '../../util/remove-if-possible.ts';
+import { removeIfPossible } from '../../util/files.ts';
 import type {
   ControlChannel,
   ControlHandlers,
@@ -12,6 +12,7 @@ import type {
   RecordsReader,
 } from '../ports/control-channel.ts';
 import { ConsumedBytes, readConsumedBytes } from './consumed-bytes.ts';
+import type { FileLeases } from './file-leases.ts';
 import { layoutOf, type RunLayout } from './layout.ts';
 import { storageError } from './storage-error.ts';
 
@@ -21,9 +22,11 @@ const ANSWER_PREFIX = 'answer-';
 /** Requests to a live run as files in its folder `control/`. */
 export class FileControlChannel implements ControlChannel {
   readonly #root: string;
+  readonly #leases: FileLeases;
 
-  constructor(root: string) {
+  constructor(root: string, leases: FileLeases) {
     this.#root = root;
+    this.#leases = leases;
   }
 
   async requestCancel(runId: string, reason: string, options: { force?: boolean } = {}): Promise<void> {
@@ -53,20 +56,24 @@ export class FileControlChannel implements ControlChannel {
     return existsSync(control) ? new ConsumedBytes(consumed) : { acknowledge() {}, close() {} };
   }
 
-  listen(runId: string, handlers: ControlHandlers): ControlListener {
-    return new ControlFolder(layoutOf(this.#root, runId), handlers);
+  listen(runId: string, epoch: number, handlers: ControlHandlers): ControlListener {
+    const isHeld = () => this.#leases.isHeld(runId, epoch);
+    return new ControlFolder(layoutOf(this.#root, runId), isHeld, handlers);
   }
 
-  async reset(runId: string): Promise<void> {
+  async reset(runId: string, epoch: number): Promise<void> {
     const { control, cancelRequest, forceCancelFile, consumed } = layoutOf(this.#root, runId);
-    for (const path of [cancelRequest, forceCancelFile, consumed]) rmSync(path, { force: true });
-    for (const name of answersIn(control)) rmSync(join(control, name), { force: true });
+    const answers = answersIn(control).map((name) => join(control, name));
+    // Checked before each removal, as the writer checks before each write: the next owner may claim the run in between.
+    for (const path of [cancelRequest, forceCancelFile, consumed, ...answers])
+      if (this.#leases.isHeld(runId, epoch)) rmSync(path, { force: true });
   }
 }
 
 /** Watches a run's control folder while the run has a supervisor. */
 class ControlFolder implements ControlListener {
   readonly #layout: RunLayout;
+  readonly #isHeld: () => boolean;
   readonly #handlers: ControlHandlers;
   readonly #timer: NodeJS.Timeout;
   #watcher: FSWatcher | undefined;
@@ -75,8 +82,9 @@ class ControlFolder implements ControlListener {
   /** Names of answer files that were read. On a read-only disk the files cannot be removed. */
   readonly #taken = new Set<string>();
 
-  constructor(layout: RunLayout, handlers: ControlHandlers) {
+  constructor(layout: RunLayout, isHeld: () => boolean, handlers: ControlHandlers) {
     this.#layout = layout;
+    this.#isHeld = isHeld;
     this.#handlers = handlers;
     try {
       makeFolder(layout.control);
@@ -123,7 +131,7 @@ class ControlFolder implements ControlListener {
       this.#handlers.onForceCancel();
     }
     for (const name of answersIn(control)) {
-      if (this.#taken.has(name)) continue;
+      if (this.#taken.has(name) || !this.#isHeld()) continue;
       this.#taken.add(name);
       const posted = takeAnswer(join(control, name));
       if (posted !== undefined) this.#handlers.onAnswer(posted);

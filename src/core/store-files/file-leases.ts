@@ -18,9 +18,9 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { followLogs } from '../../protocol/next-steps.ts';
 import { syncFolder } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { removeIfPossible } from '../../util/files.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { ownIdentity, type ProcessOwner, stateOfOwner } from '../../util/process-owner.ts';
-import { removeIfPossible } from '../../util/remove-if-possible.ts';
 import type { HeldLease, Lease, LeaseState, Leases } from '../ports/lease.ts';
 import { storageError } from './storage-error.ts';
 
@@ -60,7 +60,7 @@ export class FileLeases implements Leases {
     epoch: number,
     { mayTake, recovers = false }: { mayTake?: () => Promise<void>; recovers?: boolean } = {},
   ): Promise<FileLease> {
-    const path = join(this.#folder, `${runId}@${epoch}`);
+    const path = this.#pathOf(runId, epoch);
     if (epoch === 1) this.#removeStaleTemporaries();
     this.#claim(path, runId, recovers);
     try {
@@ -102,6 +102,11 @@ export class FileLeases implements Leases {
   /** `newest` without a promise. */
   newestNow(runId: string): HeldLease | undefined {
     return this.#newestOf(() => this.#filesOf(runId))[0];
+  }
+
+  /** Whether no later epoch has fenced the lease of this one. */
+  isHeld(runId: string, epoch: number): boolean {
+    return existsSync(this.#pathOf(runId, epoch));
   }
 
   /** The newest lease of each run. When a lease was released or superseded before it could be read, the folder is listed again. */
@@ -148,6 +153,10 @@ export class FileLeases implements Leases {
     }
   }
 
+  #pathOf(runId: string, epoch: number): string {
+    return join(this.#folder, `${runId}@${epoch}`);
+  }
+
   #filesOf(runId: string): LeaseFile[] {
     const names = this.#names().filter((name) => name.startsWith(`${runId}@`));
     return this.#filesNamed(names);
@@ -188,16 +197,19 @@ export class FileLease implements Lease {
     this.#heartbeat = setInterval(() => this.renew(), HEARTBEAT_MS).unref();
   }
 
+  /** Whether this lease is still the run's newest. */
   isHeld(): boolean {
     return existsSync(this.#path);
   }
 
-  async renew(): Promise<void> {
+  async renew(): Promise<boolean> {
     const now = new Date();
     try {
       utimesSync(this.#path, now, now);
+      return true;
     } catch {
-      // Superseded, or the disk became read-only: the next write of the run reports it.
+      // Superseded, or the disk became read-only: the next write of the run reports that.
+      return this.isHeld();
     }
   }
 

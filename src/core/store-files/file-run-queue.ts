@@ -9,7 +9,7 @@ import type { QueuedRun, QueueLimits, QueueSlot, QueueWait, RunQueue } from '../
 import { admit, type Pace, type Ticket } from './admission.ts';
 import { FileLeases } from './file-leases.ts';
 import { storageError } from './storage-error.ts';
-import { ToolPace } from './tool-throttle.ts';
+import { ToolPace } from './tool-pace.ts';
 
 const POLL_MS = 1000;
 /** How many of the waiting runs check the queue at each change. A run behind them waits until one of them has left. */

@@ -9,7 +9,7 @@ import { newRun } from '../../../test/contracts/new-run.ts';
 import { runStoreContract } from '../../../test/contracts/run-store.ts';
 import { loseRun } from '../../../test/support/lose-run.ts';
 import { commandOf } from '../../operations/command-forms.ts';
-import { kindOfName } from '../../protocol/run-kind.ts';
+import { kindOfName } from '../../protocol/run.ts';
 import { FileLeases } from './file-leases.ts';
 import { FileRunStore } from './file-run-store.ts';
 
@@ -21,7 +21,7 @@ const lose = (runId: string) => loseRun(runsDir, runId);
 
 runStoreContract('files', { open, lose });
 leaseContract('files', { open: () => new FileLeases(runsDir), lose });
-controlChannelContract('files', open);
+controlChannelContract('files', { open, lose });
 
 describe('the files of a run', () => {
   it('are its record and nothing of its lease once it has ended', async () => {

@@ -1,11 +1,9 @@
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { CommandOf } from '../../protocol/next-step.ts';
-import { RUN_RECORD_VERSION } from '../../protocol/run-id.ts';
-import { isOrchestration, kindOfName } from '../../protocol/run-kind.ts';
+import type { CommandOf } from '../../protocol/next-steps.ts';
+import { isFinal, isOrchestration, kindOfName, RUN_RECORD_VERSION } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { isFinal } from '../../protocol/run-state.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import type {
   FollowOptions,
@@ -45,7 +43,7 @@ export class FileRunStore implements RunStore {
   constructor(root: string, commandOf: CommandOf) {
     this.root = root;
     this.leases = new FileLeases(root);
-    this.control = new FileControlChannel(root);
+    this.control = new FileControlChannel(root, this.leases);
     this.commandOf = commandOf;
     this.files = new RunFiles(root);
     this.blobs = new FileBlobStore(this.files);

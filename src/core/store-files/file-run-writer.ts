@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import type { CommandOf } from '../../protocol/next-step.ts';
+import type { CommandOf } from '../../protocol/next-steps.ts';
+import { type FinalState, isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { type FinalState, isFinal } from '../../protocol/run-state.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import type { RedactLine, RunWriter } from '../ports/run-store.ts';
 import { EventLog } from './event-log.ts';

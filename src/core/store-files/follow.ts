@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LineReader } from '../../protocol/jsonl.ts';
 import { ChangeWaiter } from '../../util/change-waiter.ts';
 import { errorCode } from '../../util/error-code.ts';
@@ -8,6 +9,8 @@ const CHUNK_BYTES = 1 << 18;
 const PROBE_BYTES = 1 << 16;
 /** For file systems without inotify, which reports new bytes everywhere else. */
 const POLL_MS = 500;
+/** After so long without a wait, timers get their turn: the reader of a long log may hold a deadline or a cancel. */
+const MAX_TURN_MS = 10;
 const LF = 10;
 const END_MARK = Buffer.from('"type":"runner_end"');
 
@@ -19,7 +22,11 @@ export async function* followEvents(log: ReadableFile, options: FollowOptions): 
   const waiter = options.wait ? waiterFor(log, options.signal) : undefined;
   try {
     let { offset, toSkip } = startAfter(log, options.since ?? 0);
-    for (;;) {
+    for (let turnMs = performance.now(); ; ) {
+      if (performance.now() - turnMs > MAX_TURN_MS) {
+        await nextTurn();
+        turnMs = performance.now();
+      }
       if (wasCut(log, offset)) offset = 0;
       const read = readLines(log, offset);
       if (read.length > 0) {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { LIST_RUNS } from '../../protocol/next-steps.ts';
-import { RUN_ID_PATTERN } from '../../protocol/run-id.ts';
+import { RUN_ID_PATTERN } from '../../protocol/run.ts';
 
 /** The names of the store's own files in the folder of a run. */
 export const EVENTS = 'events.jsonl';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { isFinal } from '../../protocol/run-state.ts';
+import { isFinal } from '../../protocol/run.ts';
 import { syncFolder } from '../../util/atomic-write.ts';
 import { withPacks } from './change-packs.ts';
 import { ancestorsOf, type Claimed, type FileRuns, withClaimed } from './claim-runs.ts';

@@ -21,7 +21,7 @@ import { commandOf } from '../../operations/command-forms.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { verifyOne, verifyStore } from '../audit/verify.ts';
 import type { NewRun } from '../ports/run-store.ts';
-import { readEvents } from '../run/read-events.ts';
+import { readEvents } from '../run/read-log.ts';
 import { withPacks } from './change-packs.ts';
 import { FileRunStore } from './file-run-store.ts';
 import { Ledger } from './ledger.ts';

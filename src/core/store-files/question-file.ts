@@ -1,11 +1,11 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
-import { removeIfPossible } from '../../util/remove-if-possible.ts';
+import { removeIfPossible } from '../../util/files.ts';
 import type { ReadEvent } from '../ports/run-store.ts';
 import { eventsIn, wholeLines } from './follow.ts';
 import { isQuestion, questionEventsIn } from './question-events.ts';
-import { bytesOf, PlainFile, type ReadableFile } from './readable-file.ts';
+import { bytesOf, type ReadableFile } from './readable-file.ts';
 import { storageError } from './storage-error.ts';
 import { lastBytes } from './tail.ts';
 
@@ -45,16 +45,24 @@ export class QuestionFile {
     if (isFirst) this.#onFirst();
   }
 
-  /** Rebuilds the file when the supervisor died between writing the log and the file. */
-  rebuild(path: string): void {
-    using log = new PlainFile(path);
-    const events = scanLog(log);
+  /** Rebuilds the file from the question events of the log, when the supervisor died between writing the log and the file. */
+  rebuild(events: readonly ReadEvent[]): void {
     if (events.length === 0) return;
     const isFirst = this.#state === 'none';
     this.#state = 'kept';
     const text = events.map((event) => `${JSON.stringify(event)}\n`).join('');
     if (textOf(this.#path) !== text) writeAtomic(this.#path, text);
     if (isFirst) this.#onFirst();
+  }
+}
+
+/** Collects the question events of a log, from the first question on, while the log is read in batches of whole lines. */
+export class QuestionScan {
+  readonly events: ReadEvent[] = [];
+
+  add(lines: Uint8Array): void {
+    const found = questionEventsIn(Buffer.from(lines.buffer, lines.byteOffset, lines.length));
+    this.events.push(...(this.events.length === 0 ? fromFirstQuestion(found) : found));
   }
 }
 
@@ -83,10 +91,9 @@ function eventsIfWhole(lines: Buffer): ReadEvent[] | undefined {
 }
 
 function scanLog(log: ReadableFile): ReadEvent[] {
-  const events: ReadEvent[] = [];
-  for (const lines of wholeLines(log))
-    events.push(...questionEventsIn(Buffer.from(lines.buffer, lines.byteOffset, lines.length)));
-  return fromFirstQuestion(events);
+  const scan = new QuestionScan();
+  for (const lines of wholeLines(log)) scan.add(lines);
+  return scan.events;
 }
 
 function fromFirstQuestion(events: ReadEvent[]): ReadEvent[] {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { RUN_ID_PATTERN } from '../../protocol/run-id.ts';
+import { RUN_ID_PATTERN } from '../../protocol/run.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { folderOf, layoutOf } from './layout.ts';
 import { type FoundRun, PackedFile } from './packed-file.ts';

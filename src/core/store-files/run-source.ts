@@ -22,7 +22,7 @@ export function fileRunSource(
     changesAfter: async (position) => changesAfter(ledger, position),
     list: async () => store.listNow(),
     unended: async () => (await store.leases.list()).map(({ runId }) => runId),
-    has: (runId) => store.files.has(runId),
+    existing: async (runIds) => new Set(runIds.filter((runId) => store.files.has(runId))),
     async read(runId) {
       try {
         return sourceRunOf(await reading.run(runId));

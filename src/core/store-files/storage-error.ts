@@ -26,6 +26,13 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
         next: [SEE_HEALTH],
         cause: error,
       });
+    case 'EMFILE':
+    case 'ENFILE':
+      return new AcorError('E_STORAGE', `too many open files: cannot ${what}: ${path}`, {
+        hint: 'Start fewer runs at a time in one process, or raise the limit in the shell that starts it: ulimit -n 4096',
+        next: [SEE_HEALTH],
+        cause: error,
+      });
     case 'EFBIG':
       return new AcorError(
         'E_STORAGE',

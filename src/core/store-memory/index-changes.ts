@@ -1,4 +1,4 @@
-import { isFinal } from '../../protocol/run-state.ts';
+import { isFinal } from '../../protocol/run.ts';
 import type { RunSource, SourceRun } from '../ports/run-index.ts';
 
 /** The changes that bring an index up to date. */

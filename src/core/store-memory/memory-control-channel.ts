@@ -5,6 +5,7 @@ import type {
   PostedAnswer,
   RecordsReader,
 } from '../ports/control-channel.ts';
+import type { MemoryLeases } from './memory-leases.ts';
 
 /** The pending requests to one run, and its listeners. */
 interface Requests {
@@ -18,6 +19,11 @@ interface Requests {
 /** Requests to live runs within one process, as direct calls. */
 export class MemoryControlChannel implements ControlChannel {
   readonly #requests = new Map<string, Requests>();
+  readonly #leases: MemoryLeases;
+
+  constructor(leases: MemoryLeases) {
+    this.#leases = leases;
+  }
 
   async requestCancel(runId: string, reason: string, options: { force?: boolean } = {}): Promise<void> {
     const requests = this.#of(runId);
@@ -43,21 +49,21 @@ export class MemoryControlChannel implements ControlChannel {
     };
   }
 
-  listen(runId: string, handlers: ControlHandlers): ControlListener {
+  listen(runId: string, epoch: number, handlers: ControlHandlers): ControlListener {
     const requests = this.#of(runId);
-    const listener = new MemoryListener(requests, handlers);
+    const listener = new MemoryListener(requests, () => this.#leases.isHeld(runId, epoch), handlers);
     requests.listeners.add(listener);
     this.#notify(requests);
     return listener;
   }
 
-  async reset(runId: string): Promise<void> {
-    const { listeners } = this.#of(runId);
-    this.#requests.set(runId, { ...nothing(), listeners });
+  async reset(runId: string, epoch: number): Promise<void> {
+    // The listeners stay: they hold the same object.
+    if (this.#leases.isHeld(runId, epoch)) Object.assign(this.#of(runId), noRequests());
   }
 
   #of(runId: string): Requests {
-    const requests = this.#requests.get(runId) ?? nothing();
+    const requests = this.#requests.get(runId) ?? { ...noRequests(), listeners: new Set() };
     this.#requests.set(runId, requests);
     return requests;
   }
@@ -72,12 +78,14 @@ export class MemoryControlChannel implements ControlChannel {
 
 class MemoryListener implements ControlListener {
   readonly #requests: Requests;
+  readonly #isHeld: () => boolean;
   readonly #handlers: ControlHandlers;
   #isCancelled = false;
   #isForced = false;
 
-  constructor(requests: Requests, handlers: ControlHandlers) {
+  constructor(requests: Requests, isHeld: () => boolean, handlers: ControlHandlers) {
     this.#requests = requests;
+    this.#isHeld = isHeld;
     this.#handlers = handlers;
   }
 
@@ -99,10 +107,11 @@ class MemoryListener implements ControlListener {
       this.#isForced = true;
       this.#handlers.onForceCancel();
     }
+    if (!this.#isHeld()) return;
     for (const posted of answers.splice(0)) this.#handlers.onAnswer(posted);
   }
 }
 
-function nothing(): Requests {
-  return { reason: undefined, isForced: false, answers: [], consumed: undefined, listeners: new Set() };
+function noRequests(): Omit<Requests, 'listeners'> {
+  return { reason: undefined, isForced: false, answers: [], consumed: undefined };
 }

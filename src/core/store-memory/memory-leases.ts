@@ -11,7 +11,7 @@ export class MemoryLeases implements Leases {
     runId: string,
     epoch: number,
     { mayTake, recovers = false }: { mayTake?: () => Promise<void>; recovers?: boolean } = {},
-  ): Promise<Lease> {
+  ): Promise<MemoryLease> {
     const claim = `${runId}@${epoch}`;
     const held = this.#newest.get(runId);
     if (this.#claimed.has(claim) || (held !== undefined && held.epoch >= epoch)) throw heldByAnother(runId);
@@ -42,6 +42,11 @@ export class MemoryLeases implements Leases {
     if (this.#newest.get(runId)?.state === 'lost') this.#newest.delete(runId);
   }
 
+  /** Whether no later epoch has fenced the lease of this one. */
+  isHeld(runId: string, epoch: number): boolean {
+    return this.#newest.get(runId)?.epoch === epoch;
+  }
+
   /** Simulates that the owner of a lease dies. */
   lose(runId: string): void {
     const lease = this.#newest.get(runId);
@@ -49,7 +54,7 @@ export class MemoryLeases implements Leases {
   }
 }
 
-class MemoryLease implements Lease {
+export class MemoryLease implements Lease {
   readonly runId: string;
   readonly epoch: number;
   state: LeaseState;
@@ -62,11 +67,14 @@ class MemoryLease implements Lease {
     this.state = state;
   }
 
+  /** Whether this lease is still the run's newest. */
   isHeld(): boolean {
     return this.#newest.get(this.runId) === this;
   }
 
-  async renew(): Promise<void> {}
+  async renew(): Promise<boolean> {
+    return this.isHeld();
+  }
 
   async release(): Promise<void> {
     if (this.isHeld()) this.#newest.delete(this.runId);

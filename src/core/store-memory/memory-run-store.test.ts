@@ -13,4 +13,4 @@ const leases = new MemoryLeases();
 blobStoreContract('memory', () => new MemoryBlobStore());
 runStoreContract('memory', { open: () => store, lose: (runId) => store.leases.lose(runId) });
 leaseContract('memory', { open: () => leases, lose: (runId) => leases.lose(runId) });
-controlChannelContract('memory', () => store);
+controlChannelContract('memory', { open: () => store, lose: (runId) => store.leases.lose(runId) });

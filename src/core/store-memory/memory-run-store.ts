@@ -1,9 +1,7 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { CommandOf } from '../../protocol/next-step.ts';
-import { RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run-id.ts';
+import type { CommandOf } from '../../protocol/next-steps.ts';
+import { type FinalState, isFinal, RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { type FinalState, isFinal } from '../../protocol/run-state.ts';
-import type { Lease } from '../ports/lease.ts';
 import type {
   FollowOptions,
   KeyedCall,
@@ -17,7 +15,7 @@ import type {
 import { concernsQuestions, isQuestion } from '../store-files/question-events.ts';
 import { MemoryBlobStore } from './memory-blob-store.ts';
 import { MemoryControlChannel } from './memory-control-channel.ts';
-import { heldByAnother, MemoryLeases } from './memory-leases.ts';
+import { heldByAnother, type MemoryLease, MemoryLeases } from './memory-leases.ts';
 import { MemoryRunLog, StoredLines, superseded } from './memory-run-log.ts';
 
 const POLL_MS = 20;
@@ -37,7 +35,7 @@ interface EnteredEnd {
 /** Runs within one process, for tests and for programs that keep no history. The workspaces of their tools are still folders (`core/run/workspace.ts`). */
 export class MemoryRunStore implements RunStore {
   readonly leases = new MemoryLeases();
-  readonly control = new MemoryControlChannel();
+  readonly control = new MemoryControlChannel(this.leases);
   readonly blobs = new MemoryBlobStore();
   readonly commandOf: CommandOf;
   readonly location = 'this process';
@@ -141,7 +139,7 @@ export class MemoryRunStore implements RunStore {
     return first === -1 ? [] : events.slice(first).filter(({ type }) => concernsQuestions(String(type)));
   }
 
-  #writer(run: MemoryRun, lease: Lease): RunWriter {
+  #writer(run: MemoryRun, lease: MemoryLease): RunWriter {
     run.record = { ...run.record, epoch: lease.epoch };
     return new MemoryRunWriter(run, lease, this, this.#ended);
   }
@@ -166,11 +164,11 @@ class MemoryRunWriter implements RunWriter {
   readonly commandOf: CommandOf;
   readonly log: MemoryRunLog;
   readonly #run: MemoryRun;
-  readonly #lease: Lease;
+  readonly #lease: MemoryLease;
   readonly #ended: EnteredEnd[];
   #redact: RedactLine = (line) => line;
 
-  constructor(run: MemoryRun, lease: Lease, store: MemoryRunStore, ended: EnteredEnd[]) {
+  constructor(run: MemoryRun, lease: MemoryLease, store: MemoryRunStore, ended: EnteredEnd[]) {
     this.commandOf = store.commandOf;
     this.#run = run;
     this.#lease = lease;

@@ -1,4 +1,4 @@
-import { isFinal } from '../../protocol/run-state.ts';
+import { isFinal } from '../../protocol/run.ts';
 import type {
   FoundRuns,
   IndexedQuestion,
@@ -29,8 +29,9 @@ export class MemoryRunIndex implements RunIndex {
 
   async query(query: RunQuery): Promise<FoundRuns> {
     await this.#refresh();
-    const isFound = (each: SourceRun) => matches(each, query) && this.#source.has(each.run.run_id);
-    const found = this.#sorted().filter(isFound);
+    const matching = this.#sorted().filter((each) => matches(each, query));
+    const existing = await this.#source.existing(matching.map(({ run }) => run.run_id));
+    const found = matching.filter(({ run }) => existing.has(run.run_id));
     if (query.order !== 'oldest') found.reverse();
     const from = query.offset ?? 0;
     const page = found.slice(from, query.limit === undefined ? undefined : from + query.limit);

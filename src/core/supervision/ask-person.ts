@@ -1,11 +1,10 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { userName } from '../../util/user-name.ts';
 import type { RunStore } from '../ports/run-store.ts';
-import { type AnswerCheck, checkOfAnswers } from '../run/answers/check-answer.ts';
-import { type Question, readQuestion } from '../run/answers/question.ts';
+import { type AnswerCheck, checkOfAnswers, type Question, readQuestion } from '../run/answers/question.ts';
 import { submitAnswer } from '../run/answers/submit-answer.ts';
-import { isLive } from '../run/liveness.ts';
-import { readEvents } from '../run/read-events.ts';
+import { readEvents } from '../run/read-log.ts';
+import { isLive } from '../run/read-run.ts';
 import { blockingQuestionsOf, type DialogEnd } from './follow-run.ts';
 
 /** How a surface asks the user. */

@@ -2,9 +2,8 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { NextStep } from '../../protocol/next-step.ts';
-import { SEE_HEALTH } from '../../protocol/next-steps.ts';
-import { readLines } from '../../util/read-lines.ts';
+import { type NextStep, SEE_HEALTH } from '../../protocol/next-steps.ts';
+import { readLines } from '../../util/streams.ts';
 import type { LaunchRequest } from '../ports/run-launcher.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
 
@@ -26,7 +25,15 @@ export type SupervisorReply =
     };
 
 /** Variables that a supervisor itself needs. The variables that the tool may see are part of the request. */
-const OWN_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME'];
+export const OWN_VARIABLES = [
+  'PATH',
+  'HOME',
+  'LANG',
+  'LC_ALL',
+  'TMPDIR',
+  'XDG_CACHE_HOME',
+  'XDG_CONFIG_HOME',
+];
 
 /**
  * Starts a run under a supervisor in a separate session, so that it survives this process, its terminal and its process

@@ -1,5 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-import { isOrchestration } from '../../protocol/run-kind.ts';
+import { isOrchestration } from '../../protocol/run.ts';
 import type { LaunchRequest, RunLauncher } from '../ports/run-launcher.ts';
 import { Supervisor, startSupervisor } from './start-supervisor.ts';
 

@@ -4,8 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { userFolders } from '../config/find.ts';
-import type { LoadedConfig } from '../config/load.ts';
-import { runsDirOf } from '../config/paths.ts';
+import { type LoadedConfig, runsDirOf } from '../config/load.ts';
 import { findProgram, isProgram } from '../registry/find-program.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
@@ -29,58 +28,16 @@ const NEVER_WRITTEN = ['node_modules', '.git'];
 
 /** Presents a task executor as a tool to the runner: a manifest derived from the configuration, and its sandbox. */
 export async function executorTool(name: string, config: LoadedConfig, env: Env): Promise<ToolEntry> {
-  const settings = config.config.task;
-  const executor = executorOf(name, settings);
-  const { words, dir, reads } = await programOf(executor, config, env);
-  const [program] = words;
+  const executor = executorOf(name, config.config.task);
+  const program = await programOf(executor, config, env);
   const home = homeOf(config, executor.name, env);
   // Granted paths must exist.
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  const asked = { runtime: program!, language: 'executable', toolDir: dir, path: env['PATH'] ?? '' };
-  const programs = executablePaths({
-    ...asked,
-    commands: [...USUAL_COMMANDS, ...settings.commands],
-  } as never);
-  const packages = packagesOf(program!);
   const { manifestFile, completeManifest } = await import('../../protocol/manifest.ts');
-  const secrets = secretsOf(executor, config, env);
-  const login = executor.login === null ? null : join(userHome(env), executor.login);
-  const file = manifestFile.parse({
-    version: '1.0.0',
-    description: `Carries out a task with ${executor.name}.`,
-    command: [...TURN_COMMAND],
-    adapter: executor.adapter,
-    inputs: [
-      { name: 'task_id', required: true, joined: true, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' },
-      { name: 'description', required: true, joined: true, min: 1, max: 100_000 },
-      { name: 'plan', type: 'path', access: 'read', joined: true },
-    ],
-    permissions: {
-      level: 'standard',
-      filesystem: {
-        read: [
-          config.root,
-          ...runtimePaths(asked as never).filter((path) => existsSync(path)),
-          ...reads,
-          ...packages,
-          ...(login !== null && secrets.length === 0 && existsSync(login) ? [login] : []),
-        ],
-        write: [home, ...writesOf(config, env).map((path) => join(config.root, path))],
-      },
-      network: { egress_allow: hostsOf(executor, settings.hosts, env) },
-      // A build or test runs programs of the project.
-      commands: [...new Set([...programs, ...BASE_UTILITIES, ...packages, config.root])],
-    },
-    env: { allow: ['TERM', ...(executor.baseUrl === null ? [] : [executor.baseUrl])] },
-    secrets,
-    timeout_s: TIMEOUT_S,
-    heartbeat_grace_s: SILENCE_S,
-    actions: ['question', 'blocked'],
-    effects: 'writes',
-  });
+  const file = manifestFile.parse(manifestOf(executor, program, { config, env, home }));
   return {
     name,
-    dir,
+    dir: program.dir,
     entry: null,
     command: [...TURN_COMMAND],
     language: 'executable',
@@ -90,6 +47,70 @@ export async function executorTool(name: string, config: LoadedConfig, env: Env)
     problems: [],
     worksIn: config.root,
     home,
+  };
+}
+
+type Program = Awaited<ReturnType<typeof programOf>>;
+
+/** The place in which an executor works: the project, the caller's environment, and the executor's own home folder. */
+interface Place {
+  config: LoadedConfig;
+  env: Env;
+  home: string;
+}
+
+/** The executor's manifest as a file would have it. */
+function manifestOf(executor: Executor, program: Program, place: Place) {
+  const secrets = secretsOf(executor, place.config, place.env);
+  return {
+    version: '1.0.0',
+    description: `Carries out a task with ${executor.name}.`,
+    command: [...TURN_COMMAND],
+    adapter: executor.adapter,
+    inputs: [
+      { name: 'task_id', required: true, joined: true, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' },
+      { name: 'description', required: true, joined: true, min: 1, max: 100_000 },
+      { name: 'plan', type: 'path', access: 'read', joined: true },
+    ],
+    permissions: permissionsOf(executor, program, { ...place, hasSecrets: secrets.length > 0 }),
+    env: { allow: ['TERM', ...(executor.baseUrl === null ? [] : [executor.baseUrl])] },
+    secrets,
+    timeout_s: TIMEOUT_S,
+    heartbeat_grace_s: SILENCE_S,
+    actions: ['question', 'blocked'],
+    effects: 'writes',
+  };
+}
+
+/** The paths, hosts and programs that the sandbox opens. With a secret as its key, the executor does not need the user's login. */
+function permissionsOf(
+  executor: Executor,
+  { words: [program], dir, reads }: Program,
+  { config, env, home, hasSecrets }: Place & { hasSecrets: boolean },
+) {
+  const settings = config.config.task;
+  const asked = { runtime: program, language: 'executable', toolDir: dir, path: env['PATH'] ?? '' };
+  const programs = executablePaths({
+    ...asked,
+    commands: [...USUAL_COMMANDS, ...settings.commands],
+  } as never);
+  const packages = packagesOf(program);
+  const login = executor.login === null ? null : join(userHome(env), executor.login);
+  return {
+    level: 'standard',
+    filesystem: {
+      read: [
+        config.root,
+        ...runtimePaths(asked as never).filter((path) => existsSync(path)),
+        ...reads,
+        ...packages,
+        ...(login !== null && !hasSecrets && existsSync(login) ? [login] : []),
+      ],
+      write: [home, ...writesOf(config, env).map((path) => join(config.root, path))],
+    },
+    network: { egress_allow: hostsOf(executor, settings.hosts, env) },
+    // A build or test runs programs of the project.
+    commands: [...new Set([...programs, ...BASE_UTILITIES, ...packages, config.root])],
   };
 }
 

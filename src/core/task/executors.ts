@@ -1,7 +1,7 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Config } from '../../protocol/config-file.ts';
 import { SEE_CONFIG } from '../../protocol/next-steps.ts';
-import { runName, withoutKind } from '../../protocol/run-kind.ts';
+import { runName, withoutKind } from '../../protocol/run.ts';
 
 /** The request for one turn of an executor. */
 export interface RunSlot {

@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { runName } from '../../protocol/run-kind.ts';
+import { runName } from '../../protocol/run.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { typescript } from '../registry/languages/typescript.ts';
 import { sdkPaths } from '../registry/sdk-paths.ts';

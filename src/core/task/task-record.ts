@@ -6,7 +6,7 @@ import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
 import type { RunStore } from '../ports/run-store.ts';
-import { livenessOf } from '../run/liveness.ts';
+import { livenessOf } from '../run/read-run.ts';
 import type { RunWorkspace } from '../run/workspace.ts';
 
 /** The persistent state of a task, in `.runs/tasks/<id>.json`. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { shellCommand } from '../../util/shell-words.ts';
 import type { RunWorkspace } from '../run/workspace.ts';
 import type { Executor, RunSlot } from './executors.ts';
 import type { TurnFile } from './responses/turn-file.ts';

@@ -1,14 +1,17 @@
+import type { ToolEntry } from '../registry/registry.ts';
 import { fromRequest } from '../run/plan/from-request.ts';
 import { withinBudget } from '../run/plan/limits.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 import type { RunRequest } from '../run/run-request.ts';
 import type { RunnerServices } from '../run/services.ts';
+import { launchEnvironment } from '../supervision/launch-environment.ts';
 
 /**
  * The plan of a run that consists of child runs: a workflow or a pipe. Sandbox, retries and queue slots apply to its
  * children, not to itself.
  */
 export interface ParentPlan extends RunPlan {
+  /** The variables of the caller that the children may use. */
   callerEnv: RunRequest['env'];
   /** Whether to rerun children whose outcome is unknown. */
   isForced: boolean;
@@ -24,7 +27,11 @@ const NOT_CONFINED = { backend: 'none', tier: 0, enforced: [], not_enforced: [] 
 export function planParent(
   services: RunnerServices,
   request: RunRequest,
-  of: Pick<RunPlan, 'name' | 'version' | 'digest' | 'answers'> & { givenArgs: string[]; timeoutS: number },
+  of: Pick<RunPlan, 'name' | 'version' | 'digest' | 'answers'> & {
+    tools: readonly ToolEntry[];
+    givenArgs: string[];
+    timeoutS: number;
+  },
 ): ParentPlan {
   const { environment, budget } = services.config.config;
   const limits = {
@@ -54,7 +61,7 @@ export function planParent(
     answers: of.answers,
     answerTimeoutS: environment.answer_timeout_s,
     replays: null,
-    callerEnv: request.env,
+    callerEnv: launchEnvironment(services.config, of.tools, request.env),
     isForced: request.again?.force ?? false,
   };
 }

@@ -5,8 +5,8 @@ import { AGENTS } from '../../core/authoring/agents/agents.ts';
 import { findProject } from '../../core/config/find.ts';
 import { findProgram } from '../../core/registry/find-program.ts';
 import { CHECK_AGENTS, initAgents } from '../../protocol/next-steps.ts';
+import { fixText } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
-import { fixText } from '../fix-text.ts';
 
 const output = z.object({
   root: z.string(),

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import { acorOperation } from '../define.ts';
-import { plannedFile, shownFile } from './planned-files.ts';
+import { plannedFile, shownFile } from './shapes.ts';
 
 export const agentsPlugin = acorOperation({
   name: 'agents.plugin',

@@ -4,18 +4,18 @@ import type { PlannedFile } from '../../core/authoring/scaffold/planned-file.ts'
 import { TEMPLATES } from '../../core/authoring/scaffold/templates.ts';
 import { writeFiles } from '../../core/authoring/scaffold/write-files.ts';
 import { findProgram } from '../../core/registry/find-program.ts';
-import type { NextStep } from '../../protocol/next-step.ts';
 import {
   CHECK_AGENTS,
   createTool,
   describeTool,
   LIST_TOOLS,
+  type NextStep,
   runTool,
   validateStrictly,
 } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { plannedFile, shownFile } from './planned-files.ts';
+import { plannedFile, shownFile } from './shapes.ts';
 
 export const projectInit = acorOperation({
   name: 'project.init',

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import { TEMPLATES } from '../../core/authoring/scaffold/templates.ts';
-import type { NextStep } from '../../protocol/next-step.ts';
-import { describeTool, runTool, validateStrictly } from '../../protocol/next-steps.ts';
+import { describeTool, type NextStep, runTool, validateStrictly } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
-import { plannedFile, shownFile } from './planned-files.ts';
+import { plannedFile, shownFile } from './shapes.ts';
 
 export const projectTemplate = acorOperation({
   name: 'project.template',

@@ -7,7 +7,7 @@ import { openSubject } from '../../core/authoring/validation/subject.ts';
 import { findProject } from '../../core/config/find.ts';
 import { sdkPaths } from '../../core/registry/sdk-paths.ts';
 import { UPGRADE, UPGRADE_CONFIG, VALIDATE } from '../../protocol/next-steps.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { shellCommand } from '../../util/shell-words.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import { acorOperation } from '../define.ts';
 

@@ -5,9 +5,9 @@ import { fixFiles } from '../../core/authoring/validation/fixes/fix-files.ts';
 import { RULES } from '../../core/authoring/validation/rules.ts';
 import { openSubject } from '../../core/authoring/validation/subject.ts';
 import { validate } from '../../core/authoring/validation/validate.ts';
-import type { NextStep } from '../../protocol/next-step.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
-import { findingShape, placed, shownFinding } from './findings.ts';
+import { findingShape, placed, shownFinding } from './shapes.ts';
 
 const output = z.object({
   findings: z.array(findingShape),

@@ -1,4 +1,4 @@
-import type { NextStep } from '../../protocol/next-step.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
 import type { Project } from '../acor-app.ts';
 
 /** Writes the failures of plugins to stderr, for commands that have no run log to record them in. Returns the steps that fix them. */

@@ -1,9 +1,9 @@
 import type { CalleeInput, ForwardedCommand } from '../../compose/forwarded-command.ts';
+import { usageLine } from '../../core/registry/argument-problem.ts';
 import { inputsOf } from '../../core/registry/input-schema.ts';
-import { usageLine } from '../../core/registry/usage-line.ts';
 import { flagOf } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
-import { shellCommand } from '../../util/shell-quote.ts';
+import { shellCommand } from '../../util/shell-words.ts';
 import type { AcorApp } from '../acor-app.ts';
 
 /** Describes a tool for help, flags and completion. Throws E_TOOL_NOT_FOUND and E_MANIFEST_INVALID. */

@@ -7,7 +7,7 @@ import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { describeTool, resumeRun } from '../../protocol/next-steps.ts';
-import { runName } from '../../protocol/run-kind.ts';
+import { runName } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
@@ -138,14 +138,14 @@ async function isStage(pipe: string, store: RunStore): Promise<boolean> {
 
 async function mayAsk(services: RunnerServices, request: RunRequest): Promise<boolean> {
   if (request.kind === 'pipe') {
-    const pipes = await import('../../core/workflow/pipe/may-ask.ts');
+    const pipes = await import('../../core/workflow/pipe/pipe-call.ts');
     return pipes.mayAsk(services, request.args);
   }
   if (request.kind !== 'workflow')
     return (await services.registry.find(request.tool)).manifest.actions.length > 0;
   const [{ planWorkflow }, workflows] = await Promise.all([
     import('../../core/workflow/engine/plan-workflow.ts'),
-    import('../../core/workflow/engine/may-ask.ts'),
+    import('../../core/workflow/engine/plan-workflow.ts'),
   ]);
   return workflows.mayAsk(services, (await planWorkflow(services, request)).workflow);
 }

@@ -1,5 +1,8 @@
 import * as z from 'zod';
-import { summariseLog } from '../../core/run/log-summary.ts';
+import { summariseLog } from '../../core/run/read-log.ts';
+import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { listArtifacts, type NextStep } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape } from '../shapes.ts';
 
@@ -22,3 +25,91 @@ export const runArtifacts = acorOperation({
     return { kind: 'data', data: { run_id: input.run, artifacts } };
   },
 });
+
+const DEFAULT_BYTES = 65_536;
+const MAX_BYTES = 8_388_608;
+
+export const runArtifact = acorOperation({
+  name: 'run.artifact',
+  summary: 'Read an artifact of a run, or a part of it: text as it is, other bytes as base64.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    run: z.string().describe('The id of the run.'),
+    artifact: z.string().describe('The path, as the run lists it, or the number in that list, from 1.'),
+    from: z.int().min(0).default(0).describe('The first byte to read.'),
+    bytes: z.int().min(1).max(MAX_BYTES).default(DEFAULT_BYTES).describe('How many bytes to read at most.'),
+  }),
+  output: z.object({
+    run_id: z.string(),
+    path: z.string(),
+    media_type: z.string(),
+    size: z.int().describe('Of the whole artifact, in bytes.'),
+    sha256: z.string(),
+    from: z.int(),
+    bytes: z.int().describe('How many bytes `content` covers.'),
+    encoding: z.enum(['utf8', 'base64']),
+    content: z.string(),
+  }),
+  positionals: ['run', 'artifact'],
+  example: 'acor artifact r-0123456789abcdef 1',
+  moreExamples: ['acor artifact r-0123456789abcdef report.json --from 65536'],
+  async run({ run, artifact: name, from, bytes }, ctx) {
+    const { store } = await ctx.app.project();
+    await store.read(run);
+    const { end } = await summariseLog(store, run);
+    const artifact = find((end?.artifacts ?? []) as MeasuredArtifact[], name, run);
+    const read = await store.blobs.read(run, artifact, { from, bytes });
+    const text = textOf(read, from + read.length >= artifact.size);
+    const { path, media_type, size, sha256 } = artifact;
+    const length = text?.length ?? read.length;
+    const data = {
+      ...{ run_id: run, path, media_type, size, sha256, from, bytes: length },
+      encoding: text === undefined ? ('base64' as const) : ('utf8' as const),
+      content: text?.content ?? read.toString('base64'),
+    };
+    const rest = from + length;
+    if (length === 0 || rest >= size) return { kind: 'data', data };
+    return { kind: 'data', data, hasMore: true, next: [restOf(run, name, rest)] };
+  },
+});
+
+function restOf(run: string, artifact: string, from: number): NextStep {
+  return {
+    operation: 'run.artifact',
+    input: { run, artifact, from },
+    why: 'Read the next part of the artifact.',
+  };
+}
+
+/** Finds an artifact by its path, its number, or the end of its path if only one artifact matches. */
+function find(artifacts: readonly MeasuredArtifact[], name: string, run: string): MeasuredArtifact {
+  const files = artifacts.filter(({ kind }) => kind === 'file');
+  const byEnd = files.filter(({ path }) => path.endsWith(`/${name}`));
+  const numbered = /^\d+$/.test(name) ? artifacts[Number(name) - 1] : undefined;
+  const found =
+    files.find(({ path }) => path === name) ?? numbered ?? (byEnd.length === 1 ? byEnd[0] : undefined);
+  if (found?.kind === 'file') return found;
+  throw new AcorError('E_INPUT_NOT_FOUND', `run ${run} has no file '${name}' among its artifacts`, {
+    hint: 'Use the path or the number of an artifact in the list.',
+    details: { artifacts: files.map(({ path }) => path) },
+    next: [listArtifacts(run)],
+  });
+}
+
+/** Decodes bytes as UTF-8; undefined when they are not text. A character that is cut off at the end is left for the next part. */
+function textOf(bytes: Buffer, isLast: boolean): { content: string; length: number } | undefined {
+  for (let cut = 0; cut <= (isLast ? 0 : 3) && cut < bytes.length + 1; cut++) {
+    const part = bytes.subarray(0, bytes.length - cut);
+    try {
+      return {
+        content: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(part),
+        length: part.length,
+      };
+    } catch {
+      // The last character may be cut off: try with fewer bytes.
+    }
+  }
+  return undefined;
+}

@@ -5,7 +5,7 @@ import { readRun } from '../../core/run/read-run.ts';
 import { summaryOf } from '../../core/run/run-summary.ts';
 import { followRun } from '../../core/supervision/follow-run.ts';
 import { attachTo } from '../../protocol/next-steps.ts';
-import { isFinal } from '../../protocol/run-state.ts';
+import { isFinal } from '../../protocol/run.ts';
 import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { type EndedRun, runSummary, type StartedRun, startedRun } from '../shapes.ts';

@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { isLive } from '../../core/run/liveness.ts';
+import { isLive } from '../../core/run/read-run.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
-import { isOrchestration } from '../../protocol/run-kind.ts';
-import { isFinal } from '../../protocol/run-state.ts';
+import { isFinal, isOrchestration } from '../../protocol/run.ts';
 import { acorOperation } from '../define.ts';
 
 export const runCancel = acorOperation({

@@ -1,7 +1,7 @@
 import type { RunStore } from '../../core/ports/run-store.ts';
-import { type LogSummary, lastEventOf, lastProgress } from '../../core/run/log-summary.ts';
+import { type LogSummary, lastEventOf, lastProgress } from '../../core/run/read-log.ts';
+import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { isFinal } from '../../protocol/run-state.ts';
 
 /** Seconds since the last event of a run, and the time of its last progress; null for a run that has ended. */
 export async function clocksOf(

@@ -3,12 +3,13 @@ import { eventsResult } from '../../compose/events-result.ts';
 import type { OperationContext, OperationResult, StreamEnd } from '../../compose/operation.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
-import { launchRequestOf, type RunRequest } from '../../core/run/run-request.ts';
+import type { RunRequest } from '../../core/run/run-request.ts';
 import { summaryOf } from '../../core/run/run-summary.ts';
 import type { RunHost } from '../../core/run/workspace.ts';
 import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
-import { openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { openQuestionsOf } from '../../core/supervision/run-status.ts';
 import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
+import { launchRequestOf } from '../../core/workflow/launch-request.ts';
 import { attachTo, followLogs, waitFor } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import type { AcorApp } from '../acor-app.ts';
@@ -16,8 +17,7 @@ import { commandOf } from '../command-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
-import type { ShownAs } from './run-result.ts';
-import { answerOf } from './run-result.ts';
+import { answerOf, type ShownAs } from './run-result.ts';
 
 /** Runs a request under a supervisor process of its own, and follows it, unless the caller detaches. */
 export async function runApart(
@@ -30,7 +30,7 @@ export async function runApart(
   // Recover a lost run first, so that its end is not among the events of the next attempt.
   if (request.again !== undefined) await recoverRun(project, request.again.runId);
   const since = request.again === undefined ? 0 : (await store.extent(request.again.runId)).events;
-  const runId = await startSupervisor(launchRequestOf(request));
+  const runId = await startSupervisor(await launchRequestOf(await ctx.app.services(), request));
   return showDetached(runId, since, flags, ctx);
 }
 

@@ -7,8 +7,7 @@ import { followLogs } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
-import type { ShownAs } from './run-result.ts';
-import { answerOf } from './run-result.ts';
+import { answerOf, type ShownAs } from './run-result.ts';
 
 /** Runs a request with this process as its supervisor. The run continues whether or not a reader takes its events. */
 export async function runHere(

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { summariseLog } from '../../core/run/log-summary.ts';
+import { summariseLog } from '../../core/run/read-log.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
 import { stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
-import { openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { openQuestionsOf } from '../../core/supervision/run-status.ts';
 import { cancelRun, followLogs } from '../../protocol/next-steps.ts';
+import { isFinal } from '../../protocol/run.ts';
 import { runRecord } from '../../protocol/run-record.ts';
-import { isFinal } from '../../protocol/run-state.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape, clocks, lost, openQuestion, survivorShape } from '../shapes.ts';
 import { clocksOf } from './run-clocks.ts';

@@ -1,7 +1,11 @@
 import { stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
-import { type OpenQuestion, openQuestionsOf } from '../../core/supervision/open-question.ts';
-import { type RunStatus, statusOf } from '../../core/supervision/run-status.ts';
-import type { NextStep } from '../../protocol/next-step.ts';
+import {
+  type OpenQuestion,
+  openQuestionsOf,
+  type RunStatus,
+  statusOf,
+} from '../../core/supervision/run-status.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 
 export type { OpenQuestion, RunStatus };

@@ -2,12 +2,12 @@ import * as z from 'zod';
 import type { Interrupts } from '../../compose/interrupts.ts';
 import { LineQueue } from '../../compose/line-queue.ts';
 import type { LaunchRequest } from '../../core/ports/run-launcher.ts';
-import { ProjectCache } from '../../core/project/project-cache.ts';
+import { ProjectCache } from '../../core/project/open-project.ts';
 import { runnerServices } from '../../core/project/runner-services.ts';
 import { type RunRequest, runRequestOf } from '../../core/run/run-request.ts';
 import type { SupervisorReply } from '../../core/supervision/start-supervisor.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { readLines } from '../../util/read-lines.ts';
+import { readLines } from '../../util/streams.ts';
 import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { verifyOne, verifyStore } from '../../core/audit/verify.ts';
-import { livenessOf } from '../../core/run/liveness.ts';
+import { livenessOf } from '../../core/run/read-run.ts';
 import { RECOVER_LOST_RUNS } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 

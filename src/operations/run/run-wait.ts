@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { summariseLog } from '../../core/run/log-summary.ts';
+import { summariseLog } from '../../core/run/read-log.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
 import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
-import { openQuestionsOf } from '../../core/supervision/open-question.ts';
+import { openQuestionsOf } from '../../core/supervision/run-status.ts';
 import { waitFor } from '../../protocol/next-steps.ts';
-import { drain } from '../../util/drain.ts';
+import { drain } from '../../util/streams.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape, openQuestion } from '../shapes.ts';
 

@@ -3,7 +3,7 @@ import type { OperationResult } from '../../compose/operation.ts';
 import type { ToolPlan } from '../../core/run/plan/tool-plan.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
-import type { NextStep } from '../../protocol/next-step.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
 
 /** The answer of `acor run --dry-run`: what would run. */
 export const shownPlan = z.lazy(() =>

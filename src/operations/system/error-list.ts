@@ -4,8 +4,8 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { ERROR_CODES, type ErrorInfo } from '../../protocol/error-codes.ts';
 import { LIST_ERROR_CODES } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
+import { fixText } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
-import { fixText } from '../fix-text.ts';
 
 const codeRow = z.object({
   code: z.string(),

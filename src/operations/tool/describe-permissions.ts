@@ -1,10 +1,11 @@
 import type { OperationContext } from '../../compose/operation.ts';
 import { safeLine } from '../../compose/terminal-text.ts';
+import { RunGuard } from '../../core/guard/run-guard.ts';
+import { permissionWords } from '../../core/policy/permission-words.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
 import { policyStatusOf } from './policy-status.ts';
 import { policyStatusWords } from './policy-status-text.ts';
-import { toolWords } from './tool-words.ts';
 
 /** What a tool may do: as in its manifest, in plain words, and its status by the policy and the approvals. */
 export async function describePermissions(
@@ -33,4 +34,16 @@ export async function describePermissions(
     policy,
     approval,
   };
+}
+
+/** What a tool may do in this project, in plain sentences, after the policy lowered its limits. */
+export async function toolWords(
+  { config, workspaces }: Project,
+  tool: ToolEntry,
+  { env, cwd }: { env: Readonly<Record<string, string | undefined>>; cwd: string },
+): Promise<string[]> {
+  const guard = await RunGuard.open(tool, { config, runsDir: workspaces.root, env, cwd });
+  const { manifest } = await guard.withinCeilings();
+  const runtime = tool.command?.[0] ?? (tool.language === 'executable' ? 'itself' : tool.language);
+  return permissionWords(manifest, runtime, config.config.environment);
 }

@@ -1,7 +1,12 @@
 import type { Registry, ToolEntry } from '../../core/registry/registry.ts';
 import { isUsableSchema, problemBySchema } from '../../core/registry/schema-check.ts';
-import { effectsOf, type ToolEffects } from '../../core/registry/tool-effects.ts';
-import { inputSchemaOf, type ObjectSchema, wordsFor } from '../../core/registry/tool-schema.ts';
+import {
+  effectsOf,
+  inputSchemaOf,
+  type ObjectSchema,
+  type ToolEffects,
+  wordsFor,
+} from '../../core/registry/tool-schema.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { AcorApp } from '../acor-app.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import type { ApprovalState } from '../../core/guard/approval-state.ts';
 import { RunGuard, type SettledRun } from '../../core/guard/run-guard.ts';
-import type { Violation } from '../../core/policy/violation.ts';
+import type { Violation } from '../../core/policy/decision.ts';
 import { grantRoots, resolveArguments } from '../../core/registry/arguments.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { chooseBackend, type SandboxPolicy } from '../../core/sandbox/choose.ts';
@@ -90,7 +90,7 @@ async function subjectOf(
   });
   const shown = resolved.args.map((arg, index) => (resolved.secretArgs.includes(index) ? '[secret]' : arg));
   const inputs = Object.keys(resolved.values).filter((name) => resolved.values[name] === '[secret]');
-  const { callRedaction } = await import('../../core/run/secrets/call-redaction.ts');
+  const { callRedaction } = await import('../../core/run/secrets/plan-secrets.ts');
   const redaction = callRedaction(config, tool, resolved, env);
   if (redaction === null) return { ...resolved, args: shown, tier, masked: inputs };
   const shownBytes = Buffer.from(JSON.stringify([shown, resolved.grants, resolved.staged, cwd]));

@@ -1,10 +1,9 @@
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
-import { toolsDirsOf } from '../../core/config/paths.ts';
+import { toolsDirsOf } from '../../core/config/load.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/names.ts';
-import type { NextStep } from '../../protocol/next-step.ts';
-import { describeTool, LIST_TOOLS, SEE_CONFIG, VALIDATE } from '../../protocol/next-steps.ts';
+import { describeTool, LIST_TOOLS, type NextStep, SEE_CONFIG, VALIDATE } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const draftShape = z.object({
@@ -62,7 +61,7 @@ export const toolAdopt = acorOperation({
       import('../../core/process/load-runtime.ts'),
       import('../../core/authoring/adopt/place.ts'),
       import('../../core/authoring/adopt/adopt.ts'),
-      import('../../core/authoring/adopt/write-drafts.ts'),
+      import('../../core/authoring/adopt/draft-manifest.ts'),
     ]);
     const folder = input.output === undefined ? toolsDirsOf(config)[0]! : resolve(ctx.cwd, input.output);
     const runtime = await loadRuntime();

@@ -3,17 +3,17 @@ import * as z from 'zod';
 import type { OperationContext } from '../../compose/operation.ts';
 import { approvalRequired } from '../../core/guard/approval-state.ts';
 import { ApprovalStore } from '../../core/guard/approvals.ts';
-import { refuseViolations } from '../../core/guard/policy-error.ts';
 import { RunGuard } from '../../core/guard/run-guard.ts';
 import { digestOf } from '../../core/guard/tool-digest.ts';
+import { refuseViolations } from '../../core/policy/decision.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { LIST_TOOLS, runTool } from '../../protocol/next-steps.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { approvePlugin, listedPlugin } from '../project/approve-plugin.ts';
+import { toolWords } from './describe-permissions.ts';
 import { type ApprovalLine, approvalLine, giveApproval, validLine } from './give-approval.ts';
-import { toolWords } from './tool-words.ts';
 
 export const toolApprove = acorOperation({
   name: 'tool.approve',

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { usageLine } from '../../core/registry/argument-problem.ts';
 import { inputsOf } from '../../core/registry/input-schema.ts';
-import { usageLine } from '../../core/registry/usage-line.ts';
 import { acorOperation } from '../define.ts';
 
 const inputShape = z.looseObject({ name: z.string(), type: z.string(), required: z.boolean() });

@@ -70,7 +70,7 @@ export const pipe = acorOperation({
     const [services, { callsOf, pipeCall }, { mayAsk }] = await Promise.all([
       ctx.app.services(),
       import('../../core/workflow/pipe/pipe-call.ts'),
-      import('../../core/workflow/pipe/may-ask.ts'),
+      import('../../core/workflow/pipe/pipe-call.ts'),
     ]);
     const request = { ...pipeCall(callsOf(given.stages)), ...(await restOfRequest(given, ctx)) };
     if (given.dry_run) return showPipe(services, request);

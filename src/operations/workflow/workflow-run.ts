@@ -3,7 +3,7 @@ import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationDescription, OperationResult } from '../../compose/operation.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { WorkflowPlan } from '../../core/workflow/engine/plan-workflow.ts';
-import { runName } from '../../protocol/run-kind.ts';
+import { runName } from '../../protocol/run.ts';
 import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
 import type { ShownAs } from '../run/run-result.ts';
@@ -90,7 +90,7 @@ export const workflowRun = acorOperation({
     const plan = await planWorkflow(services, request);
     if (options.dry_run) return { kind: 'data', data: shown(plan) };
     const flags: ShownAs = { ...options, exit_code: 'acor' };
-    const { mayAsk } = await import('../../core/workflow/engine/may-ask.ts');
+    const { mayAsk } = await import('../../core/workflow/engine/plan-workflow.ts');
     // A workflow that may ask gets a supervisor process, so that it continues when its caller exits to answer (contract §3).
     if (options.detach || (await mayAsk(services, plan.workflow))) {
       const { runApart } = await import('../run/run-detached.ts');

@@ -5,7 +5,7 @@ import { type Finding, inOrder } from '../../core/authoring/validation/finding.t
 import { grantRoots } from '../../core/registry/path-grants.ts';
 import { findWorkflow, workflowFiles } from '../../core/workflow/file/find-workflow.ts';
 import { acorOperation } from '../define.ts';
-import { findingShape, placed, shownFinding } from '../project/findings.ts';
+import { findingShape, placed, shownFinding } from '../project/shapes.ts';
 
 const output = z.object({
   findings: z.array(findingShape),

@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { SeededRandom } from '../../../test/support/seeded-random.ts';
-import { MARKER_KINDS } from './kinds.ts';
-import type { Marker, MarkerPiece } from './marker.ts';
-import { MAX_BLOCK_CHARS, MarkerLines } from './marker-lines.ts';
-import { MarkerStream, parseMarkers } from './marker-stream.ts';
+import { MARKER_KINDS, type Marker, type MarkerPiece } from './marker.ts';
+import { MAX_BLOCK_CHARS, MarkerLines, MarkerStream, parseMarkers } from './marker-stream.ts';
 
 const markersIn = (text: string): Marker[] =>
   parseMarkers(text).flatMap((piece) => (piece.kind === 'marker' ? [piece.marker] : []));

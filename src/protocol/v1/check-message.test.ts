@@ -6,8 +6,7 @@ import { SeededRandom } from '../../../test/support/seeded-random.ts';
 import { checkMessage, originOf } from './check-message.ts';
 import { envelope } from './envelope.ts';
 import { RUNNER_EVENTS } from './runner-events.ts';
-import { TASK_MESSAGES } from './task-messages.ts';
-import { TOOL_MESSAGES } from './tool-messages.ts';
+import { TASK_MESSAGES, TOOL_MESSAGES } from './tool-messages.ts';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { RUN_KINDS } from '../run-kind.ts';
-import { RUN_STATES, type RunState } from '../run-state.ts';
+import { RUN_KINDS, RUN_STATES, type RunState } from '../run.ts';
 import { message } from './envelope.ts';
+import type { TASK_MESSAGES, TOOL_MESSAGES } from './tool-messages.ts';
 import { ANSWER_SOURCES, type RunnerEventType } from './wire.ts';
 
 const state = z.enum(Object.keys(RUN_STATES) as [RunState, ...RunState[]]);
@@ -24,7 +24,7 @@ export const isolation = z.looseObject({
  */
 export const approval = z.looseObject({ digest: z.string(), by: z.string(), at: z.string().nullable() });
 
-export const runnerStart = message('runner_start', {
+const runnerStart = message('runner_start', {
   tool: z.string(),
   /** Absent in logs of builds that did not write it. */
   kind: z.enum(RUN_KINDS).optional(),
@@ -35,17 +35,17 @@ export const runnerStart = message('runner_start', {
   approval: approval.optional(),
 });
 
-export const runnerState = message('runner_state', {
+const runnerState = message('runner_state', {
   from: state.nullable(),
   to: state,
   reason: z.string().optional(),
 });
 
-export const runnerLog = message('runner_log', { level: z.string(), msg: z.string() });
+const runnerLog = message('runner_log', { level: z.string(), msg: z.string() });
 
-export const runnerWarning = message('runner_warning', { code: z.string().optional(), msg: z.string() });
+const runnerWarning = message('runner_warning', { code: z.string().optional(), msg: z.string() });
 
-export const runnerError = message('runner_error', {
+const runnerError = message('runner_error', {
   code: z.string(),
   msg: z.string(),
   hint: z.string().optional(),
@@ -53,7 +53,7 @@ export const runnerError = message('runner_error', {
 });
 
 /** A process that outlived the run. The list in `runner_end` is empty unless the kernel refused to kill one. */
-export const survivor = z.looseObject({ pid: z.int(), command: z.string() });
+const survivor = z.looseObject({ pid: z.int(), command: z.string() });
 
 /** `sha256` of all bytes of the event log before this event; `marks` are prefix hashes that narrow down a change. */
 export const seal = z.looseObject({
@@ -62,7 +62,7 @@ export const seal = z.looseObject({
   marks: z.array(z.tuple([z.int(), z.string()])),
 });
 
-export const runnerEnd = message('runner_end', {
+const runnerEnd = message('runner_end', {
   state: z.enum(['completed', 'failed', 'cancelled']),
   rc: z.int().nullable(),
   signal: z.string().nullable(),
@@ -84,7 +84,7 @@ export const runnerEnd = message('runner_end', {
 
 export const diagnostic = message('diagnostic', { stream: z.literal('stderr'), line: z.string() });
 
-export const actionAnswered = message('action_answered', {
+const actionAnswered = message('action_answered', {
   action_id: z.string(),
   action: z.string(),
   answer: z.unknown(),
@@ -121,3 +121,8 @@ export type ArtifactEvent = z.output<typeof artifact>;
 export type Isolation = z.output<typeof isolation>;
 export type Survivor = z.output<typeof survivor>;
 export type Seal = z.output<typeof seal>;
+
+type AllEvents = typeof TOOL_MESSAGES & typeof TASK_MESSAGES & typeof RUNNER_EVENTS;
+
+/** An event of a run for a reader, discriminated by `type`. A tool may also write types that are unknown here. */
+export type RunEvent = { [T in keyof AllEvents]: z.output<AllEvents[T]> & { seq: number } }[keyof AllEvents];

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { message } from './envelope.ts';
-import { LOG_LEVELS, type ToolMessageType } from './wire.ts';
+import { LOG_LEVELS, type TaskMessageType, type ToolMessageType } from './wire.ts';
 
 const freeObject = z.record(z.string(), z.unknown());
 
@@ -15,14 +15,14 @@ export const progress = message('progress', {
 export const heartbeat = message('heartbeat', { step: z.string().optional() });
 
 /** One option of a question. */
-export const actionOption = z.looseObject({
+const actionOption = z.looseObject({
   id: z.string().min(1),
   label: z.string().optional(),
   description: z.string().optional(),
 });
 
 /** A question (contract §4). The runner fills in a missing `action_id`. */
-export const actionRequired = message('action_required', {
+const actionRequired = message('action_required', {
   action: z.string().min(1),
   action_id: z.string().min(1).optional(),
   context: freeObject.optional(),
@@ -36,7 +36,7 @@ export const actionRequired = message('action_required', {
 });
 
 /** A file or folder that a tool reports. The runner verifies `sha256`. */
-export const declaredArtifact = z.looseObject({
+const declaredArtifact = z.looseObject({
   path: z.string().min(1),
   sha256: z
     .string()
@@ -88,3 +88,30 @@ export type ToolError = z.output<typeof error>;
 export type Cancelled = z.output<typeof cancelled>;
 export type Log = z.output<typeof log>;
 export type DeclaredArtifact = z.output<typeof declaredArtifact>;
+
+const taskId = z.string().min(1);
+const wrapped = {
+  task_id: taskId,
+  child_run_id: z.string().min(1).optional(),
+  child_event: z.record(z.string(), z.unknown()),
+};
+
+/**
+ * The types that only a tool with `role: orchestrator` may write: the life cycle of its tasks, and their wrapped events
+ * (§1).
+ */
+export const TASK_MESSAGES = {
+  task_submitted: message('task_submitted', {
+    task_id: taskId,
+    payload: z.record(z.string(), z.unknown()).optional(),
+  }),
+  task_started: message('task_started', { task_id: taskId, child_run_id: z.string().min(1).optional() }),
+  task_done: message('task_done', {
+    task_id: taskId,
+    status: z.string().min(1),
+    child_run_id: z.string().min(1).optional(),
+  }),
+  task_progress: message('task_progress', wrapped),
+  task_action_required: message('task_action_required', wrapped),
+  task_error: message('task_error', wrapped),
+} as const satisfies Record<TaskMessageType, z.ZodType>;

@@ -19,7 +19,11 @@ process.exit(0);
 async function tryOnce(): Promise<string | undefined> {
   const tool = await start();
   const pid = tool.pid!;
-  const tree = new ProcessTree(runtime, { rootPid: pid, runId: 'r-none', adopts: false });
+  const tree = new ProcessTree(runtime, {
+    rootPid: pid,
+    run: { runId: 'r-none', folder: '/nonexistent' },
+    adopts: false,
+  });
   const started = readProcess(pid)!.startTime;
   await end(tool);
   for (let round = 0; round < ROUNDS; round++) {

@@ -6,7 +6,7 @@ import { newRunId } from '../../../util/ids.ts';
 import { ProcessTree } from '../../process/kill-tree.ts';
 import type { Runtime, SpawnedProcess } from '../../process/runtime.ts';
 import type { ChosenBackend } from '../../sandbox/choose.ts';
-import { canGiveUsers } from '../../sandbox/identity/can-give-users.ts';
+import { canGiveUsers } from '../../sandbox/identity/run-users.ts';
 import type { RunUser, SandboxLaunch } from '../../sandbox/sandbox.ts';
 
 const MAX_BYTES = 1_048_576;
@@ -78,7 +78,7 @@ export async function askForHelp(place: HelpPlace, args: readonly string[]): Pro
     const child = await place.runtime.spawn(launch.spawn);
     tree = new ProcessTree(place.runtime, {
       rootPid: child.pid,
-      runId,
+      run: { runId, folder },
       adopts: false,
       sandboxProcessDepth: launch.sandboxProcessDepth,
     });

@@ -1,9 +1,13 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Document, isMap, isSeq, type Node, type YAMLMap } from 'yaml';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { errorCode } from '../../../util/error-code.ts';
 import type { DraftInputs } from './draft-inputs.ts';
 import type { ReadHelp } from './help-shape.ts';
 
 /** The parts of a draft. */
-export interface DraftParts {
+interface DraftParts {
   name: string;
   /** The command that starts the program and its subcommand. */
   command: readonly string[];
@@ -78,4 +82,28 @@ function keepShort(item: YAMLMap): void {
     const list = item.get(key);
     if (isSeq(list)) list.flow = true;
   }
+}
+
+/**
+ * Writes new manifests and never overwrites a file. Throws E_USAGE, before it writes anything, when one of the files
+ * exists.
+ */
+export function writeDrafts(drafts: readonly { file: string; manifest: string }[]): void {
+  const there = drafts.map(({ file }) => file).filter((file) => existsSync(file));
+  if (there.length > 0) throw alreadyThere(there);
+  for (const { file, manifest } of drafts) {
+    mkdirSync(dirname(file), { recursive: true });
+    try {
+      writeFileSync(file, manifest, { flag: 'wx' });
+    } catch (error) {
+      throw errorCode(error) === 'EEXIST' ? alreadyThere([file]) : error;
+    }
+  }
+}
+
+function alreadyThere(files: readonly string[]): AcorError {
+  return new AcorError('E_USAGE', `the manifest already exists: ${files.join(', ')}`, {
+    hint: 'ACOR overwrites nothing. Use a different --name or --output, or remove the file first.',
+    details: { files },
+  });
 }

@@ -22,3 +22,54 @@ export function readAgents(text: string): AgentName[] {
   }
   return AGENTS.filter((agent) => names.includes(agent));
 }
+
+/** The MCP server for `.mcp.json`. Claude Code ends a call after `timeout`, even one that reports progress. */
+export const MCP_SERVER = { type: 'stdio', command: 'acor', args: ['mcp'], timeout: 600_000 };
+
+/** The server without `timeout`: the default of Gemini CLI is as long, and the plugin specification has no such key. */
+export const PLAIN_SERVER = { command: 'acor', args: ['mcp'] };
+
+/** The server for Codex, whose default timeout is 60 s. */
+export const CODEX_SERVER = `[mcp_servers.acor]
+command = "acor"
+args = ["mcp"]
+startup_timeout_sec = 20
+tool_timeout_sec = 600
+`;
+
+/** A hook of an agent: the agent's name of the event, the command, and the group in its settings. */
+interface AgentHook {
+  event: string;
+  command: string;
+  group: object;
+}
+
+/** The names of the events and of the shell tool in each agent. `acor hook` accepts all of them. */
+const EVENTS: Readonly<Record<AgentName, readonly [event: string, hook: string, matcher?: string][]>> = {
+  claude: [
+    ['SessionStart', 'session-start'],
+    ['PreToolUse', 'pre-tool', 'Bash'],
+    ['Elicitation', 'elicit'],
+  ],
+  codex: [
+    ['SessionStart', 'session-start'],
+    ['PreToolUse', 'pre-tool', 'Bash'],
+  ],
+  gemini: [
+    ['SessionStart', 'session-start'],
+    ['BeforeTool', 'pre-tool', 'run_shell_command'],
+  ],
+};
+
+const TIMEOUT_S = 30;
+
+/** ACOR's hooks in an agent's settings. */
+export function hooksOf(agent: AgentName): AgentHook[] {
+  // Gemini CLI counts in milliseconds.
+  const timeout = agent === 'gemini' ? TIMEOUT_S * 1000 : TIMEOUT_S;
+  return EVENTS[agent].map(([event, hook, matcher]) => {
+    const command = `acor hook ${hook}`;
+    const hooks = [{ type: 'command', command, timeout }];
+    return { event, command, group: { ...(matcher !== undefined && { matcher }), hooks } };
+  });
+}

@@ -1,8 +1,6 @@
-import type { NextStep } from '../../../protocol/next-step.ts';
-import { initAgents } from '../../../protocol/next-steps.ts';
+import { initAgents, type NextStep } from '../../../protocol/next-steps.ts';
 import type { AgentName } from './agents.ts';
-import { type InspectedFile, inspectFile, type PartState } from './inspect-file.ts';
-import { apartOnDisk } from './places.ts';
+import { apartOnDisk, type InspectedFile, inspectFile, type PartState } from './inspect-file.ts';
 import { readRecord } from './record.ts';
 import { type AgentTexts, wantedFiles } from './wanted-files.ts';
 

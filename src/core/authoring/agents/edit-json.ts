@@ -96,7 +96,8 @@ function inserted(source: string, into: Node, depth: number, label: string, valu
   return source.slice(0, at) + (trailingComma === undefined ? ',' : '') + piece + source.slice(at);
 }
 
-const TRAILING_COMMA = /^(?:\s|\/\/.*|\/\*[\s\S]*?\*\/)*,/;
+/** A comment can be read in one way only: otherwise a line of slashes would take exponential time. */
+const TRAILING_COMMA = /^(?:\s|\/\/.*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*,/;
 
 function written(value: unknown, depth: number, unit: string): string {
   return JSON.stringify(value, null, unit).replaceAll('\n', `\n${unit.repeat(depth)}`);

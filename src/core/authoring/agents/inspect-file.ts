@@ -1,7 +1,8 @@
-import { join } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { isInside } from '../../registry/real-path.ts';
 import { textAt } from '../scaffold/planned-file.ts';
 import type { Part } from './part.ts';
-import { leadsOut } from './places.ts';
 import { type AgentsRecord, digestOf } from './record.ts';
 import type { WantedFile } from './wanted-files.ts';
 
@@ -11,7 +12,7 @@ import type { WantedFile } from './wanted-files.ts';
  */
 export type PartState = 'current' | 'missing' | 'stale' | 'changed' | 'foreign' | 'unreadable';
 
-export interface InspectedPart {
+interface InspectedPart {
   part: Part;
   /** Its name in the record. */
   name: string;
@@ -52,4 +53,32 @@ function stateOf(part: Part, text: string | null | undefined, written: string | 
   if (found === part.wanted) return 'current';
   if (written === digestOf(found)) return 'stale';
   return written === undefined && part.key === 'file' ? 'foreign' : 'changed';
+}
+
+/** When one folder is a link to another, two paths are one file: keep the first. */
+export function apartOnDisk(root: string, files: readonly WantedFile[]): WantedFile[] {
+  const seen = new Set<string>();
+  return files.filter(({ path }) => {
+    const real = realPlace(join(root, path));
+    return !seen.has(real) && seen.add(real);
+  });
+}
+
+/**
+ * Whether a path is inside the project after its links are resolved. A cloned project could contain a link to the
+ * user's own settings.
+ */
+function leadsOut(root: string, path: string): boolean {
+  return !isInside(realPlace(path), realPlace(root));
+}
+
+/** Resolves the links in the folders of a path. The file name, and folders that do not exist yet, stay as written. */
+function realPlace(path: string): string {
+  const folder = dirname(path);
+  if (path === folder) return path;
+  try {
+    return join(realpathSync(folder), basename(path));
+  } catch {
+    return join(realPlace(folder), basename(path));
+  }
 }

@@ -1,7 +1,6 @@
 import type { PlannedFile } from '../scaffold/planned-file.ts';
 import { AGENTS, type AgentName } from './agents.ts';
-import { type InspectedFile, inspectFile } from './inspect-file.ts';
-import { apartOnDisk } from './places.ts';
+import { apartOnDisk, type InspectedFile, inspectFile } from './inspect-file.ts';
 import { digestOf, planRecord, readRecord } from './record.ts';
 import { type AgentTexts, wantedFiles } from './wanted-files.ts';
 

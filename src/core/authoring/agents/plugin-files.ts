@@ -4,7 +4,7 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { ACOR_VERSION } from '../../../util/version.ts';
 import { type PlannedFile, textAt } from '../scaffold/planned-file.ts';
 import { templateFiles } from '../scaffold/templates.ts';
-import { hooksOf, MCP_SERVER, PLAIN_SERVER } from './settings.ts';
+import { hooksOf, MCP_SERVER, PLAIN_SERVER } from './agents.ts';
 import type { AgentTexts } from './wanted-files.ts';
 
 const SPECIFICATION = 'https://agent-plugins.org/schemas/1.0.0';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
+import { shellCommand } from '../../../util/shell-words.ts';
 import { type PlannedFile, textAt } from '../scaffold/planned-file.ts';
 import { AGENTS, type AgentName } from './agents.ts';
 

@@ -1,8 +1,7 @@
 import { HASH_MARKS, HTML_MARKS } from '../scaffold/marked-block.ts';
 import { templateFiles } from '../scaffold/templates.ts';
-import type { AgentName } from './agents.ts';
+import { type AgentName, CODEX_SERVER, hooksOf, MCP_SERVER, PLAIN_SERVER } from './agents.ts';
 import { blockOfLines, hookGroup, jsonMember, type Part, wholeFile } from './part.ts';
-import { CODEX_SERVER, hooksOf, MCP_SERVER, PLAIN_SERVER } from './settings.ts';
 
 /** Texts generated from the operation registry, so they match this version. */
 export interface AgentTexts {

@@ -7,12 +7,11 @@ import { unifiedDiff } from '../../../util/unified-diff.ts';
 import { ACOR_VERSION } from '../../../util/version.ts';
 import { checkFile } from '../../config/check-file.ts';
 import { CONFIG_VERSION } from '../../config/config-version.ts';
-import { expandVariables } from '../../config/expand.ts';
 import { refuse } from '../../config/problem.ts';
 import { replaceFile } from '../../config/replace-file.ts';
+import { expandVariables } from '../../config/variables.ts';
 import { parseYaml, readYamlFile } from '../../config/yaml-file.ts';
-import { config0to1 } from './config-0-to-1.ts';
-import type { Migration } from './migration.ts';
+import { MIGRATIONS, type Migration } from './migrations.ts';
 
 /** A migrated configuration file. */
 export interface MigratedConfig {
@@ -113,6 +112,3 @@ function freeName(path: string): string {
     if (!existsSync(name)) return name;
   }
 }
-
-/** The migrations of `.acor/config.yaml`, oldest first. */
-const MIGRATIONS: readonly Migration[] = [config0to1];

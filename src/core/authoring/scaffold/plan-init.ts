@@ -6,7 +6,7 @@ import { ACOR_VERSION } from '../../../util/version.ts';
 import { findProject } from '../../config/find.ts';
 import { findProgram } from '../../registry/find-program.ts';
 import { planBlock } from './marked-block.ts';
-import { toolFiles } from './plan-tool.ts';
+import { toolFiles } from './new-tool.ts';
 import { type PlannedFile, planFile, textAt } from './planned-file.ts';
 import { configAt, newToolsFolder, toolsOf } from './project-tools.ts';
 import { EDITOR_SCHEMAS, planSchema, schemaReference } from './schema-files.ts';

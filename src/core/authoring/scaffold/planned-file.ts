@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync } from 'node:fs';
-import type { NextStep } from '../../../protocol/next-step.ts';
+import type { NextStep } from '../../../protocol/next-steps.ts';
 import { errorCode } from '../../../util/error-code.ts';
 
 /** The planned or completed change of one project file. */

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { writeAtomic } from '../../../util/atomic-write.ts';
 import { errorCode } from '../../../util/error-code.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
+import { shellCommand } from '../../../util/shell-words.ts';
 import type { PlannedFile } from './planned-file.ts';
 
 /** The folder for the backups that ACOR makes in a project. */

@@ -1,5 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import type { NextStep } from '../../../protocol/next-step.ts';
+import type { NextStep } from '../../../protocol/next-steps.ts';
 import type { Problem } from '../../config/problem.ts';
 import { readYamlFile, type YamlFile } from '../../config/yaml-file.ts';
 import { RULES, type Severity } from './rules.ts';

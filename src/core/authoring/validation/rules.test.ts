@@ -13,7 +13,7 @@ const PLACES = [
   'core/registry/read-tool.ts',
   'core/registry/read-manifest.ts',
   'core/registry/entry-of.ts',
-  'core/registry/find-manifests.ts',
+  'core/registry/candidate.ts',
   'core/registry/discover.ts',
   'core/registry/error-codes.ts',
   'core/guard/read-policy.ts',

@@ -1,8 +1,7 @@
 import type { Checker, ValidateOptions } from './checker.ts';
 import { advice } from './checkers/advice.ts';
 import { examples } from './checkers/examples.ts';
-import { config, errorCodes, manifests, policies } from './checkers/project-files.ts';
-import { schemas } from './checkers/schemas.ts';
+import { config, errorCodes, manifests, policies, schemas } from './checkers/project-files.ts';
 import { selftests } from './checkers/selftests.ts';
 import { versions } from './checkers/versions.ts';
 import { workflows } from './checkers/workflows.ts';

@@ -1,18 +1,51 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
+import { shellCommand } from '../../../util/shell-words.ts';
 import { findProgram, isProgram } from '../find-program.ts';
-import { go } from './go.ts';
 import type { RuntimeContext } from './language.ts';
-import type { Recipe } from './recipe.ts';
-import { rust } from './rust.ts';
 
 /** Folders without sources of the tool itself, or with too many files to check. */
 const NO_SOURCES = new Set(['bin', 'target', 'vendor', 'node_modules']);
 const MAX_DEPTH = 8;
 
-const RECIPES: Readonly<Record<string, Recipe>> = { go, rust };
+/** The build step of a compiled language. The author builds; a run never does. */
+interface Recipe {
+  /** The name of the language in messages. */
+  title: string;
+  toolchain: string;
+  /** Run in the tool's folder. */
+  build: readonly [string, ...string[]];
+  /** The built program, relative to the tool's folder. */
+  built: string;
+  /** Matches a source file by its base name. */
+  isSource(name: string): boolean;
+  install: string;
+}
+
+const RECIPES: Readonly<Record<string, Recipe>> = {
+  /** Go: a module in the tool's folder, built into `bin/cli`. */
+  go: {
+    title: 'Go',
+    toolchain: 'go',
+    // Without -buildvcs=false, a repository that Git distrusts would fail the build.
+    build: ['go', 'build', '-buildvcs=false', '-o', 'bin/cli', '.'],
+    built: join('bin', 'cli'),
+    isSource: (name) => /\.go$|^go\.(mod|sum|work)$/.test(name),
+    install:
+      'Install Go, for example with: apt-get install golang-go, brew install go, or from https://go.dev/dl/',
+  },
+  /** Rust: a package in the tool's folder whose binary is named `cli`. */
+  rust: {
+    title: 'Rust',
+    toolchain: 'cargo',
+    // Override the caller's target folder: the binary must be in the tool's folder.
+    build: ['cargo', 'build', '--quiet', '--release', '--target-dir', 'target'],
+    built: join('target', 'release', 'cli'),
+    isSource: (name) => /\.rs$|^Cargo\.(toml|lock)$/.test(name),
+    install: 'Install Rust, for example with: apt-get install cargo, or from https://rustup.rs/',
+  },
+};
 
 /** How to build a language; undefined for a language without a build step. */
 export function recipeOf(language: string): Recipe | undefined {

@@ -6,8 +6,14 @@ import { after, type StopGuard } from '../attempt/guards/guard.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import { enterState } from '../write-ending.ts';
 import { answeredIds, isSafeActionId, writeAnswerFile } from './answer-files.ts';
-import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
-import { type Answer, answerSteps, type Question, readQuestion } from './question.ts';
+import {
+  type Answer,
+  answerSteps,
+  jsonAnswer,
+  problemOfAnswer,
+  type Question,
+  readQuestion,
+} from './question.ts';
 
 /** Returns the answer to a question; `undefined` leaves it open. */
 export type AnswerHandler = (question: Question) => unknown;

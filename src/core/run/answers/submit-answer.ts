@@ -1,15 +1,13 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { listQuestions } from '../../../protocol/next-steps.ts';
-import { isFinal } from '../../../protocol/run-state.ts';
+import { isFinal } from '../../../protocol/run.ts';
 import type { AnswerSource } from '../../../protocol/v1/wire.ts';
 import { newSpanId } from '../../../util/ids.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import { eventsIn } from '../../store-files/follow.ts';
-import { isLive } from '../liveness.ts';
-import { readRun } from '../read-run.ts';
-import { jsonAnswer, problemOfAnswer } from './check-answer.ts';
+import { isLive, readRun } from '../read-run.ts';
 import { questionsOf } from './open-questions.ts';
-import { answerSteps, type Question, readQuestion } from './question.ts';
+import { answerSteps, jsonAnswer, problemOfAnswer, type Question, readQuestion } from './question.ts';
 
 /** An answer to a run, whatever process supervises it. */
 export interface AnswerSubmission {

@@ -42,7 +42,10 @@ export async function runAttempt(
     }),
   };
   // The watchdog comes first: the secrets of the run may be on disk by now, and it removes them if this process is killed.
-  using watchdog = new Watchdog(services.runtime, plan.runId, plan.workspace.secrets);
+  using watchdog = new Watchdog(services.runtime, plan.runId, {
+    folder: plan.workspace.dir,
+    removedFolder: plan.workspace.secrets,
+  });
   await using ownership = await assignRunUser(attempt);
   using input = await openInput(attempt);
   using output = await openOutput(attempt, input);

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../../util/error-code.ts';
 import { newSpanId } from '../../../util/ids.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
+import { shellCommand } from '../../../util/shell-words.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
 
 /** Creates the folders in which a tool writes its staged outputs. */

@@ -6,8 +6,7 @@ import { withFileLock } from '../../../util/file-lock.ts';
 import type { Grant } from '../../registry/arguments.ts';
 import { isInside } from '../../registry/real-path.ts';
 import { visitTree } from '../../sandbox/identity/ownership.ts';
-import { isRunUser } from '../../sandbox/identity/run-user-range.ts';
-import { claimRunUser } from '../../sandbox/identity/run-users.ts';
+import { claimRunUser, isRunUser } from '../../sandbox/identity/run-users.ts';
 import type { RunUser } from '../../sandbox/sandbox.ts';
 import type { RunHost, RunWorkspace } from '../workspace.ts';
 import {

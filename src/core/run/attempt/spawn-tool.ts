@@ -43,7 +43,7 @@ export class SpawnedTool implements AsyncDisposable {
     this.launch = launch;
     this.tree = new ProcessTree(services.runtime, {
       rootPid: child.pid,
-      runId: plan.runId,
+      run: { runId: plan.runId, folder: plan.workspace.dir },
       adopts: services.adoptsOrphans,
       sandboxProcessDepth: launch.sandboxProcessDepth,
       ...(launch.isProxyProcess && { isProxyProcess: true }),

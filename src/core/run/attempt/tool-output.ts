@@ -147,6 +147,7 @@ export class ToolOutput implements Disposable {
       for (const path of [stdoutLog, stderrLog]) this.#rawFds.push(openSync(path, 'a'));
     } catch (error) {
       for (const fd of this.#rawFds) closeSync(fd);
+      this.#adapter.close?.();
       throw storageError(error, 'open the logs of the run', logs);
     }
   }

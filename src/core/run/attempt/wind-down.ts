@@ -1,7 +1,7 @@
 import type { ProcessTree, Survivor } from '../../process/kill-tree.ts';
 import type { ObservedAttempt } from '../outcome.ts';
+import { putCancelFile } from '../workspace.ts';
 import type { AttemptContext } from './attempt-context.ts';
-import { putCancelFile } from './cancel-file.ts';
 import { type Ending, hasEndedItself } from './ending.ts';
 import { after } from './guards/guard.ts';
 import type { PreparedAttempt, SpawnedTool } from './spawn-tool.ts';
@@ -42,7 +42,7 @@ export async function windDown(
       ? { kind: 'store-failed', error: output.failure }
       : first;
   return {
-    ending: await resources.judge(ending, {
+    ending: resources.judge(ending, {
       message: intake.ending,
       exitCodes: plan.tool.manifest.exit_codes,
       stderrLog: plan.workspace.stderrLog,

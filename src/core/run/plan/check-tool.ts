@@ -1,10 +1,11 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { LoadedConfig } from '../../config/load.ts';
 import type { Approval } from '../../guard/approval-state.ts';
 import { RunGuard } from '../../guard/run-guard.ts';
 import { assertCompatible } from '../../registry/compatibility.ts';
-import type { ToolEntry } from '../../registry/registry.ts';
+import type { Registry, ToolEntry } from '../../registry/registry.ts';
 import type { RunRequest } from '../run-request.ts';
-import type { PlanServices } from './plan-services.ts';
+import type { Workspaces } from '../workspace.ts';
 
 /** A tool that the policy allows this caller to run. */
 export interface CheckedTool {
@@ -34,4 +35,11 @@ function checkEnvironment({ manifest, name }: ToolEntry, { env }: RunRequest): v
     hint: `Set it, then run again: export ${missing.map((variable) => `${variable}=…`).join(' ')}`,
     details: { missing },
   });
+}
+
+/** The parts of a project that planning a run reads. */
+export interface PlanServices {
+  config: LoadedConfig;
+  registry: Pick<Registry, 'find' | 'errorCodes' | 'languages'>;
+  workspaces: Workspaces;
 }

@@ -9,8 +9,8 @@ import { type GroupPlace, usefulGroups } from '../../sandbox/groups/group-places
 import type { Confinement, RunFolders, SandboxBackend, SandboxRequest } from '../../sandbox/sandbox.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RunWorkspace } from '../workspace.ts';
-import { heldLimits } from './held-limits.ts';
-import type { PlanServices } from './plan-services.ts';
+import type { PlanServices } from './check-tool.ts';
+import { limitEnforcers } from './limit-enforcers.ts';
 import { ownFolders, type ResolvedCall } from './resolve-call.ts';
 
 /** How a tool is confined, and where its control groups are created. */
@@ -65,7 +65,7 @@ async function confine(
   const confinement = forgettingWhenBroken(confined, chosen.forget);
   // The container engine creates the control groups of its containers.
   const groups = backend.name === 'container' ? [] : usefulGroups(backend.tier);
-  const limits = heldLimits(request.limits, {
+  const limits = limitEnforcers(request.limits, {
     backend: backend.name,
     places: groups,
     features: probe.features,

@@ -1,4 +1,4 @@
-import { whyDenied } from '../../../protocol/env-names.ts';
+import { whyDenied } from '../../../protocol/names.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import type { ToolPlan } from './tool-plan.ts';

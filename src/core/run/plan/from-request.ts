@@ -2,7 +2,7 @@ import { newRunId, newSpanId, newTraceId } from '../../../util/ids.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { PreparedAnswer } from '../../ports/run-launcher.ts';
 import type { RunRequest } from '../run-request.ts';
-import type { PlanServices } from './plan-services.ts';
+import type { PlanServices } from './check-tool.ts';
 import type { RunPlan } from './run-plan.ts';
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;

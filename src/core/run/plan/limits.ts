@@ -3,7 +3,7 @@ import type { PermissionLevel } from '../../../protocol/manifest-permissions.ts'
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import type { RunRequest } from '../run-request.ts';
-import type { PlanServices } from './plan-services.ts';
+import type { PlanServices } from './check-tool.ts';
 import type { Lowered, RetryPlan, RunLimits, RunPlan } from './run-plan.ts';
 
 /** The default resource limits of each level (contract §9). A resource that is not listed has no limit. */

@@ -3,8 +3,8 @@ import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { planEgress } from '../../sandbox/egress/egress-plan.ts';
-import { installCommand } from '../../sandbox/install-command.ts';
 import type { SandboxBackend, SandboxRequest } from '../../sandbox/sandbox.ts';
+import { installCommand } from '../../sandbox/trusted-program.ts';
 
 /**
  * The network access of a tool: a privileged tool gets the machine's network, any other tool the hosts that its manifest lists. A

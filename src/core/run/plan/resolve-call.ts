@@ -9,11 +9,11 @@ import {
 } from '../../registry/arguments.ts';
 import { checkJsonInputs } from '../../registry/check-json-inputs.ts';
 import { commandOf, type ToolCommand } from '../../registry/command.ts';
-import { declaredGrants } from '../../registry/declared-grants.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
+import { declaredGrants } from '../../registry/tool-grants.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
-import type { PlanServices } from './plan-services.ts';
+import type { PlanServices } from './check-tool.ts';
 
 /** How the tool is called: its program, its arguments, and the paths that they grant. */
 export interface ResolvedCall {

@@ -1,5 +1,5 @@
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
-import type { RunKind } from '../../../protocol/run-kind.ts';
+import type { RunKind } from '../../../protocol/run.ts';
 import type { Isolation } from '../../../protocol/v1/runner-events.ts';
 import type { Approval } from '../../guard/approval-state.ts';
 import type {

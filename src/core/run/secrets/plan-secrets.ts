@@ -1,10 +1,12 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { storeSecret } from '../../../protocol/next-steps.ts';
+import type { LoadedConfig } from '../../config/load.ts';
 import type { ResolvedArguments } from '../../registry/arguments.ts';
-import type { ToolEntry } from '../../registry/registry.ts';
+import type { ToolEntry } from '../../registry/tool-entry.ts';
+import { Redaction } from '../../secrets/redaction.ts';
 import { coreOf, MIN_SECRET_BYTES, type Secret } from '../../secrets/secret.ts';
 import { SecretStore } from '../../secrets/secret-store.ts';
-import type { PlanServices } from '../plan/plan-services.ts';
+import type { PlanServices } from '../plan/check-tool.ts';
 import type { RunRequest } from '../run-request.ts';
 import { RunSecrets } from './run-secrets.ts';
 
@@ -47,4 +49,24 @@ function checkInput({ name: tool }: ToolEntry, { name, bytes }: Secret): void {
     `the secret input '${name}' of tool '${tool}' has ${length} bytes; a secret of fewer than ${MIN_SECRET_BYTES} bytes cannot be redacted`,
     { hint: `Pass a longer value, or remove 'secret: true' from the tool's manifest.` },
   );
+}
+
+/**
+ * The redaction for a call that is explained or checked but not run: it hides the values of secret inputs and the stored secrets that the
+ * tool needs. Null when there are none. Missing or too short secrets are skipped here; a run would be refused for them.
+ */
+export function callRedaction(
+  config: LoadedConfig,
+  { manifest }: ToolEntry,
+  { secretInputs }: ResolvedArguments,
+  env: Readonly<Record<string, string | undefined>>,
+): Redaction | null {
+  const store = new SecretStore(config.root, env);
+  const stored = [...new Set(manifest.secrets)].flatMap((name) => {
+    const bytes = store.read(name);
+    return bytes === undefined ? [] : [{ name, bytes }];
+  });
+  const inputs = secretInputs.map(({ name, text }) => ({ name, bytes: Buffer.from(text) }));
+  const secrets = [...stored, ...inputs].filter(({ bytes }) => coreOf(bytes).length >= MIN_SECRET_BYTES);
+  return secrets.length === 0 ? null : new Redaction(secrets);
 }

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { unreachable } from '../../../util/unreachable.ts';
-import { installCommand } from '../install-command.ts';
 import { architecture } from '../profile/profile.ts';
 import type { LaunchOptions, SandboxLaunch, SandboxProbe, SandboxRequest } from '../sandbox.ts';
-import { trustedProgram, type UntrustedReason } from '../trusted-program.ts';
+import { installCommand, trustedProgram, type UntrustedReason } from '../trusted-program.ts';
 import { type Features, OWN_ENVIRONMENT } from './bubblewrap-arguments.ts';
 import { explain } from './bubblewrap-failure.ts';
 import { landlockVersion, noPerl } from './landlock-probe.ts';

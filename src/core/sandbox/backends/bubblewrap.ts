@@ -2,8 +2,7 @@ import { closeSync } from 'node:fs';
 import type { SpawnRequest } from '../../process/runtime.ts';
 import type { EgressEntry, Entrance } from '../egress/entry.ts';
 import { enforcedBy } from '../enforced.ts';
-import { canGiveUsers, ROOT } from '../identity/can-give-users.ts';
-import { isRunUser } from '../identity/run-user-range.ts';
+import { canGiveUsers, isRunUser, ROOT } from '../identity/run-users.ts';
 import { LANDLOCK_ACCESS } from '../launcher/landlock-rules.ts';
 import { Launcher, type LaunchSteps, PERL_COMMAND } from '../launcher/launcher.ts';
 import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
@@ -122,8 +121,8 @@ function launchInBubblewrap(
       argv: entrance?.argv ?? argv,
       ...(entrance && { hear: entrance.hear }),
       cwd: '/',
-      // The run's id lets a later supervisor find what a dead one left.
-      env: { ...OWN_ENVIRONMENT, RUN_ID: request.runId },
+      // The run's id and folder let a later supervisor find what a dead one left.
+      env: { ...OWN_ENVIRONMENT, RUN_ID: request.runId, WORKSPACE: request.folders.work },
       stdin,
       stdout,
       stderr,

@@ -2,9 +2,8 @@ import { mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorMessage } from '../../../util/error-code.ts';
-import { grantChanged } from '../launcher/grant-changed.ts';
 import { tasksFor } from '../profile/limits.ts';
-import { enclosing, type Mount } from '../profile/mounts.ts';
+import { enclosing, grantChanged, type Mount } from '../profile/mounts.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SandboxRequest } from '../sandbox.ts';
 

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { installCommand } from '../install-command.ts';
 import { architecture } from '../profile/profile.ts';
 import type { SandboxProbe } from '../sandbox.ts';
 import { numberOf } from '../seccomp/system-calls.ts';
-import { trustedProgram } from '../trusted-program.ts';
+import { installCommand, trustedProgram } from '../trusted-program.ts';
 import { type Launch, tryOut } from './try-out.ts';
 
 /** Tests whether Landlock can confine tools here, by running attacks in it. */

@@ -3,14 +3,11 @@ import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import { enforcedBy } from '../enforced.ts';
-import { canGiveUsers, ROOT } from '../identity/can-give-users.ts';
-import { isRunUser } from '../identity/run-user-range.ts';
-import { installCommand } from '../install-command.ts';
+import { canGiveUsers, isRunUser, ROOT } from '../identity/run-users.ts';
 import { LANDLOCK_ACCESS, type LandlockRules } from '../launcher/landlock-rules.ts';
 import { Launcher, PERL_COMMAND } from '../launcher/launcher.ts';
-import { allowedPaths } from '../profile/allowed-paths.ts';
 import { processLimits } from '../profile/limits.ts';
-import { type Profile, profileOf } from '../profile/profile.ts';
+import { allowedPaths, type Profile, profileOf } from '../profile/profile.ts';
 import type {
   Confinement,
   LaunchOptions,
@@ -20,7 +17,7 @@ import type {
 } from '../sandbox.ts';
 import { assembleFilter } from '../seccomp/assemble-filter.ts';
 import type { SeccompRules } from '../seccomp/filter.ts';
-import { trustedPath } from '../trusted-program.ts';
+import { installCommand, trustedPath } from '../trusted-program.ts';
 
 /** In the workspace, because the machine's temporary folder is not accessible. */
 const TEMP_FOLDER = '.tmp';
@@ -100,7 +97,7 @@ function launchUnderLandlock(
     spawn: {
       argv: [trustedPath('perl'), ...PERL_COMMAND],
       cwd: '/',
-      env: { PATH: '/usr/bin:/bin', RUN_ID: request.runId },
+      env: { PATH: '/usr/bin:/bin', RUN_ID: request.runId, WORKSPACE: request.folders.work },
       stdin,
       stdout,
       stderr,

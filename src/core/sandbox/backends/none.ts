@@ -60,7 +60,7 @@ function launchThroughLauncher(request: SandboxRequest, options: LaunchOptions):
     known,
   );
   const { stdin, stdout, stderr, fds } = launcher.streams;
-  const env = { PATH: '/usr/bin:/bin', RUN_ID: request.runId };
+  const env = { PATH: '/usr/bin:/bin', RUN_ID: request.runId, WORKSPACE: request.folders.work };
   return {
     spawn: { argv: [perl.path, ...PERL_COMMAND], cwd: '/', env, stdin, stdout, stderr, fds },
     sandboxProcessDepth: 0,

@@ -1,9 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
+import { newSpanId } from '../../../util/ids.ts';
+import { shellCommand } from '../../../util/shell-words.ts';
+import type { SandboxProbe } from '../sandbox.ts';
+import { type Launch, tryOut } from './try-out.ts';
 
 const PACKAGE = '@anthropic-ai/sandbox-runtime';
 
@@ -45,4 +49,29 @@ export function loadSeatbelt(
     `the package ${PACKAGE}, which the sandbox on macOS needs, is not installed`,
     { hint: shellCommand(['npm', 'install', '--prefix', own ?? '.', PACKAGE]), next: [SEE_HEALTH] },
   );
+}
+
+/** Tests whether Seatbelt can confine tools here, by running attacks in it. */
+export async function probeSeatbelt(launch: Launch): Promise<SandboxProbe> {
+  if (process.platform !== 'darwin') return { available: false, detail: 'seatbelt is for macOS' };
+  const outside = join(homedir(), `.acor-probe-${newSpanId()}`);
+  try {
+    loadSeatbelt();
+    const { output, trouble } = await tryOut(launch, [
+      '/bin/sh',
+      '-c',
+      ': > here && echo works; : > "$0"',
+      outside,
+    ]);
+    if (trouble !== undefined || output !== 'works\n') {
+      return { available: false, detail: trouble ?? 'a tool in it cannot write to its workspace' };
+    }
+    if (existsSync(outside)) return { available: false, detail: 'a tool in it writes where it must not' };
+    return { available: true, detail: 'works here, and is unverified: ACOR is not tested on macOS' };
+  } catch (error) {
+    if (!(error instanceof AcorError)) throw error;
+    return { available: false, detail: error.message, ...(error.hint && { fix: error.hint }) };
+  } finally {
+    rmSync(outside, { force: true });
+  }
 }

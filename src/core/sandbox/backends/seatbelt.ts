@@ -1,11 +1,10 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
+import { shellCommand } from '../../../util/shell-words.ts';
 import { BY_THE_RUNNER } from '../enforced.ts';
-import { allowedPaths } from '../profile/allowed-paths.ts';
-import { profileOf } from '../profile/profile.ts';
+import { allowedPaths, profileOf } from '../profile/profile.ts';
 import type { Confinement, SandboxBackend, SandboxLaunch, SandboxProbe, SandboxRequest } from '../sandbox.ts';
-import { loadSeatbelt, type SandboxManager, type SeatbeltConfig } from './seatbelt-package.ts';
+import { loadSeatbelt, probeSeatbelt, type SandboxManager, type SeatbeltConfig } from './seatbelt-package.ts';
 
 /** The paths that every macOS program reads before its main function. */
 const SYSTEM = [
@@ -33,8 +32,7 @@ export const seatbelt: SandboxBackend = {
   tier: 2,
   opensHosts: true,
 
-  async probe() {
-    const { probeSeatbelt } = await import('./seatbelt-probe.ts');
+  probe() {
     return probeSeatbelt(async (request, options) =>
       (await this.confine(request, NOT_PROBED)).launch(options),
     );

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Exit } from '../../process/runtime.ts';
 import { listenTo } from '../../process/runtime-node.ts';
-import { canGiveUsers } from '../identity/can-give-users.ts';
+import { canGiveUsers } from '../identity/run-users.ts';
 import type { LaunchOptions, SandboxLaunch, SandboxRequest } from '../sandbox.ts';
 
 /** A uid without an account, as every run of a root supervisor gets. */
@@ -109,15 +109,16 @@ function endOf(
   if (hear !== undefined) listenTo(child, hear);
   let output = '';
   let errors = '';
-  child.stdout!.once('data', () => onOutput?.(launch));
-  child.stdout!.on('data', (chunk) => {
-    output += chunk;
-  });
-  child.stderr!.on('data', (chunk) => {
-    errors += chunk;
-  });
   return new Promise((resolve, reject) => {
+    // Without a descriptor left for them, a child has no streams, and this event says why.
     child.once('error', reject);
+    child.stdout?.once('data', () => onOutput?.(launch));
+    child.stdout?.on('data', (chunk) => {
+      output += chunk;
+    });
+    child.stderr?.on('data', (chunk) => {
+      errors += chunk;
+    });
     child.once('close', (rc, signal) =>
       resolve({ rc, signal, output, errors, usage: { cpu_s: null, max_rss_bytes: null } }),
     );

@@ -5,8 +5,7 @@ import { errorCode, errorMessage } from '../../../util/error-code.ts';
 import { canonicalAddress, type Reach, reachOf } from './address.ts';
 import { inConfiguration, type Refusal } from './connection-log.ts';
 import type { EgressPlan } from './egress-plan.ts';
-import { type Host, nameOf } from './host.ts';
-import { covers } from './rule.ts';
+import { covers, type Host, nameOf } from './host.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_ADDRESSES = 4;

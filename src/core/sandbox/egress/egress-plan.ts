@@ -1,7 +1,6 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { canonicalAddress, reachOf } from './address.ts';
-import { readHost, withPort } from './host.ts';
-import { covers, type EgressRule, isNamed, readRule } from './rule.ts';
+import { covers, type EgressRule, isNamed, readHost, readRule, withPort } from './host.ts';
 
 /** More listeners would take too long to create. */
 const MAX_RULES = 200;

@@ -20,3 +20,37 @@ export interface WayOut {
   /** Transfers the bytes of a connection until its end. */
   carry(inner: Socket, reached: Reached & { kind: 'connected' }): void;
 }
+
+/** Bytes from the tool's point of view, counted during the transfer. */
+interface TransferCounts {
+  sent_bytes: number;
+  received_bytes: number;
+}
+
+/**
+ * Transfers bytes between the tool and the host. Each direction ends separately, so a side that has sent everything
+ * still gets the answer. Backpressure: neither side is read faster than the other accepts.
+ */
+export function relay(inner: Socket, outer: Socket, carried: TransferCounts): void {
+  endTogether(inner, outer);
+  endTogether(outer, inner);
+  inner.on('data', ({ length }) => {
+    carried.sent_bytes += length;
+  });
+  outer.on('data', ({ length }) => {
+    carried.received_bytes += length;
+  });
+  inner.pipe(outer);
+  outer.pipe(inner);
+}
+
+/** Reset the other side too: a normal end would make a truncated answer look complete. */
+function endTogether(socket: Socket, other: Socket): void {
+  // `close` always follows an error.
+  socket.on('error', () => {});
+  const onClose = () => {
+    if (!socket.readableEnded || !socket.writableFinished) other.resetAndDestroy();
+  };
+  if (socket.destroyed) other.resetAndDestroy();
+  else socket.once('close', onClose);
+}

@@ -2,13 +2,11 @@ import type { Server, Socket } from 'node:net';
 import { dial } from './connect.ts';
 import { EgressJournal, type EgressNote } from './connection-log.ts';
 import type { EgressPlan } from './egress-plan.ts';
-import type { Reached, WayOut } from './egress-route.ts';
-import { type Host, nameOf } from './host.ts';
+import { type Reached, relay, type WayOut } from './egress-route.ts';
+import { type Host, type NamedRule, nameOf } from './host.ts';
 import type { EgressLayout, Listener } from './layout.ts';
 import { answerNames } from './names.ts';
 import { answerProxy } from './proxy.ts';
-import type { NamedRule } from './rule.ts';
-import { relay } from './tunnel.ts';
 
 /** Concurrent connections of one run. The buffers of each connection are bounded, so this bounds the memory. */
 const MAX_CONNECTIONS = 256;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Reach, reachOf } from './address.ts';
-import { nameOf, readHost, readHostAndPort } from './host.ts';
-import { covers, readRule } from './rule.ts';
+import { covers, nameOf, readHost, readHostAndPort, readRule } from './host.ts';
 
 describe('a host', () => {
   it('is read in one form, however it is written', () => {

@@ -1,6 +1,5 @@
 import type { EgressPlan } from './egress-plan.ts';
-import { nameOf } from './host.ts';
-import { coversHost, isNamed, type NamedRule } from './rule.ts';
+import { coversHost, isNamed, type NamedRule, nameOf } from './host.ts';
 
 /** A listening socket in the network of a tool, and its purpose. */
 export interface Listener {

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import { inManifest } from './connection-log.ts';
 import type { WayOut } from './egress-route.ts';
-import { type Host, readHost } from './host.ts';
-import { coversHost } from './rule.ts';
+import { coversHost, type Host, readHost } from './host.ts';
 
 const HEADER_BYTES = 12;
 const MAX_QUERY_BYTES = 512;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../../util/error-code.ts';
 import { identify, isRunning, type ProcessIdentity } from '../../../util/process-table.ts';
-import { FIRST_RUN_UID, LAST_RUN_UID } from './run-user-range.ts';
+import type { RunUser } from '../sandbox.ts';
 
 const TRIES = 200;
 /** Only root can write here, and a reboot empties it. */
@@ -67,3 +67,60 @@ function noUser(why: string): AcorError {
     },
   );
 }
+
+/** Uids without an account: the range of systemd's dynamic users. */
+export const FIRST_RUN_UID = 61_184;
+export const LAST_RUN_UID = 65_519;
+
+/** Whether a uid is in the range that runs get. */
+export function isRunUser(uid: number): boolean {
+  return uid >= FIRST_RUN_UID && uid <= LAST_RUN_UID;
+}
+
+let known: boolean | undefined;
+
+/** CAP_CHOWN, CAP_SETGID and CAP_SETUID, as bits of a process's capabilities. */
+const NEEDED_CAPABILITIES = 0b1100_0001n;
+
+/**
+ * Whether this process is root and can switch to other users. Root of a single-user namespace cannot. A privileged tool
+ * of root runs as root without capabilities.
+ */
+export function canGiveUsers(): boolean {
+  known ??=
+    process.getuid?.() === 0 &&
+    mapsRange('/proc/self/uid_map') &&
+    mapsRange('/proc/self/gid_map') &&
+    hasCapabilities();
+  return known;
+}
+
+function hasCapabilities(): boolean {
+  try {
+    const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
+    return (
+      effective !== undefined && (BigInt(`0x${effective}`) & NEEDED_CAPABILITIES) === NEEDED_CAPABILITIES
+    );
+  } catch {
+    return false;
+  }
+}
+
+function mapsRange(path: string): boolean {
+  try {
+    const lines = readFileSync(path, 'utf8').trim().split('\n');
+    return lines.some((line) => {
+      const [first = 0, , count = 0] = line.trim().split(/\s+/).map(Number);
+      return first <= FIRST_RUN_UID && first + count > LAST_RUN_UID;
+    });
+  } catch {
+    // Without /proc or Linux there is no sandbox that needs the answer.
+    return false;
+  }
+}
+
+/**
+ * The user of root's privileged tool: root without its capabilities. Everything that root owns is in its reach, and
+ * another user could not enter folders that only root may enter.
+ */
+export const ROOT: RunUser = { uid: 0, gid: 0 };

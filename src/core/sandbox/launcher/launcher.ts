@@ -2,10 +2,10 @@ import { closeSync, fstatSync, readSync } from 'node:fs';
 import { constants } from 'node:os';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Exit } from '../../process/runtime.ts';
+import { grantChanged } from '../profile/mounts.ts';
 import type { LaunchOptions, RunUser, SandboxLaunch } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 import type { Architecture } from '../seccomp/system-calls.ts';
-import { grantChanged } from './grant-changed.ts';
 import { type LandlockRules, landlockRecords } from './landlock-rules.ts';
 import { perlScript } from './perl-script.ts';
 

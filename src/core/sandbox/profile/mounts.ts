@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
 
 /** The content of a path inside the sandbox: the same path of the machine, or an empty folder that hides it. */
 export interface Mount {
@@ -68,4 +69,11 @@ function sorted(mounts: readonly Mount[]): Mount[] {
   return [...mounts].sort((a, b) =>
     a.path === b.path ? strength[b.access] - strength[a.access] : a.path < b.path ? -1 : 1,
   );
+}
+
+/** The granted path changed between its check and the start. */
+export function grantChanged(path: string, why: string): AcorError {
+  return new AcorError('E_PERMISSION', `${path} changed after it was granted: ${why}`, {
+    hint: 'Run the tool again; if it happens again, another process changes that path during the start.',
+  });
 }

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import type { SandboxRequest } from '../sandbox.ts';
 import type { SeccompRules } from '../seccomp/filter.ts';
 import type { Architecture } from '../seccomp/system-calls.ts';
 import { isBelow, layMounts, type Mount } from './mounts.ts';
 import { executablePaths, runtimePaths } from './programs.ts';
-import { type SystemEntry, systemEntries } from './system-folders.ts';
 
 /** The meaning of a level (contract §9), independent of the backend. */
 export interface Profile {
@@ -57,4 +57,61 @@ export function profileOf(
       kind: isPrivileged ? 'small' : 'full',
     },
   };
+}
+
+/** The base system: programs and libraries. On most systems some of these are links into /usr. */
+const BASE = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store'];
+
+/** Files in /etc that programs commonly read and that do not identify the machine or its users. */
+const ETC = [
+  ...['/etc/ld.so.cache', '/etc/ld-musl-x86_64.path', '/etc/ld-musl-aarch64.path', '/etc/alternatives'],
+  ...['/etc/nsswitch.conf', '/etc/localtime'],
+];
+
+/** Files that only network programs read. */
+const ETC_FOR_NETWORK = [
+  ...['/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/ssl/cert.pem', '/etc/pki/tls', '/etc/pki/ca-trust'],
+  ...['/etc/ca-certificates', '/etc/crypto-policies', '/etc/protocols', '/etc/services'],
+];
+
+/** A part of this machine's base system: a folder or file, or a link with its target. */
+interface SystemEntry {
+  path: string;
+  link: string | null;
+}
+
+/** The existing parts of the base system, for a tool with or without a network. */
+export function systemEntries(network: SandboxRequest['network']): SystemEntry[] {
+  return [...BASE, ...ETC, ...(network === 'none' ? [] : ETC_FOR_NETWORK)].flatMap((path) => {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return [];
+    // Only the folders of the root stay links; a link in /etc is replaced by its target.
+    const link = stats.isSymbolicLink() && BASE.includes(path) ? readlinkSync(path) : null;
+    return { path, link };
+  });
+}
+
+/**
+ * A profile as an allowlist, for a mechanism that cannot exclude a subfolder: a folder with a hidden subfolder is
+ * replaced by the other entries of the folder. An entry that is created later in such a folder is not allowed.
+ */
+export function allowedPaths({ sees, system, mounts }: Profile): Mount[] {
+  const hidden = mounts.filter(({ access }) => access === 'empty');
+  const base: Mount[] =
+    sees === 'all'
+      ? apart('/', hidden).map((path) => ({ path, access: 'write' }))
+      : system.filter(({ link }) => link === null).map(({ path }) => ({ path, access: 'read' }));
+  return [
+    ...base,
+    ...mounts.flatMap((mount) => {
+      if (mount.access === 'empty') return [];
+      return apart(mount.path, hidden).map((path) => ({ ...mount, path }));
+    }),
+  ];
+}
+
+function apart(folder: string, hidden: readonly Mount[]): string[] {
+  if (hidden.some(({ path }) => path === folder)) return [];
+  if (!hidden.some(({ path }) => isBelow(path, folder))) return [folder];
+  return readdirSync(folder).flatMap((name) => apart(join(folder, name), hidden));
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { digestOf, FILTER_DIGESTS } from './assemble-filter.ts';
 import { type SeccompRules, seccompFilter } from './filter.ts';
-import { digestOf, FILTER_DIGESTS } from './filter-digests.ts';
 import { type Architecture, AUDIT_ARCHITECTURE, numberOf, REFUSED_CALLS } from './system-calls.ts';
 
 const ALLOWED = 'allowed';

@@ -1,8 +1,7 @@
 import { emit } from '../../../tool/index.ts';
 import type { FunctionDefinition } from './api.ts';
 import { askUser, type Choice } from './ask-user.ts';
-import { editFile, listFiles, readFile, writeFile } from './file-tools.ts';
-import { runCommand } from './run-command.ts';
+import { editFile, listFiles, readFile, runCommand, writeFile } from './file-tools.ts';
 import type { TurnFile } from './turn-file.ts';
 
 type Arguments = Readonly<Record<string, never>>;
@@ -26,10 +25,32 @@ export interface FunctionTools {
 
 const TEXT = { type: 'string' };
 
+/** What the model reported with `submit_result`. */
+interface Submission {
+  submitted?: { summary: string; files: string[] };
+}
+
 /** The functions for files and commands that the sandbox allows, and the functions for reporting. */
 export function functionTools({ root }: TurnFile): FunctionTools {
-  let submitted: { summary: string; files: string[] } | undefined;
-  const tools: Record<string, FunctionTool> = {
+  const submission: Submission = {};
+  const tools = { ...fileFunctions(root), ...commandFunction(root), ...reportingFunctions(submission) };
+  return {
+    definitions: definitionsOf(tools),
+    call: (name, argumentsText) => callFunction(tools, name, argumentsText),
+    get isSubmitted() {
+      return submission.submitted !== undefined;
+    },
+    get summary() {
+      return submission.submitted?.summary;
+    },
+    get filesModified() {
+      return submission.submitted?.files ?? [];
+    },
+  };
+}
+
+function fileFunctions(root: string): Record<string, FunctionTool> {
+  return {
     list_files: {
       description: 'Lists the files and folders in a folder of the project; "." is its top.',
       parameters: { path: TEXT },
@@ -51,12 +72,22 @@ export function functionTools({ root }: TurnFile): FunctionTools {
       run: (args: { path: string; old: string; new: string }) =>
         editFile(root, args.path, args.old, args.new),
     },
+  };
+}
+
+function commandFunction(root: string): Record<string, FunctionTool> {
+  return {
     run_command: {
       description:
         'Runs a command line in a POSIX shell, in the project. Returns exit code, stdout and stderr.',
       parameters: { command: TEXT, timeout_s: { type: 'integer', minimum: 1, maximum: 600 } },
       run: (args: { command: string; timeout_s: number }) => runCommand(root, args.command, args.timeout_s),
     },
+  };
+}
+
+function reportingFunctions(submission: Submission): Record<string, FunctionTool> {
+  return {
     ask_user: {
       description:
         'Asks the supervisor of the task and waits for the answer. Without options, the answer is free text.',
@@ -83,37 +114,34 @@ export function functionTools({ root }: TurnFile): FunctionTools {
         'Ends the task. Report what was done, and the path of every changed file, relative to the project.',
       parameters: { summary: TEXT, files_modified: { type: 'array', items: TEXT } },
       run(args: { summary: string; files_modified: string[] }) {
-        submitted = { summary: args.summary, files: args.files_modified };
+        submission.submitted = { summary: args.summary, files: args.files_modified };
         return 'received';
       },
     },
   };
-  return {
-    definitions: Object.entries(tools).map(([name, { description, parameters }]) => ({
-      type: 'function',
-      name,
-      description,
-      parameters: strictObject(parameters),
-      strict: true,
-    })),
-    async call(name, argumentsText) {
-      if (!Object.hasOwn(tools, name)) return `there is no function ${name}`;
-      try {
-        return await tools[name]!.run(JSON.parse(argumentsText) as Arguments as never);
-      } catch (error) {
-        return `failed: ${error instanceof Error ? error.message : String(error)}`;
-      }
-    },
-    get isSubmitted() {
-      return submitted !== undefined;
-    },
-    get summary() {
-      return submitted?.summary;
-    },
-    get filesModified() {
-      return submitted?.files ?? [];
-    },
-  };
+}
+
+function definitionsOf(tools: Readonly<Record<string, FunctionTool>>): FunctionDefinition[] {
+  return Object.entries(tools).map(([name, { description, parameters }]) => ({
+    type: 'function',
+    name,
+    description,
+    parameters: strictObject(parameters),
+    strict: true,
+  }));
+}
+
+async function callFunction(
+  tools: Readonly<Record<string, FunctionTool>>,
+  name: string,
+  argumentsText: string,
+): Promise<string> {
+  if (!Object.hasOwn(tools, name)) return `there is no function ${name}`;
+  try {
+    return await tools[name]!.run(JSON.parse(argumentsText) as Arguments as never);
+  } catch (error) {
+    return `failed: ${error instanceof Error ? error.message : String(error)}`;
+  }
 }
 
 function strictObject(properties: Record<string, object>): Record<string, unknown> {

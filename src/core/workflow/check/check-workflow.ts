@@ -1,10 +1,9 @@
 import { ERROR_CLASSES } from '../../../protocol/error-codes.ts';
 import { LIST_ERROR_CODES } from '../../../protocol/next-steps.ts';
 import type { Problem } from '../../config/problem.ts';
-import { allSteps, type CheckedFile, problemAt, type Surroundings } from './checked-file.ts';
+import { allSteps, type CheckedFile, nearestOf, problemAt, type Surroundings } from './checked-file.ts';
 import { checkConditions } from './conditions.ts';
 import { checkDecisions } from './decisions.ts';
-import { nearestOf } from './nearest-of.ts';
 import { checkOrder } from './order.ts';
 import { checkOwnFile } from './own-file.ts';
 import { checkReferences } from './references.ts';

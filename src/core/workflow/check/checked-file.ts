@@ -1,7 +1,9 @@
+import { nearestWords } from '../../../util/nearest.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { Problem } from '../../config/problem.ts';
 import type { KeyPath } from '../../config/yaml-file.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
+import { type Expression, expressionsIn, type Template } from '../expression/expression.ts';
 import type { ReadWorkflow } from '../file/read-workflow.ts';
 import type { Step, StepArguments, StepCommon, StepWork, Task, Workflow } from '../model.ts';
 
@@ -84,4 +86,45 @@ export function toolCallsOf(step: Step): ToolCall[] {
       };
     });
   });
+}
+
+/** Suggest a near word for at most this many mistakes of a file: each search compares all words. */
+const MOST_SEARCHES = 20;
+
+/** Finds the known word that is nearest to an unknown one. */
+export function nearestOf(words: ReadonlySet<string>): (word: string) => string | undefined {
+  const found = new Map<string, string | undefined>();
+  return (word) => {
+    if (!found.has(word) && found.size < MOST_SEARCHES) found.set(word, nearestWords(word, words, 1)[0]);
+    return found.get(word);
+  };
+}
+
+/** The expressions of a step. Those evaluated for each item may read `item` and `index`. */
+export function expressionsOf(step: Step): { once: Expression[]; eachItem: Expression[] } {
+  const once = [step.when, step.foreach?.over].filter((each) => each !== undefined);
+  const work = worksOf(step).flatMap(templatesOf).flatMap(expressionsIn);
+  const always = once.flatMap(expressionsIn);
+  return step.foreach === undefined
+    ? { once: [...always, ...work], eachItem: [] }
+    : { once: always, eachItem: work };
+}
+
+function templatesOf(work: StepWork): Template[] {
+  switch (work.kind) {
+    case 'tool':
+      return argumentTemplates(work.args);
+    case 'pipe':
+      return work.stages.flatMap(({ args }) => argumentTemplates(args));
+    case 'decision':
+      return [work.instruction, work.context].filter((each) => each !== undefined);
+    case 'workflow':
+      return Object.values(work.inputs);
+    case 'parallel':
+      return [];
+  }
+}
+
+function argumentTemplates(args: StepArguments): Template[] {
+  return args.form === 'words' ? [...args.words] : Object.values(args.values);
 }

@@ -1,9 +1,8 @@
 import type { Problem } from '../../config/problem.ts';
 import { type Expression, evaluate, expressionsIn, type Template } from '../expression/expression.ts';
 import type { Step, Workflow } from '../model.ts';
-import { inOrderOfNeeds } from './ancestors.ts';
-import { allSteps, type CheckedFile, problemAt } from './checked-file.ts';
-import { expressionsOf } from './templates-of.ts';
+import { allSteps, type CheckedFile, expressionsOf, problemAt } from './checked-file.ts';
+import { inOrderOfNeeds } from './order.ts';
 
 /** The fields that a skipped step still has. */
 const TOLD_OF_SKIPPED = ['state', 'ok', 'code', 'run_id'];

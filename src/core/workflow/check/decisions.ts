@@ -1,5 +1,5 @@
 import type { Problem } from '../../config/problem.ts';
-import { checkOfAnswers } from '../../run/answers/check-answer.ts';
+import { checkOfAnswers } from '../../run/answers/question.ts';
 import { allSteps, type Check, type CheckedFile, problemAt, worksOf } from './checked-file.ts';
 
 type Decision = Extract<ReturnType<typeof worksOf>[number], { kind: 'decision' }>;

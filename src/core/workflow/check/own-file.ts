@@ -1,12 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Problem } from '../../config/problem.ts';
-import { declaredGrants } from '../../registry/declared-grants.ts';
 import { inputsOf } from '../../registry/input-schema.ts';
 import { grantExisting } from '../../registry/path-grants.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
 import { isInside } from '../../registry/real-path.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
+import { declaredGrants } from '../../registry/tool-grants.ts';
 import {
   allSteps,
   type CheckedFile,

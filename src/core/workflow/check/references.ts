@@ -1,10 +1,8 @@
 import type { Problem } from '../../config/problem.ts';
 import { type Expression, expressionsIn, type Reference } from '../expression/expression.ts';
 import type { Step, Workflow } from '../model.ts';
-import { ancestorsOf } from './ancestors.ts';
-import { allSteps, type CheckedFile } from './checked-file.ts';
-import { nearestOf } from './nearest-of.ts';
-import { expressionsOf } from './templates-of.ts';
+import { allSteps, type CheckedFile, expressionsOf, nearestOf } from './checked-file.ts';
+import { ancestorsOf } from './order.ts';
 
 /** Names of CEL types, which expressions may compare with. */
 const TYPES = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'list', 'map', 'type', 'null_type'];

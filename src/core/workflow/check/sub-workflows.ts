@@ -6,8 +6,7 @@ import { readInputs } from '../../registry/read-inputs.ts';
 import { isInside } from '../../registry/real-path.ts';
 import { workflowFolders } from '../file/find-workflow.ts';
 import { readWorkflow } from '../file/read-workflow.ts';
-import type { StepWork } from '../model.ts';
-import { inputSpecsOf } from '../model.ts';
+import { inputSpecsOf, type StepWork } from '../model.ts';
 import { allSteps, type CheckedFile, problemAt, type Surroundings, worksOf } from './checked-file.ts';
 import { inTermsOfFile, isOpen, openWords } from './open-arguments.ts';
 

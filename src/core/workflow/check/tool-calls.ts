@@ -1,23 +1,22 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { describeTool, LIST_TOOLS } from '../../../protocol/next-steps.ts';
-import type { Problem } from '../../config/problem.ts';
-import { problemText } from '../../config/problem.ts';
+import { type Problem, problemText } from '../../config/problem.ts';
 import type { ArgumentProblem } from '../../registry/argument-problem.ts';
 import { checkJsonInputs } from '../../registry/check-json-inputs.ts';
-import { grantInputs } from '../../registry/grant-inputs.ts';
 import { inputsOf } from '../../registry/input-schema.ts';
 import { givenValue, readInputs } from '../../registry/read-inputs.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
+import { grantInputs } from '../../registry/tool-grants.ts';
 import {
   allSteps,
   type Check,
   type CheckedFile,
+  nearestOf,
   problemAt,
   type Surroundings,
   type ToolCall,
   toolCallsOf,
 } from './checked-file.ts';
-import { nearestOf } from './nearest-of.ts';
 import { inTermsOfFile, isOpen, openWords } from './open-arguments.ts';
 
 /** Checks that each tool exists and accepts its arguments, as far as their values are constant. */

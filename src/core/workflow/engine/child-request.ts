@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { runName } from '../../../protocol/run-kind.ts';
+import { runName } from '../../../protocol/run.ts';
 import { unreachable } from '../../../util/unreachable.ts';
 import type { LaunchRequest } from '../../ports/run-launcher.ts';
-import type { Scope } from '../expression/expression.ts';
-import { asText, evaluate } from '../expression/expression.ts';
+import { asText, evaluate, type Scope } from '../expression/expression.ts';
 import type { StepArguments } from '../model.ts';
 import { pipeCall } from '../pipe/pipe-call.ts';
 import type { Engine } from './engine.ts';

@@ -1,7 +1,7 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import type { LaunchRequest } from '../../ports/run-launcher.ts';
-import { isLive, livenessOf } from '../../run/liveness.ts';
+import { isLive, livenessOf } from '../../run/read-run.ts';
 import { wasStoppedMidway } from '../../run/retry.ts';
 import { childRequest } from './child-request.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';

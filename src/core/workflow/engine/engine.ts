@@ -5,7 +5,6 @@ import type { RunnerServices } from '../../run/services.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import type { Decisions } from './decisions.ts';
 import type { WorkflowPlan } from './plan-workflow.ts';
-import type { Slots } from './slots.ts';
 import type { TaskHistory } from './task-history.ts';
 
 /** What the parts of the engine share during an attempt. */
@@ -59,4 +58,46 @@ export class StoreFailed extends Error {
 export function recordedFailure(error: unknown): AcorError {
   if (error instanceof AcorError) return error;
   throw error;
+}
+
+/** A counting semaphore: `count` tasks run at once, the others wait in order. */
+export class Slots {
+  #free: number;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /** Waits for a slot and returns the function that releases it; undefined when `signal` ended the wait. */
+  async take(signal: AbortSignal): Promise<(() => void) | undefined> {
+    if (signal.aborted) return undefined;
+    if (this.#free === 0) await this.#turn(signal);
+    if (signal.aborted) return undefined;
+    this.#free--;
+    return () => {
+      this.#free++;
+      this.#callNext();
+    };
+  }
+
+  /** Resolves when a slot was taken for this caller, or when the wait ended. */
+  async #turn(signal: AbortSignal): Promise<void> {
+    while (this.#free === 0 && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          this.#waiting.delete(wake);
+          signal.removeEventListener('abort', wake);
+          resolve();
+        };
+        this.#waiting.add(wake);
+        signal.addEventListener('abort', wake, { once: true });
+      });
+    }
+  }
+
+  #callNext(): void {
+    const [next] = this.#waiting;
+    next?.();
+  }
 }

@@ -1,27 +1,23 @@
 import type { RunRecord } from '../../../protocol/run-record.ts';
-import { readChildQuestion, taskActionId } from '../../run/answers/child-question.ts';
+import type { ReadEvent } from '../../ports/run-store.ts';
+import { readChildQuestion, taskActionId } from '../../run/answers/open-questions.ts';
 import { endedRecord, followToEnd } from '../../run/follow-to-end.ts';
 import { type RunSummary, summaryOf } from '../../run/run-summary.ts';
+import { eventsOfTypes } from '../../store-files/marked-lines.ts';
 import { type Engine, emit } from './engine.ts';
 
-type Event = Readonly<Record<string, unknown>>;
-
-const PROGRESS = Buffer.from('"progress"');
-/**
- * Child events that the workflow always records. A tool may write JSON with spaces, so this searches for the word
- * alone.
- */
-const WORDS = [
+/** Child events that the workflow always records. */
+const TYPES = new Set([
   'action_required',
   'action_answered',
   'task_action_required',
   'error',
   'runner_error',
   'runner_state',
-].map((word) => Buffer.from(`"${word}"`));
+]);
+const TYPES_AND_PROGRESS = new Set([...TYPES, 'progress']);
 /** At most one progress event per child and second, so that the workflow's log stays small and readable. */
 const PROGRESS_EVERY_MS = 1000;
-const LF = 10;
 
 /** What following a child needs from a workflow's engine or from a pipe. */
 export type Follower = Pick<Engine, 'services' | 'writer' | 'history' | 'decisions'>;
@@ -61,7 +57,7 @@ class ChildTeller {
   /** The child's events up to this `seq` are already in the log. */
   readonly #recordedSeq: number;
   /** The child's open questions, by their id in the workflow. */
-  readonly #open = new Map<string, Event>();
+  readonly #open = new Map<string, ReadEvent>();
   /** Whether the child waits for an answer. A question with a prepared answer does not make it wait. */
   #isWaiting = false;
   #progressAtMs = Number.NEGATIVE_INFINITY;
@@ -84,22 +80,14 @@ class ChildTeller {
     this.#open.clear();
   }
 
-  #recordedEvents(lines: Buffer): Event[] {
-    const starts = new Set<number>();
-    for (const word of WORDS) {
-      for (let at = lines.indexOf(word); at !== -1; at = lines.indexOf(word, at + word.length))
-        starts.add(lines.lastIndexOf(LF, at) + 1);
-    }
-    if (performance.now() - this.#progressAtMs >= PROGRESS_EVERY_MS) {
-      const at = lines.lastIndexOf(PROGRESS);
-      if (at !== -1) starts.add(lines.lastIndexOf(LF, at) + 1);
-    }
-    return [...starts]
-      .sort((a, b) => a - b)
-      .map((start) => JSON.parse(lines.toString('utf8', start, lines.indexOf(LF, start))));
+  #recordedEvents(lines: Buffer): ReadEvent[] {
+    const isProgressDue = performance.now() - this.#progressAtMs >= PROGRESS_EVERY_MS;
+    const events = [...eventsOfTypes(lines, isProgressDue ? TYPES_AND_PROGRESS : TYPES)];
+    const newest = events.findLastIndex(({ type }) => type === 'progress');
+    return events.filter(({ type }, at) => type !== 'progress' || at === newest);
   }
 
-  async #reportOf(event: Event): Promise<void> {
+  async #reportOf(event: ReadEvent): Promise<void> {
     switch (event.type) {
       case 'progress':
         this.#progressAtMs = performance.now();
@@ -127,7 +115,7 @@ class ChildTeller {
     }
   }
 
-  async #asked(event: Event): Promise<void> {
+  async #asked(event: ReadEvent): Promise<void> {
     await this.#wrap('task_action_required', event);
     const child = readChildQuestion({
       task_id: this.#taskId,
@@ -155,7 +143,7 @@ class ChildTeller {
     for (const question of this.#open.values()) this.#engine.decisions.follow(question);
   }
 
-  async #answered(event: Event): Promise<void> {
+  async #answered(event: ReadEvent): Promise<void> {
     const actionId = taskActionId(this.#taskId, String(event.action_id));
     if (!this.#open.delete(actionId)) return;
     const { action, answer, by, source, reason } = event;
@@ -173,7 +161,7 @@ class ChildTeller {
     this.#engine.decisions.withdraw(actionId);
   }
 
-  async #wrap(type: string, event: Event): Promise<void> {
+  async #wrap(type: string, event: ReadEvent): Promise<void> {
     if (Number(event.seq) <= this.#recordedSeq) return;
     const about = { task_id: this.#taskId, child_run_id: this.#childRunId };
     await emit(this.#engine, { type, ...about, child_event: event });

@@ -1,15 +1,15 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { resumeWorkflow } from '../../../protocol/next-steps.ts';
-import { runName, withoutKind } from '../../../protocol/run-kind.ts';
+import { runName, withoutKind } from '../../../protocol/run.ts';
 import { nearestWords } from '../../../util/nearest.ts';
 import { refuseArguments } from '../../registry/argument-problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
 import { preparedAnswers } from '../../run/plan/from-request.ts';
 import type { RunRequest } from '../../run/run-request.ts';
 import type { RunnerServices } from '../../run/services.ts';
+import { toolsOfWorkflow } from '../called-tools.ts';
 import { loadWorkflow } from '../inspect-workflow.ts';
-import type { Step, Workflow } from '../model.ts';
-import { inputSpecsOf } from '../model.ts';
+import { inputSpecsOf, type Step, type Task, type Workflow } from '../model.ts';
 import { type ParentPlan, planParent } from '../parent-plan.ts';
 
 /** Everything that is decided about a workflow's run before it starts. */
@@ -31,7 +31,9 @@ export async function planWorkflow(services: RunnerServices, request: RunRequest
   const name = runName('workflow', workflow.name);
   const version = `sha256:${workflow.digest}`;
   if (again !== undefined && !again.force) await refuseChanged(services, again.runId, file, version);
+  const tools = await toolsOfWorkflow(services, workflow);
   const plan = planParent(services, request, {
+    tools,
     name,
     version,
     digest: workflow.digest,
@@ -125,4 +127,38 @@ function stepsAfter({ steps, finally: last, file }: Workflow, from: string): str
   // Iterating a Set includes the elements that are added during the iteration.
   for (const name of found) for (const next of dependents.get(name) ?? []) found.add(next);
   return [...found, ...last.map(({ name }) => name)];
+}
+
+/** Whether a workflow may wait for an answer. A sub-workflow is assumed to. */
+export async function mayAsk(
+  { registry }: RunnerServices,
+  { steps, finally: last }: Workflow,
+): Promise<boolean> {
+  const tools = new Set<string>();
+  for (const step of [...steps, ...last]) {
+    for (const { kind, onError, ...work } of tasksOf(step)) {
+      if (kind === 'decision' || kind === 'workflow' || onError === 'ask') return true;
+      if ('tool' in work) tools.add(work.tool);
+      if ('stages' in work) for (const { tool } of work.stages) tools.add(tool);
+    }
+  }
+  for (const tool of tools) if (await toolMayAsk(registry, tool)) return true;
+  return false;
+}
+
+function tasksOf(step: Step): readonly (Step | Task)[] {
+  const { kind } = step;
+  // The step's `on_error` also applies to its tasks.
+  return kind === 'parallel'
+    ? [...step.tasks, ...step.tasks.map((task) => ({ ...task, onError: step.onError }))]
+    : [step];
+}
+
+async function toolMayAsk(registry: RunnerServices['registry'], tool: string): Promise<boolean> {
+  try {
+    return (await registry.find(tool)).manifest.actions.length > 0;
+  } catch {
+    // An unknown tool is reported by the step that runs it.
+    return false;
+  }
 }

@@ -1,5 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { expressionsOf } from '../check/templates-of.ts';
+import { expressionsOf } from '../check/checked-file.ts';
 import { evaluate, type Scope } from '../expression/expression.ts';
 import type { Step, Task } from '../model.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';

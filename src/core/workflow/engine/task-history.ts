@@ -1,5 +1,5 @@
 import type { RunStore } from '../../ports/run-store.ts';
-import { readEvents } from '../../run/read-events.ts';
+import { readEvents } from '../../run/read-log.ts';
 import { stepOf } from './task-id.ts';
 
 type Event = Readonly<Record<string, unknown>>;

@@ -14,10 +14,9 @@ import type { RunnerServices } from '../../run/services.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import { evaluate, expressionsIn } from '../expression/expression.ts';
 import { Decisions } from './decisions.ts';
-import { type Engine, emit, recordedFailure, StoreFailed } from './engine.ts';
+import { type Engine, emit, recordedFailure, Slots, StoreFailed } from './engine.ts';
 import type { WorkflowPlan } from './plan-workflow.ts';
 import { type Fatal, runSteps } from './schedule.ts';
-import { Slots } from './slots.ts';
 import { StepResults } from './step-results.ts';
 import { TaskHistory } from './task-history.ts';
 

@@ -1,6 +1,5 @@
 import { Environment, EvaluationError, ParseError, type ParseResult, serialize } from '@marcbachmann/cel-js';
-import { COUNTED, countedLoops, refusalOf } from './cel-cost.ts';
-import { type CelProblem, referencesIn } from './cel-nodes.ts';
+import { type CelProblem, COUNTED, countedLoops, referencesIn, refusalOf } from './cel-nodes.ts';
 
 /** The maximum number of iterations of all inner loops of an expression. */
 const MOST_ROUNDS = 1_000_000;

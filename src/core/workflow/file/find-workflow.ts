@@ -2,10 +2,9 @@ import { readdirSync } from 'node:fs';
 import { basename, extname, join, resolve } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { LIST_WORKFLOWS } from '../../../protocol/next-steps.ts';
-import { isFile } from '../../../util/is-file.ts';
+import { isFile } from '../../../util/files.ts';
 import { nearestWords } from '../../../util/nearest.ts';
-import type { LoadedConfig } from '../../config/load.ts';
-import { projectPath } from '../../config/paths.ts';
+import { type LoadedConfig, projectPath } from '../../config/load.ts';
 import { isInside, realPathOf } from '../../registry/real-path.ts';
 
 const ENDINGS = ['.yaml', '.yml', '.json'];

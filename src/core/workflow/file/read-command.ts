@@ -1,8 +1,8 @@
-import { splitWords } from '../../../util/split-command.ts';
+import { splitWords } from '../../../util/shell-words.ts';
 import type { KeyPath } from '../../config/yaml-file.ts';
-import { endOfExpression, type TemplatePart } from '../expression/split-template.ts';
+import { endOfExpression, type TemplatePart } from '../expression/parse-template.ts';
 import type { StepArguments, StepWork } from '../model.ts';
-import { type FileReader, mistake, type StepFile } from './file-reader.ts';
+import { type FileReader, mistake, type StepFile } from './step-file.ts';
 
 /** Reads the tool of a step and its arguments: `tool` and `args`, or both from `command`. */
 export function readTool(reader: FileReader, step: StepFile, path: KeyPath): StepWork | undefined {

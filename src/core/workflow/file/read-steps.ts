@@ -1,12 +1,10 @@
-import type { WorkflowStepFile } from '../../../protocol/workflow-file.ts';
-import { DEFAULT_MAX_ITEMS, parallelTask } from '../../../protocol/workflow-file.ts';
+import { DEFAULT_MAX_ITEMS, parallelTask, type WorkflowStepFile } from '../../../protocol/workflow-file.ts';
 import { checkFile } from '../../config/check-file.ts';
 import type { KeyPath, YamlFile } from '../../config/yaml-file.ts';
 import type { Step, StepCommon, StepWork, Task } from '../model.ts';
-import type { FileReader, StepFile } from './file-reader.ts';
 import { findSubWorkflow } from './find-workflow.ts';
 import { readCommand, readTool } from './read-command.ts';
-import { kindOf, reportKeysWithoutUse } from './step-kind.ts';
+import { type FileReader, kindOf, reportKeysWithoutUse, type StepFile } from './step-file.ts';
 
 /** Reads a list of steps: their order and their work. */
 export function readSteps(

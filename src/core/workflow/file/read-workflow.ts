@@ -12,8 +12,8 @@ import type { Problem } from '../../config/problem.ts';
 import { type KeyPath, readYamlFile, type YamlFile } from '../../config/yaml-file.ts';
 import { parseTemplate, templateOf } from '../expression/parse-template.ts';
 import type { Workflow, WorkflowInput } from '../model.ts';
-import type { FileReader } from './file-reader.ts';
 import { readSteps } from './read-steps.ts';
+import type { FileReader } from './step-file.ts';
 
 /** Stop after this many problems in one file: more do not help the author. */
 const MOST_PROBLEMS = 200;

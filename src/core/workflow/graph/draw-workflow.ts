@@ -1,15 +1,14 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { runName } from '../../../protocol/run-kind.ts';
+import { runName } from '../../../protocol/run.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { RunStore } from '../../ports/run-store.ts';
-import { readEvents } from '../../run/read-events.ts';
+import { readEvents } from '../../run/read-log.ts';
 import { findWorkflow, workflowFolders } from '../file/find-workflow.ts';
 import { readWorkflow } from '../file/read-workflow.ts';
 import { invalidWorkflow } from '../inspect-workflow.ts';
 import type { Workflow } from '../model.ts';
 import { dotOf, mermaidOf } from './formats.ts';
-import { type Graph, graphOf } from './graph-of.ts';
-import { stepStates } from './step-states.ts';
+import { type Graph, graphOf, stepStates } from './graph.ts';
 
 /**
  * Draws a workflow by name or path. Problems outside the file itself, such as a missing tool, do not prevent the

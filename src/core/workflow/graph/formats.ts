@@ -1,5 +1,4 @@
-import type { Graph, GraphNode } from './graph-of.ts';
-import type { StepState } from './step-states.ts';
+import type { Graph, GraphNode, StepState } from './graph.ts';
 
 /** Renders the graph in Graphviz DOT. */
 export function dotOf({ name, nodes, edges }: Graph): string {

@@ -4,8 +4,7 @@ import { afterEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../../test/support/project-folder.ts';
 import { readWorkflow } from '../file/read-workflow.ts';
 import { dotOf, mermaidOf } from './formats.ts';
-import { type Graph, graphOf } from './graph-of.ts';
-import { type StepState, stepStates } from './step-states.ts';
+import { type Graph, graphOf, type StepState, stepStates } from './graph.ts';
 
 const FLOW = `steps:
   - { name: fetch, tool: fetcher }

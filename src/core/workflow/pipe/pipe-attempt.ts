@@ -1,5 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { isFinal } from '../../../protocol/run-state.ts';
+import { isFinal } from '../../../protocol/run.ts';
 import { type Ending, EndingRace } from '../../run/attempt/ending.ts';
 import { guardDeadline } from '../../run/attempt/guards/clocks.ts';
 import type { AttemptOptions, AttemptOutcome } from '../../run/run-executor.ts';
@@ -8,9 +8,8 @@ import { storageError } from '../../store-files/storage-error.ts';
 import { Decisions } from '../engine/decisions.ts';
 import { emit, StoreFailed } from '../engine/engine.ts';
 import { followChild } from '../engine/follow-child.ts';
-import type { Pipe } from './pipe.ts';
 import { pipeOutcome, type StageFailure } from './pipe-outcome.ts';
-import type { PlannedStage } from './plan-pipe.ts';
+import type { Pipe, PlannedStage } from './plan-pipe.ts';
 import { beginStage, takeUpStages } from './stage-runs.ts';
 
 /** Cancel reason for a stage whose reader has completed. */

@@ -1,8 +1,8 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { runName } from '../../../protocol/run-kind.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
-import { splitCommand } from '../../../util/split-command.ts';
+import { runName } from '../../../protocol/run.ts';
+import { shellCommand, splitCommand } from '../../../util/shell-words.ts';
 import type { RunRequest } from '../../run/run-request.ts';
+import type { RunnerServices } from '../../run/services.ts';
 
 /** One tool call of a pipe. */
 export interface Stage {
@@ -51,4 +51,14 @@ export function stagesOf(lines: readonly string[]): Stage[] {
     tool,
     args,
   }));
+}
+
+/** Whether a pipe of these command lines may wait for an answer. */
+export async function mayAsk({ registry }: RunnerServices, lines: readonly string[]): Promise<boolean> {
+  for (const { tool } of stagesOf(lines)) {
+    // An unknown tool is reported, with its place, when the pipe is planned.
+    const found = await registry.find(tool).catch(() => undefined);
+    if (found !== undefined && found.manifest.actions.length > 0) return true;
+  }
+  return false;
 }

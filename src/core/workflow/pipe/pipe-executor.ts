@@ -11,9 +11,8 @@ import {
 import type { RunnerServices } from '../../run/services.ts';
 import { StoreFailed } from '../engine/engine.ts';
 import { TaskHistory } from '../engine/task-history.ts';
-import type { Pipe } from './pipe.ts';
 import { PipeAttempt } from './pipe-attempt.ts';
-import type { PipePlan } from './plan-pipe.ts';
+import type { Pipe, PipePlan } from './plan-pipe.ts';
 
 /** Executes a pipe's run: each stage is a child run. */
 export class PipeExecutor implements RunExecutor {

@@ -1,10 +1,12 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { kindOfName, runName } from '../../../protocol/run-kind.ts';
-import type { RecordForm } from '../../ports/run-launcher.ts';
+import { kindOfName, runName } from '../../../protocol/run.ts';
+import type { RecordForm, RunLauncher } from '../../ports/run-launcher.ts';
+import type { RunWriter } from '../../ports/run-store.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { planRun } from '../../run/plan/plan.ts';
 import type { RunRequest } from '../../run/run-request.ts';
 import type { RunnerServices } from '../../run/services.ts';
+import type { TaskHistory } from '../engine/task-history.ts';
 import { type ParentPlan, planParent } from '../parent-plan.ts';
 import { type Stage, stagesOf } from './pipe-call.ts';
 
@@ -24,17 +26,20 @@ export interface PlannedStage extends Stage {
  */
 export async function planPipe(services: RunnerServices, request: RunRequest): Promise<PipePlan> {
   const stages: PlannedStage[] = [];
+  const tools: ToolEntry[] = [];
   let longestS = 0;
   let isGivenSecret = false;
   for (const stage of stagesOf(request.args)) {
     const { tool, limits, givenArgs } = await planStage(services, request, stage);
     if (stages.length > 0) refuseDeaf(stage, tool);
     stages.push({ ...stage, form: formOf(tool) });
+    tools.push(tool);
     longestS = Math.max(longestS, limits.timeoutS);
     isGivenSecret ||= givenArgs === null;
   }
   if (isGivenSecret) throw holdsSecret();
   const plan = planParent(services, request, {
+    tools,
     name: runName('pipe', stages.map(({ tool }) => tool).join('|')),
     version: null,
     digest: null,
@@ -85,4 +90,13 @@ function holdsSecret(): AcorError {
       hint: "Name the secret under 'secrets' in the manifest of the tool that needs it, and store it.",
     },
   );
+}
+
+/** What the parts of a pipe share during an attempt. */
+export interface Pipe {
+  readonly services: RunnerServices;
+  readonly plan: PipePlan;
+  readonly writer: RunWriter;
+  readonly launcher: RunLauncher;
+  readonly history: TaskHistory;
 }

@@ -1,15 +1,15 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { readLogs, resumeRun } from '../../../protocol/next-steps.ts';
-import { kindOfName } from '../../../protocol/run-kind.ts';
+import { kindOfName } from '../../../protocol/run.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import type { LaunchRequest } from '../../ports/run-launcher.ts';
 import { followToEnd } from '../../run/follow-to-end.ts';
-import { isLive } from '../../run/liveness.ts';
+import { isLive } from '../../run/read-run.ts';
 import { recoverRun } from '../../run/recover-lost-run.ts';
 import { wasStoppedMidway } from '../../run/retry.ts';
 import { startChild } from '../engine/child-task.ts';
 import { emit } from '../engine/engine.ts';
-import type { Pipe } from './pipe.ts';
+import type { Pipe } from './plan-pipe.ts';
 
 /**
  * Decides which runs of an earlier attempt this attempt keeps, by stage, and returns the last completed stage. A

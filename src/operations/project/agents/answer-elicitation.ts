@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { safeLine } from '../../../compose/terminal-text.ts';
 import type { RunIndex } from '../../../core/ports/run-index.ts';
-import { problemOfAnswer } from '../../../core/run/answers/check-answer.ts';
-import { type Question, readQuestion } from '../../../core/run/answers/question.ts';
+import { problemOfAnswer, type Question, readQuestion } from '../../../core/run/answers/question.ts';
 import type { AcorApp } from '../../acor-app.ts';
 import type { HookAnswer, HookInput } from './hook-input.ts';
 

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { findDirectCall } from '../../../core/authoring/agents/direct-call.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
+import { shellCommand } from '../../../util/shell-words.ts';
 import type { AcorApp } from '../../acor-app.ts';
 import type { HookAnswer, HookInput } from './hook-input.ts';
 

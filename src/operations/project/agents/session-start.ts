@@ -2,8 +2,8 @@ import { agoWords } from '../../../compose/time-words.ts';
 import type { IndexedRun, RunIndex } from '../../../core/ports/run-index.ts';
 import type { AcorApp } from '../../acor-app.ts';
 import { gatherFacts } from '../../system/explain/facts.ts';
+import { untrustedText } from '../../system/explain/section.ts';
 import { toolsSection } from '../../system/explain/tools.ts';
-import { untrustedText } from '../../system/explain/untrusted-text.ts';
 import type { HookAnswer, HookInput } from './hook-input.ts';
 
 /** Only this many of the newest runs are read, so that the agent does not wait. */

@@ -1,5 +1,4 @@
-import type { LoadedRoute } from '../../../compose/catalog.ts';
-import { categoryOf } from '../../../compose/catalog.ts';
+import { categoryOf, type LoadedRoute } from '../../../compose/catalog.ts';
 import { helpWords } from '../../../compose/help-words.ts';
 import type { AcorApp } from '../../acor-app.ts';
 import type { Facts } from './facts.ts';

@@ -1,5 +1,5 @@
 import type { Facts } from './facts.ts';
-import { MESSAGE_EXAMPLES } from './message-examples.ts';
+import { MESSAGE_EXAMPLES } from './protocol.ts';
 import { type Section, section } from './section.ts';
 
 /** Questions and their answers, in short. */

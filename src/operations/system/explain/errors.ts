@@ -1,7 +1,6 @@
 import type { ErrorInfo } from '../../../protocol/error-codes.ts';
 import type { Facts } from './facts.ts';
-import { type Section, section } from './section.ts';
-import { untrustedText } from './untrusted-text.ts';
+import { type Section, section, untrustedText } from './section.ts';
 
 const CLASSES: Readonly<Record<ErrorInfo['class'], string>> = {
   user_error:

@@ -4,9 +4,8 @@ import { decisionsInShort } from './decisions.ts';
 import { recovery } from './errors.ts';
 import type { Facts } from './facts.ts';
 import { runInShort } from './runs.ts';
-import { type Section, section } from './section.ts';
+import { type Section, section, untrustedCode } from './section.ts';
 import { toolsSection } from './tools.ts';
-import { untrustedCode } from './untrusted-text.ts';
 
 /** How every command answers. */
 export const ANSWERS: Section = section('How it answers', [

@@ -1,11 +1,10 @@
 import type * as z from 'zod';
-import { isFinal, RUN_STATES, type RunState } from '../../../protocol/run-state.ts';
+import { isFinal, RUN_STATES, type RunState } from '../../../protocol/run.ts';
 import { envelope } from '../../../protocol/v1/envelope.ts';
 import { RUNNER_EVENTS } from '../../../protocol/v1/runner-events.ts';
 import { TOOL_MESSAGES } from '../../../protocol/v1/tool-messages.ts';
-import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
+import { PROTOCOL_VERSION, type ToolMessageType } from '../../../protocol/v1/wire.ts';
 import type { Facts } from './facts.ts';
-import { MESSAGE_EXAMPLES } from './message-examples.ts';
 import { type Section, section } from './section.ts';
 
 /** The fields of every message; the document lists them once. */
@@ -43,3 +42,29 @@ function linesOf(messages: Readonly<Record<string, z.ZodObject>>): string[] {
     return `- ${type}: ${fields.join(', ')}`;
   });
 }
+
+/** One message of each type as a tool writes it; the runner adds the other fields. */
+export const MESSAGE_EXAMPLES: Readonly<Record<ToolMessageType, Readonly<Record<string, unknown>>>> = {
+  start: { type: 'start', step: 'import', args: { input: 'orders.csv' } },
+  progress: { type: 'progress', step: 'import', pct: 40, msg: '400 of 1000 rows' },
+  heartbeat: { type: 'heartbeat', step: 'import' },
+  action_required: {
+    type: 'action_required',
+    action: 'bad_row',
+    action_id: 'a-1',
+    msg: 'Row 17 has no date. What now?',
+    context: { row: 17 },
+    options: [{ id: 'skip' }, { id: 'stop' }],
+    blocking: true,
+  },
+  log: { type: 'log', level: 'info', msg: 'the header has 7 columns' },
+  result: { type: 'result', status: 'ok', data: { rows: 999 }, artifacts: [{ path: 'report.json' }] },
+  error: {
+    type: 'error',
+    code: 'E_INPUT_NOT_FOUND',
+    msg: 'no orders.csv',
+    hint: 'Check the path.',
+    retryable: false,
+  },
+  cancelled: { type: 'cancelled', reason: 'the cancel file is there' },
+};

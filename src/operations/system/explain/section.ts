@@ -1,3 +1,5 @@
+import { safeLine } from '../../../compose/terminal-text.ts';
+
 /** A part of an explanation: its heading, and Markdown. */
 export interface Section {
   heading: string;
@@ -7,4 +9,19 @@ export interface Section {
 /** A section of lines. */
 export function section(heading: string, lines: readonly string[]): Section {
   return { heading, text: lines.join('\n') };
+}
+
+/** Untrusted text inside a document: one line, truncated, and escaped so that no Markdown in it takes effect. */
+export function untrustedText(text: string, maxLength = 160): string {
+  const cut = cutTo(safeLine(text).trim(), maxLength);
+  return cut.replace(/[\\`*<[\]|!~]/g, '\\$&');
+}
+
+/** Untrusted text as inline code. */
+export function untrustedCode(text: string, maxLength = 300): string {
+  return `\`${cutTo(safeLine(text).trim().replaceAll('`', "'"), maxLength)}\``;
+}
+
+function cutTo(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength)}...` : text;
 }

@@ -1,7 +1,6 @@
 import { PERMISSION_LEVELS, type PermissionLevel } from '../../../protocol/manifest-permissions.ts';
 import type { Facts } from './facts.ts';
-import { type Section, section } from './section.ts';
-import { untrustedCode } from './untrusted-text.ts';
+import { type Section, section, untrustedCode } from './section.ts';
 
 const LEVELS: Readonly<Record<PermissionLevel, string>> = {
   minimal: 'its workspace and its path arguments; no network, no other program',

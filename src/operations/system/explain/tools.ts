@@ -1,11 +1,10 @@
+import { usageLine } from '../../../core/registry/argument-problem.ts';
 import { inputsOf } from '../../../core/registry/input-schema.ts';
 import type { ToolEntry } from '../../../core/registry/registry.ts';
-import { usageLine } from '../../../core/registry/usage-line.ts';
 import type { InputSpec } from '../../../protocol/manifest.ts';
-import { shellCommand } from '../../../util/shell-quote.ts';
+import { shellCommand } from '../../../util/shell-words.ts';
 import type { Facts } from './facts.ts';
-import { type Section, section } from './section.ts';
-import { untrustedCode, untrustedText } from './untrusted-text.ts';
+import { type Section, section, untrustedCode, untrustedText } from './section.ts';
 
 const SHOWN_IN_OVERVIEW = 20;
 

@@ -3,11 +3,10 @@ import { type HealthCheck, healthReport, overall } from '../../../compose/health
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { acorOperation } from '../../define.ts';
 import { checkLimits } from './limits.ts';
-import { checkPlugins } from './plugins.ts';
 import { checkSandbox } from './sandbox.ts';
 import { checkSecrets } from './secrets.ts';
 import { checkStore } from './store.ts';
-import { checkPolicy, checkRuntimes, checkTools } from './tools.ts';
+import { checkPlugins, checkPolicy, checkRuntimes, checkTools } from './tools.ts';
 
 export const health = acorOperation({
   name: 'system.health',

@@ -5,15 +5,13 @@ import {
   chooseBackend,
   type IsolationMode,
 } from '../../../core/sandbox/choose.ts';
-import { tryEgress } from '../../../core/sandbox/egress/try-egress.ts';
-import { canGiveUsers } from '../../../core/sandbox/identity/can-give-users.ts';
-import { FIRST_RUN_UID, LAST_RUN_UID } from '../../../core/sandbox/identity/run-user-range.ts';
-import { installCommand } from '../../../core/sandbox/install-command.ts';
-import { selfTest } from '../../../core/sandbox/self-test.ts';
+import { canGiveUsers, FIRST_RUN_UID, LAST_RUN_UID } from '../../../core/sandbox/identity/run-users.ts';
+import { selfTest, tryEgress } from '../../../core/sandbox/self-test.ts';
+import { installCommand } from '../../../core/sandbox/trusted-program.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
-import { fixText } from '../../fix-text.ts';
+import { fixText } from '../../command-forms.ts';
 
 const OFF = "Run only tools that you trust, or set security.isolation: 'preferred' in .acor/config.yaml.";
 

@@ -4,7 +4,7 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { LIST_SECRETS, storeSecret } from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
 import { commandOf } from '../../command-forms.ts';
-import { askedSecrets } from '../asked-secrets.ts';
+import { askedSecrets } from '../secrets.ts';
 
 /** Checks that the secrets that tools need are stored, and that no other user can read the stored ones. */
 export async function checkSecrets(

@@ -1,10 +1,11 @@
 import type { HealthCheck } from '../../../compose/health-shape.ts';
 import { problemText } from '../../../core/config/problem.ts';
+import { whyNotApproved } from '../../../core/guard/approval-state.ts';
 import { policyPaths } from '../../../core/guard/policy-paths.ts';
 import { readPolicies } from '../../../core/guard/read-policy.ts';
 import { commandOf } from '../../../core/registry/command.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { describeTool } from '../../../protocol/next-steps.ts';
+import { approve, describeTool } from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
 import { commandOf as writeCommand } from '../../command-forms.ts';
 
@@ -71,4 +72,33 @@ export async function checkPolicy(
   }
   if (checks.length > 0) return checks;
   return [{ name: 'policy', status: 'ok', detail: 'no policy file; the built-in policy applies' }];
+}
+
+/** Checks that each plugin is approved and loads. Runs ignore a plugin that does not. */
+export async function checkPlugins({ plugins }: Project): Promise<HealthCheck[]> {
+  if (plugins === undefined) return [];
+  const loaded = await plugins.ready();
+  return plugins.found.map(({ name, file, approval }): HealthCheck => {
+    const check = { name: `plugin.${name}` };
+    const running = loaded.find((each) => each.name === name);
+    const trouble = plugins.failures.find(({ plugin }) => plugin === name);
+    if (approval.state === 'missing' || approval.state === 'stale') {
+      return {
+        ...check,
+        status: 'degraded',
+        detail: whyNotApproved(approval),
+        fix: writeCommand(approve(`plugin:${name}`)),
+      };
+    }
+    if (trouble !== undefined || running === undefined) {
+      const fix = `Fix ${file}, or remove it from 'plugins' in the configuration.`;
+      return { ...check, status: 'degraded', detail: trouble?.text ?? 'the plugin did not load', fix };
+    }
+    const languages = running.languages.map((language) => `the language ${language.name}`);
+    return {
+      ...check,
+      status: 'ok',
+      detail: [...running.hooks, ...languages].join(', ') || 'it has no hooks',
+    };
+  });
 }

@@ -1,6 +1,5 @@
 import { AcorError } from '../../../../protocol/acor-error.ts';
-import type { NextStep } from '../../../../protocol/next-step.ts';
-import { SEE_VERSIONS, UPGRADE } from '../../../../protocol/next-steps.ts';
+import { type NextStep, SEE_VERSIONS, UPGRADE } from '../../../../protocol/next-steps.ts';
 import { SEMVER, withinRange } from '../../../../protocol/semver.ts';
 import { versionFile } from '../../../../protocol/version-file.ts';
 import { ACOR_VERSION } from '../../../../util/version.ts';

@@ -15,6 +15,7 @@ import {
   watchUsage,
 } from '../guards/usage-limits.ts';
 import type { LastMessage } from '../intake.ts';
+import { refusedLimit } from './over-limit.ts';
 
 /** How many bytes at the end of stderr are searched for the reason of a failure. */
 const TAIL_BYTES = 4096;
@@ -86,14 +87,14 @@ export class ResourceWatch implements AsyncDisposable {
   }
 
   /** Replaces the ending of a failed tool by the limit that it exceeded, when the kernel enforced that and the tool reported no specific error. */
-  async judge(
+  judge(
     ending: Ending,
     facts: {
       message: LastMessage | undefined;
       exitCodes: Readonly<Record<string, number>>;
       stderrLog: string;
     },
-  ): Promise<Ending> {
+  ): Ending {
     if (ending.kind !== 'exited' || hasSpecificError(facts.message)) return ending;
     const { rc } = ending.exit;
     if (rc !== null && isOkExit(rc, facts.exitCodes)) return ending;
@@ -102,7 +103,6 @@ export class ResourceWatch implements AsyncDisposable {
       const how = 'was killed by the kernel, because its control group ran out of memory';
       return { kind: 'over-limit', limit: 'memory_mb', used: null, allowed: memory_mb, how };
     }
-    const { refusedLimit } = await import('./refused-limit.ts');
     return refusedLimit(ending.exit, readTail(facts.stderrLog), this.#limits) ?? ending;
   }
 

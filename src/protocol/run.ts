@@ -1,0 +1,60 @@
+/** What a run executes: a tool, a workflow, a pipe of tools, or a task executor. */
+export const RUN_KINDS = ['tool', 'workflow', 'pipe', 'task'] as const;
+
+export type RunKind = (typeof RUN_KINDS)[number];
+
+/**
+ * The displayed name of a run: `workflow:nightly`, `pipe:producer|consumer`, `task:codex`; a tool's name has no prefix.
+ */
+export function runName(kind: RunKind, what: string): string {
+  return kind === 'tool' ? what : `${kind}:${what}`;
+}
+
+/**
+ * The kind of run in a displayed name: in what a user types, and in records and logs of builds that did not write the
+ * kind.
+ */
+export function kindOfName(name: string): RunKind {
+  return RUN_KINDS.find((kind) => kind !== 'tool' && name.startsWith(`${kind}:`)) ?? 'tool';
+}
+
+/** A name without its kind: `nightly` for `workflow:nightly`. */
+export function withoutKind(name: string): string {
+  return name.slice(runName(kindOfName(name), '').length);
+}
+
+/** Whether runs of this kind run other runs, and no process themselves. */
+export function isOrchestration(kind: RunKind): boolean {
+  return kind === 'workflow' || kind === 'pipe';
+}
+
+/** The form of a run id. Anything else is rejected before it is used in a path. */
+export const RUN_ID_PATTERN = /^r-[0-9a-z][0-9a-z-]{0,62}$/;
+
+/** The format version of `metadata.json`. */
+export const RUN_RECORD_VERSION = 1;
+
+/** The life cycle of a run as data (contract §3): the allowed state transitions. All state changes follow it. */
+export const RUN_STATES = {
+  queued: ['running', 'failed', 'cancelled'],
+  running: ['waiting_ai', 'completed', 'failed', 'cancelled'],
+  waiting_ai: ['running', 'failed', 'cancelled'],
+  // `acor resume` and `acor retry` start the next attempt of the same run. Of a completed run, only a workflow's steps
+  // may run again.
+  completed: ['queued'],
+  failed: ['queued'],
+  cancelled: ['queued'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type RunState = keyof typeof RUN_STATES;
+export type FinalState = 'completed' | 'failed' | 'cancelled';
+
+/** Whether the table allows this transition. */
+export function mayFollow(from: RunState, to: RunState): boolean {
+  return (RUN_STATES[from] as readonly string[]).includes(to);
+}
+
+/** Whether a run in this state has ended. */
+export function isFinal(state: RunState): state is FinalState {
+  return state === 'completed' || state === 'failed' || state === 'cancelled';
+}

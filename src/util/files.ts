@@ -1,0 +1,17 @@
+import { rmSync, statSync } from 'node:fs';
+
+/** Whether a path is a regular file, following links; false when it cannot be read. */
+export function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Removes a file that does no harm if it stays, as it does on a read-only disk. */
+export function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {}
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { watchdogsOf } from '../../src/core/process/watchdog.ts';
+import { processesOf, type Running, TestProject, until, WITHOUT_SANDBOX } from '../support/project.ts';
+
+const CONFIGS = { 'in a sandbox': undefined, 'without a sandbox': WITHOUT_SANDBOX };
+
+/** A store and its copy, each with a live attempt of the same run. */
+interface TwoLive {
+  runId: string;
+  original: { project: TestProject; running: Running };
+  copy: { project: TestProject; running: Running };
+}
+
+for (const [name, config] of Object.entries(CONFIGS)) {
+  describe(`two live runs of one id in copies of a store, ${name}`, () => {
+    const newProject = () => new TestProject({ tools: ['holds'], ...(config !== undefined && { config }) });
+
+    it('the death of one supervisor leaves the processes of the other run alive', async () => {
+      using original = newProject();
+      using copy = newProject();
+      const live = await bothLive(original, copy);
+      const others = processesIn(original, live.runId);
+      live.copy.running.child.kill('SIGKILL');
+      await live.copy.running.finished;
+      // The watchdog of the copy is done.
+      await until(() => processesIn(copy, live.runId).length === 0 && watchdogsOf(live.runId).length === 1);
+      await stillWorks(live, others);
+    });
+
+    it('the cancel of one leaves the processes of the other run alive', async () => {
+      using original = newProject();
+      using copy = newProject();
+      const live = await bothLive(original, copy);
+      const others = processesIn(original, live.runId);
+      assert.equal((await copy.acor(['cancel', live.runId])).code, 0);
+      await live.copy.running.finished;
+      assert.equal((await copy.envelope(['show', live.runId])).data.state, 'cancelled');
+      assert.deepEqual(processesIn(copy, live.runId), []);
+      await stillWorks(live, others);
+    });
+  });
+}
+
+/** Kills the supervisor of a run, copies its store, and resumes the run in both stores. */
+async function bothLive(original: TestProject, copy: TestProject): Promise<TwoLive> {
+  const first = original.start(['run', 'holds', 'go']);
+  const runId = String((await first.event('heartbeat')).run_id);
+  first.child.kill('SIGKILL');
+  await first.finished;
+  await until(() => processesOf(runId).length === 0 && watchdogsOf(runId).length === 0);
+  assert.equal(spawnSync('cp', ['-a', original.runsDir, copy.runsDir]).status, 0);
+  const [one, other] = [original, copy].map((project) => ({
+    project,
+    running: project.start(['resume', runId]),
+  })) as [TwoLive['original'], TwoLive['copy']];
+  for (const { running } of [one, other]) await running.event('heartbeat');
+  for (const { project } of [one, other]) assert.notDeepEqual(processesIn(project, runId), []);
+  return { runId, original: one, copy: other };
+}
+
+async function stillWorks({ runId, original }: TwoLive, before: readonly number[]): Promise<void> {
+  const { project, running } = original;
+  const now = processesOf(runId);
+  // The tool's shell starts a `sleep` again and again; all others stay.
+  assert.deepEqual(
+    before.filter((pid) => !now.includes(pid) && !isSleep(pid)),
+    [],
+  );
+  assert.equal((await project.envelope(['show', runId])).data.state, 'running');
+  project.write(`.runs/${runId}/work/go`, '');
+  assert.equal((await running.finished).code, 0);
+}
+
+/** The processes of the run whose environment names this project, without those that come and go. */
+function processesIn(project: TestProject, runId: string): number[] {
+  return processesOf(runId).filter((pid) => !isSleep(pid) && textOf(pid, 'environ').includes(project.root));
+}
+
+function isSleep(pid: number): boolean {
+  return textOf(pid, 'comm').trim() === 'sleep';
+}
+
+function textOf(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
