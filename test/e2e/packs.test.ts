@@ -257,7 +257,7 @@ describe('two processes that clean a store at once', () => {
   });
 });
 
-describe('a process that is killed', needsStrace, () => {
+describe('a process that is killed, or whose disk fails', needsStrace, () => {
   const RUNS = 3;
   // Each step that another process, or the disk, sees.
   const STEPS = [
@@ -289,20 +289,22 @@ describe('a process that is killed', needsStrace, () => {
 
   const open = () => new FileRunStore(project.runsDir, commandOf);
 
-  /** Runs a command on copies of a store, and kills each at another step. Returns the number of steps. */
-  async function killedAtEachStep(
+  /** Runs a command on copies of a store, and does something else to each at another step. Returns the number of steps. */
+  async function atEachStep(
+    what: 'signal=SIGKILL' | 'error=EIO',
     from: string,
     command: readonly string[],
     check: (store: FileRunStore) => void | Promise<void>,
   ): Promise<number> {
     let steps = 0;
+    const log = project.path('trace');
     for (const call of STEPS) {
       for (let number = 1; ; number++) {
         rmSync(project.runsDir, { recursive: true, force: true });
         cpSync(project.path(from), project.runsDir, { recursive: true });
-        const inject = `inject=${call}:signal=SIGKILL:when=${number}`;
-        const trace = ['-f', '-qq', '-o', '/dev/null', '-e', `trace=${call}`, '-e', inject];
-        const { signal } = spawnSync('strace', [...trace, ...command], {
+        const trace = ['-f', '-qq', '-o', log, '-e', `trace=${call}`];
+        const inject = ['-e', `inject=${call}:${what}:when=${number}`];
+        const { signal } = spawnSync('strace', [...trace, ...inject, ...command], {
           cwd: project.root,
           env: project.environment(),
           stdio: 'ignore',
@@ -310,7 +312,7 @@ describe('a process that is killed', needsStrace, () => {
         assertSound();
         await check(open());
         assertSound();
-        if (signal === null) break;
+        if (signal === null && !readFileSync(log, 'utf8').includes('(INJECTED)')) break;
         steps++;
       }
     }
@@ -337,8 +339,9 @@ describe('a process that is killed', needsStrace, () => {
     }
   }
 
-  it('at any step of packing loses, doubles and changes no run; the next one packs all of them', async () => {
-    const steps = await killedAtEachStep(
+  it('at any step of packing loses, doubles and changes no run when it is killed; the next one packs all of them', async () => {
+    const steps = await atEachStep(
+      'signal=SIGKILL',
       'unpacked',
       [ACOR, 'clean', '--pack', '--keep', '0'],
       async (store) => {
@@ -359,8 +362,18 @@ describe('a process that is killed', needsStrace, () => {
     assert.ok(steps > 20, String(steps));
   });
 
-  it('at any step of removing packed runs leaves each of them as it was, or gone and entered as cleaned', async () => {
-    const steps = await killedAtEachStep('packed', [ACOR, 'clean', '--keep', '1'], (store) => {
+  it('at no step of packing loses a run when the disk fails', async () => {
+    const steps = await atEachStep(
+      'error=EIO',
+      'unpacked',
+      [ACOR, 'clean', '--pack', '--keep', '0'],
+      assertAllThere,
+    );
+    assert.ok(steps > 20, String(steps));
+  });
+
+  it('at any step of removing packed runs, when it is killed, leaves each of them as it was, or gone and entered as cleaned', async () => {
+    const steps = await atEachStep('signal=SIGKILL', 'packed', [ACOR, 'clean', '--keep', '1'], (store) => {
       const there = store.listNow();
       for (const id of there) assert.equal(logOf(store, id), logs.get(id));
       const cleaned = new Ledger(project.runsDir).lines().map((line) => JSON.parse(line));
@@ -374,10 +387,11 @@ describe('a process that is killed', needsStrace, () => {
     assert.ok(steps > 10, String(steps));
   });
 
-  it('at any step of unpacking loses, doubles and changes no run', async () => {
+  it('at any step of unpacking loses, doubles and changes no run when it is killed', async () => {
     const program = join(ROOT, 'test', 'fixtures', 'take-over.ts');
     const bun = join(ROOT, 'node_modules', '.bin', 'bun');
-    const steps = await killedAtEachStep(
+    const steps = await atEachStep(
+      'signal=SIGKILL',
       'packed',
       [bun, program, project.runsDir, ids[1]!],
       async (store) => {

@@ -132,7 +132,8 @@ export function verifyAll(
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
       if (error.code === 'E_RUN_NOT_FOUND' && neverBegan(store.layout(runId))) return [];
-      return [unreadable(runId, 'record', store.layout(runId).metadata, error.message)];
+      const path = store.files.inPack(runId)?.table.path ?? store.layout(runId).metadata;
+      return [unreadable(runId, 'record', path, error.message)];
     }
   });
 }

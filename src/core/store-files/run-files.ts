@@ -68,7 +68,7 @@ export class RunFiles {
     const ids = names.filter((name) => RUN_ID_PATTERN.test(name));
     if (!this.packed.exist) return ids.sort();
     // A run that was unpacked between the two listings is in neither of them: its folder is looked for again.
-    const packed = this.packed.ids();
+    const packed = this.#packedIds();
     const again = readdirSync(this.#root).filter((name) => RUN_ID_PATTERN.test(name));
     return [...new Set([...ids, ...packed, ...again])].sort();
   }
@@ -80,6 +80,16 @@ export class RunFiles {
       if (path.startsWith(dir)) return path.slice(dir.length);
     }
     return undefined;
+  }
+
+  /** Where another user's packs cannot be listed, the runs with folders can. */
+  #packedIds(): string[] {
+    try {
+      return this.packed.ids();
+    } catch (error) {
+      if (error instanceof AcorError) return [];
+      throw error;
+    }
   }
 
   #isPacked(runId: string): boolean {
