@@ -184,12 +184,12 @@ export class FileRunStore implements RunStore {
   }
 
   /** Makes the folders of a packed run and of its steps again: a resumed workflow uses the files of its steps by their paths. */
-  async #unpack({ run_id, kind }: RunRecord): Promise<void> {
+  async #unpack({ run_id }: RunRecord, { withSteps }: { withSteps: boolean }): Promise<void> {
     if (!this.files.packed.exist) return;
-    if (existsSync(this.layout(run_id).dir) && !isOrchestration(kind)) return;
+    if (existsSync(this.layout(run_id).dir) && !withSteps) return;
     const { withPacks } = await import('./change-packs.ts');
     await withPacks(this.root, async (packs) => {
-      const steps = isOrchestration(kind) ? packs.stepsOf(run_id) : [];
+      const steps = withSteps ? packs.stepsOf(run_id) : [];
       for (const runId of [run_id, ...steps]) await packs.unpack(runId);
     });
   }
@@ -225,7 +225,8 @@ export class FileRunStore implements RunStore {
     });
     if (lease === undefined) return undefined;
     try {
-      await this.#unpack(record!);
+      // Recovery reads no files of steps.
+      await this.#unpack(record!, { withSteps: !recovers && isOrchestration(record!.kind) });
     } catch (error) {
       await lease.release();
       throw storageError(error, 'unpack the run', layout.dir);
