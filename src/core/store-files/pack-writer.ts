@@ -20,6 +20,7 @@ const COPY_BYTES = 1 << 20;
 export class PackWriter implements Disposable {
   readonly #fd: number;
   readonly #runs: PackedRun[] = [];
+  readonly #frame = Buffer.allocUnsafe(FRAME_BYTES);
   #offset = HEADER.length;
 
   constructor(path: string) {
@@ -72,9 +73,8 @@ export class PackWriter implements Disposable {
     try {
       const hash = createHash('sha256');
       const frames: number[] = [];
-      const frame = Buffer.allocUnsafe(FRAME_BYTES);
       for (let at = 0; at < stat.size; at += FRAME_BYTES) {
-        const raw = frame.subarray(0, Math.min(FRAME_BYTES, stat.size - at));
+        const raw = this.#frame.subarray(0, Math.min(FRAME_BYTES, stat.size - at));
         if (readSync(fd, raw, 0, raw.length, at) !== raw.length) throw new NotPackable(path);
         hash.update(raw);
         const stored = deflate(raw);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 /** A run with more files stays a folder: the table of a pack is read as a whole. */
 const MAX_FILES = 2_000;
+const USER = process.geteuid?.();
 
 /** What the folder of a run contains. Paths are relative to it. */
 export interface ScannedRun {
@@ -17,7 +18,6 @@ export interface ScannedRun {
  */
 export function scanRun(dir: string, maxBytes: number): ScannedRun | undefined {
   const scanned: ScannedRun = { folders: [], files: [], bytes: 0 };
-  const user = process.geteuid?.();
   const isWhole = scanFolder('');
   return isWhole ? scanned : undefined;
 
@@ -25,7 +25,7 @@ export function scanRun(dir: string, maxBytes: number): ScannedRun | undefined {
     return readdirSync(join(dir, folder)).every((name) => {
       const path = folder === '' ? name : `${folder}/${name}`;
       const stat = lstatSync(join(dir, path), { throwIfNoEntry: false });
-      if (stat === undefined || stat.uid !== user || name.includes('\ufffd')) return false;
+      if (stat === undefined || stat.uid !== USER || name.includes('\ufffd')) return false;
       if (stat.isDirectory()) {
         scanned.folders.push({ path, mode: stat.mode & 0o7777 });
         return (stat.mode & 0o700) === 0o700 && scanFolder(path);
