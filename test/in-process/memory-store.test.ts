@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync, rmSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { questionsOf } from '../../src/core/run/answers/open-questions.ts';
 import { findOpenQuestion, submitAnswer } from '../../src/core/run/answers/submit-answer.ts';
@@ -15,7 +16,7 @@ describe('with a store in memory', () => {
   let project: WorkflowProject;
   let services: Awaited<ReturnType<typeof servicesInMemory>>;
   before(async () => {
-    project = new WorkflowProject(['asks', 'holds', 'exits_with', 'quick']);
+    project = new WorkflowProject(['asks', 'holds', 'exits_with', 'quick', 'steps_once']);
     services = await servicesInMemory(project);
   });
   after(() => project[Symbol.dispose]());
@@ -45,6 +46,39 @@ describe('with a store in memory', () => {
       Array.from({ length: count }, (_, index) => index + 1),
     );
     assert.equal(await services.store.leases.inspect(run.runId), 'none');
+  });
+
+  it('a resume on a machine without the workspace continues from the checkpoints', async () => {
+    const failed = await startRun(services, request('steps_once', ['--how', 'fails']));
+    assert.equal((await failed.ended).state, 'failed');
+    const { dir } = services.workspaces.of(failed.runId);
+    rmSync(dir, { recursive: true });
+    const again = { runId: failed.runId, mode: 'resume' } as const;
+    const resumed = await startRun(services, request('steps_once', ['--how', 'fails'], { again }));
+    assert.equal((await resumed.ended).state, 'completed');
+    const starts = (await events(failed.runId)).filter(({ type }) => type === 'start');
+    assert.deepEqual(
+      starts.map(({ args }) => (args as { done: number }).done),
+      [0, 2],
+    );
+  });
+
+  it('a retry begins without the checkpoints that were kept', async () => {
+    const failed = await startRun(services, request('steps_once', ['--how', 'fails']));
+    await failed.ended;
+    const again = { runId: failed.runId, mode: 'retry' } as const;
+    const retried = await startRun(services, request('steps_once', ['--how', 'fails'], { again }));
+    await retried.ended;
+    const starts = (await events(failed.runId)).filter(({ type }) => type === 'start');
+    assert.deepEqual(
+      starts.map(({ args }) => (args as { done: number }).done),
+      [0, 0],
+    );
+    const writer = await services.store.takeOver(failed.runId);
+    const { checkpoints } = services.workspaces.of(failed.runId);
+    await writer.restoreCheckpoints(checkpoints);
+    assert.deepEqual(readdirSync(checkpoints), []);
+    await writer.close();
   });
 
   it('a failure is recorded with its code', async () => {

@@ -2,16 +2,8 @@ import { createHash } from 'node:crypto';
 import { parseObject } from '../../util/parse-object.ts';
 import { type FileLine, linesOf, type SealedFile } from '../store-files/ledger-files.ts';
 import { GENESIS, holdsItsHash, sha256, summariesNamedBy } from '../store-files/ledger-line.ts';
+import { EnteredRuns } from './entered-runs.ts';
 import type { PlaceProblem } from './verify-problem.ts';
-
-/** An end of a run in the ledger: the number of events, and the hash of their bytes. */
-export interface EnteredRun {
-  run_id: string;
-  path: string;
-  line: number;
-  events: number;
-  sha256: string;
-}
 
 export type LedgerProblem = PlaceProblem & { run_id: string; path: string };
 
@@ -22,7 +14,7 @@ type Entry = Readonly<Record<string, unknown>>;
  * of the previous line, which reveals every other change. Collects the ends of each run.
  */
 export class LedgerChain {
-  readonly runs = new Map<string, EnteredRun[]>();
+  readonly runs = new EnteredRuns();
   /** The runs that were removed after their last end. */
   readonly cleaned = new Set<string>();
   /** The packs that were written: the name and the SHA-256 of the table, with a space in between. */
@@ -116,14 +108,8 @@ export class LedgerChain {
     const runId = String(entry.run_id);
     switch (entry.type) {
       case 'run': {
-        const run = {
-          run_id: runId,
-          path,
-          line,
-          events: Number(entry.events),
-          sha256: String(entry.events_sha256),
-        };
-        this.runs.set(runId, [...(this.runs.get(runId) ?? []), run]);
+        const [events, sha256] = [Number(entry.events), String(entry.events_sha256)];
+        this.runs.add(runId, { path, line, events, sha256 });
         this.cleaned.delete(runId);
         break;
       }

@@ -1,6 +1,6 @@
 import type { RunnerEnd, Seal } from '../../protocol/v1/runner-events.ts';
 import { parseObject } from '../../util/parse-object.ts';
-import type { EnteredRun } from './ledger-chain.ts';
+import type { EnteredRun } from './entered-runs.ts';
 import type { LogBytes } from './log-bytes.ts';
 import type { PlaceProblem } from './verify-problem.ts';
 

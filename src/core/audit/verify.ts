@@ -9,7 +9,8 @@ import { measureArtifact } from '../store-files/artifacts.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
 import type { RunLayout } from '../store-files/layout.ts';
 import { Ledger } from '../store-files/ledger.ts';
-import type { EnteredRun, LedgerChain } from './ledger-chain.ts';
+import type { EnteredRun } from './entered-runs.ts';
+import type { LedgerChain } from './ledger-chain.ts';
 import { LogBytes } from './log-bytes.ts';
 import { PackedArtifacts } from './packed-artifacts.ts';
 import { readLedger } from './read-ledger.ts';
@@ -32,6 +33,9 @@ export interface VerifiedRun {
   note: string | null;
   problems: VerifyProblem[];
 }
+
+/** Shared by all runs without a problem, which may be many. */
+const NO_PROBLEMS: VerifyProblem[] = [];
 
 /** A live run may grow all the time. */
 const MOST_ROUNDS = 5;
@@ -107,19 +111,19 @@ function verifyNow(store: FileRunStore, runId: string, entries: Entries): Verifi
     sealed_events: log.sealedEvents,
     artifacts: artifacts.length,
     note: noteOn(record, log, isLive(store, runId)),
-    problems,
+    problems: problems.length === 0 ? NO_PROBLEMS : problems,
   };
 }
 
 /** Verifies all runs and the ledger, which is read once. */
 export function verifyStore(store: FileRunStore): { runs: VerifiedRun[]; ledger: VerifyProblem[] } {
-  const whole = readWholeLedger(store);
+  const { chain, ...before } = readWholeLedger(store);
   // First what compares logs with the ledger as they are now: a run may be resumed meanwhile.
-  const ledger = verifyLedger(store, whole);
-  return { runs: verifyAll(store, whole.chain), ledger };
+  const ledger = verifyLedger(store, { ...before, chain });
+  return { runs: verifyAll(store, chain), ledger };
 }
 
-/** Checks every run that is not live; a run that cannot be read is a problem like any other. */
+/** Checks every run that is not live; a run that cannot be read is a problem like any other. The chain gives up each run that was checked. */
 export function verifyAll(
   store: FileRunStore,
   { runs }: LedgerChain = readLedger(new Ledger(store.root)),
@@ -134,6 +138,8 @@ export function verifyAll(
       if (error.code === 'E_RUN_NOT_FOUND' && neverBegan(store.layout(runId))) return [];
       const path = store.files.inPack(runId)?.table.path ?? store.layout(runId).metadata;
       return [unreadable(runId, 'record', path, error.message)];
+    } finally {
+      runs.delete(runId);
     }
   });
 }

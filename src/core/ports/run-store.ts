@@ -73,6 +73,13 @@ export interface RunWriter {
   enterInLedger(ending: { state: FinalState; code: string | null }): Promise<void>;
   /** Whether the ledger has a line for the run with the present hash of its log. */
   isInLedger(): Promise<boolean>;
+  /**
+   * Keeps the files in the folder of checkpoints, in place of those kept before, for a resume on a machine without the run's workspace.
+   * Without effect when this machine has no such folder. A store on the disk that holds the workspaces has them already.
+   */
+  keepCheckpoints(folder: string): Promise<void>;
+  /** Makes the folder hold the checkpoints that were kept last; it stays as it is when none were ever kept. */
+  restoreCheckpoints(folder: string): Promise<void>;
   /** Frees the reserved space, so that the end can be written on a full disk. */
   releaseReserve(): void;
   /** Gives up the right to write, and the lease. A run that has not ended is then lost. */

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { processesWithEnvironment } from '../../util/process-table.ts';
+import { environmentOf, processesWithEnvironment } from '../../util/process-table.ts';
 import { ProcessTree } from './kill-tree.ts';
 import { loadRuntime } from './load-runtime.ts';
 import { processesOfRun, type RunIdentity } from './run-processes.ts';
@@ -40,7 +40,7 @@ describe('the processes of a run', needsProc, () => {
   }
 
   /** A process that a tool of this run started, and that went to another working directory. */
-  function start({ runId, folder }: RunIdentity, env: Record<string, string> = {}): number {
+  async function start({ runId, folder }: RunIdentity, env: Record<string, string> = {}): Promise<number> {
     const own = { WORKSPACE: join(folder, 'work'), CANCEL_FILE: join(folder, 'control', 'tool', 'CANCEL') };
     const child = spawn('sleep', ['600'], {
       cwd: '/',
@@ -49,6 +49,9 @@ describe('the processes of a run', needsProc, () => {
       env: { PATH: process.env['PATH'], RUN_ID: runId, ...own, ...env },
     });
     started.push(child);
+    // Before it executes the program, the process has the environment of this one.
+    while (environmentOf(child.pid!, 'RUN_ID') !== runId)
+      await new Promise((resolve) => setTimeout(resolve, 2));
     return child.pid!;
   }
 
@@ -58,9 +61,9 @@ describe('the processes of a run', needsProc, () => {
     while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 5));
   };
 
-  it('are those whose environment names its folder, through a link or not', () => {
+  it('are those whose environment names its folder, through a link or not', async () => {
     const { runId, original, copy, link } = copies();
-    const [ofOriginal, ofCopy, throughLink] = [start(original), start(copy), start(link)];
+    const [ofOriginal, ofCopy, throughLink] = [await start(original), await start(copy), await start(link)];
     assert.deepEqual(processesOfRun(original), [ofOriginal]);
     assert.deepEqual(processesOfRun(copy).sort(), [ofCopy, throughLink].sort());
     assert.deepEqual(processesOfRun(link).sort(), [ofCopy, throughLink].sort());
@@ -68,10 +71,10 @@ describe('the processes of a run', needsProc, () => {
     assert.equal(processesWithEnvironment('RUN_ID', runId).length, 3);
   });
 
-  it('include one that changed WORKSPACE, or that names no folder', () => {
+  it('include one that changed WORKSPACE, or that names no folder', async () => {
     const { runId, original, copy } = copies();
-    const changed = start(copy, { WORKSPACE: '/elsewhere/ws' });
-    const bare = start(copy, { WORKSPACE: '', CANCEL_FILE: '' });
+    const changed = await start(copy, { WORKSPACE: '/elsewhere/ws' });
+    const bare = await start(copy, { WORKSPACE: '', CANCEL_FILE: '' });
     assert.deepEqual(processesOfRun(copy).sort(), [changed, bare].sort());
     assert.deepEqual(processesOfRun(original), [bare]);
     assert.equal(processesWithEnvironment('RUN_ID', runId).length, 2);
@@ -79,7 +82,7 @@ describe('the processes of a run', needsProc, () => {
 
   it('are killed as a tree without those of the same run in another store', async () => {
     const { original, copy } = copies();
-    const [ofOriginal, orphan, rootPid] = [start(original), start(copy), start(copy)];
+    const [ofOriginal, orphan, rootPid] = [await start(original), await start(copy), await start(copy)];
     const tree = new ProcessTree(runtime, { rootPid, run: copy, adopts: false });
     assert.deepEqual(await tree.kill(), []);
     for (const pid of [orphan, rootPid]) await untilDead(pid);
@@ -88,8 +91,8 @@ describe('the processes of a run', needsProc, () => {
 
   it('are killed by a watchdog without those of the same run in another store', async () => {
     const { runId, original, copy, link } = copies();
-    const ofOriginal = start(original);
-    const mine = [start(copy), start(link), start(copy, { WORKSPACE: '/elsewhere/ws' })];
+    const ofOriginal = await start(original);
+    const mine = [await start(copy), await start(link), await start(copy, { WORKSPACE: '/elsewhere/ws' })];
     const watchdog = new Watchdog(runtime, runId, { folder: copy.folder });
     watchdog.abandon();
     for (const pid of mine) await untilDead(pid);

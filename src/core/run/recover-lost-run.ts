@@ -106,6 +106,13 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
   const workspace = host.workspaces.of(record.run_id);
   await killLeftovers(record, workspace);
   await endWatchdogs(record, workspace);
+  await writer.keepCheckpoints(workspace.checkpoints).catch((error) => {
+    writer.log.append({
+      type: 'runner_warning',
+      code: 'E_STORAGE',
+      msg: `the checkpoints could not be kept: ${errorMessage(error)}`,
+    });
+  });
   await clearSecretsIfPossible(store, writer, workspace);
   const { removeRunGroups } = await import('../sandbox/groups/run-groups.ts');
   await removeRunGroups(record.run_id);

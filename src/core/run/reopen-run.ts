@@ -40,7 +40,10 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
   try {
     await services.store.control.reset(again.runId, writer.epoch);
     prepareWorkspace(plan.workspace);
-    if (again.mode === 'resume') await restoreFiledAnswers(services.store, plan);
+    if (again.mode === 'resume') {
+      await writer.restoreCheckpoints(plan.workspace.checkpoints);
+      await restoreFiledAnswers(services.store, plan);
+    }
     await reopen(writer, plan, again.mode, reopening);
   } catch (error) {
     await writer.close();
@@ -71,6 +74,7 @@ async function reopen(
     for (const path of [workspace.checkpoints, workspace.staging, workspace.answers])
       rmSync(path, { recursive: true, force: true });
     prepareWorkspace(workspace);
+    await writer.keepCheckpoints(workspace.checkpoints);
   }
   enterState(writer, 'queued', mode, reported);
   await writer.update({

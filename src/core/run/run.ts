@@ -95,8 +95,7 @@ export class Run {
   async #supervise(): Promise<RunSummary> {
     let completed = false;
     try {
-      await this.#recordStart();
-      const last = await this.#runInSlot();
+      const last = await this.#runToOutcome();
       // A warning that cannot be recorded must not prevent the end of the run.
       await this.#executor.conclude(last).catch(() => undefined);
       const { outcome, exit } = last;
@@ -107,6 +106,9 @@ export class Run {
       });
       const summary = this.#plan.secrets?.conclude(this.#plan.workspace, summarised) ?? summarised;
       await this.#watch?.beforeEnd();
+      // The end is the last event: from here on no answer is taken.
+      this.#control.close();
+      await this.#questions.close();
       summary.events = await writeEnding(this.#writer, outcome, {
         ...summary,
         usage: exit?.usage ?? UNKNOWN_USAGE,
@@ -132,6 +134,16 @@ export class Run {
     if (newest?.epoch !== this.#writer.epoch) return;
     await this.#store.control.reset(this.runId, this.#writer.epoch).catch(() => {});
     tidyWorkspace(this.#plan.workspace);
+  }
+
+  /** Whatever throws, the run gets an outcome, and so an ending. */
+  async #runToOutcome(): Promise<AttemptOutcome> {
+    try {
+      await this.#recordStart();
+      return await this.#runInSlot();
+    } catch (error) {
+      return notStarted(failureOf(error, this.#plan.workspace.dir));
+    }
   }
 
   async #recordStart(): Promise<void> {
@@ -161,37 +173,39 @@ export class Run {
 
   /** Waits for a queue slot of the project, and runs the attempts. */
   async #runInSlot(): Promise<AttemptOutcome> {
-    try {
-      if (!(await this.#slot.take())) return notStarted(await this.#cancellation());
-      this.#begunMs = performance.now();
-      prepareWorkspace(this.#plan.workspace);
-      enterState(this.#writer, 'running');
-      await this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
-      await this.#writer.log.flush();
-    } catch (error) {
-      return notStarted(failureOf(error, this.#plan.workspace.dir));
-    }
+    if (!(await this.#slot.take())) return notStarted(await this.#cancellation());
+    this.#begunMs = performance.now();
+    prepareWorkspace(this.#plan.workspace);
+    enterState(this.#writer, 'running');
+    await this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
+    await this.#writer.log.flush();
     return this.#runAttempts();
   }
 
   async #runAttempts(): Promise<AttemptOutcome> {
     for (let number = this.#firstAttempt; ; number++) {
       const ended = await this.#runAttempt(number);
-      const { outcome, wasStopped } = ended;
-      const { idempotent } = this.#plan;
-      const step = nextStep(outcome, number - this.#firstAttempt + 1, this.#plan.retry, {
-        idempotent,
-        wasStopped,
-      });
-      if (step === 'unknown') return { ...ended, outcome: unknownOutcome(outcome) };
-      if (step === 'end') return ended;
-      const waitMs = backoffMs(number - this.#firstAttempt + 1, this.#plan.retry);
-      if (waitMs >= this.#leftMs()) return ended;
-      await this.#reportRetry(outcome, number, waitMs);
-      if (!(await this.#mayTryAgain(outcome, waitMs))) {
-        return { ...ended, outcome: await this.#cancellation() };
+      try {
+        const final = await this.#outcomeAfter(ended, number);
+        if (final !== undefined) return { ...ended, outcome: final };
+      } catch (error) {
+        return { ...ended, outcome: failureOf(error, this.#plan.workspace.dir) };
       }
     }
+  }
+
+  /** Waits for the next attempt, and returns undefined; or returns the outcome of the run when no attempt follows. */
+  async #outcomeAfter(ended: AttemptOutcome, number: number): Promise<Outcome | undefined> {
+    const { outcome, wasStopped } = ended;
+    const { idempotent, retry } = this.#plan;
+    const count = number - this.#firstAttempt + 1;
+    const step = nextStep(outcome, count, retry, { idempotent, wasStopped });
+    if (step === 'unknown') return unknownOutcome(outcome);
+    if (step === 'end') return outcome;
+    const waitMs = backoffMs(count, retry);
+    if (waitMs >= this.#leftMs()) return outcome;
+    await this.#reportRetry(outcome, number, waitMs);
+    return (await this.#mayTryAgain(outcome, waitMs)) ? undefined : this.#cancellation();
   }
 
   /** Time left until the deadline of the whole run. */

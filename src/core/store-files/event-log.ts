@@ -37,6 +37,8 @@ export class EventLog implements RunLog {
   #redact: RedactLine | undefined;
   #wasChangedOutside = false;
   #hasDropped = false;
+  /** Whether the end of the run is in the log, or buffered. */
+  #hasEnd = false;
   readonly #observers: RunObserver[] = [];
   readonly #questions: QuestionFile;
   /** The positions of buffered question events in the buffer. */
@@ -85,6 +87,8 @@ export class EventLog implements RunLog {
 
   /** Buffers an event and returns it. */
   append(event: NewEvent): StoredEvent {
+    if (this.#hasEnd) throw new Error('Internal: an event after the end of the run');
+    this.#hasEnd = event.type === 'runner_end';
     const envelope = {
       v: PROTOCOL_VERSION,
       type: event.type,
@@ -156,6 +160,7 @@ export class EventLog implements RunLog {
     let lines = 0;
     for (let i = 0; i < this.#used; i++) if (this.#buffer[i] === LF) lines++;
     this.#hasDropped ||= lines > 0;
+    if (lines > 0) this.#hasEnd = false;
     this.#seq -= lines;
     this.#used = 0;
     this.#questionSpans = [];
@@ -222,7 +227,8 @@ export class EventLog implements RunLog {
       observer.stored(lines);
     } catch (error) {
       this.#observers.splice(this.#observers.indexOf(observer), 1);
-      this.append({ type: 'runner_warning', msg: `an observer of the run failed: ${errorMessage(error)}` });
+      if (!this.#hasEnd)
+        this.append({ type: 'runner_warning', msg: `an observer of the run failed: ${errorMessage(error)}` });
     }
   }
 

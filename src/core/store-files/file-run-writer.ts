@@ -93,6 +93,11 @@ export class FileRunWriter implements RunWriter {
     return this.#ledger.has(this.#record.run_id, this.log.seal().sha256);
   }
 
+  /** The workspaces are part of this store: their checkpoints stay where they are. */
+  async keepCheckpoints(_folder: string): Promise<void> {}
+
+  async restoreCheckpoints(_folder: string): Promise<void> {}
+
   releaseReserve(): void {
     this.#lease.releaseReserve();
   }

@@ -57,6 +57,8 @@ export class MemoryRunLog implements RunLog {
   #storing: Promise<void> = Promise.resolve();
   #storedBytes = 0;
   #hasDropped = false;
+  /** Whether the end of the run is in the log, or buffered. */
+  #hasEnd = false;
   #redact: RedactLine = (line) => line;
 
   constructor(runId: string, stored: StoredLines, mayWrite: () => boolean) {
@@ -79,6 +81,8 @@ export class MemoryRunLog implements RunLog {
   }
 
   append(event: NewEvent): StoredEvent {
+    if (this.#hasEnd) throw new Error('Internal: an event after the end of the run');
+    this.#hasEnd = event.type === 'runner_end';
     const ts = new Date().toISOString();
     const envelope = { v: PROTOCOL_VERSION, type: event.type, ts, run_id: this.#runId };
     const stored: StoredEvent = { ...envelope, ...event, seq: this.events + 1 };
@@ -110,6 +114,7 @@ export class MemoryRunLog implements RunLog {
     if (lines.length === 0) return;
     if (!this.#mayWrite()) {
       this.#hasDropped = true;
+      this.#hasEnd = false;
       throw superseded();
     }
     for (const line of lines) this.#account(line);
@@ -119,6 +124,7 @@ export class MemoryRunLog implements RunLog {
 
   discardPending(): void {
     this.#hasDropped ||= this.#pending.length > 0;
+    if (this.#pending.length > 0) this.#hasEnd = false;
     this.#pending = [];
   }
 
@@ -150,7 +156,8 @@ export class MemoryRunLog implements RunLog {
       observer.stored(lines);
     } catch (error) {
       this.#observers.splice(this.#observers.indexOf(observer), 1);
-      this.append({ type: 'runner_warning', msg: `an observer of the run failed: ${errorMessage(error)}` });
+      if (!this.#hasEnd)
+        this.append({ type: 'runner_warning', msg: `an observer of the run failed: ${errorMessage(error)}` });
     }
   }
 }

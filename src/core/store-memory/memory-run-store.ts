@@ -2,6 +2,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import type { CommandOf } from '../../protocol/next-steps.ts';
 import { type FinalState, isFinal, RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
+import type { BlobStore } from '../ports/blob-store.ts';
 import type {
   FollowOptions,
   KeyedCall,
@@ -13,6 +14,7 @@ import type {
   RunWriter,
 } from '../ports/run-store.ts';
 import { concernsQuestions, isQuestion } from '../store-files/question-events.ts';
+import { type CheckpointFile, keepFiles, restoreFiles } from './checkpoint-files.ts';
 import { MemoryBlobStore } from './memory-blob-store.ts';
 import { MemoryControlChannel } from './memory-control-channel.ts';
 import { heldByAnother, type MemoryLease, MemoryLeases } from './memory-leases.ts';
@@ -23,6 +25,8 @@ const POLL_MS = 20;
 interface MemoryRun {
   record: RunRecord;
   stored: StoredLines;
+  /** Undefined while none were kept. */
+  checkpoints?: CheckpointFile[];
 }
 
 /** The end of a run in a ledger. */
@@ -166,6 +170,7 @@ class MemoryRunWriter implements RunWriter {
   readonly #run: MemoryRun;
   readonly #lease: MemoryLease;
   readonly #ended: EnteredEnd[];
+  readonly #blobs: BlobStore;
   #redact: RedactLine = (line) => line;
 
   constructor(run: MemoryRun, lease: MemoryLease, store: MemoryRunStore, ended: EnteredEnd[]) {
@@ -173,6 +178,7 @@ class MemoryRunWriter implements RunWriter {
     this.#run = run;
     this.#lease = lease;
     this.#ended = ended;
+    this.#blobs = store.blobs;
     this.log = new MemoryRunLog(lease.runId, run.stored, () => lease.isHeld());
   }
 
@@ -202,6 +208,17 @@ class MemoryRunWriter implements RunWriter {
   async isInLedger(): Promise<boolean> {
     const { sha256 } = this.log.seal();
     return this.#ended.some((end) => end.runId === this.#lease.runId && end.sha256 === sha256);
+  }
+
+  async keepCheckpoints(folder: string): Promise<void> {
+    const files = await keepFiles(this.#blobs, this.#lease.runId, folder);
+    if (!this.#lease.isHeld()) throw superseded();
+    if (files !== undefined) this.#run.checkpoints = files;
+  }
+
+  async restoreCheckpoints(folder: string): Promise<void> {
+    const { checkpoints } = this.#run;
+    if (checkpoints !== undefined) await restoreFiles(this.#blobs, this.#lease.runId, folder, checkpoints);
   }
 
   releaseReserve(): void {}

@@ -45,6 +45,7 @@ export class Questions {
   readonly #answered: Set<string>;
   #hooks: QuestionHooks | undefined;
   #work: Promise<void> = Promise.resolve();
+  #isClosed = false;
   /** When the last answer was accepted, on the clock of `performance.now()`. */
   lastAnswerMs = 0;
 
@@ -98,6 +99,12 @@ export class Questions {
       this.#writer.releaseReserve();
       await this.#reportState();
     }
+  }
+
+  /** Call it before the end of the run is written: from here on no answer writes an event. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#work;
   }
 
   /** Opens a question that the tool asked, once its event is in the log. */
@@ -231,6 +238,8 @@ export class Questions {
 
   /** Changes the run to `waiting_ai` while a blocking question is open, else back to `running`. */
   async #reportState(asked?: Question): Promise<void> {
+    // A reader who sees in the record that the run waits looks for the question at once: store it first.
+    if (asked !== undefined) await this.#writer.log.flush();
     const { state, run_id } = this.#writer.record;
     const to = this.isWaiting ? 'waiting_ai' : 'running';
     if (this.isWaiting) this.#clock.start();
@@ -262,6 +271,7 @@ export class Questions {
 
   /** Serialises the answers, so that only one of two simultaneous answers is accepted. */
   #enqueue(work: () => Promise<void>): void {
+    if (this.#isClosed) return;
     this.#work = this.#work.then(work).catch((error) => this.#hooks?.onFailed(error));
   }
 }

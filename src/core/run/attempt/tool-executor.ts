@@ -1,5 +1,6 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { ErrorInfo } from '../../../protocol/error-codes.ts';
+import { errorMessage } from '../../../util/error-code.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { Exit } from '../../process/runtime.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
@@ -72,9 +73,19 @@ class ToolExecutor implements RunExecutor {
 
   async conclude({ outcome, exit, wasStopped }: AttemptOutcome): Promise<void> {
     this.#reportProtected?.((msg, extra) => this.#warn(undefined, msg, extra));
+    if (outcome.state !== 'completed') await this.#keepCheckpoints();
     if (outcome.state !== 'failed' || exit === null || wasStopped) return;
     const { explainFailure } = await import('../explain-failure.ts');
     explainFailure(this.#services, this.#plan, this.#writer, outcome);
+  }
+
+  /** A run that did not complete may be resumed, on this machine or another. */
+  async #keepCheckpoints(): Promise<void> {
+    try {
+      await this.#writer.keepCheckpoints(this.#plan.workspace.checkpoints);
+    } catch (error) {
+      this.#warn('E_STORAGE', `the checkpoints could not be kept: ${errorMessage(error)}`);
+    }
   }
 
   /** Loads the watch only for tools with write grants: the run's own folders have nothing to protect. */
