@@ -291,8 +291,9 @@ export const COMPOSITION_ROOTS: readonly string[] = [
 /** The only file with imports whose name is computed at run time. */
 export const LOADERS: readonly string[] = ['core/plugins/host/serve.ts'];
 
-/** The only files that may use `bun:*` or the global `Bun`; each has a twin for Node. */
+/** The only files that may use `bun:*` or the global `Bun`; each has a twin for Node, or replaces a builtin module of Node. */
 export const BUN_FILES: readonly string[] = [
   'core/process/runtime-bun.ts',
   'core/index-sqlite/sqlite-bun.ts',
+  'core/store-files/inflate-bun.ts',
 ];

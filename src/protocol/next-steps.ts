@@ -44,6 +44,7 @@ export const PREVIEW_CLEAN = step(
   { keep: 20, dry_run: true },
   'See which old runs would be removed.',
 );
+export const VERIFY = step('run.verify', {}, 'List everything that was changed or damaged.');
 export const CLEAN = step('run.clean', { keep: 20 }, 'Remove all but the 20 newest runs.');
 
 export const VALIDATE = step('project.validate', {}, 'Check the whole project.');

@@ -4,7 +4,9 @@ import { errorCode } from './error-code.ts';
 /** Bun may report two quick changes as one, before the second has happened. */
 const SECOND_LOOK_MS = 20;
 
-/** Waits until a file or a folder changes; where the system reports no changes, it polls every `pollMs`. */
+/**
+ * Waits until a file or a folder changes. Where the system reports no changes, and without a path, it polls every `pollMs`.
+ */
 export class ChangeWaiter {
   readonly #signal: AbortSignal | undefined;
   readonly #pollMs: number;
@@ -14,11 +16,11 @@ export class ChangeWaiter {
   #wasReported = false;
   #wake: (() => void) | undefined;
 
-  constructor(path: string, pollMs: number, signal?: AbortSignal) {
+  constructor(path: string | undefined, pollMs: number, signal?: AbortSignal) {
     this.#signal = signal;
     this.#pollMs = pollMs;
     try {
-      this.#watcher = watch(path, () => this.#notify());
+      if (path !== undefined) this.#watcher = watch(path, () => this.#notify());
     } catch (error) {
       // Without a watch (too many watches, or a file system without support) only the timer works.
       if (errorCode(error) === 'ENOENT') throw error;

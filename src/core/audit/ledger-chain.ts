@@ -17,6 +17,8 @@ export class LedgerChain {
   readonly runs = new EnteredRuns();
   /** The runs that were removed after their last end. */
   readonly cleaned = new Set<string>();
+  /** The packs that were written: the name and the SHA-256 of the table, with a space in between. */
+  readonly packs = new Set<string>();
   readonly problems: LedgerProblem[] = [];
   /** The end of the last file. */
   end = { path: '', line: 0, at: 0 };
@@ -117,6 +119,9 @@ export class LedgerChain {
       case 'compacted':
         for (const { file, summary_sha256 } of summariesNamedBy(entry))
           this.#entered.add(`${file} ${summary_sha256}`);
+        break;
+      case 'packed':
+        this.packs.add(`${entry.pack} ${entry.table_sha256}`);
         break;
       default:
     }

@@ -1,38 +1,30 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Seal } from '../../protocol/v1/runner-events.ts';
-import { errorCode } from '../../util/error-code.ts';
-import { type FileLine, linesOfOpen } from '../store-files/ledger-files.ts';
+import { type FileLine, linesOfFile } from '../store-files/ledger-files.ts';
+import type { ReadableFile } from '../store-files/readable-file.ts';
 import { findBrokenMark } from '../store-files/seal.ts';
-import { storageError } from '../store-files/storage-error.ts';
 
 const CHUNK_BYTES = 1 << 18;
 
 /** The bytes of an event log as they were when it was opened, read in chunks: memory does not grow with the log. */
 export class LogBytes implements Disposable {
+  /** Where the log is, for messages. */
+  readonly location: string;
   readonly size: number;
-  readonly #fd: number;
+  readonly #log: ReadableFile;
   readonly #chunk: Buffer;
 
-  private constructor(fd: number) {
-    this.#fd = fd;
-    this.size = fstatSync(fd).size;
+  /** Closes the log when it is disposed of. */
+  constructor(log: ReadableFile) {
+    this.#log = log;
+    this.location = log.location;
+    this.size = log.size;
     this.#chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, this.size));
-  }
-
-  /** Undefined when there is no such file. */
-  static open(path: string): LogBytes | undefined {
-    try {
-      return new LogBytes(openSync(path, 'r'));
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return undefined;
-      throw storageError(error, 'read the event log', path);
-    }
   }
 
   /** A live run adds lines meanwhile, which are left out. */
   *lines(): Generator<FileLine> {
-    for (const line of linesOfOpen(this.#fd)) {
+    for (const line of linesOfFile(this.#log)) {
       if (line.to > this.size) return;
       yield line;
     }
@@ -74,14 +66,14 @@ export class LogBytes implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    closeSync(this.#fd);
+    this.#log[Symbol.dispose]();
   }
 
   /** Each chunk is only valid until the next one is read. The offsets of a seal that was changed may be no whole numbers. */
   *#chunks(from: number, to: number): Generator<Buffer> {
     const end = Math.trunc(to);
     for (let at = Math.trunc(from); at < end; ) {
-      const count = readSync(this.#fd, this.#chunk, 0, Math.min(this.#chunk.length, end - at), at);
+      const count = this.#log.read(this.#chunk.subarray(0, end - at), at);
       if (count === 0) return;
       yield this.#chunk.subarray(0, count);
       at += count;

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { compactLedger } from '../store-files/compact-ledger.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
 import { Ledger } from '../store-files/ledger.ts';
@@ -9,7 +8,7 @@ import { readLedger } from './read-ledger.ts';
 export async function shortenLedger(store: FileRunStore): Promise<void> {
   const ledger = new Ledger(store.root);
   await compactLedger(ledger, {
-    isThere: (runId) => existsSync(join(store.root, runId)),
+    isThere: (runId) => store.files.has(runId) || existsSync(store.layout(runId).dir),
     isSound: () => readLedger(ledger).problems.length === 0,
   });
 }

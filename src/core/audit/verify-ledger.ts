@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { isFinal } from '../../protocol/run.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
@@ -9,23 +10,35 @@ import { LogBytes } from './log-bytes.ts';
 import { readLedger } from './read-ledger.ts';
 import type { VerifyProblem } from './verify-problem.ts';
 
-/** The ledger, and the runs that had ended before it was read: a run is entered there before its record says that it has ended. */
+/**
+ * The ledger, and what was in the store before it was read: a run is entered there before its record says that it has ended, and a pack
+ * before it appears.
+ */
 export interface WholeLedger {
   ended: readonly string[];
+  packs: readonly FoundPack[];
   chain: LedgerChain;
 }
 
+/** The hash of the table of a pack, or what is wrong with it. */
+type FoundPack = { path: string; sha256: string | undefined; damage: string | undefined };
+
 export function readWholeLedger(store: FileRunStore): WholeLedger {
   const ended = store.listNow().filter((runId) => hasEnded(store, runId));
-  return { ended, chain: readLedger(new Ledger(store.root)) };
+  const packs = Array.from(store.files.packed.tables(), ({ path, table, damage }) => ({
+    path,
+    sha256: table?.sha256,
+    damage: damage?.message,
+  }));
+  return { ended, packs, chain: readLedger(new Ledger(store.root)) };
 }
 
 /** Checks the chain of the ledger, that every run in it exists unchanged, and that every ended run is in it. */
 export function verifyLedger(
   store: FileRunStore,
-  { ended, chain }: WholeLedger = readWholeLedger(store),
+  { ended, packs, chain }: WholeLedger = readWholeLedger(store),
 ): VerifyProblem[] {
-  const problems = [...chain.problems];
+  const problems = [...chain.problems, ...packs.flatMap((pack) => problemsOfPack(pack, chain))];
   const missing = new Set(ended.filter((runId) => !chain.runs.has(runId)));
   for (const runId of chain.runs.keys()) {
     const found = checkRun(store, runId, chain);
@@ -33,6 +46,13 @@ export function verifyLedger(
     else if (found !== undefined) problems.push(found);
   }
   return [...problems, ...[...missing].map((runId) => missingFrom(chain, runId))].map(inLedger);
+}
+
+/** A pack is as it should be when its table is one that ACOR has written. */
+function problemsOfPack({ path, sha256, damage }: FoundPack, { packs }: LedgerChain): LedgerProblem[] {
+  if (packs.has(`${basename(path)} ${sha256}`)) return [];
+  const problem = damage ?? 'the table of this pack is not one that was entered in the ledger';
+  return [{ run_id: '', path, problem }];
 }
 
 /** Checks the ledger lines of one run, and the chain around them. The cost does not grow with the number of runs. */
@@ -67,17 +87,27 @@ function checkRun(
 ): LedgerProblem | 'missing' | undefined {
   const { path, line, ...entry } = chain.runs.get(runId)!.at(-1)!;
   const found = (problem: string) => ({ run_id: runId, path, problem, line });
-  using log = logOf(store, runId);
-  if (log === undefined) {
-    if (chain.cleaned.has(runId)) return undefined;
-    return found('the run is in the ledger, but no longer in the store');
+  try {
+    return compareLog();
+  } catch (error) {
+    // A damaged pack must not hide what is wrong elsewhere.
+    if (error instanceof AcorError && error.code === 'E_STORAGE') return found(error.message);
+    throw error;
   }
-  const end = log.endOfLines(entry.events) ?? log.size;
-  const isAsEntered = log.sha256(end) === entry.sha256;
-  // A resumed run gets another ledger line when it ends; until then its log is longer than its last line records.
-  if (isAsEntered && (end === log.size || !hasEnded(store, runId))) return undefined;
-  if (isAsEntered && endsWithAnEnd(store, runId)) return 'missing';
-  return found('the event log is not the one that was entered when the run ended');
+
+  function compareLog(): LedgerProblem | 'missing' | undefined {
+    using log = logOf(store, runId);
+    if (log === undefined) {
+      if (chain.cleaned.has(runId)) return undefined;
+      return found('the run is in the ledger, but no longer in the store');
+    }
+    const end = log.endOfLines(entry.events) ?? log.size;
+    const isAsEntered = log.sha256(end) === entry.sha256;
+    // A resumed run gets another ledger line when it ends; until then its log is longer than its last line records.
+    if (isAsEntered && (end === log.size || !hasEnded(store, runId))) return undefined;
+    if (isAsEntered && endsWithAnEnd(store, runId)) return 'missing';
+    return found('the event log is not the one that was entered when the run ended');
+  }
 }
 
 function missingFrom({ end }: LedgerChain, run_id: string): LedgerProblem {
@@ -90,14 +120,16 @@ function inLedger(problem: LedgerProblem): VerifyProblem {
 }
 
 function endsWithAnEnd(store: FileRunStore, runId: string): boolean {
-  for (const { type } of tailOf(store.layout(runId).events)) return type === 'runner_end';
+  using log = store.openLog(runId);
+  for (const { type } of tailOf(log)) return type === 'runner_end';
   return false;
 }
 
 /** When the last end in a log was written, in milliseconds since 1970; empty when a log has none, or was changed. */
 function timesOfEnds(store: FileRunStore, runId: string): number[] {
   try {
-    for (const { ts } of tailOf(store.layout(runId).events, ['runner_end'])) return [Date.parse(String(ts))];
+    using log = store.openLog(runId);
+    for (const { ts } of tailOf(log, ['runner_end'])) return [Date.parse(String(ts))];
     return [];
   } catch {
     return [];
@@ -117,7 +149,8 @@ function hasEnded(store: FileRunStore, runId: string): boolean {
 /** Undefined also for what cannot be a run id. */
 function logOf(store: FileRunStore, runId: string): LogBytes | undefined {
   try {
-    return LogBytes.open(store.layout(runId).events);
+    const log = store.logIfThere(runId);
+    return log && new LogBytes(log);
   } catch (error) {
     if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return undefined;
     throw error;

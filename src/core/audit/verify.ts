@@ -12,6 +12,7 @@ import { Ledger } from '../store-files/ledger.ts';
 import type { EnteredRun } from './entered-runs.ts';
 import type { LedgerChain } from './ledger-chain.ts';
 import { LogBytes } from './log-bytes.ts';
+import { PackedArtifacts } from './packed-artifacts.ts';
 import { readLedger } from './read-ledger.ts';
 import { enteredOf, ledgerOf, readWholeLedger, verifyLedger, verifyRunInLedger } from './verify-ledger.ts';
 import { type CheckedLog, checkEntry, checkLog, type EndLine } from './verify-log.ts';
@@ -71,14 +72,17 @@ export function verifyRun(store: FileRunStore, runId: string, entries?: Entries)
 }
 
 function sizeOf(store: FileRunStore, runId: string): number | undefined {
-  return statSync(store.layout(runId).events, { throwIfNoEntry: false })?.size;
+  using log = store.logIfThere(runId);
+  return log?.size;
 }
 
 function verifyNow(store: FileRunStore, runId: string, entries: Entries): VerifiedRun {
-  const { events: path } = store.layout(runId);
   const record = store.readNow(runId);
-  using bytes = LogBytes.open(path);
-  if (bytes === undefined) return unreadable(runId, 'events', path, 'the event log is gone');
+  const opened = store.logIfThere(runId);
+  if (opened === undefined)
+    return unreadable(runId, 'events', store.layout(runId).events, 'the event log is gone');
+  using bytes = new LogBytes(opened);
+  const path = bytes.location;
   const log = checkLog(bytes, { mayBeTorn: !isFinal(record.state) });
   const found = [...log.problems, ...endProblems(record, log, bytes)];
   // The last seal covers all events before its own; the ledger covers that one as well.
@@ -92,10 +96,13 @@ function verifyNow(store: FileRunStore, runId: string, entries: Entries): Verifi
     ...problem,
   }));
   const artifacts = artifactsOf(log);
+  const packed = new PackedArtifacts(store.files, runId);
   for (const artifact of artifacts) {
-    const problem = checkArtifact(artifact);
+    const problem = checkArtifact(artifact, packed);
     if (problem) problems.push({ run_id: runId, where: 'artifact', path: artifact.path, problem });
   }
+  for (const { path: name, problem } of packed.damagedFiles())
+    problems.push({ run_id: runId, where: 'record', path: name, problem });
   return {
     run_id: runId,
     ok: problems.length === 0,
@@ -110,9 +117,9 @@ function verifyNow(store: FileRunStore, runId: string, entries: Entries): Verifi
 
 /** Verifies all runs and the ledger, which is read once. */
 export function verifyStore(store: FileRunStore): { runs: VerifiedRun[]; ledger: VerifyProblem[] } {
-  const { ended, chain } = readWholeLedger(store);
+  const { chain, ...before } = readWholeLedger(store);
   // First what compares logs with the ledger as they are now: a run may be resumed meanwhile.
-  const ledger = verifyLedger(store, { ended, chain });
+  const ledger = verifyLedger(store, { ...before, chain });
   return { runs: verifyAll(store, chain), ledger };
 }
 
@@ -128,8 +135,9 @@ export function verifyAll(
         : [verifyRun(store, runId, () => runs.get(runId) ?? [])];
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
-      if (neverBegan(store.layout(runId))) return [];
-      return [unreadable(runId, 'record', store.layout(runId).metadata, error.message)];
+      if (error.code === 'E_RUN_NOT_FOUND' && neverBegan(store.layout(runId))) return [];
+      const path = store.files.inPack(runId)?.table.path ?? store.layout(runId).metadata;
+      return [unreadable(runId, 'record', path, error.message)];
     } finally {
       runs.delete(runId);
     }
@@ -191,16 +199,15 @@ function artifactsOf({ ends }: CheckedLog): RecordedArtifact[] {
   return Array.isArray(named) ? named.filter((artifact) => typeof artifact?.path === 'string') : [];
 }
 
-function checkArtifact(recorded: RecordedArtifact): string | undefined {
-  return holdsRedaction(recorded.path) ? checkRenamed(recorded) : checkFile(recorded);
+function checkArtifact(recorded: RecordedArtifact, packed: PackedArtifacts): string | undefined {
+  return holdsRedaction(recorded.path) ? checkRenamed(recorded, packed) : checkFile(recorded, packed);
 }
 
-function checkFile(recorded: RecordedArtifact): string | undefined {
+function checkFile(recorded: RecordedArtifact, packed: PackedArtifacts): string | undefined {
   try {
-    // The project's path may contain a symbolic link.
-    const now = measureArtifact(recorded.path, [realpathSync(dirname(recorded.path))]);
-    if (now.sha256 === recorded.sha256) return undefined;
-    return `its sha256 is ${now.sha256} now; ${recorded.sha256} was recorded`;
+    const sha256 = packed.sha256(recorded.path) ?? measured(recorded.path);
+    if (sha256 === recorded.sha256) return undefined;
+    return `its sha256 is ${sha256} now; ${recorded.sha256} was recorded`;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return 'it is gone';
     if (error instanceof AcorError) return error.code === 'E_PROTOCOL' ? 'it is gone' : error.message;
@@ -208,13 +215,22 @@ function checkFile(recorded: RecordedArtifact): string | undefined {
   }
 }
 
+function measured(path: string): string {
+  // The project's path may contain a symbolic link.
+  return measureArtifact(path, [realpathSync(dirname(path))]).sha256;
+}
+
 /** A name with a secret was recorded redacted: it must match one of the names in the folder. */
-function checkRenamed({ path, sha256: recorded }: RecordedArtifact): string | undefined {
+function checkRenamed(
+  { path, sha256: recorded }: RecordedArtifact,
+  packed: PackedArtifacts,
+): string | undefined {
   const folder = dirname(path);
   if (holdsRedaction(folder))
     return 'its path contained a secret and was recorded redacted, so the file cannot be found';
-  const isThere = namesIn(folder).some(
-    (name) => checkFile({ path: join(folder, name), sha256: recorded }) === undefined,
+  const names = packed.namesIn(folder) ?? namesIn(folder);
+  const isThere = names.some(
+    (name) => checkFile({ path: join(folder, name), sha256: recorded }, packed) === undefined,
   );
   return isThere
     ? undefined

@@ -73,7 +73,7 @@ describe('in a long log', needsCounters, () => {
 
   it('verify holds no more than a chunk of it at once', async () => {
     const { runId, bytes } = await longRun;
-    using log = LogBytes.open(store.layout(runId).events)!;
+    using log = new LogBytes(store.openLog(runId));
     let longest = 0;
     for (const { text } of log.lines()) longest = Math.max(longest, text.buffer.byteLength);
     assert.ok(longest < bytes / 5, `${longest} of ${bytes} bytes`);

@@ -8,6 +8,7 @@ import type { NewEvent, ReadEvent, RedactLine, RunLog } from '../ports/run-store
 import { countLines, wholeLines } from './follow.ts';
 import { concernsQuestions } from './question-events.ts';
 import { type QuestionFile, QuestionScan } from './question-file.ts';
+import { PlainFile } from './readable-file.ts';
 import { SealBuilder } from './seal.ts';
 import { storageError } from './storage-error.ts';
 import { tailOf } from './tail.ts';
@@ -171,7 +172,8 @@ export class EventLog implements RunLog {
   }
 
   async *tail(): AsyncGenerator<ReadEvent> {
-    yield* tailOf(this.#path);
+    using log = new PlainFile(this.#path);
+    yield* tailOf(log);
   }
 
   close(): void {
@@ -199,9 +201,10 @@ export class EventLog implements RunLog {
   /** Reads the events of earlier writers, once. Truncates a torn last line, which was never acknowledged. */
   #readExisting(): void {
     if (this.#bytes === 0) return;
+    using log = new PlainFile(this.#path);
     const scan = new QuestionScan();
     let wholeBytes = 0;
-    for (const lines of wholeLines(this.#path)) {
+    for (const lines of wholeLines(log)) {
       this.#seq += countLines(lines);
       this.#seal.update(lines);
       scan.add(lines);

@@ -1,54 +1,74 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode } from '../../util/error-code.ts';
 import type { Blob, BlobStore } from '../ports/blob-store.ts';
+import { chunksOf, PlainFile, type ReadableFile } from './readable-file.ts';
+import type { RunFiles } from './run-files.ts';
 
 const CHUNK_BYTES = 1 << 18;
 
-/** Artifacts in the place where the user or the tool put them: nothing is copied, and each read compares the whole file with its digest. */
+/**
+ * Artifacts in the place where the user or the tool put them, or in the pack of their run: nothing is copied, and each read compares the
+ * whole file with its digest.
+ */
 export class FileBlobStore implements BlobStore {
+  readonly #files: RunFiles;
+
+  constructor(files: RunFiles) {
+    this.#files = files;
+  }
+
   async keep(_runId: string, _blob: Blob): Promise<void> {}
 
-  async read(_runId: string, blob: Blob, { from, bytes }: { from: number; bytes: number }): Promise<Buffer> {
-    const fd = openArtifact(blob.path);
+  async read(runId: string, blob: Blob, { from, bytes }: { from: number; bytes: number }): Promise<Buffer> {
+    using file = this.#open(runId, blob);
+    const hash = createHash('sha256');
+    const kept: Buffer[] = [];
+    let at = 0;
+    for (const chunk of chunksOf(file, CHUNK_BYTES)) {
+      hash.update(chunk);
+      const start = Math.max(from - at, 0);
+      const end = Math.min(from + bytes - at, chunk.length);
+      if (start < end) kept.push(Buffer.from(chunk.subarray(start, end)));
+      at += chunk.length;
+      if (at > blob.size) throw changed(blob);
+    }
+    if (hash.digest('hex') !== blob.sha256) throw changed(blob);
+    return Buffer.concat(kept);
+  }
+
+  #open(runId: string, blob: Blob): ReadableFile {
     try {
-      if (!fstatSync(fd).isFile()) throw changed(blob);
-      const hash = createHash('sha256');
-      const kept: Buffer[] = [];
-      const chunk = Buffer.alloc(CHUNK_BYTES);
-      for (let at = 0; ; ) {
-        const count = readSync(fd, chunk, 0, chunk.length, null);
-        if (count === 0) break;
-        hash.update(chunk.subarray(0, count));
-        const start = Math.max(from - at, 0);
-        const end = Math.min(from + bytes - at, count);
-        if (start < end) kept.push(Buffer.from(chunk.subarray(start, end)));
-        at += count;
-        if (at > blob.size) throw changed(blob);
-      }
-      if (hash.digest('hex') !== blob.sha256) throw changed(blob);
-      return Buffer.concat(kept);
-    } finally {
-      closeSync(fd);
+      return openArtifact(blob);
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw unreadable(blob, error);
+      const inside = this.#files.pathInside(runId, blob.path);
+      const packed = inside === undefined ? undefined : this.#files.open(runId, inside);
+      if (packed !== undefined) return packed;
+      throw unreadable(blob, error);
     }
   }
 }
 
-function openArtifact(path: string): number {
-  try {
-    // Without O_NONBLOCK a pipe in the file's place would block the reader forever.
-    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    throw new AcorError(
-      'E_INPUT_NOT_FOUND',
-      `the artifact ${path} cannot be read any more (${errorCode(error)})`,
-      {
-        hint: 'It was removed, or moved, after the run. Run the tool again.',
-        cause: error,
-      },
-    );
-  }
+function openArtifact(blob: Blob): PlainFile {
+  // Without O_NONBLOCK a pipe in the file's place would block the reader forever.
+  const fd = openSync(blob.path, constants.O_RDONLY | constants.O_NONBLOCK);
+  if (fstatSync(fd).isFile()) return new PlainFile(blob.path, fd);
+  closeSync(fd);
+  throw changed(blob);
+}
+
+function unreadable({ path }: Blob, error: unknown): AcorError {
+  if (error instanceof AcorError) return error;
+  return new AcorError(
+    'E_INPUT_NOT_FOUND',
+    `the artifact ${path} cannot be read any more (${errorCode(error)})`,
+    {
+      hint: 'It was removed, or moved, after the run. Run the tool again.',
+      cause: error,
+    },
+  );
 }
 
 export function changed({ path }: Blob): AcorError {

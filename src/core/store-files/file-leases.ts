@@ -66,9 +66,10 @@ export class FileLeases implements Leases {
     try {
       await mayTake?.();
       // Removing the leases of earlier epochs fences their owners: their next write fails.
-      for (const older of this.#filesOf(runId)) if (older.epoch < epoch) rmSync(older.path, { force: true });
-      // A new run has no earlier owner whose lease could reappear after a crash of the machine.
-      if (epoch > 1) syncFolder(this.#folder);
+      const older = this.#filesOf(runId).filter((file) => file.epoch < epoch);
+      for (const file of older) rmSync(file.path, { force: true });
+      // A removed lease must not reappear after a crash of the machine.
+      if (older.length > 0) syncFolder(this.#folder);
     } catch (error) {
       removeIfPossible(path);
       throw error;
@@ -81,7 +82,7 @@ export class FileLeases implements Leases {
   }
 
   async newest(runId: string): Promise<HeldLease | undefined> {
-    return this.#newestOf(() => this.#filesOf(runId))[0];
+    return this.newestNow(runId);
   }
 
   async list(): Promise<HeldLease[]> {
@@ -95,7 +96,12 @@ export class FileLeases implements Leases {
 
   /** `inspect` without a promise, for the queue, which calls it under its lock. */
   stateOf(runId: string): LeaseState | 'none' {
-    return this.#newestOf(() => this.#filesOf(runId))[0]?.state ?? 'none';
+    return this.newestNow(runId)?.state ?? 'none';
+  }
+
+  /** `newest` without a promise. */
+  newestNow(runId: string): HeldLease | undefined {
+    return this.#newestOf(() => this.#filesOf(runId))[0];
   }
 
   /** Whether no later epoch has fenced the lease of this one. */
@@ -152,11 +158,16 @@ export class FileLeases implements Leases {
   }
 
   #filesOf(runId: string): LeaseFile[] {
-    return this.#files().filter((file) => file.runId === runId);
+    const names = this.#names().filter((name) => name.startsWith(`${runId}@`));
+    return this.#filesNamed(names);
   }
 
   #files(): LeaseFile[] {
-    return this.#names().flatMap((name) => {
+    return this.#filesNamed(this.#names());
+  }
+
+  #filesNamed(names: readonly string[]): LeaseFile[] {
+    return names.flatMap((name) => {
       const [, runId, epoch] = NAME_PATTERN.exec(name) ?? [];
       if (runId === undefined) return [];
       return [{ runId, epoch: Number(epoch), path: join(this.#folder, name) }];

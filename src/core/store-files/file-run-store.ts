@@ -1,11 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { CommandOf } from '../../protocol/next-steps.ts';
-import { isFinal, kindOfName, RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run.ts';
+import { isFinal, isOrchestration, kindOfName, RUN_RECORD_VERSION } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
-import { errorCode } from '../../util/error-code.ts';
 import type {
   FollowOptions,
   KeyedCall,
@@ -21,19 +20,22 @@ import { FileLeases, heldByAnother } from './file-leases.ts';
 import { FileRunWriter } from './file-run-writer.ts';
 import { followEvents } from './follow.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
-import { layoutOf, type RunLayout } from './layout.ts';
+import { EVENTS, layoutOf, METADATA, QUESTIONS, type RunLayout } from './layout.ts';
 import { Ledger } from './ledger.ts';
 import { readQuestionEvents } from './question-file.ts';
+import { bytesOf, type ReadableFile } from './readable-file.ts';
+import { RunFiles } from './run-files.ts';
 import { runNotFound } from './run-not-found.ts';
 import { storageError } from './storage-error.ts';
 import { extentOf, tailOf } from './tail.ts';
 
-/** Runs as folders under `.runs/`, readable with `cat` and `jq`. */
+/** Runs as folders under `.runs/`, readable with `cat` and `jq`; old ones in packs, which only ACOR reads. */
 export class FileRunStore implements RunStore {
   readonly root: string;
   readonly leases: FileLeases;
   readonly control: FileControlChannel;
-  readonly blobs = new FileBlobStore();
+  readonly files: RunFiles;
+  readonly blobs: FileBlobStore;
   readonly #keys: IdempotencyKeys;
   readonly commandOf: CommandOf;
 
@@ -43,7 +45,9 @@ export class FileRunStore implements RunStore {
     this.leases = new FileLeases(root);
     this.control = new FileControlChannel(root, this.leases);
     this.commandOf = commandOf;
-    this.#keys = new IdempotencyKeys(root, (runId) => existsSync(this.layout(runId).metadata));
+    this.files = new RunFiles(root);
+    this.blobs = new FileBlobStore(this.files);
+    this.#keys = new IdempotencyKeys(root, (runId) => this.files.has(runId));
   }
 
   get location(): string {
@@ -106,14 +110,9 @@ export class FileRunStore implements RunStore {
 
   /** `read` without a promise, for code of this store that reads many runs. */
   readNow(runId: string): RunRecord {
-    const { metadata } = this.layout(runId);
-    let text: string;
-    try {
-      text = readFileSync(metadata, 'utf8');
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') throw runNotFound(runId, this.root, this.listNow());
-      throw storageError(error, 'read the record of the run', metadata);
-    }
+    using file = this.#open(runId, METADATA, 'read the record of the run');
+    if (file === undefined) throw runNotFound(runId, this.root, this.listNow());
+    const text = bytesOf(file).toString('utf8');
     try {
       const record: RunRecord = JSON.parse(text);
       // Earlier builds recorded the kind as a prefix of the name, and no staged outputs.
@@ -121,7 +120,7 @@ export class FileRunStore implements RunStore {
         return { ...record, kind: record.kind ?? kindOfName(record.tool), staged: record.staged ?? [] };
       throw new TypeError('it is not the record of this run');
     } catch (error) {
-      throw new AcorError('E_STORAGE', `the record of run ${runId} is invalid: ${metadata}`, {
+      throw new AcorError('E_STORAGE', `the record of run ${runId} is invalid: ${file.location}`, {
         hint: 'Another program changed the file. The events of the run are in events.jsonl beside it.',
         cause: error,
       });
@@ -133,14 +132,7 @@ export class FileRunStore implements RunStore {
   }
 
   listNow(): string[] {
-    try {
-      return readdirSync(this.root)
-        .filter((name) => RUN_ID_PATTERN.test(name))
-        .sort();
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return [];
-      throw storageError(error, 'list the runs', this.root);
-    }
+    return this.files.list();
   }
 
   async remove(runId: string): Promise<void> {
@@ -154,26 +146,61 @@ export class FileRunStore implements RunStore {
     return this.#keys.forget(key, runId);
   }
 
-  follow(runId: string, options: FollowOptions): AsyncGenerator<Uint8Array> {
-    return followEvents(this.layout(runId).events, options);
+  async *follow(runId: string, options: FollowOptions): AsyncGenerator<Uint8Array> {
+    using log = this.openLog(runId);
+    yield* followEvents(log, options);
   }
 
   async extent(runId: string): Promise<LogExtent> {
-    return extentOf(this.layout(runId).events);
+    using log = this.openLog(runId);
+    return extentOf(log);
   }
 
   async *tail(runId: string, types?: readonly string[]): AsyncGenerator<ReadEvent> {
-    yield* tailOf(this.layout(runId).events, types);
+    using log = this.openLog(runId);
+    yield* tailOf(log, types);
   }
 
   async questionEvents(runId: string): Promise<ReadEvent[]> {
-    const { questions, events } = this.layout(runId);
     const { has_questions: hasAsked } = await this.read(runId);
-    return readQuestionEvents(questions, events, hasAsked);
+    using questions = this.#open(runId, QUESTIONS, 'read the questions of the run');
+    using log = this.openLog(runId);
+    return readQuestionEvents(questions, log, hasAsked);
+  }
+
+  /** The event log of a run. Throws E_STORAGE when there is none. */
+  openLog(runId: string): ReadableFile {
+    const log = this.logIfThere(runId);
+    if (log !== undefined) return log;
+    throw storageError(new Error('it does not exist'), 'read the event log', this.layout(runId).events);
+  }
+
+  logIfThere(runId: string): ReadableFile | undefined {
+    return this.#open(runId, EVENTS, 'read the event log');
   }
 
   layout(runId: string): RunLayout {
     return layoutOf(this.root, runId);
+  }
+
+  /** Makes the folders of a packed run and of its steps again: a resumed workflow uses the files of its steps by their paths. */
+  async #unpack({ run_id }: RunRecord, { withSteps }: { withSteps: boolean }): Promise<void> {
+    if (!this.files.packed.exist) return;
+    if (existsSync(this.layout(run_id).dir) && !withSteps) return;
+    const { withPacks } = await import('./change-packs.ts');
+    await withPacks(this.root, async (packs) => {
+      const steps = withSteps ? packs.stepsOf(run_id) : [];
+      for (const runId of [run_id, ...steps]) await packs.unpack(runId);
+    });
+  }
+
+  /** `what` completes "cannot …". */
+  #open(runId: string, name: string, what: string): ReadableFile | undefined {
+    try {
+      return this.files.open(runId, name);
+    } catch (error) {
+      throw storageError(error, what, join(this.layout(runId).dir, name));
+    }
   }
 
   /** Undefined when another supervisor has used this epoch since the record was read, and has released it. */
@@ -197,6 +224,13 @@ export class FileRunStore implements RunStore {
       throw error;
     });
     if (lease === undefined) return undefined;
+    try {
+      // Recovery reads no files of steps.
+      await this.#unpack(record!, { withSteps: !recovers && isOrchestration(record!.kind) });
+    } catch (error) {
+      await lease.release();
+      throw storageError(error, 'unpack the run', layout.dir);
+    }
     try {
       return new FileRunWriter(layout, { ...record!, epoch }, lease, this.#writing());
     } catch (error) {

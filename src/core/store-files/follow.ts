@@ -1,9 +1,9 @@
-import { closeSync, fstatSync, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LineReader } from '../../protocol/jsonl.ts';
 import { ChangeWaiter } from '../../util/change-waiter.ts';
+import { errorCode } from '../../util/error-code.ts';
 import type { FollowOptions } from '../ports/run-store.ts';
-import { openLog } from './tail.ts';
+import type { ReadableFile } from './readable-file.ts';
 
 const CHUNK_BYTES = 1 << 18;
 const PROBE_BYTES = 1 << 16;
@@ -18,18 +18,17 @@ const END_MARK = Buffer.from('"type":"runner_end"');
  * Reads an event log from any `seq` on, as whole lines in batches of bytes, without a gap or a repeat, and ends with
  * the event that ends the run. Any number of readers may follow; none is felt by the writer.
  */
-export async function* followEvents(path: string, options: FollowOptions): AsyncGenerator<Uint8Array> {
-  const fd = openLog(path);
-  const waiter = options.wait ? new ChangeWaiter(path, POLL_MS, options.signal) : undefined;
+export async function* followEvents(log: ReadableFile, options: FollowOptions): AsyncGenerator<Uint8Array> {
+  const waiter = options.wait ? waiterFor(log, options.signal) : undefined;
   try {
-    let { offset, toSkip } = startAfter(fd, options.since ?? 0);
+    let { offset, toSkip } = startAfter(log, options.since ?? 0);
     for (let turnMs = performance.now(); ; ) {
       if (performance.now() - turnMs > MAX_TURN_MS) {
         await nextTurn();
         turnMs = performance.now();
       }
-      if (wasCut(fd, offset)) offset = 0;
-      const read = readLines(fd, offset);
+      if (wasCut(log, offset)) offset = 0;
+      const read = readLines(log, offset);
       if (read.length > 0) {
         offset += read.length;
         const kept = skipLines(read, toSkip);
@@ -39,31 +38,35 @@ export async function* followEvents(path: string, options: FollowOptions): Async
         if (waiter === undefined || !endsTheRun(read)) continue;
         await options.ended?.catch(() => {});
         // A retried or resumed run has events after its end, and they are already in the file.
-        if (readLines(fd, offset).length === 0) return;
+        if (readLines(log, offset).length === 0) return;
         continue;
       }
       if (waiter === undefined || options.signal?.aborted) return;
-      if ((await options.isAbandoned?.()) && readLines(fd, offset).length === 0) return;
+      if ((await options.isAbandoned?.()) && readLines(log, offset).length === 0) return;
       await waiter.change();
     }
   } finally {
     waiter?.close();
-    closeSync(fd);
+  }
+}
+
+function waiterFor(log: ReadableFile, signal: AbortSignal | undefined): ChangeWaiter {
+  try {
+    return new ChangeWaiter(log.watched, POLL_MS, signal);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    // The run was packed or removed since its log was opened. The open file stays readable.
+    return new ChangeWaiter(undefined, POLL_MS, signal);
   }
 }
 
 /** All whole lines of a log, in batches. */
-export function* wholeLines(path: string): Generator<Uint8Array> {
-  const fd = openLog(path);
-  try {
-    for (let offset = 0; ; ) {
-      const lines = readLines(fd, offset);
-      if (lines.length === 0) return;
-      yield lines;
-      offset += lines.length;
-    }
-  } finally {
-    closeSync(fd);
+export function* wholeLines(log: ReadableFile): Generator<Uint8Array> {
+  for (let offset = 0; ; ) {
+    const lines = readLines(log, offset);
+    if (lines.length === 0) return;
+    yield lines;
+    offset += lines.length;
   }
 }
 
@@ -88,13 +91,13 @@ export function countLines(lines: Uint8Array): number {
  * Where to start to read the events after `since`, and how many lines are to be skipped from there. It is found by bisection, so that
  * reading on in a long log does not read what is before.
  */
-function startAfter(fd: number, since: number): { offset: number; toSkip: number } {
+function startAfter(log: ReadableFile, since: number): { offset: number; toSkip: number } {
   let start = { offset: 0, toSkip: since };
   if (since === 0) return start;
-  let end = fstatSync(fd).size;
+  let end = log.size;
   while (end - start.offset > CHUNK_BYTES) {
     const middle = Math.floor((start.offset + end) / 2);
-    const line = firstLineAfter(fd, middle);
+    const line = firstLineAfter(log, middle);
     if (line === undefined) break;
     if (line.seq > since) end = middle;
     else start = { offset: line.offset, toSkip: since - line.seq + 1 };
@@ -103,9 +106,9 @@ function startAfter(fd: number, since: number): { offset: number; toSkip: number
 }
 
 /** The first line that begins after an offset; undefined when it is long, or was changed from outside. */
-function firstLineAfter(fd: number, offset: number): { offset: number; seq: number } | undefined {
+function firstLineAfter(log: ReadableFile, offset: number): { offset: number; seq: number } | undefined {
   const chunk = Buffer.allocUnsafe(PROBE_BYTES);
-  const read = chunk.subarray(0, readSync(fd, chunk, 0, chunk.length, offset));
+  const read = chunk.subarray(0, log.read(chunk, offset));
   const first = read.indexOf(LF) + 1;
   const end = read.indexOf(LF, first);
   if (first === 0 || end === -1) return undefined;
@@ -124,17 +127,17 @@ function seqOf(line: Buffer): number | undefined {
 }
 
 /** Whether another program has truncated the log below what was read of it: what is there now was written later. */
-function wasCut(fd: number, offset: number): boolean {
+function wasCut(log: ReadableFile, offset: number): boolean {
   if (offset === 0) return false;
   const last = new Uint8Array(1);
-  return readSync(fd, last, 0, 1, offset - 1) === 0 || last[0] !== LF;
+  return log.read(last, offset - 1) === 0 || last[0] !== LF;
 }
 
 /** Whole lines from `offset` on, at least one if there is one, about a chunk at most. */
-function readLines(fd: number, offset: number): Uint8Array {
+function readLines(log: ReadableFile, offset: number): Uint8Array {
   for (let size = CHUNK_BYTES; ; size *= 4) {
     const buffer = new Uint8Array(size);
-    const count = readSync(fd, buffer, 0, size, offset);
+    const count = log.read(buffer, offset);
     const end = buffer.subarray(0, count).lastIndexOf(LF) + 1;
     if (end > 0 || count < size) return buffer.subarray(0, end);
   }

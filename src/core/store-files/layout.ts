@@ -3,6 +3,11 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { LIST_RUNS } from '../../protocol/next-steps.ts';
 import { RUN_ID_PATTERN } from '../../protocol/run.ts';
 
+/** The names of the store's own files in the folder of a run. */
+export const EVENTS = 'events.jsonl';
+export const METADATA = 'metadata.json';
+export const QUESTIONS = 'questions.jsonl';
+
 /** The store's own files of one run, in its folder (contract §6). All paths are absolute. */
 export interface RunLayout {
   /** The run's folder. The executing machine's workspace is in it as well (`core/run/workspace.ts`). */
@@ -26,9 +31,9 @@ export function layoutOf(runsDir: string, runId: string): RunLayout {
   const control = join(dir, 'control');
   return {
     dir,
-    events: join(dir, 'events.jsonl'),
-    metadata: join(dir, 'metadata.json'),
-    questions: join(dir, 'questions.jsonl'),
+    events: join(dir, EVENTS),
+    metadata: join(dir, METADATA),
+    questions: join(dir, QUESTIONS),
     control,
     cancelRequest: join(control, 'CANCEL'),
     forceCancelFile: join(control, 'KILL'),

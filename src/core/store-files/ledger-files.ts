@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
 import { parseObject } from '../../util/parse-object.ts';
 import { GENESIS, sha256 } from './ledger-line.ts';
+import { PlainFile, type ReadableFile } from './readable-file.ts';
 
 /** `00000007.jsonl` is a sealed segment, `00000001-00000006.jsonl` what is left of several after a compaction. */
 const NAME = /^(\d{8})(?:-(\d{8}))?\.jsonl$/;
@@ -84,21 +85,22 @@ export function lastLine(fd: number): { line: string | undefined; end: number } 
 
 /** The lines of a file from an offset on, in bounded memory. */
 export function* linesOf(path: string, from = 0): Generator<FileLine> {
-  const fd = openSync(path, 'r');
-  try {
-    yield* linesOfOpen(fd, from);
-  } finally {
-    closeSync(fd);
-  }
+  using file = new PlainFile(path);
+  yield* linesOfFile(file, from);
+}
+
+/** The lines of a file that is open as a descriptor, which stays open. */
+export function linesOfOpen(fd: number, from = 0): Generator<FileLine> {
+  return linesOfFile(new PlainFile('', fd), from);
 }
 
 /** The lines of an open file. A last line that has no end may be in the middle of being written: it is read again while it grows. */
-export function* linesOfOpen(fd: number, from = 0): Generator<FileLine> {
+export function* linesOfFile(file: ReadableFile, from = 0): Generator<FileLine> {
   let rest: Buffer = Buffer.alloc(0);
   for (let at = from; ; ) {
-    const left = fstatSync(fd).size - at - rest.length;
+    const left = file.size - at - rest.length;
     const chunk = Buffer.allocUnsafe(Math.max(0, Math.min(CHUNK_BYTES, left)));
-    const size = readSync(fd, chunk, 0, chunk.length, at + rest.length);
+    const size = file.read(chunk, at + rest.length);
     if (size === 0) {
       if (rest.length > 0) yield { text: rest, from: at, to: at + rest.length, hasEnd: false };
       return;

@@ -6,11 +6,13 @@ export const GENESIS = '0'.repeat(64);
 
 /**
  * What a line of the ledger says. `run`: a run ended. `cleaned`: a run was removed by `acor clean`. `segment`: the first line of a new
- * segment. `summary`: the first line of a compacted file. `compacted`: names the summaries, so that the chain covers them.
+ * segment. `summary`: the first line of a compacted file. `compacted`: names the summaries, so that the chain covers them. `packed`: names
+ * a pack and the hash of its table, for each time that the pack is written.
  */
 export type LedgerEntry =
   | { type: 'run' | 'cleaned'; run_id: string; [field: string]: unknown }
   | { type: 'segment'; segment: number }
+  | { type: 'packed'; pack: string; table_sha256: string }
   | { type: 'compacted'; files: { file: string; summary_sha256: string }[] };
 
 /** What a line of type `compacted` names; nothing for any other line, or one that was changed. */

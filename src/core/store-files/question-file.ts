@@ -5,6 +5,7 @@ import { removeIfPossible } from '../../util/files.ts';
 import type { ReadEvent } from '../ports/run-store.ts';
 import { eventsIn, wholeLines } from './follow.ts';
 import { isQuestion, questionEventsIn } from './question-events.ts';
+import { bytesOf, type ReadableFile } from './readable-file.ts';
 import { storageError } from './storage-error.ts';
 import { lastBytes } from './tail.ts';
 
@@ -50,7 +51,7 @@ export class QuestionFile {
     const isFirst = this.#state === 'none';
     this.#state = 'kept';
     const text = events.map((event) => `${JSON.stringify(event)}\n`).join('');
-    if (readLines(this.#path)?.toString('utf8') !== text) writeAtomic(this.#path, text);
+    if (textOf(this.#path) !== text) writeAtomic(this.#path, text);
     if (isFirst) this.#onFirst();
   }
 }
@@ -65,9 +66,13 @@ export class QuestionScan {
   }
 }
 
-/** The question events of a run. `hasAsked` is undefined for a run of an earlier build. */
-export function readQuestionEvents(path: string, log: string, hasAsked: boolean | undefined): ReadEvent[] {
-  const lines = readLines(path);
+/** The question events of a run, from its file of them and its log. `hasAsked` is undefined for a run of an earlier build. */
+export function readQuestionEvents(
+  questions: ReadableFile | undefined,
+  log: ReadableFile,
+  hasAsked: boolean | undefined,
+): ReadEvent[] {
+  const lines = questions && wholeLinesOf(bytesOf(questions));
   if (lines === undefined && hasAsked !== false) return scanLog(log);
   const known = lines === undefined ? [] : eventsIfWhole(lines);
   if (known === undefined) return scanLog(log);
@@ -85,7 +90,7 @@ function eventsIfWhole(lines: Buffer): ReadEvent[] | undefined {
   }
 }
 
-function scanLog(log: string): ReadEvent[] {
+function scanLog(log: ReadableFile): ReadEvent[] {
   const scan = new QuestionScan();
   for (const lines of wholeLines(log)) scan.add(lines);
   return scan.events;
@@ -96,11 +101,14 @@ function fromFirstQuestion(events: ReadEvent[]): ReadEvent[] {
   return first === -1 ? [] : events.slice(first);
 }
 
-/** The whole lines of the file; undefined when the file does not exist. */
-function readLines(path: string): Buffer | undefined {
+function wholeLinesOf(bytes: Buffer): Buffer {
+  return bytes.subarray(0, bytes.lastIndexOf(10) + 1);
+}
+
+/** The whole lines of a file; undefined when it does not exist. */
+function textOf(path: string): string | undefined {
   try {
-    const bytes = readFileSync(path);
-    return bytes.subarray(0, bytes.lastIndexOf(10) + 1);
+    return wholeLinesOf(readFileSync(path)).toString('utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw storageError(error, 'read the questions of the run', path);

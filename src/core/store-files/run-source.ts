@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { IndexedQuestion, RunSource, SourceRun } from '../ports/run-index.ts';
 import type { FileRunStore } from './file-run-store.ts';
@@ -23,7 +22,7 @@ export function fileRunSource(
     changesAfter: async (position) => changesAfter(ledger, position),
     list: async () => store.listNow(),
     unended: async () => (await store.leases.list()).map(({ runId }) => runId),
-    existing: async (runIds) => new Set(runIds.filter((runId) => existsSync(store.layout(runId).metadata))),
+    existing: async (runIds) => new Set(runIds.filter((runId) => store.files.has(runId))),
     async read(runId) {
       try {
         return sourceRunOf(await reading.run(runId));

@@ -1,7 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { LogExtent, ReadEvent } from '../ports/run-store.ts';
 import { eventsOfTypes } from './marked-lines.ts';
-import { storageError } from './storage-error.ts';
+import type { ReadableFile } from './readable-file.ts';
 
 /** The last events of most logs are found in the first of these; more is read only when the reader asks for more. */
 const REACHES_BYTES = [1 << 16, 1 << 21];
@@ -9,69 +8,46 @@ const EXTENT_BYTES = 1 << 13;
 const LF = 10;
 
 /** The events of the last part of a log, the newest first; only those of `types` when these are given. A torn last line is left out. */
-export function* tailOf(path: string, types?: readonly string[]): Generator<ReadEvent> {
+export function* tailOf(log: ReadableFile, types?: readonly string[]): Generator<ReadEvent> {
   const wanted = types && new Set(types);
-  for (const lines of lastParts(path))
+  for (const lines of lastParts(log))
     yield* wanted === undefined ? newestFirst(lines) : eventsOfTypes(lines, wanted, 'newest');
 }
 
 /** How much of a log is whole lines; the cost is that of its last line. */
-export function extentOf(path: string): LogExtent {
-  const fd = openLog(path);
-  try {
-    const { size } = fstatSync(fd);
-    for (let reach = EXTENT_BYTES; ; reach *= 8) {
-      const { lines, from } = wholeLinesIn(fd, Math.max(0, size - reach), size);
-      for (const { seq } of newestFirst(lines)) return { events: Number(seq), bytes: from + lines.length };
-      if (reach >= size) return { events: 0, bytes: 0 };
-    }
-  } finally {
-    closeSync(fd);
+export function extentOf(log: ReadableFile): LogExtent {
+  const { size } = log;
+  for (let reach = EXTENT_BYTES; ; reach *= 8) {
+    const { lines, from } = wholeLinesIn(log, Math.max(0, size - reach), size);
+    for (const { seq } of newestFirst(lines)) return { events: Number(seq), bytes: from + lines.length };
+    if (reach >= size) return { events: 0, bytes: 0 };
   }
 }
 
 /** The whole lines among the last bytes of a log. */
-export function lastBytes(path: string, maxBytes: number): Buffer {
-  const fd = openLog(path);
-  try {
-    const { size } = fstatSync(fd);
-    return wholeLinesIn(fd, Math.max(0, size - maxBytes), size).lines;
-  } finally {
-    closeSync(fd);
-  }
-}
-
-export function openLog(path: string): number {
-  try {
-    return openSync(path, 'r');
-  } catch (error) {
-    throw storageError(error, 'read the event log', path);
-  }
+export function lastBytes(log: ReadableFile, maxBytes: number): Buffer {
+  const { size } = log;
+  return wholeLinesIn(log, Math.max(0, size - maxBytes), size).lines;
 }
 
 /** Parts of whole lines, the last one first, as far back as the tail of a log reaches. */
-function* lastParts(path: string): Generator<Buffer> {
-  const fd = openLog(path);
-  try {
-    const { size } = fstatSync(fd);
-    let end = size;
-    for (const reach of REACHES_BYTES) {
-      if (end === 0) return;
-      const { lines, from } = wholeLinesIn(fd, Math.max(0, size - reach), end);
-      if (lines.length > 0) {
-        yield lines;
-        end = from;
-      }
+function* lastParts(log: ReadableFile): Generator<Buffer> {
+  const { size } = log;
+  let end = size;
+  for (const reach of REACHES_BYTES) {
+    if (end === 0) return;
+    const { lines, from } = wholeLinesIn(log, Math.max(0, size - reach), end);
+    if (lines.length > 0) {
+      yield lines;
+      end = from;
     }
-  } finally {
-    closeSync(fd);
   }
 }
 
 /** The whole lines between two offsets, and where they begin. What is before the first line end belongs to a line that began earlier. */
-function wholeLinesIn(fd: number, from: number, to: number): { lines: Buffer; from: number } {
+function wholeLinesIn(log: ReadableFile, from: number, to: number): { lines: Buffer; from: number } {
   const bytes = Buffer.allocUnsafe(to - from);
-  const count = readSync(fd, bytes, 0, bytes.length, from);
+  const count = log.read(bytes, from);
   const read = bytes.subarray(0, count);
   const start = from === 0 ? 0 : read.indexOf(LF) + 1;
   return { lines: read.subarray(start, Math.max(start, read.lastIndexOf(LF) + 1)), from: from + start };

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { shortenLedger } from '../../core/audit/shorten-ledger.ts';
-import { removeRuns, selectRemovable } from '../../core/store-files/retention.ts';
+import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
+import { packRuns, selectPackable } from '../../core/store-files/pack-runs.ts';
+import { type RetentionRule, removeRuns, selectRemovable } from '../../core/store-files/retention.ts';
 import { PREVIEW_CLEAN } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
@@ -9,7 +11,7 @@ const DAY_MS = 86_400_000;
 
 export const runClean = acorOperation({
   name: 'run.clean',
-  summary: 'Remove old runs; live runs are never removed.',
+  summary: 'Remove or pack old runs; live runs are never touched.',
   effect: 'destroys',
   idempotent: true,
   rateLimit: null,
@@ -19,13 +21,22 @@ export const runClean = acorOperation({
       .number()
       .min(0)
       .optional()
-      .describe('Remove only runs that ended more than this many days ago.'),
-    dry_run: z.boolean().default(false).describe('Show what would be removed, and remove nothing.'),
+      .describe('Take only runs that ended more than this many days ago.'),
+    pack: z
+      .boolean()
+      .default(false)
+      .describe('Pack the runs into few files instead of removing them; every command still reads them.'),
+    dry_run: z.boolean().default(false).describe('Show what would be removed or packed, and change nothing.'),
   }),
-  output: z.object({ removed: z.array(z.string()), dry_run: z.boolean(), kept: z.int() }),
+  output: z.object({
+    removed: z.array(z.string()),
+    packed: z.array(z.string()).describe('The runs that were moved from their folders into packs.'),
+    dry_run: z.boolean(),
+    kept: z.int().describe('How many runs are still in the store, packed or not.'),
+  }),
   list: 'removed',
   example: 'acor clean --keep 20 --dry-run',
-  moreExamples: ['acor clean --older-than 30'],
+  moreExamples: ['acor clean --older-than 30', 'acor clean --pack --older-than 7'],
   async run(input, ctx) {
     if (input.keep === undefined && input.older_than === undefined) {
       throw new AppError('E_USAGE', 'clean needs a rule for which runs to remove', {
@@ -34,21 +45,28 @@ export const runClean = acorOperation({
       });
     }
     const { store } = await ctx.app.project();
-    const removable = selectRemovable(store, {
+    const rule: RetentionRule = {
       ...(input.keep !== undefined && { keep: input.keep }),
       ...(input.older_than !== undefined && { olderThanMs: input.older_than * DAY_MS }),
-    });
+    };
     const total = store.listNow().length;
-    if (input.dry_run) return answer(removable);
-    const removed = await removeRuns(store, removable);
-    if (removed.length > 0) await shortenLedger(store);
-    return answer(removed);
-
-    function answer(runIds: string[]) {
-      return {
-        kind: 'data' as const,
-        data: { removed: runIds, dry_run: input.dry_run, kept: total - runIds.length },
-      };
-    }
+    const changed = input.pack
+      ? { removed: [], packed: await pack(store, rule, input.dry_run) }
+      : { removed: await remove(store, rule, input.dry_run), packed: [] };
+    const kept = total - changed.removed.length;
+    return { kind: 'data', data: { ...changed, dry_run: input.dry_run, kept } };
   },
 });
+
+async function pack(store: FileRunStore, rule: RetentionRule, dryRun: boolean): Promise<string[]> {
+  const packable = selectPackable(store, rule);
+  return dryRun ? packable : packRuns(store, packable);
+}
+
+async function remove(store: FileRunStore, rule: RetentionRule, dryRun: boolean): Promise<string[]> {
+  const removable = selectRemovable(store, rule);
+  if (dryRun) return removable;
+  const removed = await removeRuns(store, removable);
+  if (removed.length > 0) await shortenLedger(store);
+  return removed;
+}

@@ -1,0 +1,109 @@
+import { AcorError } from '../../protocol/acor-error.ts';
+import { isFinal } from '../../protocol/run.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import type { FileLease, FileLeases } from './file-leases.ts';
+import type { RunLayout } from './layout.ts';
+import type { RunFiles } from './run-files.ts';
+
+/** What removing and packing runs needs of a store of files. */
+export interface FileRuns {
+  readonly root: string;
+  readonly leases: FileLeases;
+  readonly files: RunFiles;
+  listNow(): string[];
+  readNow(runId: string): RunRecord;
+  layout(runId: string): RunLayout;
+  forgetKey(key: string, runId: string): Promise<void>;
+}
+
+/** A run that is to be removed or packed. On a full disk there is no room for its lease, and removing it is what makes room. */
+export interface Claimed {
+  record: RunRecord;
+  lease: FileLease | undefined;
+}
+
+/** Packing needs a run whose supervisor is done with its folder; a run that is removed may also be lost. */
+type Purpose = 'remove' | 'pack';
+
+/** Does `work` while none of the runs can be resumed. Runs that another process uses are left out. */
+export async function withClaimed<T>(
+  store: FileRuns,
+  runIds: readonly string[],
+  purpose: Purpose,
+  work: (claimed: readonly Claimed[]) => Promise<T>,
+): Promise<T> {
+  const claimed: Claimed[] = [];
+  try {
+    for (const runId of runIds) {
+      const run = await claim(store, runId, purpose);
+      if (run !== undefined) claimed.push(run);
+    }
+    return await work(claimed);
+  } finally {
+    for (const { lease } of claimed) await lease?.release();
+  }
+}
+
+/** The next epoch of the run belongs to this process. Undefined when another process uses the run. */
+async function claim(store: FileRuns, runId: string, purpose: Purpose): Promise<Claimed | undefined> {
+  const record = readOrUndefined(store, runId);
+  if (record === undefined || !isRemovable(store, record)) return undefined;
+  if (purpose === 'pack' && !isFinal(record.state)) return undefined;
+  let lease: FileLease | undefined;
+  try {
+    const newest = await store.leases.newest(runId);
+    // The lease of the recorded epoch is that of the supervisor that has just ended the run; a later one is held by another process.
+    const isHeld = newest !== undefined && newest.state !== 'lost';
+    if (isHeld && (purpose === 'pack' || newest.epoch > record.epoch)) return undefined;
+    const epoch = Math.max(record.epoch, newest?.epoch ?? 0) + 1;
+    lease = await store.leases.acquire(runId, epoch, { recovers: true });
+  } catch (error) {
+    if (!(error instanceof AcorError) || error.code !== 'E_DISK_FULL') return undefined;
+    if (purpose === 'pack') throw error;
+  }
+  const now = readOrUndefined(store, runId);
+  if (now?.epoch === record.epoch) return { record: now, lease };
+  await lease?.release();
+  return undefined;
+}
+
+/** False for a live run, and for the steps of a live workflow at any depth: the workflow reads them. */
+export function isRemovable(store: FileRuns, record: RunRecord): boolean {
+  if (isLive(store, record)) return false;
+  return ancestorsOf(store, record).every((whole) => !isLive(store, whole) && !isReopened(store, whole));
+}
+
+/** The runs that a run is a step of, the nearest first. */
+export function ancestorsOf(store: FileRuns, record: RunRecord): RunRecord[] {
+  const ancestors: RunRecord[] = [];
+  const seen = new Set([record.run_id]);
+  for (let whole = parentOf(store, record); whole !== undefined && !seen.has(whole.run_id); ) {
+    ancestors.push(whole);
+    seen.add(whole.run_id);
+    whole = parentOf(store, whole);
+  }
+  return ancestors;
+}
+
+export function readOrUndefined(store: FileRuns, runId: string): RunRecord | undefined {
+  try {
+    return store.readNow(runId);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Records of earlier builds have no `parent`. */
+function parentOf(store: FileRuns, { parent }: RunRecord): RunRecord | undefined {
+  return parent ? readOrUndefined(store, parent.run_id) : undefined;
+}
+
+function isLive(store: FileRuns, { run_id, state }: RunRecord): boolean {
+  return !isFinal(state) && ['live', 'recovering'].includes(store.leases.stateOf(run_id));
+}
+
+/** Whether a supervisor has taken an ended run over and has not recorded that yet. */
+function isReopened(store: FileRuns, { run_id, state, epoch }: RunRecord): boolean {
+  const newest = isFinal(state) ? store.leases.newestNow(run_id) : undefined;
+  return newest?.state === 'live' && newest.epoch > epoch;
+}

@@ -1,0 +1,55 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+
+/** A file of a run that is open for reading, in the run's folder or in a pack. */
+export interface ReadableFile extends Disposable {
+  /** Where the bytes are, for messages. */
+  readonly location: string;
+  /** The path that changes when bytes are added; undefined for a file that never changes. */
+  readonly watched: string | undefined;
+  /** In bytes, now. */
+  readonly size: number;
+  /** Fills `into` from an offset on, and returns how many bytes there were. */
+  read(into: Uint8Array, from: number): number;
+}
+
+/** A file of its own, which may grow while it is read. */
+export class PlainFile implements ReadableFile {
+  readonly location: string;
+  readonly watched: string;
+  readonly #fd: number;
+
+  constructor(path: string, fd: number = openSync(path, 'r')) {
+    this.location = path;
+    this.watched = path;
+    this.#fd = fd;
+  }
+
+  get size(): number {
+    return fstatSync(this.#fd).size;
+  }
+
+  read(into: Uint8Array, from: number): number {
+    return readSync(this.#fd, into, 0, into.length, from);
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#fd);
+  }
+}
+
+/** All bytes of a file. */
+export function bytesOf(file: ReadableFile): Buffer {
+  const bytes = Buffer.allocUnsafe(file.size);
+  return bytes.subarray(0, file.read(bytes, 0));
+}
+
+/** The bytes of a file in chunks of this size at most, each valid until the next one is read. */
+export function* chunksOf(file: ReadableFile, chunkBytes: number): Generator<Buffer> {
+  const chunk = Buffer.allocUnsafe(chunkBytes);
+  for (let at = 0; ; ) {
+    const count = file.read(chunk, at);
+    if (count === 0) return;
+    yield chunk.subarray(0, count);
+    at += count;
+  }
+}

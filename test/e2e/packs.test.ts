@@ -1,0 +1,458 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { verifyStore } from '../../src/core/audit/verify.ts';
+import { FileRunStore } from '../../src/core/store-files/file-run-store.ts';
+import { Ledger } from '../../src/core/store-files/ledger.ts';
+import { packRuns, selectPackable } from '../../src/core/store-files/pack-runs.ts';
+import { commandOf } from '../../src/operations/command-forms.ts';
+import { cloneRuns } from '../support/cloned-runs.ts';
+import { ACOR, ROOT, TestProject, WITHOUT_SANDBOX } from '../support/project.ts';
+import { WorkflowProject } from '../support/workflow-project.ts';
+
+const canTrace = spawnSync('strace', ['-o', '/dev/null', 'true'], { stdio: 'ignore' }).status === 0;
+const needsStrace = canTrace ? {} : { skip: 'needs strace' };
+/** Of three runs; together they are several times what a process that packs may take. */
+const BIG_BYTES = 50_000_000;
+const MOST_KIB = 180_000;
+const PLAIN = 'version: 1.0.0\nadapter: plain\n';
+
+describe('a packed run', () => {
+  let project: WorkflowProject;
+  /** The answers of every command, by the command; once before packing, and once after. */
+  let [folders, packed]: [Map<string, unknown>, Map<string, unknown>] = [new Map(), new Map()];
+  let ids: Record<string, string>;
+
+  before(async () => {
+    project = new WorkflowProject(['quick', 'every_kind', 'exits_with', 'many_events', 'heeds_cancel']);
+    project.write('tools/counts/tool.yaml', `${PLAIN}command: [seq, '5']\n`);
+    project.write('tools/sorts/tool.yaml', `${PLAIN}stdin: records\ncommand: [sort, -r]\n`);
+    const everyKind = ['every_kind', '--answer', 'a-1=fast', '--output', 'out.txt', '--idempotency-key', 'k'];
+    await project.run(everyKind);
+    await project.run(['exits_with', '3']);
+    await project.run(['many_events', '3000']);
+    const { data } = await project.envelope(['run', '--detach', 'heeds_cancel']);
+    await project.envelope(['cancel', data.run_id]);
+    await project.envelope(['wait', data.run_id]);
+    await project.flow({
+      name: 'flow',
+      steps: [
+        { name: 'first', ...project.noting('one') },
+        { name: 'second', needs: ['first'], ...project.noting('two') },
+      ],
+    });
+    await project.envelope(['pipe', '--no-stream', 'counts', 'sorts']);
+    await project.supervisorsExited();
+    const all = project.runIds().map((id) => [project.whole(id), id] as const);
+    const idOf = (isIt: (record: { tool: string; kind: string }) => boolean) =>
+      all.find(([record]) => isIt(record))![1];
+    ids = {
+      every_kind: idOf(({ tool }) => tool === 'every_kind'),
+      failed: idOf(({ tool }) => tool === 'exits_with'),
+      many_events: idOf(({ tool }) => tool === 'many_events'),
+      cancelled: idOf(({ tool }) => tool === 'heeds_cancel'),
+      step: idOf(({ tool }) => tool === 'notes_work'),
+      workflow: idOf(({ kind }) => kind === 'workflow'),
+      pipe: idOf(({ kind }) => kind === 'pipe'),
+    };
+    folders = await answers();
+    const { data: answer } = await project.envelope(['clean', '--pack', '--keep', '0']);
+    assert.deepEqual(answer, {
+      removed: [],
+      packed: all.map(([, id]) => id),
+      dry_run: false,
+      kept: all.length,
+    });
+    assert.deepEqual(project.runIds(), []);
+    packed = await answers();
+  });
+  after(() => project[Symbol.dispose]());
+
+  async function answers(): Promise<Map<string, unknown>> {
+    const found = new Map<string, unknown>();
+    for (const [name, args] of commands()) {
+      const { code, stdout, stderr } = await project.acor(args);
+      found.set(name, { code, stdout: stdout.replace(/"elapsed":[\d.]+/, ''), stderr });
+    }
+    // The index is built from the runs, wherever they are.
+    rmSync(project.path('.runs', 'index.sqlite'));
+    const { data } = await project.envelope(['runs', '--limit', '100']);
+    found.set('runs with a new index', data);
+    return found;
+  }
+
+  function commands(): [name: string, args: string[]][] {
+    const ofRun = [
+      ['show'],
+      ['logs'],
+      ['logs', '--since', '3'],
+      ['logs', '--type', 'runner_state', '--type', 'result'],
+      ['logs', '--format', 'text'],
+      ['logs', '--follow'],
+      ['attach'],
+      ['wait'],
+      ['decisions'],
+      ['artifacts'],
+      ['verify'],
+      ['replay', '--at-once'],
+      ['cancel'],
+    ];
+    const ofStore = [
+      ['runs'],
+      ['runs', '--limit', '2', '--offset', '1'],
+      ['runs', '--tool', 'every_kind', '--state', 'completed'],
+      ['runs', '--kind', 'workflow'],
+      ['runs', '--parent', ids.workflow!],
+      ['runs', '--text', 'out.txt'],
+      ['decisions'],
+      ['verify'],
+      ['show', `${ids.workflow!.slice(0, -1)}`],
+      ['answer', ids.every_kind!, 'a-1', '--choice', 'slow'],
+      ['artifact', ids.every_kind!, 'made.txt'],
+      ['artifact', ids.every_kind!, 'made.txt', '--from', '2', '--bytes', '2'],
+      ['artifact', ids.step!, '1'],
+      ['logs', ids.many_events!, '--since', '500', '--limit', '3'],
+      ['clean', '--keep', '2', '--dry-run'],
+      [
+        'run',
+        'every_kind',
+        '--answer',
+        'a-1=fast',
+        '--output',
+        'out.txt',
+        '--idempotency-key',
+        'k',
+        '--no-stream',
+      ],
+    ];
+    const named = Object.entries(ids).flatMap(([name, id]) =>
+      ofRun.map(([command, ...flags]): [string, string[]] => [
+        `${[command, ...flags].join(' ')} of ${name}`,
+        [command!, id, ...flags],
+      ]),
+    );
+    return [...named, ...ofStore.map((args): [string, string[]] => [args.join(' '), args])];
+  }
+
+  it('answers every command that reads it as it did before', () => {
+    assert.ok(folders.size > 100, String(folders.size));
+    for (const [name, answer] of folders) assert.deepEqual(packed.get(name), answer, name);
+  });
+
+  it('is not unpacked by any of them, and a second packing finds nothing', async () => {
+    assert.deepEqual(project.runIds(), []);
+    const { data } = await project.envelope(['clean', '--pack', '--keep', '0']);
+    assert.deepEqual(data.packed, []);
+  });
+
+  it('is replayed, and executed again, as a run with a folder', async () => {
+    const { code, data, error } = await project.envelope(['replay', ids.step!, '--execute', '--no-stream']);
+    assert.equal(code, 0, JSON.stringify(error));
+    assert.equal(data.replays, ids.step);
+    assert.deepEqual(data.artifacts.same, ['artifacts/said.txt']);
+    assert.equal(existsSync(join(project.runsDir, ids.step!)), false);
+  });
+});
+
+describe('a packed run that is continued', () => {
+  it('gets its folder back, with its checkpoints, and keeps its id and events', async () => {
+    using project = new TestProject({ tools: ['steps'], config: WITHOUT_SANDBOX });
+    const { events, end } = await project.run(['steps', '--how', 'fails']);
+    const runId = String(end.run_id);
+    await project.envelope(['clean', '--pack', '--keep', '0']);
+    const { data, code } = await project.envelope(['resume', runId, '--no-stream']);
+    const all = project.events(runId);
+    assert.deepEqual(all.slice(0, events.length), events);
+    assert.deepEqual([data.attempt, data.result.data.done], [2, ['1', '2', '3', '4', '5']]);
+    assert.deepEqual([code, data.run_id], [0, runId]);
+    assert.deepEqual(readdirSync(project.path('.runs', 'packs')), []);
+    assert.equal((await project.envelope(['verify'])).code, 0);
+  });
+
+  it('that is a workflow finds the artifacts of its packed steps where they were', async () => {
+    using project = new WorkflowProject(['reads_file']);
+    const failing = project.noting('two', { fails_with: 'E_NOT_YET', unless: project.path('go') });
+    const { end } = await project.flow({
+      name: 'flow',
+      steps: [
+        { name: 'first', ...project.noting('one') },
+        { name: 'second', needs: ['first'], ...failing },
+        {
+          name: 'third',
+          needs: ['second'],
+          tool: 'reads_file',
+          args: { file: '${steps.first.artifacts["said.txt"]}' },
+        },
+      ],
+    });
+    const flow = String(end.run_id);
+    assert.equal(end.state, 'failed');
+    await project.supervisorsExited();
+    await project.envelope(['clean', '--pack', '--keep', '0']);
+    assert.deepEqual(project.runIds(), []);
+    project.write('go', '');
+    const { code, error } = await project.envelope(['resume', flow, '--no-stream']);
+    assert.equal(code, 0, JSON.stringify(error));
+    assert.deepEqual(project.done(), ['one', 'two']);
+    assert.equal((await project.envelope(['verify'])).code, 0);
+  });
+});
+
+describe('while runs are packed', () => {
+  it('every reader that follows or reads them gets all of their events', async () => {
+    using project = new TestProject({ tools: ['many_events'] });
+    await project.run(['many_events', '2000']);
+    await cloneRuns(project.runsDir, 30);
+    const ids = project.runIds();
+    const lengths = new Map(ids.map((id) => [id, project.events(id).length]));
+    const packing = project.acor(['clean', '--pack', '--keep', '0']);
+    let isDone = false;
+    void packing.then(() => {
+      isDone = true;
+    });
+    const store = new FileRunStore(project.runsDir, commandOf);
+    let reads = 0;
+    do {
+      for (const id of ids) {
+        let events = 0;
+        for await (const lines of store.follow(id, { wait: true }))
+          events += Buffer.from(lines).toString('latin1').split('\n').length - 1;
+        assert.equal(events, lengths.get(id));
+        assert.equal(store.readNow(id).run_id, id);
+        reads++;
+      }
+      // The end of the other process is an event of its own.
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.deepEqual(store.listNow(), ids);
+    } while (!isDone);
+    assert.ok(reads >= ids.length);
+    assert.equal((await packing).code, 0);
+    assert.deepEqual(project.runIds(), []);
+  });
+});
+
+describe('two processes that clean a store at once', () => {
+  it('pack each run once, and one that is removed meanwhile is gone', async () => {
+    using project = new TestProject({ tools: ['quick'] });
+    await project.run(['quick']);
+    await cloneRuns(project.runsDir, 60);
+    const ids = project.runIds();
+    const [one, other, third] = await Promise.all([
+      project.envelope(['clean', '--pack', '--keep', '0']),
+      project.envelope(['clean', '--pack', '--keep', '0']),
+      project.envelope(['clean', '--keep', '20']),
+    ]);
+    assert.deepEqual([one.error, other.error, third.error], [undefined, undefined, undefined]);
+    const packed = [...one.data.packed, ...other.data.packed];
+    assert.equal(new Set(packed).size, packed.length);
+    const left = new FileRunStore(project.runsDir, commandOf).listNow();
+    assert.deepEqual(
+      left,
+      ids.filter((id) => !third.data.removed.includes(id)),
+    );
+    assert.equal((await project.envelope(['verify'])).code, 0);
+  });
+});
+
+describe('a process that is killed, or whose disk fails', needsStrace, () => {
+  const RUNS = 3;
+  // Each step that another process, or the disk, sees.
+  const STEPS = [
+    'link',
+    'rename',
+    'unlink',
+    'unlinkat',
+    'mkdir',
+    'fsync',
+    'fdatasync',
+    'fchmod',
+    'ftruncate',
+  ];
+  let project: TestProject;
+  let ids: string[];
+  let logs: Map<string, string>;
+  before(async () => {
+    project = new TestProject({ tools: ['quick'], config: WITHOUT_SANDBOX });
+    await project.run(['quick']);
+    await cloneRuns(project.runsDir, RUNS - 1);
+    await project.supervisorsExited();
+    ids = project.runIds();
+    logs = new Map(ids.map((id) => [id, readFileSync(join(project.runsDir, id, 'events.jsonl'), 'utf8')]));
+    cpSync(project.runsDir, project.path('unpacked'), { recursive: true });
+    await project.envelope(['clean', '--pack', '--keep', '0']);
+    cpSync(project.runsDir, project.path('packed'), { recursive: true });
+  });
+  after(() => project[Symbol.dispose]());
+
+  const open = () => new FileRunStore(project.runsDir, commandOf);
+
+  /** Runs a command on copies of a store, and does something else to each at another step. Returns the number of steps. */
+  async function atEachStep(
+    what: 'signal=SIGKILL' | 'error=EIO',
+    from: string,
+    command: readonly string[],
+    check: (store: FileRunStore) => void | Promise<void>,
+  ): Promise<number> {
+    let steps = 0;
+    const log = project.path('trace');
+    for (const call of STEPS) {
+      for (let number = 1; ; number++) {
+        rmSync(project.runsDir, { recursive: true, force: true });
+        cpSync(project.path(from), project.runsDir, { recursive: true });
+        const trace = ['-f', '-qq', '-o', log, '-e', `trace=${call}`];
+        const inject = ['-e', `inject=${call}:${what}:when=${number}`];
+        const { signal } = spawnSync('strace', [...trace, ...inject, ...command], {
+          cwd: project.root,
+          env: project.environment(),
+          stdio: 'ignore',
+        });
+        assertSound();
+        await check(open());
+        assertSound();
+        if (signal === null && !readFileSync(log, 'utf8').includes('(INJECTED)')) break;
+        steps++;
+      }
+    }
+    return steps;
+  }
+
+  function assertSound(): void {
+    const { runs, ledger } = verifyStore(open());
+    assert.deepEqual([...runs.flatMap(({ problems }) => problems), ...ledger], []);
+  }
+
+  function logOf(store: FileRunStore, runId: string): string {
+    using log = store.openLog(runId);
+    const bytes = Buffer.alloc(log.size);
+    log.read(bytes, 0);
+    return bytes.toString('utf8');
+  }
+
+  function assertAllThere(store: FileRunStore): void {
+    assert.deepEqual(store.listNow(), ids);
+    for (const id of ids) {
+      assert.equal(logOf(store, id), logs.get(id));
+      assert.equal(store.readNow(id).run_id, id);
+    }
+  }
+
+  it('at any step of packing loses, doubles and changes no run when it is killed; the next one packs all of them', async () => {
+    const steps = await atEachStep(
+      'signal=SIGKILL',
+      'unpacked',
+      [ACOR, 'clean', '--pack', '--keep', '0'],
+      async (store) => {
+        assertAllThere(store);
+        await packRuns(store, selectPackable(store, { keep: 0 }));
+        assertAllThere(open());
+        assert.deepEqual(project.runIds(), []);
+        assert.deepEqual(readdirSync(join(project.runsDir, 'removed')), []);
+        const names = readdirSync(join(project.runsDir, 'packs'));
+        assert.ok(
+          names.every((name) => name.endsWith('.pack')),
+          names.join(' '),
+        );
+        const copies = [...open().files.packed.tables()].flatMap(({ table }) => table!.ids());
+        assert.deepEqual(copies.sort(), ids);
+      },
+    );
+    assert.ok(steps > 20, String(steps));
+  });
+
+  it('at no step of packing loses a run when the disk fails', async () => {
+    const steps = await atEachStep(
+      'error=EIO',
+      'unpacked',
+      [ACOR, 'clean', '--pack', '--keep', '0'],
+      assertAllThere,
+    );
+    assert.ok(steps > 20, String(steps));
+  });
+
+  it('at any step of removing packed runs, when it is killed, leaves each of them as it was, or gone and entered as cleaned', async () => {
+    const steps = await atEachStep('signal=SIGKILL', 'packed', [ACOR, 'clean', '--keep', '1'], (store) => {
+      const there = store.listNow();
+      for (const id of there) assert.equal(logOf(store, id), logs.get(id));
+      const cleaned = new Ledger(project.runsDir).lines().map((line) => JSON.parse(line));
+      for (const id of ids.filter((each) => !there.includes(each)))
+        assert.ok(
+          cleaned.some(({ type, run_id }) => type === 'cleaned' && run_id === id),
+          id,
+        );
+    });
+    assert.deepEqual(open().listNow(), ids.slice(-1));
+    assert.ok(steps > 10, String(steps));
+  });
+
+  it('at any step of unpacking loses, doubles and changes no run when it is killed', async () => {
+    const program = join(ROOT, 'test', 'fixtures', 'take-over.ts');
+    const bun = join(ROOT, 'node_modules', '.bin', 'bun');
+    const steps = await atEachStep(
+      'signal=SIGKILL',
+      'packed',
+      [bun, program, project.runsDir, ids[1]!],
+      async (store) => {
+        assertAllThere(store);
+        await (await store.takeOver(ids[1]!)).close();
+        assertAllThere(open());
+        assert.deepEqual(project.runIds(), [ids[1]]);
+      },
+    );
+    assert.ok(steps > 8, String(steps));
+  });
+});
+
+describe('a store of more than a thousand runs', () => {
+  it('packs into a few files, in little memory, and a packed run is found by reading one of them', async () => {
+    using project = new TestProject({ tools: ['quick'], config: WITHOUT_SANDBOX });
+    await project.run(['quick']);
+    await cloneRuns(project.runsDir, 1_050);
+    const ids = project.runIds();
+    const inodes = () => readdirSync(project.runsDir, { recursive: true }).length;
+    const before = inodes();
+    assert.ok(before >= 3 * ids.length, String(before));
+    for (const id of ids.slice(0, 3)) {
+      mkdirSync(join(project.runsDir, id, 'artifacts'), { recursive: true });
+      writeFileSync(join(project.runsDir, id, 'artifacts', 'big.bin'), randomBytes(BIG_BYTES));
+    }
+    const running = project.start(['clean', '--pack', '--keep', '1']);
+    let peakKib = 0;
+    const timer = setInterval(() => {
+      peakKib = Math.max(peakKib, peakOf(running.child.pid!));
+    }, 10);
+    assert.equal((await running.finished).code, 0);
+    clearInterval(timer);
+    assert.ok(peakKib > 0 && peakKib < MOST_KIB, String(peakKib));
+    assert.ok(inodes() < 40, String(inodes()));
+    for (const command of ['show', 'logs']) {
+      const { data } = await project.envelope([command, ids[600]!]);
+      assert.equal(data.run_id, ids[600]);
+      if (!canTrace) continue;
+      const opened = packsOpenedBy(project, [command, ids[600]!]);
+      assert.equal(opened.size, 1, [...opened].join(' '));
+    }
+    assert.ok(readdirSync(join(project.runsDir, 'packs')).length > 3);
+  });
+});
+
+function packsOpenedBy(project: TestProject, args: readonly string[]): Set<string> {
+  const trace = project.path('trace');
+  spawnSync('strace', ['-f', '-qq', '-s', '400', '-o', trace, '-e', 'trace=openat,open', ACOR, ...args], {
+    cwd: project.root,
+    env: project.environment(),
+    stdio: 'ignore',
+  });
+  return new Set([...readFileSync(trace, 'utf8').matchAll(/[^/"]+\.pack(?=")/g)].map(([name]) => name));
+}
+
+/** The most memory that a process has had, in KiB; 0 once it has ended. */
+function peakOf(pid: number): number {
+  try {
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
