@@ -3,6 +3,8 @@ import { dirname } from 'node:path';
 import { errorCode } from './error-code.ts';
 
 let counter = 0;
+/** Tells this process from an earlier one with the same pid, whose temporary files a crash may have left. */
+const PROCESS_MARK = Math.floor(Math.random() * 2 ** 32).toString(36);
 
 /**
  * Replaces a file atomically: a reader sees the old bytes or the new ones, never a part. With `durable`, the file and
@@ -13,9 +15,9 @@ export function writeAtomic(
   content: string | Uint8Array,
   options: { durable?: boolean; mode?: number } = {},
 ): void {
-  const temporary = `${path}.${process.pid}-${counter++}.tmp`;
+  const temporary = `${path}.${process.pid}-${PROCESS_MARK}-${counter++}.tmp`;
+  const fd = openSync(temporary, 'wx', options.mode ?? 0o644);
   try {
-    const fd = openSync(temporary, 'wx', options.mode ?? 0o644);
     try {
       // The requested mode applies whatever the umask is.
       if (options.mode !== undefined) fchmodSync(fd, options.mode);

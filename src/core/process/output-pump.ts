@@ -172,7 +172,7 @@ export class OutputPump {
     }
     const look = () => {
       if (this.#readAll() > 0 || this.#streams.every((stream) => stream.ended)) wake();
-      else this.#timer = setTimeout(look, IDLE_LOOK_MS);
+      else if (!this.#closed) this.#timer = setTimeout(look, IDLE_LOOK_MS);
     };
     this.#timer = setTimeout(look, IDLE_LOOK_MS);
     return true;

@@ -121,8 +121,12 @@ export class FileRunQueue implements RunQueue {
     const memory = this.#memoryOf(run);
     return {
       leave: async ({ completed }) => {
-        if (completed && memory.limit !== null) await withFileLock(this.#lock, () => memory.raise());
-        this.#forget(run);
+        try {
+          if (completed && memory.limit !== null) await withFileLock(this.#lock, () => memory.raise());
+        } finally {
+          // Else the place would stay taken as long as this process lives.
+          this.#forget(run);
+        }
       },
       slowDown: () =>
         withFileLock(this.#lock, () => {

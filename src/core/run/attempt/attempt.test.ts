@@ -31,7 +31,15 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
     project = new TestProject();
     project.write('tools/leaves/tool.yaml', MANIFEST);
     project.write('tools/leaves/cli.sh', TOOL, 0o755);
-    const config = await loadConfig({ cwd: project.root, env: process.env });
+    project.write(
+      'tools/stays/tool.yaml',
+      'name: stays\nversion: 1.0.0\ndescription: Stays.\ntimeout_s: 1\n',
+    );
+    project.write('tools/stays/cli.sh', '#!/bin/sh\nsleep 600\n', 0o755);
+    const config = await loadConfig({
+      cwd: project.root,
+      env: { ...process.env, ACOR_ENVIRONMENT_CANCEL_GRACE_S: '0.1' },
+    });
     services = {
       config,
       registry: Registry.open(config, undefined),
@@ -91,6 +99,18 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
       } as SpawnedProcess;
     };
     await assertNothingIsLeft({ ...services, runtime: withRuntime({ spawn }) }, /no pump/);
+  });
+
+  it('ends when the kernel never reports the end of a killed tool', async () => {
+    const { runtime } = services;
+    const spawn = async (request: Parameters<Runtime['spawn']>[0]) => {
+      const child = await runtime.spawn(request);
+      return { ...child, exited: new Promise<never>(() => {}) };
+    };
+    const request = { kind: 'tool' as const, tool: 'stays', args: [], cwd: project.root, env: process.env };
+    const run = await startRun({ ...services, runtime: withRuntime({ spawn }) }, request);
+    const { state, code } = await run.ended;
+    assert.deepEqual([state, code], ['failed', 'E_DEADLINE']);
   });
 
   it('after the tool has ended leaves nothing of it', async () => {

@@ -1,4 +1,5 @@
 import type { ProcessTree, Survivor } from '../../process/kill-tree.ts';
+import type { Exit } from '../../process/runtime.ts';
 import type { ObservedAttempt } from '../outcome.ts';
 import { putCancelFile } from '../workspace.ts';
 import type { AttemptContext } from './attempt-context.ts';
@@ -11,6 +12,8 @@ const POLL_MS = 5;
 /** Processes that are just exiting get this long before they count as left behind. */
 const SETTLE_MS = 60;
 const LEFTOVER_GRACE_MS = 1000;
+/** How long a killed process gets to end. */
+const UNKILLABLE_MS = 5000;
 
 /** Ends an attempt: stops the tool and all processes that it started, reads the rest of its output, and returns what was observed. */
 export async function windDown(
@@ -23,7 +26,7 @@ export async function windDown(
   supervision.stop();
   const first = race.winner!;
   if (first.kind !== 'exited') await stopTool(attempt, tool, first);
-  const { exit, left: leftInside, failure } = await tool.exited;
+  const { exit, left: leftInside, failure } = await endOf(tool);
   const { left: leftOutside, survivors } = await endLeftovers(tool.tree);
   tool.markGone();
   await supervision.endQuestions();
@@ -80,7 +83,13 @@ async function stopTool(
   tree.signal('SIGTERM');
   if (await endsWithin(exited, graceMs, options.forceCancel)) return;
   await tree.kill();
-  await exited;
+}
+
+/** The end of a tool that has ended or was killed. A process that the kernel cannot end, for example in a hung file system, is left behind. */
+async function endOf({ exited }: SpawnedTool): Promise<Awaited<SpawnedTool['exited']>> {
+  const unknown: Exit = { rc: null, signal: null, usage: { cpu_s: null, max_rss_bytes: null } };
+  const isOver = await endsWithin(exited, UNKILLABLE_MS, new Promise(() => {}));
+  return isOver ? exited : { exit: unknown, left: 0 };
 }
 
 async function diesOut(tree: ProcessTree, ms: number): Promise<boolean> {
