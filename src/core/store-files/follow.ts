@@ -22,14 +22,16 @@ export async function* followEvents(log: ReadableFile, options: FollowOptions): 
   const waiter = options.wait ? waiterFor(log, options.signal) : undefined;
   try {
     let { offset, toSkip } = startAfter(log, options.since ?? 0);
+    let given: { from: number; lines: Uint8Array } = { from: offset, lines: new Uint8Array() };
     for (let turnMs = performance.now(); ; ) {
       if (performance.now() - turnMs > MAX_TURN_MS) {
         await nextTurn();
         turnMs = performance.now();
       }
-      if (wasCut(log, offset)) offset = 0;
+      if (wasCut(log, offset)) ({ offset, toSkip } = startAfterCut(log, given));
       const read = readLines(log, offset);
       if (read.length > 0) {
+        given = { from: offset, lines: read };
         offset += read.length;
         const kept = skipLines(read, toSkip);
         const lines = read.subarray(kept.from);
@@ -103,6 +105,39 @@ function startAfter(log: ReadableFile, since: number): { offset: number; toSkip:
     else start = { offset: line.offset, toSkip: since - line.seq + 1 };
   }
   return start;
+}
+
+/**
+ * Where to read on in a log that was truncated below what was read. `given` is the last batch that was read: when a writer has taken back a
+ * burst that it wrote in part, what is left of the batch is not given again. A log that was cut further, by another program, is read on
+ * after the last `seq`.
+ */
+function startAfterCut(
+  log: ReadableFile,
+  given: { from: number; lines: Uint8Array },
+): { offset: number; toSkip: number } {
+  if (log.size < given.from || wasCut(log, given.from)) {
+    const lastStart = given.lines.lastIndexOf(LF, given.lines.length - 2) + 1;
+    return { offset: offsetAfter(log, seqOf(Buffer.from(given.lines.subarray(lastStart))) ?? 0), toSkip: 0 };
+  }
+  const now = readLines(log, given.from);
+  let same = 0;
+  while (same < now.length && now[same] === given.lines[same]) same++;
+  return { offset: given.from + now.subarray(0, same).lastIndexOf(LF) + 1, toSkip: 0 };
+}
+
+/** Where the first event after a `seq` begins in a log that lacks some. */
+function offsetAfter(log: ReadableFile, last: number): number {
+  let offset = 0;
+  for (const lines of wholeLines(log)) {
+    for (let start = 0; start < lines.length; ) {
+      const end = lines.indexOf(LF, start) + 1;
+      if ((seqOf(Buffer.from(lines.subarray(start, end))) ?? 0) > last) return offset;
+      offset += end - start;
+      start = end;
+    }
+  }
+  return offset;
 }
 
 /** The first line that begins after an offset; undefined when it is long, or was changed from outside. */

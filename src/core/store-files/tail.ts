@@ -2,8 +2,9 @@ import type { LogExtent, ReadEvent } from '../ports/run-store.ts';
 import { eventsOfTypes } from './marked-lines.ts';
 import type { ReadableFile } from './readable-file.ts';
 
-/** The last events of most logs are found in the first of these; more is read only when the reader asks for more. */
-const REACHES_BYTES = [1 << 16, 1 << 21];
+/** The last events of most logs are in so many bytes; more is read only when the reader asks for more. */
+const FIRST_BYTES = 1 << 16;
+const TAIL_BYTES = 1 << 21;
 const EXTENT_BYTES = 1 << 13;
 const LF = 10;
 
@@ -34,14 +35,20 @@ export function lastBytes(log: ReadableFile, maxBytes: number): Buffer {
 function* lastParts(log: ReadableFile): Generator<Buffer> {
   const { size } = log;
   let end = size;
-  for (const reach of REACHES_BYTES) {
-    if (end === 0) return;
+  for (const reach of reaches()) {
+    if (end === 0 || (reach > TAIL_BYTES && end < size)) return;
     const { lines, from } = wholeLinesIn(log, Math.max(0, size - reach), end);
     if (lines.length > 0) {
       yield lines;
       end = from;
     }
+    if (reach >= size) return;
   }
+}
+
+/** Beyond the tail, only for a last line that is longer than it: a `runner_end` names up to ten thousand artifacts. */
+function* reaches(): Generator<number> {
+  for (let reach = FIRST_BYTES; ; reach *= 32) yield reach;
 }
 
 /** The whole lines between two offsets, and where they begin. What is before the first line end belongs to a line that began earlier. */

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { eventsIn, followEvents } from './follow.ts';
+import { PlainFile } from './readable-file.ts';
+import { tailOf } from './tail.ts';
+
+describe('a log that is read', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'acor-follow-'));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  const line = (seq: number, type = 'log') => `${JSON.stringify({ type, seq, text: `${type} ${seq}` })}\n`;
+  const lines = (...seqs: number[]) => seqs.map((seq) => line(seq)).join('');
+
+  /** The texts that a follower gets while the log changes: after each batch the next change is made. */
+  async function followed(text: string, changes: ((path: string) => void)[]): Promise<unknown[]> {
+    const path = join(folder, `${Math.random()}.jsonl`);
+    writeFileSync(path, text);
+    using log = new PlainFile(path);
+    const seen: unknown[] = [];
+    for await (const batch of followEvents(log, { wait: true })) {
+      seen.push(...eventsIn(batch).map((event) => event.text));
+      changes.shift()?.(path);
+    }
+    return seen;
+  }
+
+  it('gives no event twice when a burst that was written in part is taken back', async () => {
+    const seen = await followed(lines(1, 2, 3), [
+      (path) => appendFileSync(path, lines(4, 5)),
+      (path) => {
+        truncateSync(path, lines(1, 2, 3, 4).length);
+        appendFileSync(path, line(5, 'runner_end'));
+      },
+    ]);
+    assert.deepEqual(seen, ['log 1', 'log 2', 'log 3', 'log 4', 'log 5', 'runner_end 5']);
+  });
+
+  it('is read on after the last event when another program has cut it further', async () => {
+    const seen = await followed(lines(1, 2, 3), [
+      (path) => appendFileSync(path, lines(4, 5)),
+      (path) => {
+        truncateSync(path, lines(1, 2).length);
+        appendFileSync(path, line(6, 'runner_end'));
+      },
+    ]);
+    assert.deepEqual(seen, ['log 1', 'log 2', 'log 3', 'log 4', 'log 5', 'runner_end 6']);
+  });
+
+  it('has its last event found however long that is', () => {
+    const path = join(folder, 'long.jsonl');
+    for (const megabytes of [1, 3, 70]) {
+      const end = { type: 'runner_end', seq: 3, text: 'x'.repeat(megabytes * 1_000_000) };
+      writeFileSync(path, `${lines(1, 2)}${JSON.stringify(end)}\n`);
+      using log = new PlainFile(path);
+      const [last] = tailOf(log);
+      assert.deepEqual([last?.type, last?.seq], ['runner_end', 3]);
+      const [typed] = tailOf(log, ['runner_end']);
+      assert.equal(typed?.seq, 3);
+    }
+  });
+});
