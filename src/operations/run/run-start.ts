@@ -90,7 +90,7 @@ export const runStart = acorOperation({
     // A tool that may ask gets a supervisor process, so that the run continues when its caller exits to answer (contract §3).
     if (options.detach || found.manifest.actions.length > 0) {
       const { runApart } = await import('./run-detached.ts');
-      return runApart(request, options, ctx);
+      return runApart({ ...request, found }, options, ctx);
     }
     const { runHere } = await import('./run-inline.ts');
     return runHere(services, { ...request, found }, options, ctx);
