@@ -150,6 +150,34 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       }
     });
 
+    it('lets nobody take over an ended run that has been taken over and is not yet reopened', async () => {
+      const run = newRun();
+      const ended = await open().create(run);
+      await ended.update({ state: 'failed' });
+      await ended.close();
+      const writer = await open().takeOver(run.run_id);
+      await assert.rejects(open().takeOver(run.run_id), { code: 'E_STORAGE' });
+      await writer.update({ state: 'queued' });
+      assert.equal((await open().read(run.run_id)).epoch, writer.epoch);
+      await assert.rejects(open().takeOver(run.run_id), { code: 'E_STORAGE' });
+      await writer.update({ state: 'failed' });
+      await writer.close();
+    });
+
+    it('refuses an event after the end of the run, unless the end could not be stored', async () => {
+      const writer = await open().create(newRun());
+      const { log } = writer;
+      log.append({ type: 'runner_end', state: 'failed' });
+      assert.throws(() => log.append({ type: 'runner_warning', msg: 'late' }), /after the end/);
+      log.discardPending();
+      log.append({ type: 'runner_warning', msg: 'in time' });
+      log.append({ type: 'runner_end', state: 'failed' });
+      await log.flush();
+      assert.throws(() => log.append({ type: 'runner_warning', msg: 'late' }), /after the end/);
+      await writer.update({ state: 'failed' });
+      await writer.close();
+    });
+
     it('returns every event to readers once, from any seq on, while it is being written', async () => {
       const run = newRun();
       const writer = await open().create(run);

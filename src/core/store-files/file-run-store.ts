@@ -67,7 +67,9 @@ export class FileRunStore implements RunStore {
     }
     try {
       const record = { ...run, version: RUN_RECORD_VERSION, epoch: 1, has_questions: false };
-      return new FileRunWriter(layout, record as RunRecord, lease, this.#writing());
+      const writer = new FileRunWriter(layout, record as RunRecord, lease, this.#writing());
+      writer.storeNew();
+      return writer;
     } catch (error) {
       // Remove what was created of a run that did not start.
       rmSync(layout.dir, { recursive: true, force: true });

@@ -39,6 +39,14 @@ export class FileRunWriter implements RunWriter {
       isSuperseded: () => !lease.isHeld(),
       questions: new QuestionFile(layout.questions, hasAsked, () => this.#noteQuestions()),
     });
+    this.#hasEnded = isFinal(record.state);
+  }
+
+  /**
+   * Stores the record of a new run. That of a run that was taken over changes with the first update: with the new epoch and still its final
+   * state, it would look like the record of a supervisor that has just ended the run, and another process would take the run over as well.
+   */
+  storeNew(): void {
     try {
       this.#store();
     } catch (error) {

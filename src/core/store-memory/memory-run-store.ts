@@ -56,7 +56,7 @@ export class MemoryRunStore implements RunStore {
     const record = { ...run, version: RUN_RECORD_VERSION, epoch: 1 } as RunRecord;
     const made = { record, stored: new StoredLines() };
     this.#runs.set(run.run_id, made);
-    return this.#writer(made, await this.leases.acquire(run.run_id, 1));
+    return new MemoryRunWriter(made, await this.leases.acquire(run.run_id, 1), this, this.#ended);
   }
 
   async createOnce(run: NewRun, keyed: KeyedCall): Promise<RunWriter | string> {
@@ -88,7 +88,7 @@ export class MemoryRunStore implements RunStore {
         mayTake(run.record);
       },
     });
-    return this.#writer(run, lease);
+    return new MemoryRunWriter(run, lease, this, this.#ended);
   }
 
   async read(runId: string): Promise<RunRecord> {
@@ -143,11 +143,6 @@ export class MemoryRunStore implements RunStore {
     return first === -1 ? [] : events.slice(first).filter(({ type }) => concernsQuestions(String(type)));
   }
 
-  #writer(run: MemoryRun, lease: MemoryLease): RunWriter {
-    run.record = { ...run.record, epoch: lease.epoch };
-    return new MemoryRunWriter(run, lease, this, this.#ended);
-  }
-
   #find(runId: string): MemoryRun {
     const run = RUN_ID_PATTERN.test(runId) ? this.#runs.get(runId) : undefined;
     if (run !== undefined) return run;
@@ -197,7 +192,7 @@ class MemoryRunWriter implements RunWriter {
 
   async update(change: Partial<RunRecord>): Promise<void> {
     if (!this.#lease.isHeld()) throw superseded();
-    const changed = { ...this.#run.record, ...change };
+    const changed = { ...this.#run.record, ...change, epoch: this.#lease.epoch };
     this.#run.record = JSON.parse(this.#redact(Buffer.from(`${JSON.stringify(changed)}\n`)).toString('utf8'));
   }
 
