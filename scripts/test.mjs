@@ -172,15 +172,17 @@ async function start(program, args, env, log, isQuiet) {
 function failuresIn(log) {
   const [, inNode] = log.split('Failed tests:\n');
   if (inNode !== undefined) return [inNode.trim().slice(0, MAX_FAILURE_CHARACTERS)];
-  const lines = log.split('\n');
+  // Beside several files at once, Bun repeats the names of the failed tests at its end.
+  const [output] = log.split(/^\d+ tests? failed:$/m);
+  const lines = output.split('\n');
   if (!lines.some((line) => line.startsWith('(fail) '))) return [log.slice(-MAX_FAILURE_CHARACTERS)];
   const isResult = (line) => /^\((pass|fail|skip|todo)\) /.test(line);
   return lines.flatMap((line, at) => {
     if (!line.startsWith('(fail) ')) return [];
     const before = lines.slice(0, at).findLastIndex(isResult);
     const file = lines.slice(0, at).findLast((text) => text.endsWith('.test.ts:'));
-    const output = lines.slice(before + 1, at).join('\n');
-    return [`${file} ${line.slice('(fail) '.length)}\n${output.slice(-MAX_FAILURE_CHARACTERS)}`];
+    const printed = lines.slice(before + 1, at).join('\n');
+    return [`${file} ${line.slice('(fail) '.length)}\n${printed.slice(-MAX_FAILURE_CHARACTERS)}`];
   });
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -45,10 +45,13 @@ describe('the standard input of a tool', { skip: process.platform !== 'linux' &&
   });
 
   it('keeps a bounded number of bytes for a tool that does not read, and drops whole lines', async () => {
-    const text = await readBy('wc -l', (pipe) => {
+    const go = join(folder, 'go');
+    const text = await readBy(`until [ -e ${go} ]; do sleep 0.01; done; wc -l`, (pipe) => {
       for (let count = 0; count < 40; count++) pipe.write('x'.repeat(1 << 20));
       pipe.end();
+      writeFileSync(go, '');
     });
+    rmSync(go);
     assert.equal(Number(text), 16);
   });
 
