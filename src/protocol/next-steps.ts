@@ -44,6 +44,11 @@ export const PREVIEW_CLEAN = step(
   { keep: 20, dry_run: true },
   'See which old runs would be removed.',
 );
+export const PREVIEW_PACK = step(
+  'run.clean',
+  { pack: true, keep: 20, dry_run: true },
+  'See which old runs would be packed.',
+);
 export const VERIFY = step('run.verify', {}, 'List everything that was changed or damaged.');
 export const CLEAN = step('run.clean', { keep: 20 }, 'Remove all but the 20 newest runs.');
 

@@ -150,7 +150,7 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       }
     });
 
-    it('lets nobody take over an ended run that has been taken over and is not yet reopened', async () => {
+    it('lets no other process take over an ended run that has been taken over and is not yet reopened', async () => {
       const run = newRun();
       const ended = await open().create(run);
       await ended.update({ state: 'failed' });

@@ -72,6 +72,14 @@ describe('the end of a run', () => {
     assert.equal(record.state, 'failed');
   });
 
+  it('comes soon for a tool that asks without end', async () => {
+    project.write('tools/asks_on/tool.yaml', 'name: asks_on\nversion: 1.0.0\ndescription: Asks on and on.\n');
+    const flood = `while :; do echo '{"type":"action_required","action":"ask"}'; done\n`;
+    project.write('tools/asks_on/cli.sh', `#!/bin/sh\n${flood}`, 0o755);
+    const { state, code, types } = await endOf('asks_on', () => {});
+    assert.deepEqual([state, code, types.at(-1)], ['failed', 'E_OUTPUT_LIMIT', 'runner_end']);
+  });
+
   it('is written when the first events cannot be stored', async () => {
     const { state, code, types, record } = await endOf('quick', ({ log }) => {
       const { flush } = log;

@@ -19,6 +19,9 @@ const IDLE_LOOK_MS = 200;
  * checks the window once.
  */
 const HELD_BACK_TURN_BYTES = 1 << 16;
+/** So long one piece of output may take: then the next pieces are smaller, so that a flood of tiny lines does not hold the guards' timers. */
+const MAX_PIECE_MS = 20;
+const MIN_PIECE_BYTES = 1 << 12;
 /** The interval between checks whether a stopped tool may continue. */
 const HELD_BACK_POLL_MS = 5;
 /** The interval between checks of a silent stream that cannot be watched. */
@@ -97,11 +100,13 @@ export class OutputPump {
       return;
     }
     const until = performance.now() + DRAIN_LIMIT_MS;
-    for (;;) {
+    // Both pipes were full at most; a descendant may write more for ever.
+    for (let left = 2 * PIPE_BYTES; ; ) {
       this.#stopTimer();
       const read = this.#readAll(PIPE_BYTES);
+      left -= read;
       if (this.#streams.every((stream) => stream.ended)) return;
-      if (performance.now() > until) return;
+      if (performance.now() > until && (read === 0 || left <= 0)) return;
       // One look-ahead read is enough when no writer is left.
       if (read === 0) await sleep(POLL_MS);
     }
@@ -206,6 +211,7 @@ class FifoStream {
   readonly #readFd: number;
   readonly #sink: (bytes: Uint8Array) => void;
   #open = true;
+  #pieceBytes = BUFFER_BYTES;
 
   constructor(runtime: Runtime, path: string, sink: (bytes: Uint8Array) => void) {
     this.path = path;
@@ -230,9 +236,9 @@ class FifoStream {
 
   /** Passes on the available bytes, up to about the given size, and returns their number. */
   read(buffer: Uint8Array, most: number): number {
-    const atOnce = Math.min(buffer.length, most);
     let total = 0;
     while (!this.ended && this.#open && total < most) {
+      const atOnce = Math.min(this.#pieceBytes, most);
       let count: number;
       try {
         count = readSync(this.#readFd, buffer, 0, atOnce, null);
@@ -245,8 +251,13 @@ class FifoStream {
         break;
       }
       total += count;
+      const startMs = performance.now();
       this.#sink(buffer.subarray(0, count));
-      if (count < atOnce / 4) break;
+      const isSlow = performance.now() - startMs > MAX_PIECE_MS;
+      this.#pieceBytes = isSlow
+        ? Math.max(MIN_PIECE_BYTES, count >> 1)
+        : Math.min(buffer.length, this.#pieceBytes * 2);
+      if (isSlow || count < atOnce / 4) break;
     }
     return total;
   }

@@ -54,6 +54,38 @@ describe('a tool’s process', () => {
     return { stdout, stderr, closed, exit };
   }
 
+  it('is read in smaller pieces when one takes long, so that timers get their turn', {
+    skip: !isLinux && 'Linux',
+  }, async () => {
+    const sizes: number[] = [];
+    const slow = (bytes: Uint8Array) => {
+      sizes.push(bytes.length);
+      // As long as a flood of tiny lines takes.
+      for (const until = performance.now() + bytes.length / 1000; performance.now() < until; );
+    };
+    const pump = new OutputPump(runtime, folder, {
+      stdout: slow,
+      stderr() {},
+      onTurn() {},
+      onStdoutClosed() {},
+    });
+    const child = await runtime.spawn({
+      argv: ['/bin/sh', '-c', 'head -c 2000000 /dev/zero'],
+      cwd: folder,
+      env: { PATH },
+      ...pump.targets,
+    });
+    pump.start(child);
+    await child.exited;
+    await pump.drain();
+    pump.close();
+    assert.equal(
+      sizes.reduce((sum, size) => sum + size, 0),
+      2_000_000,
+    );
+    assert.ok(Math.min(...sizes.slice(0, -1)) <= 65_536, `${sizes}`);
+  });
+
   for (const over of ['fifo', 'pipe'] as const) {
     describe(`over a ${over}`, () => {
       it('hands on both streams to their ends', async () => {

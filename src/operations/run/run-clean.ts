@@ -4,7 +4,7 @@ import { shortenLedger } from '../../core/audit/shorten-ledger.ts';
 import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
 import { packRuns, selectPackable } from '../../core/store-files/pack-runs.ts';
 import { type RetentionRule, removeRuns, selectRemovable } from '../../core/store-files/retention.ts';
-import { PREVIEW_CLEAN } from '../../protocol/next-steps.ts';
+import { PREVIEW_CLEAN, PREVIEW_PACK } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const DAY_MS = 86_400_000;
@@ -39,9 +39,10 @@ export const runClean = acorOperation({
   moreExamples: ['acor clean --older-than 30', 'acor clean --pack --older-than 7'],
   async run(input, ctx) {
     if (input.keep === undefined && input.older_than === undefined) {
-      throw new AppError('E_USAGE', 'clean needs a rule for which runs to remove', {
+      const what = input.pack ? 'pack' : 'remove';
+      throw new AppError('E_USAGE', `clean needs a rule for which runs to ${what}`, {
         hint: 'Add --keep N, --older-than DAYS, or both. Preview with --dry-run.',
-        next: [PREVIEW_CLEAN],
+        next: [input.pack ? PREVIEW_PACK : PREVIEW_CLEAN],
       });
     }
     const { store } = await ctx.app.project();

@@ -1,3 +1,4 @@
+import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorMessage } from '../../../util/error-code.ts';
 import type { PostedAnswer } from '../../ports/control-channel.ts';
 import type { PreparedAnswer } from '../../ports/run-launcher.ts';
@@ -14,6 +15,9 @@ import {
   type Question,
   readQuestion,
 } from './question.ts';
+
+/** Each open question costs memory, a timer and a part of every answer about the run. No person or agent answers so many. */
+const MAX_OPEN = 1_000;
 
 /** Returns the answer to a question; `undefined` leaves it open. */
 export type AnswerHandler = (question: Question) => unknown;
@@ -42,6 +46,8 @@ export class Questions {
   readonly #defaultTimeoutS: number;
   readonly #clock = new WaitingClock();
   readonly #open = new Map<string, { question: Question; stopTimer: StopGuard }>();
+  /** The ids of the open questions that block: guards ask for them all the time. */
+  readonly #blocking = new Set<string>();
   readonly #answered: Set<string>;
   #hooks: QuestionHooks | undefined;
   #work: Promise<void> = Promise.resolve();
@@ -68,7 +74,7 @@ export class Questions {
 
   /** Whether a blocking question is open. */
   get isWaiting(): boolean {
-    return [...this.#open.values()].some(({ question }) => question.blocking);
+    return this.#blocking.size > 0;
   }
 
   /** Whether the deadline clock is stopped: from the first blocking question until no blocking question is open. */
@@ -92,6 +98,7 @@ export class Questions {
     this.#hooks = undefined;
     for (const { stopTimer } of this.#open.values()) stopTimer();
     this.#open.clear();
+    this.#blocking.clear();
     try {
       await this.#reportState();
     } catch {
@@ -111,6 +118,10 @@ export class Questions {
   ask(event: Readonly<Record<string, unknown>>): void {
     const question = readQuestion(event);
     const { actionId } = question;
+    if (this.#open.size >= MAX_OPEN && !this.#open.has(actionId)) {
+      this.#hooks?.onFailed(tooMany());
+      return;
+    }
     if (!isSafeActionId(actionId)) {
       this.#store(
         this.#warn(actionId, 'the action_id is not a valid file name, so the question cannot be answered'),
@@ -125,8 +136,8 @@ export class Questions {
     const stopTimer =
       timeoutS === undefined ? () => {} : after(timeoutS * 1000, () => this.#timeUp(question, timeoutS));
     // The tool may ask the same question again: the first timer must not answer the second question.
-    this.#open.get(actionId)?.stopTimer();
-    this.#open.set(actionId, { question, stopTimer });
+    this.#remove(actionId);
+    this.#add(question, stopTimer);
     const prepared = this.#prepared.find(({ action }) => action === actionId || action === question.action);
     if (prepared === undefined) this.#putToOthers(question);
     else this.#enqueue(() => this.#tryPrepared(question, prepared));
@@ -135,14 +146,13 @@ export class Questions {
   /** Makes this run wait for a question of its child run. The supervisor of the child accepts the answer. */
   follow(question: Question): void {
     if (this.#hooks === undefined) return;
-    this.#open.set(question.actionId, { question, stopTimer: () => {} });
+    this.#add(question, () => {});
     this.#store(this.#reportState(question));
   }
 
   /** Closes a child's question: the child accepted an answer, or has ended. */
   withdraw(actionId: string): void {
-    this.#open.get(actionId)?.stopTimer();
-    if (this.#open.delete(actionId)) this.#store(this.#reportState());
+    if (this.#remove(actionId)) this.#store(this.#reportState());
   }
 
   /** Checks an answer that another process posted, and accepts or rejects it in the log. */
@@ -200,8 +210,7 @@ export class Questions {
     if (this.#answered.has(actionId)) return;
     this.#answered.add(actionId);
     this.lastAnswerMs = performance.now();
-    this.#open.get(actionId)?.stopTimer();
-    this.#open.delete(actionId);
+    this.#remove(actionId);
     const line = JSON.stringify({
       v: 1,
       type: 'action_answer',
@@ -236,10 +245,22 @@ export class Questions {
     });
   }
 
+  #add(question: Question, stopTimer: StopGuard): void {
+    this.#open.set(question.actionId, { question, stopTimer });
+    if (question.blocking) this.#blocking.add(question.actionId);
+  }
+
+  /** Whether the question was open. */
+  #remove(actionId: string): boolean {
+    this.#open.get(actionId)?.stopTimer();
+    this.#blocking.delete(actionId);
+    return this.#open.delete(actionId);
+  }
+
   /** Changes the run to `waiting_ai` while a blocking question is open, else back to `running`. */
   async #reportState(asked?: Question): Promise<void> {
     // A reader who sees in the record that the run waits looks for the question at once: store it first.
-    if (asked !== undefined) await this.#writer.log.flush();
+    if (asked?.blocking && this.#writer.record.state === 'running') await this.#writer.log.flush();
     const { state, run_id } = this.#writer.record;
     const to = this.isWaiting ? 'waiting_ai' : 'running';
     if (this.isWaiting) this.#clock.start();
@@ -274,6 +295,12 @@ export class Questions {
     if (this.#isClosed) return;
     this.#work = this.#work.then(work).catch((error) => this.#hooks?.onFailed(error));
   }
+}
+
+function tooMany(): AcorError {
+  return new AcorError('E_OUTPUT_LIMIT', `the tool has more than ${MAX_OPEN} open questions`, {
+    hint: 'Let the tool wait for answers before it asks more, or ask one question with options.',
+  });
 }
 
 /** Measures the total time that a run has waited for answers. */
