@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { verifyStore } from '../../src/core/audit/verify.ts';
+import { FileLeases } from '../../src/core/store-files/file-leases.ts';
 import { FileRunStore } from '../../src/core/store-files/file-run-store.ts';
 import { Ledger } from '../../src/core/store-files/ledger.ts';
 import { packRuns, selectPackable } from '../../src/core/store-files/pack-runs.ts';
@@ -63,6 +74,7 @@ describe('a packed run', () => {
     assert.deepEqual(answer, {
       removed: [],
       packed: all.map(([, id]) => id),
+      skipped: [],
       dry_run: false,
       kept: all.length,
     });
@@ -456,3 +468,52 @@ function peakOf(pid: number): number {
     return 0;
   }
 }
+
+describe('clean --pack and its leftovers', () => {
+  it('names the runs that it leaves in their folders, in a preview as well', async () => {
+    using project = new TestProject({ tools: ['quick'] });
+    const ids: string[] = [];
+    for (let count = 0; count < 2; count++) ids.push(String((await project.run(['quick'])).end.run_id));
+    await project.supervisorsExited();
+    const [linked, plain] = ids as [string, string];
+    symlinkSync('/etc/hostname', project.path('.runs', linked, 'link'));
+    for (const more of [['--dry-run'], []]) {
+      const { packed, skipped } = (await project.envelope(['clean', '--pack', '--keep', '0', ...more])).data;
+      assert.deepEqual(packed, [plain]);
+      assert.deepEqual(skipped, [{ run_id: linked, reason: 'link is a link, a pipe or a device' }]);
+    }
+    const rule = await project.envelope(['clean', '--pack']);
+    assert.match(rule.error.message, /which runs to pack/);
+    assert.match(String(rule.meta.next), /--pack/);
+  });
+
+  it('and health name a pack that cannot be read', async () => {
+    using project = new TestProject({ tools: ['quick'] });
+    await project.run(['quick']);
+    await project.supervisorsExited();
+    await project.envelope(['clean', '--pack', '--keep', '0']);
+    const checkOfPacks = async () => {
+      const { data } = await project.envelope(['health']);
+      return data.checks.find(({ name }: { name: string }) => name === 'store.packs');
+    };
+    assert.equal((await checkOfPacks()).status, 'ok');
+    const [pack] = readdirSync(project.path('.runs/packs')).filter((name) => name.endsWith('.pack'));
+    truncateSync(project.path('.runs/packs', pack!), 100);
+    const { status, detail } = await checkOfPacks();
+    assert.deepEqual([status, detail.includes(pack)], ['degraded', true]);
+    const { stderr } = await project.acor(['clean', '--keep', '0']);
+    assert.ok(stderr.includes(`${pack} were left as they are`), stderr);
+  });
+
+  it('say so to a caller who resumes a run that is being packed', async () => {
+    using project = new TestProject({ tools: ['exits_with'] });
+    const { end } = await project.run(['exits_with', '3']);
+    await project.supervisorsExited();
+    const runId = String(end.run_id);
+    const lease = await new FileLeases(project.runsDir).acquire(runId, 2, { recovers: true });
+    const { error } = await project.envelope(['resume', runId]);
+    await lease.release();
+    assert.match(error.message, /recovers, packs or removes run/);
+    assert.match(error.hint, /Try again/);
+  });
+});

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { followLogs } from '../../protocol/next-steps.ts';
+import { followLogs, showRun } from '../../protocol/next-steps.ts';
 import { syncFolder } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { removeIfPossible } from '../../util/files.ts';
@@ -296,8 +296,17 @@ function putReserve(path: string): void {
   }
 }
 
-/** E_STORAGE: the run has a supervisor already. */
-export function heldByAnother(runId: string): AcorError {
+/** E_STORAGE: the run has a supervisor already, or another process recovers, packs or removes it. */
+export function heldByAnother(runId: string, state: LeaseState = 'live'): AcorError {
+  if (state === 'recovering')
+    return new AcorError(
+      'E_STORAGE',
+      `another process recovers, packs or removes run ${runId} at this moment`,
+      {
+        hint: 'Try again when it is done.',
+        next: [showRun(runId)],
+      },
+    );
   return new AcorError('E_STORAGE', `run ${runId} already has a supervisor`, {
     hint: 'Follow its events.',
     next: [followLogs(runId)],

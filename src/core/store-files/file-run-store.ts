@@ -99,7 +99,8 @@ export class FileRunStore implements RunStore {
       const newest = await this.leases.newest(runId);
       // A supervisor holds its lease for a moment after it has recorded the end: such a run may be taken over.
       const isEnding = isFinal(recorded.state) && newest?.epoch === recorded.epoch;
-      if (newest !== undefined && newest.state !== 'lost' && !isEnding) throw heldByAnother(runId);
+      if (newest !== undefined && newest.state !== 'lost' && !isEnding)
+        throw heldByAnother(runId, newest.state);
       const epoch = Math.max(recorded.epoch, newest?.epoch ?? 0) + 1;
       const writer = await this.#takeEpoch(layout, runId, epoch, { mayTake, recovers });
       if (writer !== undefined) return writer;

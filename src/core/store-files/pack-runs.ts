@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isFinal } from '../../protocol/run.ts';
 import { syncFolder } from '../../util/atomic-write.ts';
+import { errorMessage } from '../../util/error-code.ts';
 import { withPacks } from './change-packs.ts';
 import { ancestorsOf, type Claimed, type FileRuns, withClaimed } from './claim-runs.ts';
 import type { PackWriter } from './pack-writer.ts';
@@ -84,6 +85,21 @@ async function fill(writer: PackWriter, store: FileRuns, claimed: readonly Claim
     // The leases are renewed in between.
     await new Promise((resolve) => setImmediate(resolve));
   }
+}
+
+/** Why a run stays a folder: what a pack could not restore, or that another process uses it. */
+export function whyNotPacked(store: FileRuns, runId: string): string {
+  try {
+    scanRun(store.layout(runId).dir, PACK_BYTES);
+    return 'another process uses it';
+  } catch (error) {
+    return errorMessage(error);
+  }
+}
+
+/** Whether a pack could restore the folder of a run as it is. */
+export function fitsIntoPack(store: FileRuns, runId: string): boolean {
+  return scanOrUndefined(store.layout(runId).dir) !== undefined;
 }
 
 /** A run that cannot be read as a whole stays as it is. */

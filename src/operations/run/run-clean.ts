@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { shortenLedger } from '../../core/audit/shorten-ledger.ts';
 import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
-import { packRuns, selectPackable } from '../../core/store-files/pack-runs.ts';
+import { fitsIntoPack, packRuns, selectPackable, whyNotPacked } from '../../core/store-files/pack-runs.ts';
 import { type RetentionRule, removeRuns, selectRemovable } from '../../core/store-files/retention.ts';
 import { PREVIEW_CLEAN, PREVIEW_PACK } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
@@ -31,6 +31,9 @@ export const runClean = acorOperation({
   output: z.object({
     removed: z.array(z.string()),
     packed: z.array(z.string()).describe('The runs that were moved from their folders into packs.'),
+    skipped: z
+      .array(z.object({ run_id: z.string(), reason: z.string() }))
+      .describe('The runs that could not be packed, and why.'),
     dry_run: z.boolean(),
     kept: z.int().describe('How many runs are still in the store, packed or not.'),
   }),
@@ -52,16 +55,26 @@ export const runClean = acorOperation({
     };
     const total = store.listNow().length;
     const changed = input.pack
-      ? { removed: [], packed: await pack(store, rule, input.dry_run) }
-      : { removed: await remove(store, rule, input.dry_run), packed: [] };
+      ? { removed: [], ...(await pack(store, rule, input.dry_run)) }
+      : { removed: await remove(store, rule, input.dry_run), packed: [], skipped: [] };
+    for (const { path, damage } of store.files.packed.tables())
+      if (damage !== undefined)
+        ctx.note(`acor: the runs in ${path} were left as they are: ${damage.message}. ${damage.hint ?? ''}`);
     const kept = total - changed.removed.length;
     return { kind: 'data', data: { ...changed, dry_run: input.dry_run, kept } };
   },
 });
 
-async function pack(store: FileRunStore, rule: RetentionRule, dryRun: boolean): Promise<string[]> {
-  const packable = selectPackable(store, rule);
-  return dryRun ? packable : packRuns(store, packable);
+async function pack(store: FileRunStore, rule: RetentionRule, dryRun: boolean) {
+  const selected = selectPackable(store, rule);
+  const packed = dryRun
+    ? selected.filter((runId) => fitsIntoPack(store, runId))
+    : await packRuns(store, selected);
+  const isPacked = new Set(packed);
+  const skipped = selected
+    .filter((runId) => !isPacked.has(runId))
+    .map((runId) => ({ run_id: runId, reason: whyNotPacked(store, runId) }));
+  return { packed, skipped };
 }
 
 async function remove(store: FileRunStore, rule: RetentionRule, dryRun: boolean): Promise<string[]> {

@@ -4,7 +4,7 @@ import type { HealthCheck } from '../../../compose/health-shape.ts';
 import type { RunIndex } from '../../../core/ports/run-index.ts';
 import { recoverLostRuns } from '../../../core/run/recover-lost-run.ts';
 import type { RunHost } from '../../../core/run/workspace.ts';
-import { CLEAN, RECOVER_LOST_RUNS, SEE_HEALTH } from '../../../protocol/next-steps.ts';
+import { CLEAN, RECOVER_LOST_RUNS, SEE_HEALTH, VERIFY } from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
 import { commandOf } from '../../command-forms.ts';
 
@@ -19,7 +19,18 @@ export async function checkStore(project: Project, fix: boolean): Promise<Health
   const lostRuns = await checkLostRuns(project, fix);
   const runs = await index();
   await runs.unended();
-  return [access, checkSpace(store.root), lostRuns, checkIndex(runs)];
+  return [access, checkSpace(store.root), lostRuns, ...checkPacks(project), checkIndex(runs)];
+}
+
+/** Nothing for a store without packs. */
+function checkPacks({ store }: Project): HealthCheck[] {
+  const { packed } = store.files;
+  if (!packed.exist) return [];
+  const name = 'store.packs';
+  const packs = [...packed.tables()];
+  const [damaged] = packs.filter(({ damage }) => damage !== undefined);
+  if (damaged === undefined) return [{ name, status: 'ok', detail: `${packs.length} pack(s) of old runs` }];
+  return [{ name, status: 'degraded', detail: damaged.damage!.message, fix: commandOf(VERIFY) }];
 }
 
 /** Call after reading the runs: only then is a damaged index detected. */
