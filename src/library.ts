@@ -8,10 +8,8 @@ import { jsonAnswer, type Question } from './core/run/answers/question.ts';
 import { findOpenQuestion, submitAnswer } from './core/run/answers/submit-answer.ts';
 import { endChildren } from './core/run/end-children.ts';
 import { followToEnd } from './core/run/follow-to-end.ts';
-import type { KnownRun } from './core/run/known-run.ts';
 import { isLive } from './core/run/read-run.ts';
 import { recoverRun } from './core/run/recover-lost-run.ts';
-import type { Run } from './core/run/run.ts';
 import type { RunRequest } from './core/run/run-request.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
 import { startRun } from './core/run/start-run.ts';
@@ -178,7 +176,7 @@ export class Acor {
     });
   }
 
-  async #start(callOf: (project: Project) => Promise<Call>, options: RunOptions): Promise<Run | KnownRun> {
+  async #start(callOf: (project: Project) => Promise<Call>, options: RunOptions): Promise<StartedRun> {
     const { cwd, env } = this.#options;
     const project = await this.#open();
     const services = await runnerServices(project, { env, adoptOrphans: false });
@@ -216,12 +214,20 @@ function preparedAnswers(answers: RunOptions['answers'] = {}): PreparedAnswer[] 
   }));
 }
 
+/** What a `RunningTool` needs of a run. The declarations of this module must not lead to those of the runner. */
+interface StartedRun {
+  readonly runId: string;
+  readonly ended: Promise<RunSummary>;
+  cancel(reason: string): Promise<void>;
+  follow(): AsyncIterable<Uint8Array>;
+}
+
 /** A requested run: a promise of its outcome, and an iterable of all its events. */
 export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEvent> {
-  readonly #started: Promise<Run | KnownRun>;
+  readonly #started: Promise<StartedRun>;
   readonly #ended: Promise<RunSummary>;
 
-  constructor(started: Promise<Run | KnownRun>, { onEvent }: Pick<RunOptions, 'onEvent'>) {
+  constructor(started: Promise<StartedRun>, { onEvent }: Pick<RunOptions, 'onEvent'>) {
     this.#started = started;
     const listening = onEvent === undefined ? undefined : this.#emit(onEvent);
     // An exception of a listener rejects the promise of the run, not an earlier call.

@@ -78,7 +78,7 @@ function sha256(content: Buffer | string): string {
 }
 
 /** The deepest folder that contains all of the paths. */
-export function commonFolder(paths: readonly string[]): string {
+function commonFolder(paths: readonly string[]): string {
   let folder = dirname(paths[0]!);
   while (!paths.every((path) => path.startsWith(join(folder, '/')))) folder = dirname(folder);
   return folder;

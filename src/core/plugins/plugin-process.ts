@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { NextStep } from '../../protocol/next-steps.ts';
 import { forgetCompanion, registerCompanion } from '../process/kill-tree.ts';
-import { sdkPaths } from '../registry/sdk-paths.ts';
+import { IS_COMPILED, packageFolder } from '../registry/own-files.ts';
 import type { Answer, PluginOutline, Question } from './messages.ts';
 
 /** The environment variables that a plugin gets. */
@@ -149,20 +149,20 @@ export class PluginProcess {
  * library.
  */
 function hostCommand(): [string, ...string[]] {
-  if (import.meta.dirname.startsWith('/$bunfs')) return [process.execPath, 'plugin-host'];
-  const { packageRoot } = sdkPaths();
+  if (IS_COMPILED) return [process.execPath, 'plugin-host'];
+  const root = packageFolder()!;
   const main = import.meta.filename.endsWith('.ts')
     ? join(import.meta.dirname, 'host', 'main.ts')
-    : join(packageRoot, 'dist', 'lib', 'core', 'plugins', 'host', 'main.js');
+    : join(root, 'dist', 'lib', 'core', 'plugins', 'host', 'main.js');
   if (process.versions['bun'] === undefined) return [process.execPath, main];
   return [
     process.execPath,
     '--no-env-file',
     // Prevents Bun from downloading a package that a plugin imports and that is not installed.
     '--no-install',
-    `--config=${join(packageRoot, 'bunfig.toml')}`,
+    `--config=${join(root, 'bunfig.toml')}`,
     // Bun would otherwise apply the `paths` of a tsconfig.json in the working directory.
-    `--tsconfig-override=${join(packageRoot, 'tsconfig.json')}`,
+    `--tsconfig-override=${join(root, 'tsconfig.json')}`,
     main,
   ];
 }

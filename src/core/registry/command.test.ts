@@ -6,8 +6,8 @@ import { type ProjectFolder, projectFolder } from '../../../test/support/project
 import { AcorError } from '../../protocol/acor-error.ts';
 import { loadConfig } from '../config/load.ts';
 import { commandOf, type ToolCommand } from './command.ts';
+import { sdkPaths } from './own-files.ts';
 import { Registry } from './registry.ts';
-import { sdkPaths } from './sdk-paths.ts';
 
 let project: ProjectFolder;
 /** A PATH with nothing on it but what a test puts there. */
@@ -76,7 +76,7 @@ describe('the command of a tool', () => {
   it('in TypeScript is run by the Bun that comes with ACOR', async () => {
     project.write('tools/t/cli.ts', '');
     const { argv, env } = await command();
-    assert.deepEqual(argv, [sdkPaths().bundledBun, '--no-install', project.at('tools/t/cli.ts')]);
+    assert.deepEqual(argv, [sdkPaths().ownBun!.program, '--no-install', project.at('tools/t/cli.ts')]);
     assert.deepEqual(env, { NODE_PATH: sdkPaths().sdkNode });
   });
 

@@ -5,8 +5,8 @@ import { type LoadedConfig, toolsDirsOf } from '../config/load.ts';
 import { findProgram, isProgram } from './find-program.ts';
 import { LANGUAGES } from './languages/index.ts';
 import type { Language, RuntimeContext, ToolCommand } from './languages/language.ts';
+import { sdkPaths } from './own-files.ts';
 import { isInside, realPathOf } from './real-path.ts';
-import { sdkPaths } from './sdk-paths.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 export type { ToolCommand } from './languages/language.ts';

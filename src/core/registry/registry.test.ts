@@ -554,6 +554,21 @@ describe('the cache of discovery', () => {
     assert.equal((await find('a')).manifest.version, '0.0.0');
   });
 
+  it('that was written in the future, before the clock was set back, is not believed', async () => {
+    project.write('tools/a/cli.py', '');
+    await settled();
+    const cache = JSON.parse(readFileSync(cacheFile(), 'utf8'));
+    const id = Object.keys(cache.units).find((each) => each.startsWith('tool:'))!;
+    cache.units[id].value.manifest.version = '6.6.6';
+    cache.units[id].signatures = {};
+    const later = { ...cache, read_at_ms: Date.now() + 3_600_000 };
+    project.write('.runs/cache/discovery.json', JSON.stringify(later));
+    assert.equal((await find('a')).manifest.version, '0.0.0');
+    // The control: with the time of its writing it counts.
+    project.write('.runs/cache/discovery.json', JSON.stringify(cache));
+    assert.equal((await find('a')).manifest.version, '6.6.6');
+  });
+
   it('holds a thousand tools', async () => {
     for (let i = 0; i < 1000; i++) {
       project.write(`tools/tool_${i}/cli.py`, '');

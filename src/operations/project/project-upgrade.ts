@@ -1,24 +1,13 @@
-import { basename, dirname } from 'node:path';
 import * as z from 'zod';
 import { migrateConfig } from '../../core/authoring/migrations/migrate-config.ts';
 import { updateVersionFile } from '../../core/authoring/migrations/update-version-file.ts';
 import { renewFiles } from '../../core/authoring/validation/fixes/fix-files.ts';
 import { openSubject } from '../../core/authoring/validation/subject.ts';
 import { findProject } from '../../core/config/find.ts';
-import { sdkPaths } from '../../core/registry/sdk-paths.ts';
 import { UPGRADE, UPGRADE_CONFIG, VALIDATE } from '../../protocol/next-steps.ts';
-import { shellCommand } from '../../util/shell-words.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import { acorOperation } from '../define.ts';
-
-/** The command that updates ACOR itself from where it was installed: a package named acor in a registry may be another author's. */
-function selfUpdate(): string {
-  const { packageRoot } = sdkPaths();
-  const folder = dirname(packageRoot);
-  return basename(folder) === 'node_modules'
-    ? shellCommand(['npm', '--prefix', dirname(folder), 'update', basename(packageRoot)])
-    : shellCommand(['git', '-C', packageRoot, 'pull', '--ff-only']);
-}
+import { selfUpdate } from '../system/self-update.ts';
 
 const change = z.object({
   file: z.string(),
@@ -32,7 +21,7 @@ const output = z.object({
   config_version: z
     .object({ from: z.int(), to: z.int() })
     .nullable()
-    .describe('Null when the project has no configuration file.'),
+    .describe('Null when the project has no configuration file, and with --self.'),
   dry_run: z.boolean(),
   acor: z.object({ version: z.string(), update_with: z.string() }),
 });
@@ -48,14 +37,21 @@ export const projectUpgrade = acorOperation({
       .boolean()
       .default(false)
       .describe('Only .acor/config.yaml; else also version.json and outdated keys of manifests.'),
+    self: z
+      .boolean()
+      .default(false)
+      .describe('Only the command that updates ACOR itself; nothing is changed.'),
     dry_run: z.boolean().default(false).describe('Show what would change, and change nothing.'),
   }),
   output,
   list: 'changes',
   example: 'acor upgrade --dry-run',
-  moreExamples: ['acor upgrade --config'],
+  moreExamples: ['acor upgrade --config', 'acor upgrade --self'],
   async run(input, ctx) {
     const dryRun = input.dry_run;
+    const acor = { version: ACOR_VERSION, update_with: selfUpdate() };
+    if (input.self)
+      return { kind: 'data', data: { changes: [], config_version: null, dry_run: dryRun, acor } };
     const { root, file } = findProject(ctx.cwd);
     const changes: z.output<typeof change>[] = [];
     const migrated = file === null ? null : await migrateConfig(file, { root, dryRun, env: ctx.env });
@@ -80,7 +76,7 @@ export const projectUpgrade = acorOperation({
         changes,
         config_version: migrated === null ? null : { from: migrated.from, to: migrated.to },
         dry_run: dryRun,
-        acor: { version: ACOR_VERSION, update_with: selfUpdate() },
+        acor,
       },
       next: changes.length > 0 ? [dryRun ? (input.config ? UPGRADE_CONFIG : UPGRADE) : VALIDATE] : [],
     };

@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { compatibilityOf } from '../../core/authoring/validation/checkers/versions.ts';
 import { openSubject, type Subject } from '../../core/authoring/validation/subject.ts';
 import { CONFIG_VERSION } from '../../core/config/config-version.ts';
@@ -7,8 +6,9 @@ import { problemText } from '../../core/config/problem.ts';
 import { readYamlFile } from '../../core/config/yaml-file.ts';
 import { CEDAR_PACKAGE, findCedar } from '../../core/guard/engine-cedar.ts';
 import { SUPPORTED_PROTOCOLS } from '../../core/registry/compatibility.ts';
-import { sdkPaths } from '../../core/registry/sdk-paths.ts';
+import { installation, installFolder, ownFile } from '../../core/registry/own-files.ts';
 import { BACKENDS } from '../../core/sandbox/choose.ts';
+import { selfUpdate } from './self-update.ts';
 import type { VersionDetails } from './version-shape.ts';
 
 /** The versions of everything that a run depends on. Lists the problems of an incompatible project instead of failing. */
@@ -17,12 +17,12 @@ export async function versionDetails(surroundings: {
   env: Readonly<Record<string, string | undefined>>;
 }): Promise<VersionDetails> {
   const { bun, node } = process.versions;
-  const { packageRoot } = sdkPaths();
-  const cedar = findCedar(packageRoot);
+  const cedar = findCedar(installFolder());
   return {
     config_schema: CONFIG_VERSION,
     protocols: [...SUPPORTED_PROTOCOLS],
-    schemas: readdirSync(join(packageRoot, 'schemas')).sort(),
+    schemas: readdirSync(ownFile('schemas')).sort(),
+    installed: { ...installation(), update_with: selfUpdate() },
     runtime: bun === undefined ? `node ${node}` : `bun ${bun}`,
     platform: `${process.platform}-${process.arch}`,
     features: {

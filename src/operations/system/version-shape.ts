@@ -7,6 +7,13 @@ export const versionDetails = z.object({
   config_schema: z.int().describe('The version of the configuration file that this ACOR reads.'),
   protocols: z.array(z.int()),
   schemas: z.array(z.string()).describe('The JSON Schemas for editors.'),
+  installed: z.object({
+    how: z.enum(['checkout', 'npm', 'npm-global', 'program']).describe('How ACOR was installed.'),
+    folder: z
+      .string()
+      .describe('The checkout, the project or the prefix of npm, or the folder of the program.'),
+    update_with: z.string().describe('The command that updates ACOR.'),
+  }),
   runtime: z.string(),
   platform: z.string(),
   features: z.object({

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { ownFile } from '../../registry/own-files.ts';
 import { isInside } from '../../registry/real-path.ts';
-import { sdkPaths } from '../../registry/sdk-paths.ts';
 import { type PlannedFile, planFile, textAt } from './planned-file.ts';
 
 /** The schemas that editors use to validate the project's files. */
@@ -22,7 +22,7 @@ export function schemaReference(root: string, folder: string, name: EditorSchema
 
 /** Plans the project's copy of a schema. */
 export function planSchema(root: string, name: EditorSchema, options: { force?: boolean } = {}): PlannedFile {
-  const source = join(sdkPaths().packageRoot, 'schemas', `${name}.schema.json`);
+  const source = ownFile('schemas', `${name}.schema.json`);
   return planFile(schemaPath(root, name), readFileSync(source, 'utf8'), options);
 }
 

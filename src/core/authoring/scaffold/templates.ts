@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { sdkPaths } from '../../registry/sdk-paths.ts';
+import { ownFile } from '../../registry/own-files.ts';
 
 /** The languages of tool templates. Each is a folder in `templates/`. */
 export const TEMPLATES = ['python', 'bash', 'node', 'typescript', 'go', 'rust'] as const;
@@ -32,16 +32,16 @@ export function templateFiles(
   template: TemplateName | 'project' | 'agents',
   words: Readonly<Record<string, string | null>>,
 ): TemplateFile[] {
-  const folder = join(sdkPaths().packageRoot, 'templates', template);
+  const folder = ownFile('templates', template);
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .sort()
     .flatMap((name) => {
-      const stat = statSync(join(folder, name));
-      if (!stat.isFile()) return [];
+      if (!statSync(join(folder, name)).isFile()) return [];
       const text = filledIn(readFileSync(join(folder, name), 'utf8'), words);
       // npm packages drop files with the name .gitignore.
       const path = name === 'gitignore' ? '.gitignore' : name;
-      return [{ path, text, mode: stat.mode & 0o111 ? 0o755 : 0o644 }];
+      // The compiled program does not keep the modes of the files in it.
+      return [{ path, text, mode: text.startsWith('#!') ? 0o755 : 0o644 }];
     });
 }
 

@@ -3,7 +3,7 @@ import { utimesSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import { projectFolder } from '../../../../test/support/project-folder.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { sdkPaths } from '../sdk-paths.ts';
+import { sdkPaths } from '../own-files.ts';
 import { builtProgram } from './compiled.ts';
 
 const PROGRAM = '#!/bin/sh\n';

@@ -1,4 +1,4 @@
-import type { SdkPaths } from '../sdk-paths.ts';
+import type { SdkPaths } from '../own-files.ts';
 
 /** A file that may be the entry of a tool. */
 export interface EntryFile {
@@ -10,7 +10,7 @@ export interface EntryFile {
   interpreter: string | null;
 }
 
-/** What a language may use to find its runtime. It starts nothing. */
+/** What a language may use to find its runtime. It starts nothing, except a Node that it asks for its version. */
 export interface RuntimeContext {
   tool: string;
   entry: string;

@@ -1,10 +1,11 @@
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { findProgram } from '../find-program.ts';
-import type { Language } from './language.ts';
+import type { Language, RuntimeContext } from './language.ts';
 import { nodeCommand } from './node.ts';
 
 const EXTENSIONS = ['.ts', '.mts'];
+const INSTALL = 'Install Bun from https://bun.sh/, or Node.js 22.18 or later from https://nodejs.org/';
 
 /**
  * TypeScript without a build: runs with the Bun installed with ACOR, else with Bun or Node from the PATH. Tools can
@@ -14,25 +15,42 @@ export const typescript: Language = {
   name: 'typescript',
   extensions: EXTENSIONS,
   detect: (file) => EXTENSIONS.includes(file.extension) || file.interpreter === 'bun',
-  runtime({ tool, env, sdk }) {
-    const found = sdk.bundledBun ?? findProgram('bun', env) ?? findProgram('node', env);
-    if (found !== undefined) return found;
+  async runtime({ tool, env, sdk }) {
+    const bun = sdk.ownBun?.program ?? findProgram('bun', env);
+    if (bun !== undefined) return bun;
+    const node = findProgram('node', env);
+    if (node !== undefined) return checkedNode(node, tool, env);
     throw new AcorError(
       'E_RUNTIME_MISSING',
       `tool '${tool}' is written in TypeScript, but neither bun nor node is on the PATH`,
       {
-        hint: 'Install Bun from https://bun.sh/, or Node.js 22.18 or later from https://nodejs.org/',
+        hint: INSTALL,
         details: { runtime: 'bun' },
       },
     );
   },
   command(runtime, context) {
-    if (basename(runtime) !== 'bun') return nodeCommand(runtime, context);
-    // Prevents Bun from downloading missing packages.
+    const { ownBun, sdkNode } = context.sdk;
+    const isAcor = ownBun?.isAcor === true && runtime === ownBun.program;
+    if (!isAcor && basename(runtime) !== 'bun') return nodeCommand(runtime, context);
+    // The preloaded file removes the variable, so that a tool can start `acor`.
+    const asBun = isAcor ? [`--preload=${join(sdkNode, 'forget-bun.mjs')}`] : [];
     return {
-      argv: [runtime, '--no-install', context.entry],
+      // Prevents Bun from downloading missing packages.
+      argv: [runtime, '--no-install', ...asBun, context.entry],
       runtime,
-      env: { NODE_PATH: context.sdk.sdkNode },
+      env: { NODE_PATH: sdkNode, ...(isAcor && { BUN_BE_BUN: '1' }) },
     };
   },
 };
+
+async function checkedNode(node: string, tool: string, env: RuntimeContext['env']): Promise<string> {
+  const { tooOldForTypeScript } = await import('./node-version.ts');
+  const version = await tooOldForTypeScript(node, env);
+  if (version === undefined) return node;
+  throw new AcorError(
+    'E_RUNTIME_MISSING',
+    `tool '${tool}' is written in TypeScript, which Node.js ${version.slice(1)} (${node}) cannot run`,
+    { hint: INSTALL, details: { runtime: 'node', version } },
+  );
+}

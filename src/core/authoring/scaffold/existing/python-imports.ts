@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { sdkPaths } from '../../../registry/sdk-paths.ts';
+import { ownFile } from '../../../registry/own-files.ts';
 import type { ChangedLine } from '../planned-file.ts';
 
 /** Imports of a tool's own `protocol` module, rewritten to the SDK where it offers the same. */
@@ -85,7 +84,7 @@ type Signatures = ReadonlyMap<string, readonly string[]>;
 
 /** The emitters of the SDK, read from its own source. */
 export function sdkSignatures(): Signatures {
-  return signaturesIn(readFileSync(join(sdkPaths().sdkPython, 'acor', 'emitter.py'), 'utf8'));
+  return signaturesIn(readFileSync(ownFile('sdk', 'python', 'acor', 'emitter.py'), 'utf8'));
 }
 
 /** The functions that a Python source defines, including methods. */

@@ -13,8 +13,8 @@ import { basename, dirname, join, relative } from 'node:path';
 import { unifiedDiff } from '../../../../util/unified-diff.ts';
 import { replaceFile } from '../../../config/replace-file.ts';
 import { parseYaml } from '../../../config/yaml-file.ts';
+import { ownFile } from '../../../registry/own-files.ts';
 import { isInside } from '../../../registry/real-path.ts';
-import { sdkPaths } from '../../../registry/sdk-paths.ts';
 import { schemaFolder } from '../modeline.ts';
 import type { Subject } from '../subject.ts';
 import { applyFixes } from './apply-fixes.ts';
@@ -138,7 +138,7 @@ function textOf(file: string): string | undefined {
 
 /** The schema is inside the project, so the modeline is valid in every checkout. */
 function putSchema(root: string, kind: FileKind): void {
-  const from = join(sdkPaths().packageRoot, 'schemas', schemaName(kind));
+  const from = ownFile('schemas', schemaName(kind));
   const to = join(schemaFolder(root), schemaName(kind));
   mkdirSync(dirname(to), { recursive: true });
   replaceFile(from, readFileSync(from, 'utf8'), to);

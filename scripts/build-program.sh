@@ -1,0 +1,36 @@
+#!/bin/sh
+# Compiles ACOR into one executable that contains everything it needs.
+#   build-program.sh OUTPUT [CHECKOUT [BUN_BUILD_OPTION…]]
+# With CHECKOUT, the program dist/acor of that folder uses the files of the checkout; a copy of it elsewhere does not.
+set -eu
+case $1 in /*) output=$1 ;; *) output=$(pwd -P)/$1 ;; esac
+checkout=${2:-}
+shift "$(($# < 2 ? $# : 2))"
+cd "$(dirname "$0")/.."
+root=$(pwd -P)
+bun=$root/node_modules/.bin/bun
+# The program contains paths relative to this folder, so its name must be the same in each build.
+work=$root/dist/.program
+mkdir -p "$root/dist"
+until mkdir "$work" 2>/dev/null; do
+  maker=$(cat "$work/pid" 2>/dev/null || true)
+  if [ -n "$maker" ] && ! kill -0 "$maker" 2>/dev/null; then rm -rf "$work"; else sleep 0.2; fi
+done
+echo $$ >"$work/pid"
+trap 'rm -rf "$work"' EXIT
+
+for program in src/tool/index.ts src/core/task/responses/main.ts; do
+  "$bun" --no-env-file build --target=node --format=esm "$program" --external 'bun:*' --external openai \
+    --outfile "$work/package/dist/lib/$(echo "${program#src/}" | sed 's/ts$/js/')" >/dev/null
+done
+"$bun" --no-env-file scripts/write-own-files.ts "$work/package"
+[ -z "$checkout" ] || set -- --define "ACOR_CHECKOUT=\"$checkout\"" "$@"
+# A compiled program must not read .env or bunfig.toml of the folder in which it is started: that would run their code.
+# Assets get the paths that they have below the current folder.
+cd "$work"
+"$bun" --no-env-file build --compile --minify --bytecode --sourcemap --splitting --format=esm \
+  --no-compile-autoload-dotenv --no-compile-autoload-bunfig --asset=package "$@" \
+  "$root/src/cli/main.ts" --outfile out/acor >/dev/null
+# Bun adds an extension on Windows.
+mkdir -p "$(dirname "$output")"
+if [ -e out/acor.exe ]; then mv out/acor.exe "$output"; else mv out/acor "$output"; fi

@@ -1,0 +1,2 @@
+// Loaded before a TypeScript tool that the compiled `acor` runs as Bun: otherwise an `acor` that the tool starts would be Bun, too.
+delete process.env.BUN_BE_BUN;

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { errorMessage } from '../../util/error-code.ts';
+import { userFolder } from '../config/find.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What tools read: the SDKs, and the program and the tool folder of task executors. */
+const EXTRACTED = ['sdk', join('dist', 'lib'), join('templates', 'task')];
+
+const ATTEMPTS = 3;
+
+/**
+ * Writes the files that tools read from the compiled program to the first of the folders that this user can use, and
+ * returns their folder. Its name is the digest of the files. Files that already exist are compared with those in the
+ * program at each call.
+ */
+export function extractFiles(embedded: string, folders: readonly string[]): string {
+  const files = embeddedFiles(embedded);
+  const name = readFileSync(join(embedded, 'digest'), 'utf8').trim();
+  const failures: string[] = [];
+  for (const folder of folders) {
+    try {
+      const target = join(ownFolder(folder), name);
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (isComplete(target, files)) return target;
+        replaceFolder(target, files);
+      }
+      failures.push(`${target} changes while it is written`);
+    } catch (error) {
+      failures.push(errorMessage(error));
+    }
+  }
+  throw new AcorError('E_STORAGE', `the SDKs of ACOR cannot be written to a folder: ${failures.join('; ')}`, {
+    hint: 'Set XDG_CACHE_HOME to a folder that you may write.',
+  });
+}
+
+/**
+ * The folders for extracted files, in order of preference. The tools of root run as other users, who cannot reach a
+ * folder below root's home.
+ */
+export function cacheFolders(env: Env): string[] {
+  const uid = process.getuid?.();
+  return [
+    ...(uid === 0 ? ['/var/cache/acor-sdk'] : []),
+    `${userFolder('XDG_CACHE_HOME', '.cache', env)}-sdk`,
+    join(tmpdir(), uid === undefined ? 'acor-sdk' : `acor-sdk-${uid}`),
+  ];
+}
+
+/** By relative path. */
+function embeddedFiles(embedded: string): Map<string, Buffer> {
+  const paths = EXTRACTED.flatMap((folder) =>
+    readdirSync(join(embedded, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
+      join(folder, path),
+    ),
+  );
+  return new Map(
+    paths
+      .filter((path) => statSync(join(embedded, path)).isFile())
+      .map((path) => [path, readFileSync(join(embedded, path))]),
+  );
+}
+
+/** Creates the folder, and refuses one in which another user could replace files. */
+function ownFolder(folder: string): string {
+  const isRoot = process.getuid?.() === 0;
+  mkdirSync(folder, { recursive: true, mode: isRoot ? 0o755 : 0o700 });
+  const stats = lstatSync(folder);
+  const isOwn =
+    process.getuid === undefined || (stats.uid === process.getuid() && (stats.mode & 0o022) === 0);
+  if (isOwn && stats.isDirectory()) return folder;
+  throw new Error(`${folder} is not a folder that only this user may write`);
+}
+
+function isComplete(target: string, files: ReadonlyMap<string, Buffer>): boolean {
+  try {
+    for (const [path, bytes] of files) if (!readFileSync(join(target, path)).equals(bytes)) return false;
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Renames complete folders only, so that another process never reads half of one. */
+function replaceFolder(target: string, files: ReadonlyMap<string, Buffer>): void {
+  const suffix = randomBytes(6).toString('hex');
+  const [made, old] = [`${target}.${suffix}`, `${target}.${suffix}.old`];
+  // The tools of root run as other users, who must be able to read the files.
+  const umask = process.umask(0o022);
+  try {
+    for (const [path, bytes] of files) {
+      mkdirSync(dirname(join(made, path)), { recursive: true });
+      writeFileSync(join(made, path), bytes);
+    }
+    try {
+      renameSync(target, old);
+    } catch {
+      // There was none, or another process has just renamed it.
+    }
+    try {
+      renameSync(made, target);
+    } catch {
+      // Another process was faster; the caller compares its files.
+    }
+  } finally {
+    process.umask(umask);
+    for (const path of [made, old]) rmSync(path, { recursive: true, force: true });
+  }
+}
