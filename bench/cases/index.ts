@@ -1,5 +1,6 @@
 import type { Bench } from '../support/bench.ts';
 import { adopt } from './adopt.ts';
+import { cancel } from './cancel.ts';
 import { checkpoint } from './checkpoint.ts';
 import { discovery } from './discovery.ts';
 import { limits } from './limits.ts';
@@ -8,6 +9,7 @@ import { message } from './message.ts';
 import { redact } from './redact.ts';
 import { sandbox } from './sandbox.ts';
 import { scale } from './scale.ts';
+import { stalls } from './stalls.ts';
 import { startUp } from './start-up.ts';
 import { throughput } from './throughput.ts';
 import { workflow } from './workflow.ts';
@@ -23,6 +25,8 @@ export const BENCHES: readonly Bench[] = [
   sandbox,
   memory,
   limits,
+  stalls,
+  cancel,
   throughput,
   workflow,
   scale,

@@ -10,6 +10,8 @@ import { Project } from '../support/project.ts';
 
 const RUNS = { short: [10, 1_000, 10_000], long: [10, 1_000, 10_000, 100_000] };
 const EVENTS = { short: [10, 10_000, 100_000], long: [10, 10_000, 100_000, 1_000_000] };
+/** Two packs of 500 runs. */
+const PACKED_RUNS = 1_000;
 const ROUNDS = 9;
 const WARM_UPS = 2;
 /** One of each filter; it matches all runs, half of them, or none. */
@@ -44,7 +46,7 @@ export const scale: Bench = {
   name: 'scale',
   summary: 'commands in a store of many runs, and for a run of many events',
   async run(context) {
-    return [...(await byRuns(context)), ...(await byEvents(context))];
+    return [...(await byRuns(context)), ...(await byPacking(context)), ...(await byEvents(context))];
   },
 };
 
@@ -77,6 +79,50 @@ async function byRuns(context: BenchContext): Promise<Row[]> {
     rows.push(...(await slopes(name, 'runs', Object.fromEntries(contestants))));
   }
   return rows;
+}
+
+/** A run in a pack against the same run in a folder, and the inodes of the store. */
+async function byPacking(context: BenchContext): Promise<Row[]> {
+  const [inFolder, inPack] = [
+    await storeOf(PACKED_RUNS, context, 'folders'),
+    await storeOf(PACKED_RUNS, context, 'packed'),
+  ];
+  await timeOf(commandOf(['clean', '--pack', '--keep', '0'], inPack.project, context));
+  const rows: Row[] = [];
+  const commands: Record<string, (place: Place) => string[]> = {
+    'acor show RUN': ({ run }) => ['show', run],
+    'acor logs RUN': ({ run }) => ['logs', run],
+    'acor verify RUN': ({ run }) => ['verify', run],
+    'acor runs --limit 10': () => ['runs', '--limit', '10'],
+  };
+  for (const [name, argsOf] of Object.entries(commands)) {
+    const timed = (place: Place) => async () => timeOf(commandOf(argsOf(place), place.project, context));
+    const contestants = { folder: timed(inFolder), packed: timed(inPack) };
+    const { folder = 0, packed = 0 } = await interleavedMedians(contestants, {
+      rounds: ROUNDS,
+      warmUps: WARM_UPS,
+    });
+    rows.push({
+      what: `${name}, packed`,
+      unit: 'ms',
+      acor: packed,
+      baseline: { what: 'in a folder', value: folder },
+      target: { text: 'the same', met: packed <= folder * FLAT },
+    });
+  }
+  const [folders, packs] = [inFolder, inPack].map(({ project }) => inodesBelow(join(project.dir, '.runs')));
+  rows.push({
+    what: `inodes of ${PACKED_RUNS} packed runs`,
+    unit: 'inodes',
+    acor: packs!,
+    baseline: { what: 'in folders', value: folders! },
+    target: { text: 'a tenth', met: packs! <= folders! / 10 },
+  });
+  return rows;
+}
+
+function inodesBelow(folder: string): number {
+  return readdirSync(folder, { recursive: true }).length;
 }
 
 /** The talker of each size waits for an answer all the time; the command is a call for one that has not ended. */
@@ -135,8 +181,8 @@ async function slopes(
   }));
 }
 
-async function storeOf(runs: number, context: BenchContext): Promise<Place> {
-  const project = new Project(context.workplace.makeFolder(`runs-${runs}`));
+async function storeOf(runs: number, context: BenchContext, name = `runs-${runs}`): Promise<Place> {
+  const project = new Project(context.workplace.makeFolder(name));
   project.write('.acor/config.yaml', 'version: 1\n');
   project.addTool('hello', 'hello.sh', 'version: 1.0.0\n');
   project.write('tools/fails/tool.yaml', 'version: 1.0.0\ncommand: [/bin/false]\nadapter: plain\n');

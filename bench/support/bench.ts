@@ -2,7 +2,7 @@ import type { Program } from './program.ts';
 import type { Workplace } from './workplace.ts';
 
 /** What a figure counts; it also says which way is better: rates and options that are read are better high, everything else is better low. */
-export type Unit = 'ms' | 'ns' | 'events/s' | 'steps/s' | 'MB/s' | 'bytes' | 'options';
+export type Unit = 'ms' | 'ns' | 'events/s' | 'steps/s' | 'MB/s' | 'bytes' | 'options' | 'inodes';
 
 /** What contract §11 asks for, and whether the measured figure keeps to it. */
 export interface Target {

@@ -42,7 +42,8 @@ function figure(value: number, unit: Unit): string {
     case 'bytes':
       return value >= 1e5 ? `${round(value / 1048576)} MiB` : `${round(value)} bytes`;
     case 'options':
-      return `${value} options`;
+    case 'inodes':
+      return `${value} ${unit}`;
     case 'ns':
       return value >= 1000 ? `${round(value / 1000)} µs` : `${round(value)} ns`;
     case 'ms':

@@ -1,0 +1,70 @@
+/** A fault that changes nothing that anyone could observe, with the reason. Such a fault does not count. */
+export interface Equivalent {
+  file: string;
+  before: string;
+  after: string;
+  why: string;
+}
+
+export const EQUIVALENT: readonly Equivalent[] = [
+  {
+    file: 'src/core/guard/engine-command.ts',
+    before: 'return undefined;',
+    after: '{}',
+    why: 'a function that ends without a return returns undefined as well',
+  },
+  {
+    file: 'src/core/guard/engine-command.ts',
+    before: "stdio: ['pipe', 'pipe', 'pipe'],",
+    after: "stdio: ['pipe', 'pipe'],",
+    why: 'a stream that is not named is a pipe by default',
+  },
+  {
+    file: 'src/core/process/output-pump.ts',
+    before: 'const pauseMs = this.#emptyPolls > EMPTY_POLLS_BEFORE_WATCH ? IDLE_POLL_MS : POLL_MS;',
+    after: 'const pauseMs = !(this.#emptyPolls > EMPTY_POLLS_BEFORE_WATCH) ? IDLE_POLL_MS : POLL_MS;',
+    why: 'only the time between two reads differs',
+  },
+  {
+    file: 'src/core/process/output-pump.ts',
+    before: 'if (this.#streams.length > 0) this.#schedule(0);',
+    after: 'if (this.#streams.length > 0) this.#schedule(1);',
+    why: 'one byte is as far below FULL_FLOW_BYTES as none',
+  },
+  {
+    file: 'src/core/process/output-pump.ts',
+    before: 'this.#emptyPolls = 0;',
+    after: 'this.#emptyPolls = 1;',
+    why: 'only when the next watch begins differs',
+  },
+  {
+    file: 'src/core/process/output-pump.ts',
+    before: 'if (performance.now() > until && (read === 0 || left <= 0)) return;',
+    after: 'if (performance.now() > until && (read === 0 || left <= 1)) return;',
+    why: 'one byte less of an output without end',
+  },
+  {
+    file: 'src/core/process/input-pipe.ts',
+    before: 'const nextMs = count > 0 ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS);',
+    after: 'const nextMs = !(count > 0) ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS);',
+    why: 'only the time between two writes differs',
+  },
+  {
+    file: 'src/core/store-files/event-log.ts',
+    before: 'if (wholeBytes < this.#bytes) ftruncateSync(this.#fd, wholeBytes);',
+    after: 'if (wholeBytes <= this.#bytes) ftruncateSync(this.#fd, wholeBytes);',
+    why: 'a file is truncated to the length that it has',
+  },
+  {
+    file: 'src/core/store-files/follow.ts',
+    before: 'const CHUNK_BYTES = 1 << 18;',
+    after: 'const CHUNK_BYTES = 1 << 17;',
+    why: 'only the size of a read differs',
+  },
+  {
+    file: 'src/core/store-files/tail.ts',
+    before: 'if (reach >= size) return;',
+    after: 'if (reach > size) return;',
+    why: 'one more round, in which nothing is left to read',
+  },
+];

@@ -1,0 +1,42 @@
+import { posix } from 'node:path';
+import { AREAS } from './areas.ts';
+import type { ImportGraph } from './import-graph.ts';
+
+/** Further away than this, a test imports nearly everything. */
+const MOST_STEPS = 2;
+const MOST_IMPORTING = 6;
+
+/** The module by which tests start the compiled program. */
+const STARTS_PROGRAM = 'test/support/project.ts';
+
+/** Test files that run in one process. */
+export interface Batch {
+  tests: readonly string[];
+  /** The tests start the compiled program, so that it must be built first. */
+  startsProgram: boolean;
+}
+
+/**
+ * The tests that have to notice a fault in `file`, nearest first: those beside it and those that import it, together; then,
+ * one by one, those that start the program and those that `AREAS` names.
+ */
+export function nearestTests(file: string, files: readonly string[], graph: ImportGraph): Batch[] {
+  const tests = files.filter((each) => each.endsWith('.test.ts'));
+  const own = file.replace(/\.ts$/, '.test.ts');
+  const beside = tests.filter((test) => posix.dirname(test) === posix.dirname(file));
+  const importing = graph.importersWithin(file, MOST_STEPS).filter((each) => tests.includes(each));
+  const listed = AREAS.filter(({ folder }) => file.startsWith(folder)).flatMap((area) => area.tests);
+  const near = new Set([
+    ...beside.filter((test) => test === own),
+    ...importing.slice(0, MOST_IMPORTING),
+    ...beside.filter((test) => graph.doesReach(test, file)),
+  ]);
+  const startsProgram = (test: string) => graph.doesReach(test, STARTS_PROGRAM);
+  const quick = [...near].filter((test) => !startsProgram(test));
+  const slow = new Set([
+    ...[...near].filter(startsProgram),
+    ...listed.filter((test) => tests.includes(test)),
+  ]);
+  const batches = [...slow].map((test) => ({ tests: [test], startsProgram: startsProgram(test) }));
+  return quick.length > 0 ? [{ tests: quick, startsProgram: false }, ...batches] : batches;
+}
