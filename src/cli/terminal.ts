@@ -34,6 +34,7 @@ const PRESENTERS: Readonly<Record<string, (person: TerminalPerson) => Promise<Pr
   'system.errors': async () => (await import('./present/system.ts')).errorsPresenter,
   'system.explain': async () => (await import('./present/system.ts')).explanationPresenter,
   'system.health': async () => (await import('./present/system.ts')).healthPresenter,
+  'system.self-test': async () => (await import('./present/system.ts')).healthPresenter,
   'system.tools': async () => (await import('./present/system.ts')).catalogPresenter,
   'task.run': startedRun,
   'tool.adopt': async () => (await import('./present/tools.ts')).adoptedPresenter,

@@ -39,6 +39,7 @@ const FORMS = {
   'system.errors': { command: 'errors', positionals: ['code'] },
   'system.explain': { command: 'explain' },
   'system.health': { command: 'health' },
+  'system.self-test': { command: 'self-test' },
   'system.tools': { command: 'tools', positionals: ['name'] },
   'system.version': { command: 'version' },
   'task.run': { command: 'task', positionals: ['task_id', 'description', 'plan'] },

@@ -50,6 +50,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { ...formOf('secret.delete'), load: async () => (await import('./system/secrets.ts')).secretDelete },
   { ...formOf('secret.list'), load: async () => (await import('./system/secrets.ts')).secretList },
   { ...formOf('secret.set'), load: async () => (await import('./system/secrets.ts')).secretSet },
+  { ...formOf('system.self-test'), load: async () => (await import('./system/self-test.ts')).selfTest },
   { ...formOf('run.show'), load: async () => (await import('./run/run-show.ts')).runShow },
   {
     ...formOf('run.supervise'),

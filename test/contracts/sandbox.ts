@@ -59,7 +59,9 @@ export function sandboxContract(backend: SandboxBackend): void {
           `echo ready; until cat ${flag} 2>/dev/null; do sleep 0.01; done`,
         );
         await until(() => running.stdout() === 'ready\n');
-        writeFileSync(flag, 'enough\n', { mode: 0o644 });
+        // Renamed: the tool must not read it before it is written.
+        writeFileSync(`${flag}.new`, 'enough\n', { mode: 0o644 });
+        renameSync(`${flag}.new`, flag);
         await running.ended;
         assert.equal(running.stdout(), 'ready\nenough\n');
       });

@@ -158,6 +158,15 @@ describe('the stream of codex', () => {
     assert.equal(going.end.state, 'completed');
   });
 
+  it('reports the tokens of all its turns together', async () => {
+    const turn = (input: number, output: number) =>
+      `echo '${JSON.stringify({ type: 'turn.completed', usage: { input_tokens: input, output_tokens: output } })}'`;
+    const run = await project.run([tool('codex_turns', 'codex', `${turn(1000, 20)}; ${turn(300, 4)}`)]);
+    const [result] = run.of('result');
+    const { input_tokens, output_tokens } = result!.metrics as Record<string, number>;
+    assert.deepEqual([input_tokens, output_tokens], [1300, 24]);
+  });
+
   it('is continued by the next attempt, which resumes its session', async () => {
     const script =
       'read -r kept < "$CHECKPOINT_DIR/session.json" && { printf "%s" "$kept" >&2; play codex.jsonl; exit; }\nplay codex-failed.jsonl; exit 1';
@@ -532,6 +541,19 @@ describe('a program that reports by markers', () => {
     assert.equal((await project.envelope(['wait', runId])).data.state, 'completed');
     const [progress] = project.events(runId).filter(({ type }) => type === 'progress');
     assert.equal(JSON.parse(String(progress!.msg)).answer, 'http://x');
+  });
+
+  it('stays blocked when another of its questions was answered', async () => {
+    const script =
+      'echo "[QUESTION] Which colour?"; echo "[BLOCKED] Which URL?"; read -r heard; echo "heard $heard"';
+    const name = tool('marks_both', 'markers', script, 'actions: [question, blocked]\n');
+    const asked = await project.acor(['run', name]);
+    const runId = String(parseLines(asked.stdout)[0]!.run_id);
+    await project.envelope(['answer', runId, 'q-1', '--value', '"red"']);
+    const { data } = await project.envelope(['wait', runId]);
+    assert.deepEqual([data.state, data.code], ['failed', 'E_ACTION_REQUIRED']);
+    const [heard] = project.events(runId).filter(({ msg }) => /^heard /.test(String(msg)));
+    assert.match(String(heard?.msg), /"answer":"red"/);
   });
 
   it('is not completed when it exits while blocked, nor when it never reports completion', async () => {

@@ -624,7 +624,9 @@ describe('a malicious tool without a sandbox', () => {
       assert.equal(texts.join('').length, 1_000_000);
       const many = await runScript('seq 1 100000');
       assert.deepEqual(
-        many.lines.filter(({ type }) => type === 'diagnostic').map(({ line }) => line),
+        many.lines
+          .filter(({ type }) => type === 'diagnostic')
+          .flatMap(({ line }) => String(line).split('\n')),
         Array.from({ length: 100_000 }, (_, index) => String(index + 1)),
       );
       assert.equal(many.lines.at(-1)!.state, 'completed');

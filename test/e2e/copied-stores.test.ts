@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { watchdogsOf } from '../../src/core/process/watchdog.ts';
 import { processesOf, type Running, TestProject, until, WITHOUT_SANDBOX } from '../support/project.ts';
 
+const MAKES = `#!/bin/sh
+echo made > "$ARTIFACTS_DIR/made.txt"
+echo '{"type":"result","status":"ok"}'
+`;
 const CONFIGS = { 'in a sandbox': undefined, 'without a sandbox': WITHOUT_SANDBOX };
 
 /** A store and its copy, each with a live attempt of the same run. */
@@ -43,6 +47,27 @@ for (const [name, config] of Object.entries(CONFIGS)) {
     });
   });
 }
+
+describe('the artifacts of an ended run in a copy of its store', () => {
+  for (const isPacked of [false, true])
+    it(`are those of the copy, also when the original is changed or gone${isPacked ? ', in a pack' : ''}`, async () => {
+      using original = new TestProject();
+      using copy = new TestProject();
+      original.write('tools/makes/tool.yaml', 'name: makes\nversion: 1.0.0\ndescription: Makes a file.\n');
+      original.write('tools/makes/cli.sh', MAKES, 0o755);
+      const { end } = await original.run(['makes']);
+      const runId = String(end.run_id);
+      await original.supervisorsExited();
+      if (isPacked) assert.equal((await original.acor(['clean', '--pack', '--keep', '0'])).code, 0);
+      assert.equal(spawnSync('cp', ['-a', original.runsDir, copy.runsDir]).status, 0);
+      const [{ path }] = end.artifacts as [{ path: string }];
+      if (isPacked) rmSync(original.runsDir, { recursive: true });
+      else original.write(`.runs/${path.split('/.runs/')[1]}`, 'changed');
+      const read = await copy.envelope(['artifact', runId, '1']);
+      assert.equal(read.data?.content, 'made\n', JSON.stringify(read));
+      assert.equal((await copy.acor(['verify', runId])).code, 0);
+    });
+});
 
 /** Kills the supervisor of a run, copies its store, and resumes the run in both stores. */
 async function bothLive(original: TestProject, copy: TestProject): Promise<TwoLive> {

@@ -78,6 +78,7 @@ const WITHOUT_CONFIG: readonly string[] = [
   'errors',
   'explain',
   'health',
+  'self-test',
   'tools',
   'upgrade',
   'version',

@@ -453,6 +453,20 @@ describe('a disk that loses data', needsStrace, () => {
       assert.equal((await whole.finished).code, 0);
     });
   }
+
+  it('and whose supervisor ended before it could sync the log has the log synced by recovery, before the ledger', async () => {
+    using project = await open();
+    const strace = 'strace -f -y -s 0 -qqq -e trace=fdatasync';
+    const failing = `${strace} -o /dev/null -e inject=fdatasync:error=EIO "$@"; exit $?`;
+    const { code } = await project.start(['run', 'quick', '--no-stream'], { within: failing }).finished;
+    assert.equal(code, 2);
+    await project.start(['health', '--fix'], { within: `${strace} -o trace "$@"` }).finished;
+    const synced = [...readFileSync(project.seen('trace'), 'utf8').matchAll(/fdatasync\(\d+<.*\/(.*)>/g)];
+    assert.deepEqual(
+      synced.map(([, name]) => name),
+      ['events.jsonl', 'ledger.jsonl'],
+    );
+  });
 });
 
 /** Starts a run that continues until the file `go` exists. */

@@ -179,7 +179,7 @@ describe('the manual page', () => {
     for (const { command, load, hidden } of ROUTES) {
       if (hidden) continue;
       const op = await load();
-      assert.ok(page.includes(`.SS "acor ${command}"`), command);
+      assert.ok(page.includes(`.SS "acor ${command.replaceAll('-', '\\-')}"`), command);
       assert.ok(
         page.includes(op.example.split(' ', 3).join(' ').replaceAll('-', '\\-').replaceAll("'", '\\(aq')),
         command,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { symlinkSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { TestProject, until } from '../support/project.ts';
 
@@ -63,6 +64,23 @@ describe('acor hook', () => {
     // The control: the same call in a project that does not forbid it.
     config('isolation: preferred');
     assert.equal((await hook('pre-tool', { hook_event_name: 'PreToolUse', ...call })).answer, null);
+  });
+
+  it('also blocks a command that reaches the entry of a tool by another path, where links are on the way', async () => {
+    using linked = new TestProject({ config: 'version: 1\nsecurity: { direct_calls: deny }\n' });
+    linked.write('tools/linked/versions/2.sh', '#!/bin/bash\n', 0o755);
+    linked.write('tools/linked/tool.yaml', 'name: linked\nversion: 1.0.0\n');
+    symlinkSync('versions/2.sh', linked.path('tools', 'linked', 'cli.sh'));
+    linked.write('tools/plain/cli.sh', '#!/bin/bash\n', 0o755);
+    const alias = project.path('alias');
+    symlinkSync(linked.root, alias);
+    for (const root of [linked.root, alias]) {
+      for (const path of ['linked/versions/2.sh', 'linked/cli.sh', 'plain/cli.sh']) {
+        const call = { hook_event_name: 'PreToolUse', tool_input: { command: `bash tools/${path}` } };
+        const { answer } = await hook('pre-tool', call, root);
+        assert.equal(answer?.hookSpecificOutput.permissionDecision, 'deny', path);
+      }
+    }
   });
 
   it('answers a dialog of its own server by a rule that was written while the run waits', async () => {

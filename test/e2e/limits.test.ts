@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { groupPlaces } from '../../src/core/sandbox/groups/group-places.ts';
+import { groupNameOf } from '../../src/core/sandbox/groups/run-groups.ts';
 import { ACOR, parseLines, processesOf, TestProject, until } from '../support/project.ts';
 
 /** A limit, a script that exceeds it and one that does not, and the expected end of the first. */
@@ -142,7 +143,8 @@ describe('the limits of a run', () => {
     const env = { ACOR_SECURITY_ISOLATION: 'off' };
     const running = project.start(['run', 'limited', 'echo ready; sleep 600'], { env });
     const { run_id } = await running.event('log');
-    const groups = groupPlaces().map(({ folder }) => join(folder, String(run_id)));
+    const name = groupNameOf({ runId: String(run_id), folder: project.path('.runs', String(run_id)) });
+    const groups = groupPlaces().map(({ folder }) => join(folder, name));
     assert.ok(groups.every(existsSync));
     running.child.kill('SIGKILL');
     await running.finished;

@@ -219,6 +219,24 @@ describe('invalid input of a client of acor mcp', () => {
     assert.equal((await wire.running.finished).code, 0);
   });
 
+  it('is refused when the requestState of one tool is sent with another', async () => {
+    const wire = new Wire(project);
+    const client = meta({ elicitation: { form: {} } });
+    const asked = await wire.ask('tools/call', { name: 'asks_user', arguments: {} }, client);
+    const { resultType, requestState } = asked.result;
+    assert.deepEqual([resultType, typeof requestState], ['input_required', 'string']);
+    const inputResponses = { q: { action: 'accept', content: { answer: true } } };
+    const go = { arguments: {}, requestState, inputResponses };
+    const other = await wire.ask('tools/call', { name: 'asks', ...go }, client);
+    assert.equal(other.error?.code, -32602, JSON.stringify(other));
+    assert.match(other.error.message, /belongs to another tool/);
+    // The control: the same request with its own tool.
+    const own = await wire.ask('tools/call', { name: 'asks_user', ...go }, client);
+    assert.equal(own.result?.structuredContent.state, 'completed', JSON.stringify(own));
+    wire.running.child.stdin!.end();
+    await wire.running.finished;
+  });
+
   it('without an end of line ends the server, but not its runs', async () => {
     const wire = new Wire(project);
     const { result } = await wire.ask('tools/call', { name: 'hangs', arguments: {} });

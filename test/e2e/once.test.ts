@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { parseLines, processesOf, TestProject, until } from '../support/project.ts';
+import { ACOR, parseLines, processesOf, TestProject, until } from '../support/project.ts';
+
+const canTrace = spawnSync('strace', ['-o', '/dev/null', 'true'], { stdio: 'ignore' }).status === 0;
+const needsStrace = canTrace ? {} : { skip: 'needs strace' };
 
 /** A project with a tool that leaves a trace each time it runs, and the number of traces. */
 function tracing(...tools: string[]) {
@@ -105,5 +109,34 @@ describe('a run with an idempotency key', () => {
     await project.envelope(['clean', '--keep', '0']);
     await project.run(['--idempotency-key', 'k', ...APPEND]);
     assert.equal(traces().length, 2);
+  });
+
+  it('does not start when the key cannot be synced to the disk', needsStrace, async () => {
+    const { project, traces } = tracing();
+    using _ = project;
+    // The key is synced before anything of the run exists, so it is the first file that is.
+    const trace = [
+      '-f',
+      '-qq',
+      '-o',
+      '/dev/null',
+      '-e',
+      'trace=fsync',
+      '-e',
+      'inject=fsync:error=EIO:when=1',
+    ];
+    const call = [ACOR, 'run', '--no-stream', '--idempotency-key', 'k', ...APPEND];
+    const { stdout } = spawnSync('strace', [...trace, ...call], {
+      cwd: project.root,
+      env: project.environment(),
+      encoding: 'utf8',
+    });
+    const { error } = JSON.parse(stdout);
+    assert.equal(error?.code, 'E_STORAGE', stdout);
+    assert.match(error.message, /store the idempotency key/);
+    assert.deepEqual(project.runIds(), []);
+    const again = await project.run(['--idempotency-key', 'k', ...APPEND]);
+    assert.equal(again.end.state, 'completed');
+    assert.equal(traces().length, 1);
   });
 });

@@ -89,4 +89,20 @@ describe('the plan of a tool that writes', () => {
       }
     });
   }
+
+  it('is stale for a target of its output in another folder: the argument is a path in the folder of the run', async () => {
+    using made = new TestProject({
+      tools: ['writes_output'],
+      config: 'version: 1\nsecurity: { require_plan: writes }\n',
+    });
+    for (const folder of ['shown', 'other']) mkdirSync(made.path(folder));
+    const call = (output: string) => ['writes_output', '--output', output];
+    const token = await tokenOf(made, call('shown/out.txt'));
+    const refused = await made.envelope(['run', '--plan', token, ...call('other/out.txt')]);
+    assert.deepEqual([refused.code, refused.error?.code], [2, 'E_POLICY_DENIED']);
+    assert.match(refused.error.message, /is stale/);
+    const { end } = await made.run(['--plan', token, ...call('shown/out.txt')]);
+    assert.equal(end.state, 'completed');
+    assert.equal(existsSync(made.path('shown/out.txt')), true);
+  });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { processesOf, TestProject } from '../support/project.ts';
+import { processesOf, TestProject, WITHOUT_SANDBOX } from '../support/project.ts';
 
 describe('acor run', () => {
   let project: TestProject;
@@ -72,6 +72,22 @@ describe('acor run', () => {
       }
     });
 
+    it('send SIGTERM to a tool that does not read the cancel file, and let it clean up', async () => {
+      // The tool must set its trap before the deadline and clean up within the grace period: on a busy machine, repeat with longer ones.
+      for (const seconds of ['0.5', '4', '32']) {
+        using patient = new TestProject({
+          tools: ['cleans_up'],
+          config: `version: 1\nenvironment: { cancel_grace_s: ${seconds} }\n`,
+        });
+        const { end, of } = await patient.run(['--timeout', seconds, 'cleans_up']);
+        assert.deepEqual([end.state, end.code], ['failed', 'E_DEADLINE']);
+        assertNothingLeft(end);
+        if (of('cancelled').length === 0 && seconds !== '32') continue;
+        assert.equal(of('cancelled')[0]?.reason, 'SIGTERM');
+        break;
+      }
+    });
+
     it('do not stop a tool that ends in time', async () => {
       const { end, code } = await project.run(['quick']);
       assert.equal(end.state, 'completed');
@@ -102,6 +118,16 @@ describe('acor run', () => {
         commandLines().filter((line) => line === 'sleep\u0000601\u0000'),
         [],
       );
+    });
+  });
+
+  describe('what a tool leaves behind without a sandbox', () => {
+    it('dies with it as well, where no PID namespace takes it along', async () => {
+      using open = new TestProject({ tools: ['leaves_daemons'], config: WITHOUT_SANDBOX });
+      const { end, of } = await open.run(['leaves_daemons']);
+      assert.equal(end.state, 'completed');
+      assert.match(String(of('runner_warning')[0]?.msg), /left \d+ process/);
+      assertNothingLeft(end);
     });
   });
 

@@ -653,9 +653,12 @@ async function killedSupervisor(
   const { secrets } = foldersOf(project, runId);
   assert.deepEqual(readdirSync(secrets), ['API_TOKEN']);
   if (alsoWatchdog) {
-    const [watchdog] = watchdogsOf(runId);
-    process.kill(watchdog!, 'SIGKILL');
-    await until(() => watchdogsOf(runId).length === 0);
+    // The subshell of a killed watchdog is listed after it.
+    await until(() => {
+      const left = watchdogsOf(runId);
+      for (const pid of left) process.kill(pid, 'SIGKILL');
+      return left.length === 0;
+    });
   }
   process.kill(project.record(runId)!.pid, 'SIGKILL');
   await running.finished;

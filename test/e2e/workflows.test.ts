@@ -99,6 +99,61 @@ describe('a workflow', () => {
     assert.deepEqual(project.done(), ['after false E_DISK_FULL']);
   });
 
+  it('skips a step whose condition reads a skipped step, and runs one whose condition does not', async () => {
+    using project = new WorkflowProject();
+    const { code, events } = await project.flow({
+      steps: [
+        { name: 'never', when: '${1 == 2}', ...project.noting('never') },
+        { name: 'reads', when: "${steps.never.state == 'skipped'}", ...project.noting('reads') },
+        { name: 'anyway', needs: ['never'], when: '${1 == 1}', ...project.noting('anyway') },
+      ],
+    });
+    assert.equal(code, 0);
+    assert.deepEqual(endsOf(events).sort(), ['anyway ok', 'never skipped', 'reads skipped']);
+    assert.deepEqual(project.done(), ['anyway']);
+  });
+
+  it('fails a list that is longer than max_items when the list is known only at run time', async () => {
+    using project = new WorkflowProject();
+    const flow = (max_items: number) => ({
+      steps: [
+        { name: 'first', foreach: ['x', 'y', 'z'], ...project.noting('${item}') },
+        { name: 'next', foreach: '${steps.first.data}', max_items, ...project.noting('next') },
+      ],
+    });
+    const { end, of } = await project.flow(flow(2));
+    assert.deepEqual([end.state, end.code], ['failed', 'E_WORKFLOW_INVALID']);
+    assert.match(String(of('error')[0]!.msg), /has 3 items; max_items allows 2/);
+    assert.deepEqual(project.done(), ['x', 'y', 'z']);
+    assert.equal((await project.flow(flow(3))).end.state, 'completed');
+  });
+
+  it('applies on_error of a parallel step to the tasks that set no rule of their own', async () => {
+    using project = new WorkflowProject();
+    const tasks = [project.noting('bad', { fails_with: 'E_DISK_FULL' }), project.noting('good')];
+    const { code, of } = await project.flow({
+      steps: [
+        { name: 'both', type: 'parallel', on_error: 'continue', tasks },
+        { name: 'after', needs: ['both'], ...project.noting('after') },
+      ],
+    });
+    assert.deepEqual([code, of('result')[0]?.status], [0, 'partial']);
+    assert.deepEqual(project.done(), ['after', 'good']);
+  });
+
+  it('starts no more items or tasks of a step after a failure that ends the workflow', async () => {
+    using project = new WorkflowProject();
+    const bad = (say: string) => project.noting(say, { fails_with: 'E_DISK_FULL' });
+    for (const step of [
+      { foreach: [1, 2, 3], max_concurrency: 1, ...bad('item ${item}') },
+      { type: 'parallel', max_concurrency: 1, tasks: [bad('task 1'), bad('task 2')] },
+    ]) {
+      const { end } = await project.flow({ steps: [{ name: 'step', ...step }] });
+      assert.deepEqual([end.state, end.code], ['failed', 'E_DISK_FULL']);
+    }
+    assert.deepEqual(project.notes(), ['begin item 1', 'begin task 1']);
+  });
+
   it('retries a step for the errors that it names, by class or by code, and for no others', async () => {
     using project = new WorkflowProject();
     const flow = (on: string[]) => ({

@@ -16,6 +16,8 @@ import { HotScanner } from '../../src/protocol/v1/hot-scanner.ts';
 
 /** In a text of this length a step that is quadratic takes hours, so that the test ends by its limit; a linear one takes milliseconds. */
 const CHARACTERS = 1 << 19;
+/** For a step that a quadratic search repeats at the speed of memory. */
+const LONG_LINE = 1 << 24;
 
 /** What is repeated. */
 const UNITS = [
@@ -110,6 +112,11 @@ describe('a text of half a million repetitions', () => {
             read(beginning + unit.repeat(CHARACTERS / unit.length) + end);
     });
   }
+
+  it('in one line that is full of secrets is redacted in linear time', () => {
+    const line = Buffer.from(`{"type":"log","msg":"${'s3cret-value'.repeat(LONG_LINE / 12)}"}\n`);
+    assert.doesNotMatch(secrets.line(line).toString(), /s3cret/);
+  });
 
   it('with a secret in each of its small pieces is redacted in linear time', () => {
     const stream = secrets.stream({ json: true });

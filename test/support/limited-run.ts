@@ -36,7 +36,7 @@ export async function runLimited(
   const go = join(rig.work, 'go');
   rmSync(go, { force: true });
   const race = new EndingRace();
-  await using watch = await ResourceWatch.prepare(rig.runId, limits, {
+  await using watch = await ResourceWatch.prepare({ runId: rig.runId, folder: rig.work }, limits, {
     mayMove: false,
     places: groupPlaces(),
   });

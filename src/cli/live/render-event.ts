@@ -15,6 +15,19 @@ export interface Reported {
   isKept: boolean;
 }
 
+/** The field with the text of events that a flood of lines shares. */
+const TEXT_FIELDS: Readonly<Record<string, string>> = { log: 'msg', diagnostic: 'line', runner_log: 'line' };
+
+/** An event that several lines of text share, as one event for each line; any other event as it is. */
+export function linesOf(event: Event): Event[] {
+  const field = TEXT_FIELDS[String(event.type)];
+  const text = field === undefined ? undefined : event[field];
+  if (field === undefined || typeof text !== 'string' || !text.includes('\n')) return [event];
+  // The runner joins lines only of this level; a message of another one is the tool's own.
+  if (event.type === 'log' && event.level !== 'info') return [event];
+  return text.split('\n').map((line) => ({ ...event, [field]: line }));
+}
+
 /** Renders an event. The tool's text follows a bar on the left, so that it cannot look like the runner's. */
 export function renderEvent(event: Event, screen: Screen): Reported | undefined {
   const text = (field: string) => cut(typeof event[field] === 'string' ? event[field] : '');

@@ -6,7 +6,7 @@ import { safeLine } from '../../compose/terminal-text.ts';
 import { durationWords } from '../../compose/time-words.ts';
 import { LineReader } from '../../protocol/jsonl.ts';
 import { renderEnd } from './render-end.ts';
-import { type Reported, renderEvent } from './render-event.ts';
+import { linesOf, type Reported, renderEvent } from './render-event.ts';
 import { type EndedStep, RunCourse } from './run-course.ts';
 import { runFooter } from './run-footer.ts';
 
@@ -114,7 +114,7 @@ export class RunView {
     if (event.type === 'result') this.#result = event;
     if (event.type === 'runner_end') this.#out.print(renderEnd(event, this.#result, cwd, screen), 'kept');
     else if (!(event.type === 'action_required' && event.blocking === true && asks))
-      this.#emit(renderEvent(event, screen));
+      for (const line of linesOf(event)) this.#emit(renderEvent(line, screen));
     if (event.type === 'progress' && !screen.live) this.#reportProgress();
   }
 

@@ -32,7 +32,7 @@ function linesOf({ findings, fixed, dry_run }: Data, screen: Screen): string[] {
 }
 
 /** Findings for a person, each with its place and its fix. */
-export function findingLines(findings: readonly FindingData[], screen: Screen): string[] {
+function findingLines(findings: readonly FindingData[], screen: Screen): string[] {
   return findings.flatMap((finding) => [
     `${placed(finding)}: ${styled(finding.severity, finding.severity === 'error' ? 'red' : 'yellow', screen)}: ${finding.message} [${finding.rule}]`,
     `  ${finding.fix}`,

@@ -29,17 +29,24 @@ export function readJsonObject(
     intake.unparsedLine(`json nested deeper than ${MAX_DEPTH} levels`, text);
     return undefined;
   }
-  let value: unknown;
+  const object = startsLikeObject(view) ? parsedObject(text) : undefined;
+  if (object === undefined) intake.unparsedLine('non-json stdout', text);
+  return object;
+}
+
+/** Whether the first character is a brace. A thrown SyntaxError for each line of a flood of text would take much longer. */
+function startsLikeObject(bytes: Uint8Array): boolean {
+  let at = 0;
+  while (bytes[at] === 32 || bytes[at] === 9 || bytes[at] === 13) at++;
+  return bytes[at] === 123;
+}
+
+function parsedObject(text: string): Record<string, unknown> | undefined {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text) as Record<string, unknown>;
   } catch {
-    intake.unparsedLine('non-json stdout', text);
     return undefined;
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
-  intake.unparsedLine('non-json stdout', text);
-  return undefined;
 }
 
 /** Like `jsonObject`, for streams in which each object has a `type`. */
@@ -60,7 +67,9 @@ export function readTypedObject(
 function isTooDeep(bytes: Uint8Array): boolean {
   if (bytes.length < MAX_DEPTH) return false;
   let depth = 0;
-  for (const byte of bytes) {
+  // By index: the iterator of an array takes ten times as long.
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
     if (byte === 91 || byte === 123) depth++;
     else if (byte === 93 || byte === 125) depth--;
     if (depth > MAX_DEPTH) return true;

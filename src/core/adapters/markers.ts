@@ -30,13 +30,9 @@ class MarkersAdapter implements Adapter {
     this.#events = new MarkerEvents(context, this.#claims);
     this.#lines = new MarkerLines((piece) => {
       if (piece.kind === 'marker') this.#events.take(piece.marker);
-      else if (piece.text.trim() !== '')
-        context.intake.accept({
-          type: 'log',
-          level: 'info',
-          msg: piece.text,
-          ...(piece.cut && { cut: true }),
-        });
+      else if (piece.text.trim() === '') return;
+      else if (piece.cut) context.intake.accept({ type: 'log', level: 'info', msg: piece.text, cut: true });
+      else context.intake.plainLine(piece.text);
     });
   }
 

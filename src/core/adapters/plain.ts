@@ -28,7 +28,8 @@ class PlainAdapter implements Adapter {
     this.#lines++;
     this.#remember(msg);
     if (this.#isJson) return;
-    this.#intake.accept({ type: 'log', level: 'info', msg, ...(cut && { cut: true }) });
+    if (cut) this.#intake.accept({ type: 'log', level: 'info', msg, cut });
+    else this.#intake.plainLine(msg);
   }
 
   end(rc: number | null): void {

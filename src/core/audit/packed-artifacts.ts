@@ -2,12 +2,10 @@ import { createHash } from 'node:crypto';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { EVENTS } from '../store-files/layout.ts';
 import type { FoundRun } from '../store-files/packed-file.ts';
-import { chunksOf } from '../store-files/readable-file.ts';
+import { sha256Of } from '../store-files/readable-file.ts';
 import type { RunFiles } from '../store-files/run-files.ts';
 
-const CHUNK_BYTES = 1 << 18;
-
-/** The artifacts and other files of a run that is in a pack; empty for a run with a folder. */
+/** Where the recorded artifacts of a run are, and what they are when the run is in a pack. */
 export class PackedArtifacts {
   readonly #files: RunFiles;
   readonly #runId: string;
@@ -30,6 +28,11 @@ export class PackedArtifacts {
     for (const name of this.#namesBelow(inside))
       lines.update(`${this.#sha256Of(`${inside}/${name}`)}  ${name}\n`);
     return lines.digest('hex');
+  }
+
+  /** Where a recorded file or folder is now. */
+  pathNow(path: string): string {
+    return this.#files.pathNow(this.#runId, path);
   }
 
   /** The names of the files directly in a packed folder. */
@@ -74,9 +77,6 @@ export class PackedArtifacts {
   /** Opens the file as any reader does: the pack may be replaced, or the run unpacked, while it is verified. */
   #sha256Of(path: string): string | undefined {
     using file = this.#files.open(this.#runId, path);
-    if (file === undefined) return undefined;
-    const hash = createHash('sha256');
-    for (const chunk of chunksOf(file, CHUNK_BYTES)) hash.update(chunk);
-    return hash.digest('hex');
+    return file === undefined ? undefined : sha256Of(file);
   }
 }

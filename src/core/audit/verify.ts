@@ -205,7 +205,7 @@ function checkArtifact(recorded: RecordedArtifact, packed: PackedArtifacts): str
 
 function checkFile(recorded: RecordedArtifact, packed: PackedArtifacts): string | undefined {
   try {
-    const sha256 = packed.sha256(recorded.path) ?? measured(recorded.path);
+    const sha256 = packed.sha256(recorded.path) ?? measured(packed.pathNow(recorded.path));
     if (sha256 === recorded.sha256) return undefined;
     return `its sha256 is ${sha256} now; ${recorded.sha256} was recorded`;
   } catch (error) {
@@ -228,7 +228,7 @@ function checkRenamed(
   const folder = dirname(path);
   if (holdsRedaction(folder))
     return 'its path contained a secret and was recorded redacted, so the file cannot be found';
-  const names = packed.namesIn(folder) ?? namesIn(folder);
+  const names = packed.namesIn(folder) ?? namesIn(packed.pathNow(folder));
   const isThere = names.some(
     (name) => checkFile({ path: join(folder, name), sha256: recorded }, packed) === undefined,
   );

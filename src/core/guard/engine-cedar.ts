@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import type { Violation } from '../policy/decision.ts';
-import { sdkPaths } from '../registry/sdk-paths.ts';
+import { installFolder } from '../registry/own-files.ts';
 import { type EngineQuestion, engineViolation } from './engine.ts';
 
 /** The optional package that evaluates Cedar policies. */
@@ -36,19 +36,19 @@ export async function askCedar(
   policyFile: string,
   question: EngineQuestion,
   by: string,
-  packageRoot: string = sdkPaths().packageRoot,
+  folder: string = installFolder(),
 ): Promise<Violation[]> {
   const path = resolve(dirname(policyFile), policiesFile);
   const fix = `Fix the policies in ${path}.`;
   let cedar: Cedar | undefined;
   try {
-    cedar = load(packageRoot);
+    cedar = load(folder);
   } catch (error) {
     return [
       engineViolation(
         by,
         `the policy engine cedar cannot be loaded: ${errorMessage(error)}`,
-        installed(packageRoot),
+        installed(folder),
       ),
     ];
   }
@@ -57,7 +57,7 @@ export async function askCedar(
       engineViolation(
         by,
         'the policy engine cedar is not installed, so every run is denied',
-        installed(packageRoot),
+        installed(folder),
       ),
     ];
   }
@@ -74,8 +74,8 @@ export async function askCedar(
   }
 }
 
-function installed(packageRoot: string): string {
-  return `Install it: npm install --prefix '${packageRoot}' ${CEDAR_PACKAGE}`;
+function installed(folder: string): string {
+  return `Install it: npm install --prefix '${folder}' ${CEDAR_PACKAGE}`;
 }
 
 function decide(
@@ -136,16 +136,17 @@ function decide(
  * Resolves the package's module from ACOR's own folder: a project could contain a package of the same name. The path is
  * resolved manually, because a compiled program cannot resolve a package name.
  */
-export function findCedar(packageRoot: string): string | undefined {
-  for (let dir = packageRoot; ; dir = dirname(dir)) {
+export function findCedar(folder: string): string | undefined {
+  for (let dir = folder; ; dir = dirname(dir)) {
     const file = join(dir, 'node_modules', CEDAR_PACKAGE, 'nodejs', 'cedar_wasm.js');
     if (existsSync(file)) return file;
-    if (dir === dirname(dir)) return undefined;
+    // Folders above the installation may belong to other users.
+    if (!dir.split(sep).includes('node_modules')) return undefined;
   }
 }
 
-function load(packageRoot: string): Cedar | undefined {
-  const file = findCedar(packageRoot);
+function load(folder: string): Cedar | undefined {
+  const file = findCedar(folder);
   return file === undefined ? undefined : (createRequire(file)(file) as Cedar);
 }
 

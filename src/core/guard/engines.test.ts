@@ -55,7 +55,9 @@ describe('a command that decides', () => {
     );
     assert.deepEqual(JSON.parse(readFileSync(out, 'utf8')), question());
     assert.equal(readFileSync(`${out}.args`, 'utf8'), 'one two\n/\n');
-    assert.doesNotMatch(readFileSync(`${out}.env`, 'utf8'), /TOKEN|not for engines/);
+    const given = readFileSync(`${out}.env`, 'utf8');
+    assert.doesNotMatch(given, /TOKEN|not for engines/);
+    assert.ok(given.split('\n').includes(`PATH=${ENV.PATH}`) && given.split('\n').includes('HOME=/'), given);
   });
 
   for (const [what, script, why] of [
@@ -107,6 +109,22 @@ describe('Cedar policies', () => {
     const manifest = defaultManifest('t');
     const [violation] = await ask(text, { manifest });
     assert.match(violation!.rule, /no policy of .*acor\.cedar permits it/);
+  });
+
+  it('see the paths of the manifest and those of the arguments, by access', async () => {
+    const { manifest } = question();
+    const filesystem = { read: ['/srv/declared'], write: ['/srv/kept'] };
+    const asked: Partial<EngineQuestion> = {
+      manifest: { ...manifest, permissions: { ...manifest.permissions, filesystem } },
+      grants: [
+        { path: '/srv/in', access: 'read', input: 'in' },
+        { path: '/srv/out', access: 'write', input: 'out' },
+      ],
+    };
+    const permit = (context: string) => `permit(principal, action, resource) when { ${context} };`;
+    const paths = `context.read == ["/srv/declared", "/srv/in"] && context.write == ["/srv/kept", "/srv/out"]`;
+    assert.deepEqual(await ask(permit(paths), asked), []);
+    assert.equal((await ask(permit(paths))).length, 1);
   });
 
   it('refuse what one of them forbids, and name it', async () => {

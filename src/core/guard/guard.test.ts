@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
@@ -9,7 +19,7 @@ import { loadConfig } from '../config/load.ts';
 import { Registry } from '../registry/registry.ts';
 import { ApprovalStore } from './approvals.ts';
 import { RunGuard } from './run-guard.ts';
-import { digestOf } from './tool-digest.ts';
+import { digestOf, sha256Of } from './tool-digest.ts';
 
 const CLI = '#!/bin/bash\necho hello\n';
 
@@ -227,6 +237,18 @@ describe('an approval', () => {
     await refusal((await open()).authorizeTool());
   });
 
+  it('that was copied to the name of another project is not believed', async () => {
+    await approve();
+    const store = new ApprovalStore(env);
+    const original = file();
+    const copy = { ...store.read(folder.root, 't')!, root: '/elsewhere' };
+    store.write(copy);
+    const [name] = readdirSync(approvals()).filter((each) => !original.endsWith(each));
+    assert.deepEqual(store.read('/elsewhere', 't'), copy);
+    copyFileSync(original, join(approvals(), name!));
+    assert.equal(store.read('/elsewhere', 't'), undefined);
+  });
+
   it('is kept where only its giver may look', async () => {
     await approve();
     assert.deepEqual([statSync(approvals()).mode & 0o777, statSync(file()).mode & 0o777], [0o700, 0o600]);
@@ -279,6 +301,44 @@ describe('an approval', () => {
     }
     folder.write(LAYERS.user, `approved: [{ tool: t, digest: ${'a'.repeat(64)} }]\n`);
     await refusal((await open()).authorizeTool());
+  });
+
+  it('is not given by a policy that approves nothing', async () => {
+    for (const source of ['system', 'user', 'project'] as const)
+      folder.write(LAYERS[source], 'limits: { timeout_s: 60 }\n');
+    assert.equal((await refusal((await open()).authorizeTool())).code, 'E_APPROVAL_REQUIRED');
+  });
+
+  it('is not needed for a tool that is not privileged', async () => {
+    folder.write('tools/t/tool.yaml', 'name: t\n');
+    assert.deepEqual(await (await open()).approval(), { state: 'not_needed' });
+  });
+
+  it('of a tool with a command holds for the files of its folder that the command names', async () => {
+    const manifest = (command: string) =>
+      `name: t\npermissions: { level: privileged }\ncommand: ${command}\n`;
+    folder.write('tools/t/tool.yaml', manifest('[bash, cli.sh, no-file]'));
+    await approve();
+    const { approval } = await (await open()).authorizeTool();
+    assert.equal(approval?.by, 'someone');
+    folder.write('tools/t/cli.sh', `${CLI}#\n`);
+    assert.deepEqual((await refusal((await open()).authorizeTool())).details?.changed, ['cli.sh']);
+  });
+
+  it('of a tool that is not built yet is of its source alone', async () => {
+    folder.write('tools/g/cli.go', 'package main\n');
+    const config = await loadConfig({ cwd: folder.root, env });
+    const { files } = digestOf(await Registry.open(config).find('g'));
+    assert.deepEqual(
+      files.map(({ name }) => name),
+      ['cli.go'],
+    );
+  });
+
+  it('covers each byte of a large file', async () => {
+    const bytes = Buffer.alloc((1 << 20) + 1, 'x');
+    folder.write('large', String(bytes));
+    assert.equal(sha256Of(folder.at('large')), createHash('sha256').update(bytes).digest('hex'));
   });
 
   it('does not reach past a policy', async () => {

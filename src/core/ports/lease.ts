@@ -18,6 +18,8 @@ export interface HeldLease {
   runId: string;
   epoch: number;
   state: LeaseState;
+  /** When the owner renewed it last, in milliseconds since 1970 by the clock of the store. */
+  renewedMs: number;
 }
 
 /**

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { openFiles } from '../../../test/support/open-files.ts';
 import { InputPipe } from './input-pipe.ts';
 import { loadRuntime } from './load-runtime.ts';
 import type { Runtime } from './runtime.ts';
@@ -60,19 +61,10 @@ describe('the standard input of a tool', { skip: process.platform !== 'linux' &&
       throw new Error('no');
     };
     assert.throws(() => new InputPipe({ ...runtime, growPipe }, folder, 1 << 20), /no/);
-    assert.deepEqual(openBelow(folder), []);
+    assert.deepEqual(
+      openFiles().filter((path) => path.startsWith(folder)),
+      [],
+    );
     assert.deepEqual(readdirSync(folder), []);
   });
 });
-
-/** The open files of this process below a folder. Others come and go meanwhile. */
-function openBelow(folder: string): string[] {
-  return readdirSync('/proc/self/fd').flatMap((fd) => {
-    try {
-      const path = readlinkSync(`/proc/self/fd/${fd}`);
-      return path.startsWith(folder) ? [path] : [];
-    } catch {
-      return [];
-    }
-  });
-}

@@ -17,6 +17,9 @@ export interface Survivor {
 
 const ROUND_MS = 5;
 const KILL_ROUNDS = 400;
+/** So often in a row the members of a tree are killed while there are others each time, because they fork and exit. */
+const SHOTS = 50;
+const MAX_LOOKS = 100;
 
 /** All processes that a tool started, including those that used `setsid`, double forks, or became orphans. */
 export class ProcessTree {
@@ -28,6 +31,7 @@ export class ProcessTree {
   readonly #adopts: boolean;
   readonly #sandboxProcessDepth: number;
   readonly #isProxyProcess: boolean;
+  #hasOrphanEnded = false;
 
   /**
    * `isProxyProcess`: the root is a proxy for a tool outside of its process tree. Only the proxy is signalled, and it
@@ -55,14 +59,28 @@ export class ProcessTree {
     if (this.#adopts) ownChildren.add(options.rootPid);
   }
 
-  /** The live processes of the run. */
+  /**
+   * The live processes of the run. A process that forks and exits again and again is always in its next generation when it is looked
+   * for: when none is found but an orphan has just ended, this looks again.
+   */
   members(): ProcessInfo[] {
+    for (let look = 1; ; look++) {
+      this.#hasOrphanEnded = false;
+      const found = this.#membersNow();
+      if (found.length > 0 || !this.#hasOrphanEnded || look === MAX_LOOKS) return found;
+    }
+  }
+
+  #membersNow(): ProcessInfo[] {
     const found = new Map<number, ProcessInfo>();
     if (this.#root() !== undefined) this.#collect(this.#rootPid, found);
     // Orphans of a proxy belong to the container engine, not to the tool.
     const knows = this.#adopts && !this.#isProxyProcess;
     const strays = knows ? this.#adopted() : processesOfRun(this.#run);
-    for (const pid of strays) this.#collect(pid, found);
+    for (const pid of strays) {
+      this.#collect(pid, found);
+      if (pid !== process.pid && !found.has(pid)) this.#hasOrphanEnded = true;
+    }
     return [...found.values()];
   }
 
@@ -123,11 +141,23 @@ export class ProcessTree {
   /** Kills until no member is left. Returns the processes that could not be killed. */
   async kill(): Promise<Survivor[]> {
     for (let round = 0; round < KILL_ROUNDS; round++) {
-      this.signal('SIGKILL');
+      this.#killWhileChanging();
       await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
       if (this.members().length === 0) return [];
     }
     return this.members().map(({ pid }) => ({ pid, command: commandLineOf(pid) }));
+  }
+
+  #killWhileChanging(): void {
+    let before = '';
+    for (let shot = 0; shot < SHOTS; shot++) {
+      this.signal('SIGKILL');
+      const pids = this.members()
+        .map(({ pid }) => pid)
+        .join();
+      if (pids === before) return;
+      before = pids;
+    }
   }
 
   /** Forgets the tool's process; call it after the run. */
@@ -149,9 +179,9 @@ export class ProcessTree {
     for (const pid of childrenOf(process.pid)) {
       if (ownChildren.has(pid)) continue;
       const info = readProcess(pid);
-      if (info === undefined) continue;
-      if (!isAlive(info)) {
-        this.#runtime.reap(pid);
+      if (info === undefined || !isAlive(info)) {
+        if (info !== undefined) this.#runtime.reap(pid);
+        this.#hasOrphanEnded = true;
         continue;
       }
       const runId = environmentOf(pid, 'RUN_ID');

@@ -1,5 +1,6 @@
 import { closeSync, constants, type FSWatcher, openSync, readSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorCode } from '../../util/error-code.ts';
 import { removeIfPossible } from '../../util/files.ts';
 import type { Runtime, SpawnedProcess } from './runtime.ts';
@@ -19,8 +20,8 @@ const IDLE_LOOK_MS = 200;
  * checks the window once.
  */
 const HELD_BACK_TURN_BYTES = 1 << 16;
-/** So long one piece of output may take: then the next pieces are smaller, so that a flood of tiny lines does not hold the guards' timers. */
-const MAX_PIECE_MS = 20;
+/** So long one turn reads a stream, and one piece of output may take: then the next pieces are smaller, so that a flood of tiny lines does not hold the guards' timers. */
+const MAX_TURN_MS = 10;
 const MIN_PIECE_BYTES = 1 << 12;
 /** The interval between checks whether a stopped tool may continue. */
 const HELD_BACK_POLL_MS = 5;
@@ -108,7 +109,7 @@ export class OutputPump {
       if (this.#streams.every((stream) => stream.ended)) return;
       if (performance.now() > until && (read === 0 || left <= 0)) return;
       // One look-ahead read is enough when no writer is left.
-      if (read === 0) await sleep(POLL_MS);
+      await (read === 0 ? sleep(POLL_MS) : nextTurn());
     }
   }
 
@@ -211,7 +212,8 @@ class FifoStream {
   readonly #readFd: number;
   readonly #sink: (bytes: Uint8Array) => void;
   #open = true;
-  #pieceBytes = BUFFER_BYTES;
+  /** Small at first: what the tool writes is unknown, and the code that reads it is not compiled yet. */
+  #pieceBytes = MIN_PIECE_BYTES;
 
   constructor(runtime: Runtime, path: string, sink: (bytes: Uint8Array) => void) {
     this.path = path;
@@ -234,10 +236,11 @@ class FifoStream {
     this.writeFd = -1;
   }
 
-  /** Passes on the available bytes, up to about the given size, and returns their number. */
+  /** Passes on the available bytes, up to about the given size and for about `MAX_TURN_MS`, and returns their number. */
   read(buffer: Uint8Array, most: number): number {
     let total = 0;
-    while (!this.ended && this.#open && total < most) {
+    const begunMs = performance.now();
+    while (!this.ended && this.#open && total < most && performance.now() - begunMs < MAX_TURN_MS) {
       const atOnce = Math.min(this.#pieceBytes, most);
       let count: number;
       try {
@@ -253,11 +256,11 @@ class FifoStream {
       total += count;
       const startMs = performance.now();
       this.#sink(buffer.subarray(0, count));
-      const isSlow = performance.now() - startMs > MAX_PIECE_MS;
+      const isSlow = performance.now() - startMs > MAX_TURN_MS;
       this.#pieceBytes = isSlow
         ? Math.max(MIN_PIECE_BYTES, count >> 1)
         : Math.min(buffer.length, this.#pieceBytes * 2);
-      if (isSlow || count < atOnce / 4) break;
+      if (count < atOnce / 4) break;
     }
     return total;
   }

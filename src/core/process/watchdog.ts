@@ -1,18 +1,22 @@
-import { environmentOf, processesOfCommand } from '../../util/process-table.ts';
+import { environmentOf, processesOfCommand, readProcess } from '../../util/process-table.ts';
 import { shellCommand } from '../../util/shell-words.ts';
 import { forgetCompanion, registerCompanion } from './kill-tree.ts';
 import { isSameFolder, type RunIdentity } from './run-processes.ts';
 import type { Companion, Runtime } from './runtime.ts';
 
 /**
- * Waits for the end of its input. Without the word `done` before it, the supervisor has died. Then the watchdog kills
- * everything that the supervisor started for the run: the process group that the supervisor named, and every process
- * with the run's id in its environment, as `run-processes.ts` finds them: in a copy of the store, a process of the same
- * run names another folder. Then it removes the folder that must not remain. The last line prevents the shell from
- * replacing itself with `rm`, which other processes could not recognise as the watchdog.
+ * Kills everything that the supervisor started for the run: the process group of the tool, and every process with the
+ * run's id in its environment, as `run-processes.ts` finds them: in a copy of the store, a process of the same run names
+ * another folder. It does so in two cases: the supervisor has died, which ends the watchdog's input without the word
+ * `done`; or the time limit has passed, because the supervisor did not stop the tool. Only after the first case the
+ * folder that must not remain is removed. The last line prevents the shell from replacing itself with `rm`, which other
+ * processes could not recognise as the watchdog.
+ *
+ * The time limit is a subshell that waits for `sleep`. `disarm` waits until both have ended, because the supervisor would
+ * adopt what is left of them and take it for a process of the tool.
  */
 const SCRIPT = `
-run=$1
+run=\${1:?}
 is_ours() {
   [ -n "$RUN_FOLDER" ] || return 0
   named=
@@ -24,38 +28,61 @@ is_ours() {
   done
   [ -z "$named" ]
 }
+kill_run() {
+  round=0
+  while [ "$round" -lt 50 ]; do
+    [ -z "$group" ] || kill -KILL -- "-$group" 2>/dev/null
+    found=
+    for file in $(grep -ls "RUN_ID=$run" /proc/[0-9]*/environ 2>/dev/null); do
+      is_ours "$file" || continue
+      pid=\${file#/proc/}
+      pid=\${pid%/environ}
+      kill -KILL "$pid" 2>/dev/null && found=1
+    done
+    [ -n "$found" ] || break
+    round=$((round + 1))
+  done
+  [ -z "$last_resort" ] || eval "$last_resort" >/dev/null 2>&1
+}
+disarm() {
+  [ -z "$timer" ] || kill "$timer" 2>/dev/null
+  [ -z "$timer" ] || wait "$timer"
+  timer=
+}
+arm() {
+  disarm
+  (
+    trap 'kill "$!"; wait "$!"; exit 0' TERM
+    sleep "$1" &
+    wait "$!" && kill -0 "$$" && kill_run
+  ) </dev/null &
+  timer=$!
+}
 group=
 last_resort=
+timer=
 while read -r line; do
   case $line in
-    done) exit 0 ;;
+    done) disarm; exit 0 ;;
     end\\ *) last_resort=\${line#end } ;;
+    limit\\ *) arm "\${line#limit }" ;;
+    unlimited) disarm ;;
+    gone) disarm; group= ;;
     *) group=$line ;;
   esac
 done
-round=0
-while [ "$round" -lt 50 ]; do
-  [ -z "$group" ] || kill -KILL -- "-$group" 2>/dev/null
-  found=
-  for file in $(grep -ls "RUN_ID=$run" /proc/[0-9]*/environ 2>/dev/null); do
-    is_ours "$file" || continue
-    pid=\${file#/proc/}
-    pid=\${pid%/environ}
-    kill -KILL "$pid" 2>/dev/null && found=1
-  done
-  [ -n "$found" ] || break
-  round=$((round + 1))
-done
-[ -z "$last_resort" ] || eval "$last_resort" >/dev/null 2>&1
+disarm
+kill_run
 [ -z "$REMOVED_FOLDER" ] || rm -rf -- "$REMOVED_FOLDER"
 exit 0
 `;
 
 const NAME = 'acor-watchdog';
 
-/** The watchdogs that wait or kill for a run with this id. */
+/** The watchdogs that wait or kill for a run with this id, without their subshells. */
 export function watchdogsOf(runId: string): number[] {
-  return processesOfCommand(`${NAME} ${runId}`);
+  const pids = processesOfCommand(`${NAME} ${runId}`);
+  return pids.filter((pid) => !pids.includes(readProcess(pid)?.parentPid ?? 0));
 }
 
 /** The watchdogs of this run, without those of the same run in another store. */
@@ -66,7 +93,13 @@ export function watchdogsOfRun({ runId, folder }: RunIdentity): number[] {
   });
 }
 
-/** Kills the processes of a run when its supervisor dies without notice, for example by SIGKILL. */
+/** `sleep` of some systems knows no larger number. */
+const MAX_LIMIT_S = 2 ** 31 - 1;
+
+/**
+ * Kills the processes of a run when its supervisor dies without notice, for example by SIGKILL, and when it has not
+ * stopped them at the time limit, for example because its event loop is blocked.
+ */
 export class Watchdog implements Disposable {
   readonly #companion: Companion;
 
@@ -97,6 +130,21 @@ export class Watchdog implements Disposable {
   /** Sends the tool's process group, which is killed even if it cleared its environment. */
   watchGroup(groupId: number): void {
     this.#companion.write(String(groupId));
+  }
+
+  /**
+   * Sends the time that the run's processes have from now on, in milliseconds; undefined for no limit. It replaces the
+   * time sent before.
+   */
+  limitTime(ms: number | undefined): void {
+    const seconds = ms === undefined ? undefined : Math.ceil(ms / 1000);
+    const isLimited = seconds !== undefined && seconds <= MAX_LIMIT_S;
+    this.#companion.write(isLimited ? `limit ${Math.max(1, seconds)}` : 'unlimited');
+  }
+
+  /** Forgets the tool's process group, whose id another program may get: all processes of the tool have ended. */
+  forgetGroup(): void {
+    this.#companion.write('gone');
   }
 
   /** Sends a command that ends what signals on this system cannot reach. No word of it contains a newline. */

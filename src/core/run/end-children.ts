@@ -1,9 +1,8 @@
 import type { RunStore } from '../ports/run-store.ts';
 import { isLive } from './read-run.ts';
 import { recoverRun } from './recover-lost-run.ts';
+import { SupervisorWatch, untilEndRecorded } from './supervisor-watch.ts';
 import type { RunHost } from './workspace.ts';
-
-const ROUND_MS = 5;
 
 /**
  * Cancels the live children of a run, recursively, and waits until they have ended. The children of a workflow outlive a supervisor
@@ -33,10 +32,11 @@ async function endChild(
   const { store } = host;
   if (await isLive(store, runId)) {
     await store.control.requestCancel(runId, reason);
-    const isAbandoned = async () => !(await isLive(store, runId));
+    const watch = new SupervisorWatch(store, runId);
+    const isAbandoned = () => watch.isGone();
     const options = { wait: true, isAbandoned, ...(signal && { signal }) };
     for await (const _ of store.follow(runId, options));
-    await untilRecorded(store, runId, signal);
+    await untilEndRecorded(store, runId, signal);
   }
   await recoverRun(host, runId);
 }
@@ -69,10 +69,4 @@ async function uppermostBelow(
     id = (await store.read(id).catch(() => undefined))?.parent?.run_id;
   }
   return undefined;
-}
-
-/** The supervisor writes the ended record just after the last event, which ends the follow. */
-async function untilRecorded(store: RunStore, runId: string, signal?: AbortSignal): Promise<void> {
-  while (!signal?.aborted && (await isLive(store, runId)))
-    await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
 }

@@ -51,18 +51,23 @@ export async function* followToEnd(
       yield lines;
     }
     if (signal?.aborted) return;
-    let isLost = (await livenessOf(store, runId)).liveness === 'lost';
+    const { liveness } = await livenessOf(store, runId);
+    let isLost = liveness === 'lost';
     // When the store cannot be written, the run stays lost and its log gets no last event.
     if (isLost && recoversIn !== undefined)
       isLost = (await recovered({ store, workspaces: recoversIn }, runId)).lost === true;
     if (isEnough() && !isLost) return;
+    const hasEnd = (await endInLog(store, runId)) !== undefined;
+    // The lease of a supervisor on another host expired and was renewed since `isAbandoned` found the run lost.
+    if (liveness === 'live' && !hasEnd) continue;
     // Another process may be recovering the run: follow its events first.
     const count = (await store.extent(runId)).events;
     if (count > seen && count !== counted) {
       counted = count;
       continue;
     }
-    if (isLost) yield lostEnding(store, runId, seen);
+    // A supervisor that died after it had logged the end leaves a lost run whose end is known.
+    if (isLost && !hasEnd) yield lostEnding(store, runId, seen);
     return;
   }
 }

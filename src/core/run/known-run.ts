@@ -1,6 +1,7 @@
 import { endedRecord, followToEnd } from './follow-to-end.ts';
 import { isLive } from './read-run.ts';
-import { type RunSummary, summaryOf } from './run-summary.ts';
+import type { RunSummary } from './run-summary.ts';
+import { summaryOf } from './summarise-run.ts';
 import type { RunHost } from './workspace.ts';
 
 /** The run that an earlier call with the same idempotency key started, live or ended, whatever process supervises it. */

@@ -91,6 +91,8 @@ async function recover(host: RunHost, runId: string): Promise<void> {
     if (end === undefined) await endAsLost(host, writer);
     else {
       const { state, code } = end;
+      // The supervisor may have died before it had fsynced its last event.
+      await writer.log.sync();
       if (!(await writer.isInLedger())) await writer.enterInLedger({ state, code });
       await writer.update({ ...changeFrom(end), events: writer.log.events }, { durable: true });
     }
@@ -104,7 +106,7 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
   const { store } = host;
   const { record } = writer;
   const workspace = host.workspaces.of(record.run_id);
-  await killLeftovers(record, workspace);
+  await killProcessesOf(record, workspace);
   await endWatchdogs(record, workspace);
   await writer.keepCheckpoints(workspace.checkpoints).catch((error) => {
     writer.log.append({
@@ -114,8 +116,8 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
     });
   });
   await clearSecretsIfPossible(store, writer, workspace);
-  const { removeRunGroups } = await import('../sandbox/groups/run-groups.ts');
-  await removeRunGroups(record.run_id);
+  const { groupNameOf, removeRunGroups } = await import('../sandbox/groups/run-groups.ts');
+  await removeRunGroups(groupNameOf({ runId: record.run_id, folder: workspace.dir }));
   if (existsSync(workspace.ownershipRecord)) {
     const { restoreOwnership } = await import('./attempt/run-user-ownership.ts');
     await restoreOwnership(host, workspace, record.run_id);
@@ -181,8 +183,11 @@ function commandOf({ given_args }: RunRecord, pid: number): string {
   return given_args === null ? command.split(' ', 1)[0]! : command;
 }
 
-/** Kills the processes of the run. The watchdog does this when the supervisor dies; this is for a watchdog that was killed, too. */
-async function killLeftovers(record: RunRecord, workspace: RunWorkspace): Promise<void> {
+/**
+ * Kills the processes of the run and waits until they have ended. The watchdog does this when the supervisor dies; this is for a watchdog
+ * that was killed, and for a supervisor that does not react.
+ */
+export async function killProcessesOf(record: RunRecord, workspace: RunWorkspace): Promise<void> {
   for (let round = 0; round < KILL_ROUNDS; round++) {
     const remains = leftoversOf(record, workspace);
     if (remains.length === 0) return;
@@ -203,7 +208,13 @@ function kill(pid: number): void {
 async function endWatchdogs(record: RunRecord, workspace: RunWorkspace): Promise<void> {
   for (let round = 0; round < KILL_ROUNDS && watchdogsHere(record, workspace).length > 0; round++)
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
-  for (const pid of watchdogsHere(record, workspace)) kill(pid);
+  // The subshell of a killed watchdog is found in the next round.
+  for (let round = 0; round < KILL_ROUNDS; round++) {
+    const left = watchdogsHere(record, workspace);
+    if (left.length === 0) return;
+    for (const pid of left) kill(pid);
+    await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+  }
 }
 
 function leftoversOf({ run_id: runId }: RunRecord, { dir: folder }: RunWorkspace): number[] {

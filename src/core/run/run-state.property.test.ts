@@ -26,7 +26,7 @@ import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 const SEED = Number(process.env.ACOR_TEST_SEED ?? Date.now() % 2 ** 31);
 const LIVES = 100;
 /** More lives follow until each change of state has happened: in a hundred of them a rare one may not. */
-const MAX_LIVES = 3_000;
+const MAX_LIVES = 1_500;
 const STEPS = 30;
 const STATES = Object.keys(RUN_STATES) as RunState[];
 const root = mkdtempSync(join(tmpdir(), 'acor-states-'));
@@ -277,6 +277,7 @@ class RandomRun {
       answerTimeoutS: 600,
     });
     this.#intake = new Intake(this.#writer.log, {
+      joinsLines: true,
       runId: this.runId,
       mayEmitTasks: false,
       onQuestion: (event) => this.#questions.ask(event),

@@ -7,8 +7,9 @@ import { type RunPlan, recordedArgs } from './plan/run-plan.ts';
 import { backoffMs, nextStep } from './retry.ts';
 import { type AttemptOutcome, notStarted, type RunExecutor } from './run-executor.ts';
 import { RunSlot } from './run-slot.ts';
-import { type RunSummary, summarise } from './run-summary.ts';
+import type { RunSummary } from './run-summary.ts';
 import type { RunnerServices, RunWatch } from './services.ts';
+import { summarise } from './summarise-run.ts';
 import { prepareWorkspace, removeCancelFile, tidyWorkspace } from './workspace.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 

@@ -27,7 +27,8 @@ export function redactJsonLines(redaction: Redaction, lines: Buffer, spans: read
     let end = lineEndAt(lines, place);
     // A secret that spans several lines turns them into one.
     for (; next < spans.length && spans[next]!.from < end; next++) {
-      end = Math.max(end, lineEndAt(lines, spans[next]!.to - 1));
+      const { to } = spans[next]!;
+      if (to > end) end = lineEndAt(lines, to - 1);
     }
     const start = place === 0 ? 0 : lines.lastIndexOf(LF, place - 1) + 1;
     const own = spansWithin(spans.slice(first, next), start, end);

@@ -134,6 +134,22 @@ describe('a JSON line', () => {
   }
 });
 
+describe('a secret in base64 of several lines', () => {
+  // Long enough for three lines of 64 characters, and for two of 76.
+  const secret = 'correct horse battery staple '.repeat(4);
+  const lineEnds = { LF: '\n', CRLF: '\r\n', 'an escaped LF': '\\n', 'an escaped CRLF': '\\r\\n' };
+  for (const [name, lineEnd] of Object.entries(lineEnds)) {
+    for (const width of [64, 76]) {
+      it(`is redacted with ${name} after ${width} characters`, () => {
+        const encoded = Buffer.from(secret).toString('base64');
+        const text = encoded.match(new RegExp(`.{1,${width}}`, 'g'))!.join(lineEnd);
+        const redacted = through(redactionOf(secret).stream({ json: false }), [Buffer.from(`<${text}>`)]);
+        assert.equal(String(redacted), '<[redacted:S]>');
+      });
+    }
+  }
+});
+
 function redactionOf(value: string): Redaction {
   return new Redaction([{ name: 'S', bytes: Buffer.from(value) }]);
 }

@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { openFiles } from '../../../test/support/open-files.ts';
 import { ArtifactMeter, filesUnder, measureArtifact } from './artifacts.ts';
 
 const PASS = () => {};
@@ -77,14 +69,28 @@ describe('measuring the artifacts of an attempt', () => {
     assert.equal(measured.length, 5);
   });
 
-  it('refuses more than ten thousand files in all', async () => {
+  it('takes ten thousand files in all, and refuses one more', async () => {
     const meter = new ArtifactMeter([folder], PASS);
-    for (const part of ['x', 'y']) {
+    for (const [part, files] of Object.entries({ x: 5_001, y: 4_999, z: 1 })) {
       mkdirSync(join(folder, part));
-      for (let index = 0; index < 5_001; index++) writeFileSync(join(folder, part, `${index}`), '');
+      for (let index = 0; index < files; index++) writeFileSync(join(folder, part, `${index}`), '');
     }
     assert.equal((await meter.measure(join(folder, 'x'))).files, 5_001);
-    await assert.rejects(meter.measure(join(folder, 'y')), { code: 'E_PERMISSION', message: /10000 files/ });
+    assert.equal((await meter.measure(join(folder, 'y'))).files, 4_999);
+    await assert.rejects(meter.measure(join(folder, 'z')), { code: 'E_PERMISSION', message: /10000 files/ });
+  });
+
+  it('hashes a folder by the sorted names of its files, in whatever order the disk lists them', () => {
+    const names = Array.from({ length: 30 }, (_, index) => `${(index * 7919) % 1000}/f${index}`);
+    const root = join(folder, 'unsorted');
+    const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+    for (const name of names) {
+      mkdirSync(join(root, name, '..'), { recursive: true });
+      writeFileSync(join(root, name), name);
+    }
+    const lines = names.toSorted().map((name) => `${digest(name)}  ${name}\n`);
+    assert.deepEqual(filesUnder(root), names.toSorted());
+    assert.equal(measureArtifact(root, [folder]).sha256, digest(lines.join('')));
   });
 
   it('hashes a file once, however often it is named', async () => {
@@ -97,13 +103,3 @@ describe('measuring the artifacts of an attempt', () => {
     assert.equal(looks, once);
   });
 });
-
-function openFiles(): string[] {
-  return readdirSync('/proc/self/fd').flatMap((fd) => {
-    try {
-      return [readlinkSync(`/proc/self/fd/${fd}`)];
-    } catch {
-      return [];
-    }
-  });
-}

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import { damagedPack, type PackedFileEntry, PackTable } from './pack-table.ts';
 import { type FoundRun, PackedFile } from './packed-file.ts';
-import { chunksOf, PlainFile } from './readable-file.ts';
+import { PlainFile, sha256Of } from './readable-file.ts';
 
 const CHUNK_BYTES = 1 << 18;
 
@@ -11,7 +10,7 @@ export function checkPack(path: string): void {
   for (const runId of table.ids()) {
     const run = table.find(runId)!;
     for (const file of run.files)
-      if (sha256Of({ table, run }, file) !== file.sha256)
+      if (packedSha256({ table, run }, file) !== file.sha256)
         throw damagedPack(path, `${file.path} does not have its SHA-256`, runId);
   }
 }
@@ -35,12 +34,10 @@ export function checkCopy(copy: string, original: PackTable): void {
 }
 
 /** The SHA-256 of the content that a pack has of a file. */
-function sha256Of(found: FoundRun, file: PackedFileEntry): string {
+function packedSha256(found: FoundRun, file: PackedFileEntry): string {
   using content = PackedFile.open(found, file);
   if (content === undefined) throw damagedPack(found.table.path, 'it was replaced while it was read');
-  const hash = createHash('sha256');
-  for (const chunk of chunksOf(content, CHUNK_BYTES)) hash.update(chunk);
-  return hash.digest('hex');
+  return sha256Of(content);
 }
 
 function tableOf(path: string): PackTable {

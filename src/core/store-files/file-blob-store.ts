@@ -6,8 +6,6 @@ import type { Blob, BlobStore } from '../ports/blob-store.ts';
 import { chunksOf, PlainFile, type ReadableFile } from './readable-file.ts';
 import type { RunFiles } from './run-files.ts';
 
-const CHUNK_BYTES = 1 << 18;
-
 /**
  * Artifacts in the place where the user or the tool put them, or in the pack of their run: nothing is copied, and each read compares the
  * whole file with its digest.
@@ -26,7 +24,7 @@ export class FileBlobStore implements BlobStore {
     const hash = createHash('sha256');
     const kept: Buffer[] = [];
     let at = 0;
-    for (const chunk of chunksOf(file, CHUNK_BYTES)) {
+    for (const chunk of chunksOf(file)) {
       hash.update(chunk);
       const start = Math.max(from - at, 0);
       const end = Math.min(from + bytes - at, chunk.length);
@@ -40,7 +38,7 @@ export class FileBlobStore implements BlobStore {
 
   #open(runId: string, blob: Blob): ReadableFile {
     try {
-      return openArtifact(blob);
+      return openArtifact({ ...blob, path: this.#files.pathNow(runId, blob.path) });
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw unreadable(blob, error);
       const inside = this.#files.pathInside(runId, blob.path);

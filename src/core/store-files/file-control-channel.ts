@@ -132,8 +132,13 @@ class ControlFolder implements ControlListener {
     }
     for (const name of answersIn(control)) {
       if (this.#taken.has(name) || !this.#isHeld()) continue;
+      const path = join(control, name);
+      const text = readIfPossible(path);
+      // For instance no free descriptor: the next look tries again, because the sender waits for this answer.
+      if (text === undefined) continue;
       this.#taken.add(name);
-      const posted = takeAnswer(join(control, name));
+      removeIfPossible(path);
+      const posted = parseAnswer(text);
       if (posted !== undefined) this.#handlers.onAnswer(posted);
     }
   }
@@ -156,22 +161,25 @@ function makeFolder(path: string): void {
   }
 }
 
-/** Reads an answer file and removes it, so that it is read once; undefined when it is not a valid answer. */
-function takeAnswer(path: string): PostedAnswer | undefined {
+/** Undefined when it is not a valid answer. */
+function parseAnswer(text: string): PostedAnswer | undefined {
   try {
-    const posted = JSON.parse(readFileSync(path, 'utf8'));
+    const posted = JSON.parse(text);
     if (typeof posted?.answer_id !== 'string' || typeof posted.action_id !== 'string') return undefined;
     return { ...posted, source: ANSWER_SOURCES.includes(posted.source) ? posted.source : 'command' };
   } catch {
     return undefined;
-  } finally {
-    removeIfPossible(path);
   }
 }
 
 function readReason(path: string): string | undefined {
+  const text = readIfPossible(path);
+  return text === undefined ? undefined : text.trim() || 'cancelled';
+}
+
+function readIfPossible(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8').trim() || 'cancelled';
+    return readFileSync(path, 'utf8');
   } catch {
     return undefined;
   }

@@ -65,16 +65,23 @@ export class FileLeases implements Leases {
     this.#claim(path, runId, recovers);
     try {
       await mayTake?.();
+    } catch (error) {
+      removeIfPossible(path);
+      throw error;
+    }
+    const lease = new FileLease(path, runId, epoch);
+    try {
       // Removing the leases of earlier epochs fences their owners: their next write fails.
       const older = this.#filesOf(runId).filter((file) => file.epoch < epoch);
       for (const file of older) rmSync(file.path, { force: true });
       // A removed lease must not reappear after a crash of the machine.
       if (older.length > 0) syncFolder(this.#folder);
     } catch (error) {
-      removeIfPossible(path);
-      throw error;
+      // A lost run without a lease is not among those that the next start of a run recovers.
+      await lease.abandon();
+      throw storageError(error, 'claim the run', path);
     }
-    return new FileLease(path, runId, epoch);
+    return lease;
   }
 
   async inspect(runId: string): Promise<LeaseState | 'none'> {
@@ -91,7 +98,7 @@ export class FileLeases implements Leases {
 
   async forget(runId: string): Promise<void> {
     for (const { path } of this.#filesOf(runId))
-      if (stateOfFile(path) === 'lost') rmSync(path, { force: true });
+      if (stateOfFile(path)?.state === 'lost') rmSync(path, { force: true });
   }
 
   /** `inspect` without a promise, for the queue, which calls it under its lock. */
@@ -115,8 +122,8 @@ export class FileLeases implements Leases {
     for (const file of filesNow())
       if (file.epoch > (newest.get(file.runId)?.epoch ?? 0)) newest.set(file.runId, file);
     return [...newest.values()].flatMap((file) => {
-      const state = stateOfFile(file.path);
-      if (state !== undefined) return [{ runId: file.runId, epoch: file.epoch, state }];
+      const read = stateOfFile(file.path);
+      if (read !== undefined) return [{ runId: file.runId, epoch: file.epoch, ...read }];
       return this.#newestOf(() => this.#filesOf(file.runId));
     });
   }
@@ -239,7 +246,7 @@ export class FileLease implements Lease {
 }
 
 /** Undefined when the file does not exist. */
-function stateOfFile(path: string): LeaseState | undefined {
+function stateOfFile(path: string): Pick<HeldLease, 'state' | 'renewedMs'> | undefined {
   let lease: { text: string; renewedMs: number };
   try {
     lease = readLease(path);
@@ -247,11 +254,11 @@ function stateOfFile(path: string): LeaseState | undefined {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw storageError(error, 'read the lease', path);
   }
-  const owner = parseOwner(lease.text);
+  const { text, renewedMs } = lease;
+  const owner = parseOwner(text);
   // A live owner's lease is complete: this one was abandoned, or its machine crashed.
-  if (owner === undefined) return 'lost';
-  if (!isOwned(owner, lease.renewedMs, path)) return 'lost';
-  return owner.recovers ? 'recovering' : 'live';
+  if (owner === undefined || !isOwned(owner, renewedMs, path)) return { state: 'lost', renewedMs };
+  return { state: owner.recovers ? 'recovering' : 'live', renewedMs };
 }
 
 function isOwned(owner: LeaseOwner, renewedMs: number, path: string): boolean {

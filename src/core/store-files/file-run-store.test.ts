@@ -8,6 +8,7 @@ import { leaseContract } from '../../../test/contracts/lease.ts';
 import { newRun } from '../../../test/contracts/new-run.ts';
 import { runStoreContract } from '../../../test/contracts/run-store.ts';
 import { loseRun } from '../../../test/support/lose-run.ts';
+import { openFiles } from '../../../test/support/open-files.ts';
 import { commandOf } from '../../operations/command-forms.ts';
 import { kindOfName } from '../../protocol/run.ts';
 import { FileLeases } from './file-leases.ts';
@@ -36,6 +37,19 @@ describe('the files of a run', () => {
     );
   });
 
+  it('are all closed when its writer is closed', {
+    skip: process.platform !== 'linux' && 'needs /proc',
+  }, async () => {
+    const run = newRun();
+    const writer = await open().create(run);
+    const ofRun = () => openFiles().filter((path) => path.includes(run.run_id));
+    writer.log.append({ type: 'log' });
+    await writer.log.flush();
+    assert.notDeepEqual(ofRun(), []);
+    await writer.close();
+    assert.deepEqual(ofRun(), []);
+  });
+
   it('include its questions, which are rebuilt from the log when they are missing', async () => {
     const run = newRun();
     const writer = await open().create(run);
@@ -43,9 +57,11 @@ describe('the files of a run', () => {
     writer.log.append({ type: 'log' });
     await writer.log.flush();
     assert.equal(existsSync(questions), false);
+    assert.equal((await open().read(run.run_id)).has_questions, false);
     writer.log.append({ type: 'action_required', action_id: 'a-1' });
     writer.log.append({ type: 'action_answered', action_id: 'a-1' });
     await writer.log.flush();
+    assert.equal((await open().read(run.run_id)).has_questions, true);
     const before = await open().questionEvents(run.run_id);
     assert.equal(before.length, 2);
     rmSync(questions);

@@ -171,7 +171,7 @@ export class FileRunStore implements RunStore {
     return readQuestionEvents(questions, log, hasAsked);
   }
 
-  /** The event log of a run. Throws E_STORAGE when there is none. */
+  /** Opens the event log of a run. Throws E_STORAGE when the log does not exist. */
   openLog(runId: string): ReadableFile {
     const log = this.logIfThere(runId);
     if (log !== undefined) return log;

@@ -3,6 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { openFiles } from '../../../test/support/open-files.ts';
 import { Ledger } from './ledger.ts';
 import { GENESIS, holdsItsHash, sha256 } from './ledger-line.ts';
 
@@ -24,6 +25,17 @@ describe('the ledger', () => {
       prev = sha256(line);
     }
     assert.equal(new Set(lines.map((line) => JSON.parse(line).run_id)).size, 30);
+  });
+
+  it('closes its file after each use', { skip: process.platform !== 'linux' && 'needs /proc' }, async () => {
+    const ledger = new Ledger(root);
+    await ledger.append({ type: 'run', run_id: 'r-closed' });
+    assert.ok(ledger.lines().length > 0);
+    assert.equal(ledger.has('r-closed', 'no such hash'), false);
+    assert.deepEqual(
+      openFiles().filter((path) => path.startsWith(root)),
+      [],
+    );
   });
 
   it('leaves out a torn last line, and writes the next one in its place', async () => {

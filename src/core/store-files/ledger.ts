@@ -134,11 +134,12 @@ export class Ledger {
       });
       try {
         writeFully(fd, Buffer.from(lines.join('')));
+        fdatasyncSync(fd);
       } catch (error) {
+        // After a failed fdatasync the kernel may have dropped the lines: the next line must not follow them.
         ftruncateSync(fd, end);
         throw error;
       }
-      fdatasyncSync(fd);
     } finally {
       closeSync(fd);
     }

@@ -41,6 +41,7 @@ export async function packRuns(store: FileRuns, runIds: readonly string[]): Prom
       await trash.delete();
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
+    trash.assertAllDeleted();
   } catch (error) {
     throw storageError(error, 'pack runs', store.root);
   }
@@ -87,19 +88,14 @@ async function fill(writer: PackWriter, store: FileRuns, claimed: readonly Claim
   }
 }
 
-/** Why a run stays a folder: what a pack could not restore, or that another process uses it. */
-export function whyNotPacked(store: FileRuns, runId: string): string {
+/** What a pack could not restore of the folder of a run; undefined when it could restore all. */
+export function whyNotPacked(store: FileRuns, runId: string): string | undefined {
   try {
     scanRun(store.layout(runId).dir, PACK_BYTES);
-    return 'another process uses it';
+    return undefined;
   } catch (error) {
     return errorMessage(error);
   }
-}
-
-/** Whether a pack could restore the folder of a run as it is. */
-export function fitsIntoPack(store: FileRuns, runId: string): boolean {
-  return scanOrUndefined(store.layout(runId).dir) !== undefined;
 }
 
 /** A run that cannot be read as a whole stays as it is. */

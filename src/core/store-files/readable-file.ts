@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+
+const CHUNK_BYTES = 1 << 18;
 
 /** A file of a run that is open for reading, in the run's folder or in a pack. */
 export interface ReadableFile extends Disposable {
@@ -43,13 +46,20 @@ export function bytesOf(file: ReadableFile): Buffer {
   return bytes.subarray(0, file.read(bytes, 0));
 }
 
-/** The bytes of a file in chunks of this size at most, each valid until the next one is read. */
-export function* chunksOf(file: ReadableFile, chunkBytes: number): Generator<Buffer> {
-  const chunk = Buffer.allocUnsafe(chunkBytes);
+/** The bytes of a file in chunks, each valid until the next one is read. */
+export function* chunksOf(file: ReadableFile): Generator<Buffer> {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   for (let at = 0; ; ) {
     const count = file.read(chunk, at);
     if (count === 0) return;
     yield chunk.subarray(0, count);
     at += count;
   }
+}
+
+/** The SHA-256 of the content of a file, in hexadecimal. */
+export function sha256Of(file: ReadableFile): string {
+  const hash = createHash('sha256');
+  for (const chunk of chunksOf(file)) hash.update(chunk);
+  return hash.digest('hex');
 }

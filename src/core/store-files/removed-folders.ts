@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
+import { storageError } from './storage-error.ts';
 
 /** So many folders are deleted at a time. */
 const DELETED_AT_ONCE = 8;
@@ -10,6 +11,7 @@ const DELETED_AT_ONCE = 8;
 /** `.runs/removed/`: a folder is moved there by one rename before its files are deleted, so that no reader finds a part of a run. */
 export class RemovedFolders {
   readonly #folder: string;
+  readonly #kept = new Map<string, unknown>();
 
   constructor(root: string) {
     this.#folder = join(root, 'removed');
@@ -25,13 +27,49 @@ export class RemovedFolders {
     }
   }
 
-  /** Deletes what was taken, also by a process that was killed before it could. */
+  /**
+   * Deletes what was taken, also by a process that was killed before it could. A folder that cannot be deleted does not keep the others:
+   * `assertAllDeleted` reports it.
+   */
   async delete(): Promise<void> {
-    const names = readdirSync(this.#folder);
+    const names = readdirSync(this.#folder).filter((name) => !this.#kept.has(name));
     const next = async () => {
-      for (let name = names.pop(); name !== undefined; name = names.pop())
-        await rm(join(this.#folder, name), { recursive: true, force: true });
+      for (let name = names.pop(); name !== undefined; name = names.pop()) {
+        try {
+          await deleteFolder(join(this.#folder, name));
+        } catch (error) {
+          this.#kept.set(name, error);
+        }
+      }
     };
     await Promise.all(Array.from({ length: DELETED_AT_ONCE }, next));
+  }
+
+  /** Throws E_STORAGE or E_PERMISSION when a folder could not be deleted. */
+  assertAllDeleted(): void {
+    for (const [name, error] of this.#kept)
+      throw storageError(error, 'delete the files of a removed run', join(this.#folder, name));
+  }
+}
+
+/** A tool may have left folders that its own user may not change: their owner opens them first. */
+async function deleteFolder(path: string): Promise<void> {
+  const options = { recursive: true, force: true };
+  try {
+    await rm(path, options);
+  } catch (error) {
+    if (!['EACCES', 'EPERM'].includes(errorCode(error) ?? '')) throw error;
+    openFolders(path);
+    await rm(path, options);
+  }
+}
+
+/** No process of the run is alive, so that no folder is replaced by a link meanwhile. */
+function openFolders(path: string): void {
+  for (const open = [path]; open.length > 0; ) {
+    const folder = open.pop()!;
+    chmodSync(folder, 0o700);
+    for (const entry of readdirSync(folder, { withFileTypes: true }))
+      if (entry.isDirectory()) open.push(join(folder, entry.name));
   }
 }

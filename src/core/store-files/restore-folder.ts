@@ -6,8 +6,6 @@ import { damagedPack, type PackedFileEntry } from './pack-table.ts';
 import { type FoundRun, PackedFile } from './packed-file.ts';
 import { chunksOf } from './readable-file.ts';
 
-const CHUNK_BYTES = 1 << 18;
-
 /** Writes the files and folders of a packed run to a new folder, and fsyncs them. */
 export function restoreFolder(found: FoundRun, dir: string): void {
   const { folders, files } = found.run;
@@ -31,7 +29,7 @@ function restoreFile(found: FoundRun, file: PackedFileEntry, path: string): void
   const fd = openSync(path, 'wx', 0o600);
   try {
     const hash = createHash('sha256');
-    for (const chunk of chunksOf(content, CHUNK_BYTES)) {
+    for (const chunk of chunksOf(content)) {
       hash.update(chunk);
       writeFully(fd, chunk);
     }

@@ -59,6 +59,7 @@ export async function removeRuns(store: FileRuns, runIds: readonly string[]): Pr
       );
       await trash.delete();
     }
+    trash.assertAllDeleted();
   } catch (error) {
     throw storageError(error, 'remove runs', store.root);
   }

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { RUN_ID_PATTERN } from '../../protocol/run.ts';
 import { errorCode } from '../../util/error-code.ts';
@@ -73,13 +73,20 @@ export class RunFiles {
     return [...new Set([...ids, ...packed, ...again])].sort();
   }
 
-  /** The path of a file within the folder of a run; undefined for any other file. */
+  /** The path of a file within the folder of a run; undefined for any other file. The path is as recorded: the store may be a copy, or moved. */
   pathInside(runId: string, path: string): string | undefined {
-    for (const root of [this.#root, realOf(this.#root)]) {
-      const dir = `${folderOf(root, runId)}/`;
-      if (path.startsWith(dir)) return path.slice(dir.length);
+    for (const name of [this.#root, realOf(this.#root)].map((root) => basename(root))) {
+      const folder = `/${name}/${runId}/`;
+      const at = path.indexOf(folder);
+      if (at !== -1) return path.slice(at + folder.length);
     }
     return undefined;
+  }
+
+  /** Where a recorded file is now: that of a run's folder is in this store, also when the store is a copy, or was moved. */
+  pathNow(runId: string, path: string): string {
+    const inside = this.pathInside(runId, path);
+    return inside === undefined ? path : join(folderOf(this.#root, runId), inside);
   }
 
   /** Where another user's packs cannot be listed, the runs with folders can. */

@@ -1,5 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-import { PREVIEW_CLEAN, SEE_HEALTH } from '../../protocol/next-steps.ts';
+import { PREVIEW_CLEAN, SEE_HEALTH, VERIFY } from '../../protocol/next-steps.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 
 /** Describes a failed access to the store: E_DISK_FULL when there is no space, otherwise E_STORAGE. `what` completes "cannot …". */
@@ -43,6 +43,12 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
           cause: error,
         },
       );
+    case 'EIO':
+      return new AcorError('E_STORAGE', `cannot ${what}: ${path}: ${errorMessage(error)}`, {
+        hint: 'The disk reports an error, so what was written last may be lost. Look for its cause in the log of the kernel (dmesg), then check the records of all runs.',
+        next: [VERIFY, SEE_HEALTH],
+        cause: error,
+      });
     default:
       return new AcorError('E_STORAGE', `cannot ${what}: ${path}: ${errorMessage(error)}`, {
         next: [SEE_HEALTH],

@@ -35,7 +35,8 @@ export function lastBytes(log: ReadableFile, maxBytes: number): Buffer {
 function* lastParts(log: ReadableFile): Generator<Buffer> {
   const { size } = log;
   let end = size;
-  for (const reach of reaches()) {
+  for (let reach = FIRST_BYTES; ; reach *= 32) {
+    // Beyond the tail only for a last line that is longer than it: a `runner_end` names up to ten thousand artifacts.
     if (end === 0 || (reach > TAIL_BYTES && end < size)) return;
     const { lines, from } = wholeLinesIn(log, Math.max(0, size - reach), end);
     if (lines.length > 0) {
@@ -44,11 +45,6 @@ function* lastParts(log: ReadableFile): Generator<Buffer> {
     }
     if (reach >= size) return;
   }
-}
-
-/** Beyond the tail, only for a last line that is longer than it: a `runner_end` names up to ten thousand artifacts. */
-function* reaches(): Generator<number> {
-  for (let reach = FIRST_BYTES; ; reach *= 32) yield reach;
 }
 
 /** The whole lines between two offsets, and where they begin. What is before the first line end belongs to a line that began earlier. */

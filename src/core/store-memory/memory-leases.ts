@@ -35,7 +35,9 @@ export class MemoryLeases implements Leases {
   }
 
   async list(): Promise<HeldLease[]> {
-    return [...this.#newest.values()].map(({ runId, epoch, state }) => ({ runId, epoch, state }));
+    // Their owners are in this process, which is alive.
+    const renewedMs = Date.now();
+    return [...this.#newest.values()].map(({ runId, epoch, state }) => ({ runId, epoch, state, renewedMs }));
   }
 
   async forget(runId: string): Promise<void> {

@@ -5,7 +5,8 @@ import { questionsOf } from '../run/answers/open-questions.ts';
 import { readQuestion } from '../run/answers/question.ts';
 import { summariseLog } from '../run/read-log.ts';
 import { readRun } from '../run/read-run.ts';
-import { type RunSummary, summaryOf } from '../run/run-summary.ts';
+import type { RunSummary } from '../run/run-summary.ts';
+import { summaryOf } from '../run/summarise-run.ts';
 import type { RunHost } from '../run/workspace.ts';
 
 /** The status of a run, for a surface that translates it for its clients. */

@@ -1,11 +1,10 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { type NextStep, SEE_HEALTH } from '../../protocol/next-steps.ts';
 import { readLines } from '../../util/streams.ts';
 import type { LaunchRequest } from '../ports/run-launcher.ts';
-import { sdkPaths } from '../registry/sdk-paths.ts';
+import { ownCommand } from './own-command.ts';
 
 /**
  * Its output, one JSON line each: the started run, or why the run did not start; after the end of a run, that it is
@@ -56,13 +55,14 @@ export class Supervisor {
 
   /** Starts the process with the variables that it needs. */
   constructor(callerEnv: LaunchRequest['env']) {
-    const [program, ...args] = ownCommand();
-    const env = Object.fromEntries(
+    const { argv, env: own } = ownCommand();
+    const [program, ...args] = argv;
+    const given = Object.fromEntries(
       OWN_VARIABLES.flatMap((name) => (callerEnv[name] === undefined ? [] : [[name, callerEnv[name]]])),
     );
-    this.#child = spawn(program!, [...args, 'supervise'], {
+    this.#child = spawn(program, [...args, 'supervise'], {
       cwd: '/',
-      env,
+      env: { ...given, ...own },
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],
     });
@@ -105,26 +105,6 @@ export class Supervisor {
     if (done) throw lost('it ended without a word');
     return JSON.parse(value);
   }
-}
-
-/**
- * The command of the program `acor`: the compiled program, or Bun with the sources. In Node or in the bundle of the
- * library it is the launcher of the package, because only the program can supervise runs.
- */
-function ownCommand(): string[] {
-  if (import.meta.dirname.startsWith('/$bunfs')) return [process.execPath];
-  const { packageRoot: root } = sdkPaths();
-  const runsSources = process.versions['bun'] !== undefined && import.meta.filename.endsWith('.ts');
-  if (!runsSources) return [join(root, 'acor')];
-  const main = join(root, 'src', 'cli', 'main.ts');
-  return [
-    process.execPath,
-    '--no-env-file',
-    `--config=${join(root, 'bunfig.toml')}`,
-    // Bun would otherwise apply the `paths` of a tsconfig.json in the working directory.
-    `--tsconfig-override=${join(root, 'tsconfig.json')}`,
-    main,
-  ];
 }
 
 function lost(why: string): AcorError {

@@ -6,7 +6,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { userFolders } from '../config/find.ts';
 import { type LoadedConfig, runsDirOf } from '../config/load.ts';
 import { findProgram, isProgram } from '../registry/find-program.ts';
-import { sdkPaths } from '../registry/sdk-paths.ts';
+import { sdkPaths } from '../registry/own-files.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 import { BASE_UTILITIES } from '../sandbox/profile/base-utilities.ts';
 import { executablePaths, runtimePaths } from '../sandbox/profile/programs.ts';
@@ -120,7 +120,7 @@ export async function programOf(
   config: LoadedConfig,
   env: Env,
 ): Promise<{ words: [string, ...string[]]; dir: string; reads: string[] }> {
-  const folder = join(sdkPaths().packageRoot, 'templates', 'task');
+  const folder = join(sdkPaths().root, 'templates', 'task');
   if (executor.name === 'responses') return responsesProgram(config, env);
   const { executor: given } = config.config.task;
   const [first, ...rest] =

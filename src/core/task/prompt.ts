@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { sdkPaths } from '../registry/sdk-paths.ts';
+import { ownFile } from '../registry/own-files.ts';
 import type { GivenAnswer } from './turn-questions.ts';
 
 /** A prompt is passed as one argument, and the kernel limits its length (128 KiB on Linux). */
@@ -14,7 +14,7 @@ export function instructionsFor(words: {
   writes: readonly string[];
 }): string {
   const { taskId, project, writes } = words;
-  const text = readFileSync(join(sdkPaths().packageRoot, 'templates', 'task', 'instructions.md'), 'utf8');
+  const text = readFileSync(ownFile('templates', 'task', 'instructions.md'), 'utf8');
   const filled: Readonly<Record<string, string>> = {
     TASK_ID: taskId,
     PROJECT: project,

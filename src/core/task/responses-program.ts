@@ -5,7 +5,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { runName } from '../../protocol/run.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { typescript } from '../registry/languages/typescript.ts';
-import { sdkPaths } from '../registry/sdk-paths.ts';
+import { installFolder, sdkPaths } from '../registry/own-files.ts';
 
 /**
  * The command of the executor `responses`: ACOR's own program (`src/core/task/responses`) and the project's `openai`
@@ -16,12 +16,15 @@ export async function responsesProgram(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<{ words: [string, ...string[]]; dir: string; reads: string[] }> {
   const sdk = sdkPaths();
-  const dir = join(sdk.packageRoot, 'src');
-  const entry = join(dir, 'core', 'task', 'responses', 'main.ts');
+  // A checkout has the sources, a package and a compiled program the bundle.
+  const sources = join(sdk.root, 'src');
+  const isCheckout = existsSync(sources);
+  const dir = isCheckout ? sources : join(sdk.root, 'dist', 'lib');
+  const entry = join(dir, 'core', 'task', 'responses', isCheckout ? 'main.ts' : 'main.js');
   const context = { tool: runName('task', 'responses'), entry, toolDir: dir, toolsDir: null, env, sdk };
   const runtime = await typescript.runtime(context);
   const [program, ...words] = (await typescript.command(runtime, context)).argv;
-  const openai = openaiOf(config.root, sdk.packageRoot);
+  const openai = openaiOf(config.root, installFolder());
   // The sandbox mounts the target of a link, not the link.
   return { words: [realpathSync(program!), ...words, openai.entry], dir, reads: [openai.folder] };
 }

@@ -7,6 +7,7 @@ import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { livenessOf } from '../run/read-run.ts';
+import { untilEndRecorded } from '../run/supervisor-watch.ts';
 import type { RunWorkspace } from '../run/workspace.ts';
 
 /** The persistent state of a task, in `.runs/tasks/<id>.json`. */
@@ -47,7 +48,9 @@ export async function refuseWhileLive(
 ): Promise<void> {
   if (run_id === null || run_id === own) return;
   // A removed run has ended.
-  const other = await livenessOf(store, run_id).catch(() => undefined);
+  const liveness = () => livenessOf(store, run_id).catch(() => undefined);
+  if ((await liveness())?.liveness === 'live') await untilEndRecorded(store, run_id);
+  const other = await liveness();
   if (other?.liveness !== 'live') return;
   throw new AcorError(
     'E_USAGE',

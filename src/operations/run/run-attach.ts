@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { eventsResult } from '../../compose/events-result.ts';
 import type { StreamEnd } from '../../compose/operation.ts';
 import { readRun } from '../../core/run/read-run.ts';
-import { summaryOf } from '../../core/run/run-summary.ts';
+import { summaryOf } from '../../core/run/summarise-run.ts';
 import { followRun } from '../../core/supervision/follow-run.ts';
 import { attachTo } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { isLive } from '../../core/run/read-run.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import { isFinal, isOrchestration } from '../../protocol/run.ts';
 import { acorOperation } from '../define.ts';
@@ -24,19 +23,12 @@ export const runCancel = acorOperation({
   example: 'acor cancel r-0123456789abcdef --reason "wrong input"',
   async run(input, ctx) {
     const project = await ctx.app.project();
-    const { store } = project;
     const record = await recoverRun(project, input.run);
     const wasRunning = !isFinal(record.state);
     if (wasRunning && !input.dry_run) {
-      const since = (await store.extent(input.run)).events;
-      await store.control.requestCancel(input.run, input.reason);
-      const isAbandoned = async () => !(await isLive(store, input.run));
-      for await (const _ of store.follow(input.run, {
-        since,
-        wait: true,
-        signal: ctx.signal,
-        isAbandoned,
-      }));
+      const { cancelRun } = await import('../../core/run/cancel-run.ts');
+      const graceS = project.config.config.environment.cancel_grace_s;
+      await cancelRun(project, record, { reason: input.reason, graceS, signal: ctx.signal });
     }
     if (!input.dry_run && isOrchestration(record.kind)) {
       // After the supervisor of a workflow was killed, its children still run; no other process ends them.

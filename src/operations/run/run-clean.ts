@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { shortenLedger } from '../../core/audit/shorten-ledger.ts';
 import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
-import { fitsIntoPack, packRuns, selectPackable, whyNotPacked } from '../../core/store-files/pack-runs.ts';
+import { packRuns, selectPackable, whyNotPacked } from '../../core/store-files/pack-runs.ts';
 import { type RetentionRule, removeRuns, selectRemovable } from '../../core/store-files/retention.ts';
 import { PREVIEW_CLEAN, PREVIEW_PACK } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
@@ -67,14 +67,15 @@ export const runClean = acorOperation({
 
 async function pack(store: FileRunStore, rule: RetentionRule, dryRun: boolean) {
   const selected = selectPackable(store, rule);
-  const packed = dryRun
-    ? selected.filter((runId) => fitsIntoPack(store, runId))
-    : await packRuns(store, selected);
-  const isPacked = new Set(packed);
-  const skipped = selected
-    .filter((runId) => !isPacked.has(runId))
-    .map((runId) => ({ run_id: runId, reason: whyNotPacked(store, runId) }));
-  return { packed, skipped };
+  const packed = new Set(dryRun ? [] : await packRuns(store, selected));
+  const skipped: { run_id: string; reason: string }[] = [];
+  for (const runId of selected) {
+    if (packed.has(runId)) continue;
+    const problem = whyNotPacked(store, runId);
+    if (dryRun && problem === undefined) packed.add(runId);
+    else skipped.push({ run_id: runId, reason: problem ?? 'another process uses it' });
+  }
+  return { packed: [...packed], skipped };
 }
 
 async function remove(store: FileRunStore, rule: RetentionRule, dryRun: boolean): Promise<string[]> {

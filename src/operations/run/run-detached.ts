@@ -4,7 +4,7 @@ import type { OperationContext, OperationResult, StreamEnd } from '../../compose
 import type { RunStore } from '../../core/ports/run-store.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
-import { summaryOf } from '../../core/run/run-summary.ts';
+import { summaryOf } from '../../core/run/summarise-run.ts';
 import type { RunHost } from '../../core/run/workspace.ts';
 import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
 import { openQuestionsOf } from '../../core/supervision/run-status.ts';

@@ -45,7 +45,7 @@ function readBlocked(content: MarkerContent): BlockedData | undefined {
 }
 
 function readFiles({ head, body }: MarkerContent): FilesData | undefined {
-  if (head !== '' && !ITEM.test(head.trim())) return undefined;
+  if (head !== '' && !ITEM.test(head)) return undefined;
   const items = itemsOf(head === '' ? body : [head, ...body]);
   if (items.length === 0) return undefined;
   return {

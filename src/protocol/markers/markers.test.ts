@@ -145,6 +145,21 @@ describe('the markers of the protocol', () => {
     assert.deepEqual(piece?.kind === 'marker' && piece.marker.data, { usd: 0.25 });
     assert.throws(() => new MarkerLines(() => {}, [{ ...kinds[0]!, name: 'no good' }]), /cannot be named/);
   });
+
+  it('end with their last line that is not blank; the blank lines after it are text', () => {
+    const [marker] = markersIn('[QUESTION] Which?\nOptions:\n1. a\n\n\n');
+    assert.deepEqual([marker!.line, marker!.lines], [1, 3]);
+    assert.deepEqual(textIn('[QUESTION] Which?\nOptions:\n1. a\n\n\n'), ['', '']);
+  });
+
+  it('have a block of at most so many characters, line ends included', () => {
+    const head = '[BLOCKED] x';
+    const line = 'y'.repeat(1023);
+    const lines = Array.from({ length: (MAX_BLOCK_CHARS - 1024) / 1024 }, () => line);
+    const last = 'z'.repeat(MAX_BLOCK_CHARS - head.length - lines.length * 1024 - 1);
+    const cutOf = (end: string) => markersIn([head, ...lines, end].join('\n'))[0]!.cut;
+    assert.deepEqual([cutOf(last), cutOf(`${last}z`)], [false, true]);
+  });
 });
 
 const WORDS = [

@@ -5,7 +5,8 @@ import type { AnswerSource } from '../../../protocol/v1/wire.ts';
 import { newSpanId } from '../../../util/ids.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import { eventsIn } from '../../store-files/follow.ts';
-import { isLive, readRun } from '../read-run.ts';
+import { readRun } from '../read-run.ts';
+import { SupervisorWatch } from '../supervisor-watch.ts';
 import { questionsOf } from './open-questions.ts';
 import { answerSteps, jsonAnswer, problemOfAnswer, type Question, readQuestion } from './question.ts';
 
@@ -35,7 +36,7 @@ export async function findOpenQuestion(store: RunStore, runId: string, name?: st
 
 /**
  * Posts an answer and waits until the supervisor records or rejects it. Throws E_BAD_ANSWER when the answer is invalid, when another
- * answer was accepted first, or when the run ended before its supervisor read the answer.
+ * answer was accepted first, or when the run ended before its supervisor read the answer; E_RUNNER_LOST when the supervisor does not react.
  */
 export async function submitAnswer(
   store: RunStore,
@@ -88,7 +89,8 @@ async function untilRecorded(
   runId: string,
   { answerId, since, signal }: { answerId: string; since: number; signal: AbortSignal | undefined },
 ): Promise<void> {
-  const isAbandoned = async () => !(await isLive(store, runId));
+  const watch = new SupervisorWatch(store, runId);
+  const isAbandoned = () => watch.isGone();
   const options = { since, wait: true, isAbandoned, ...(signal && { signal }) };
   for await (const lines of store.follow(runId, options)) {
     const event = eventsIn(lines).find(({ answer_id }) => answer_id === answerId);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { processesOf, TestProject, until } from '../../../../test/support/project.ts';
@@ -111,6 +112,18 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
     const run = await startRun({ ...services, runtime: withRuntime({ spawn }) }, request);
     const { state, code } = await run.ended;
     assert.deepEqual([state, code], ['failed', 'E_DEADLINE']);
+  });
+
+  it('ends at the deadline although this process is blocked, and reports the deadline', async () => {
+    const request = { kind: 'tool' as const, tool: 'stays', args: [], cwd: project.root, env: process.env };
+    const run = await startRun(services, request);
+    await until(() => processesOf(run.runId).length > 0);
+    const blockedUntil = Date.now() + 60_000;
+    while (processesOf(run.runId).length > 0 && Date.now() < blockedUntil) execFileSync('sleep', ['0.05']);
+    assert.deepEqual(processesOf(run.runId), []);
+    const { state, code } = await run.ended;
+    assert.deepEqual([state, code], ['failed', 'E_DEADLINE']);
+    await until(() => watchdogsOf(run.runId).length === 0);
   });
 
   it('after the tool has ended leaves nothing of it', async () => {

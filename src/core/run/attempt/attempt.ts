@@ -38,6 +38,7 @@ export async function runAttempt(
     intake: new Intake(writer.log, {
       runId: plan.runId,
       mayEmitTasks: plan.tool.manifest.role === 'orchestrator',
+      joinsLines: !plan.isRead,
       onQuestion(event) {
         options.turn?.asked(event);
         options.questions.ask(event);
@@ -94,7 +95,7 @@ async function openOutput(attempt: AttemptContext, input: ToolInput | undefined)
 }
 
 function prepareResources({ services, plan }: AttemptContext): Promise<ResourceWatch> {
-  return ResourceWatch.prepare(plan.runId, plan.resources, {
+  return ResourceWatch.prepare({ runId: plan.runId, folder: plan.workspace.dir }, plan.resources, {
     mayMove: services.adoptsOrphans,
     places: plan.sandboxed.groups,
   });

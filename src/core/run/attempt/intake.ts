@@ -2,6 +2,7 @@ import { checkMessage, type MessageProblem, originOf } from '../../../protocol/v
 import type { HotLine } from '../../../protocol/v1/hot-scanner.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import type { NewEvent, RunLog } from '../../ports/run-store.ts';
+import { TextLines } from './text-lines.ts';
 
 /** The message with which a tool ends its attempt, as the tool sent it. */
 export type LastMessage = { type: 'result' | 'error' | 'cancelled'; [field: string]: unknown };
@@ -19,6 +20,7 @@ export class Intake {
   readonly #mayEmitTasks: boolean;
   readonly #onQuestion: (event: NewEvent) => void;
   readonly #warned = new Set<string>();
+  readonly #textLines: TextLines;
   #actions = 0;
   #started = false;
   #ending: LastMessage | undefined;
@@ -31,11 +33,17 @@ export class Intake {
 
   constructor(
     log: RunLog,
-    options: { runId: string; mayEmitTasks: boolean; onQuestion: (event: NewEvent) => void },
+    options: {
+      runId: string;
+      mayEmitTasks: boolean;
+      joinsLines: boolean;
+      onQuestion: (event: NewEvent) => void;
+    },
   ) {
     this.#log = log;
     this.runId = options.runId;
     this.#mayEmitTasks = options.mayEmitTasks;
+    this.#textLines = new TextLines({ joins: options.joinsLines });
     this.#onQuestion = options.onQuestion;
   }
 
@@ -56,6 +64,7 @@ export class Intake {
 
   /** Stores a frequent message that is known to be valid, byte for byte. */
   keep(kind: Exclude<HotLine, 'other'>, bytes: Uint8Array, start: number, end: number): void {
+    this.#textLines.flush();
     this.lastEventMs = this.#burstMs;
     if (kind === 'progress') this.lastProgressMs = this.lastEventMs;
     this.#log.keepLine(bytes, start, end);
@@ -64,6 +73,7 @@ export class Intake {
 
   /** Stores any other message. */
   accept(message: { type: string; [field: string]: unknown }): void {
+    this.#textLines.flush();
     this.lastEventMs = performance.now();
     const origin = originOf(message.type);
     if (origin === 'runner') {
@@ -93,18 +103,34 @@ export class Intake {
 
   /** Stores a line that is not a message. It counts as a heartbeat only. */
   unparsedLine(msg: string, line: string): void {
-    this.lastEventMs = performance.now();
-    this.#log.append({ type: 'runner_log', level: 'warn', msg, line });
+    this.lastEventMs = this.#burstMs;
+    this.#textLines.add(msg, line, (text) =>
+      this.#log.append({ type: 'runner_log', level: 'warn', msg, line: text }),
+    );
+  }
+
+  /** Stores a line of a program that writes no messages. */
+  plainLine(msg: string): void {
+    this.lastEventMs = this.#burstMs;
+    this.#textLines.add('log', msg, (text) => this.accept({ type: 'log', level: 'info', msg: text }));
   }
 
   /** Stores a line of stderr. People read it; ACOR does not parse it. */
   diagnostic(line: string): void {
-    this.lastEventMs = performance.now();
-    this.#log.append({ type: 'diagnostic', stream: 'stderr', line });
+    this.lastEventMs = this.#burstMs;
+    this.#textLines.add('diagnostic', line, (text) =>
+      this.#log.append({ type: 'diagnostic', stream: 'stderr', line: text }),
+    );
+  }
+
+  /** Stores what is left of joined lines. Call it at the end of each read of output, and before the log is flushed. */
+  endBurst(): void {
+    this.#textLines.flush();
   }
 
   warnOnce(key: string, code: string | undefined, msg: string, extra: Record<string, unknown> = {}): void {
     if (this.#warned.has(key)) return;
+    this.#textLines.flush();
     if (this.#warned.size >= MAX_WARNINGS) {
       if (!this.#dropped)
         this.#log.append({ type: 'runner_warning', msg: 'further warnings about this tool are omitted' });

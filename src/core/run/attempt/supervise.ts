@@ -1,6 +1,16 @@
+import type { Exit } from '../../process/runtime.ts';
 import { storageError } from '../../store-files/storage-error.ts';
+import type { ToolPlan } from '../plan/tool-plan.ts';
+import type { AttemptOptions } from '../run-executor.ts';
 import type { AttemptContext } from './attempt-context.ts';
-import { type DeadlineGuard, guardDeadline, guardLiveness, guardStall } from './guards/clocks.ts';
+import {
+  type DeadlineGuard,
+  guardDeadline,
+  guardLiveness,
+  guardStall,
+  STOP_MARGIN_MS,
+  stopMs,
+} from './guards/clocks.ts';
 import type { StopGuard } from './guards/guard.ts';
 import type { PreparedAttempt, SpawnedTool } from './spawn-tool.ts';
 
@@ -36,7 +46,9 @@ export function supervise(
   const deadline = deadlineOf(attempt, prepared);
   const guards = [deadline.stop, ...silenceGuards(attempt, prepared)];
   beginQuestions(attempt, prepared, deadline);
-  void exited.then(({ exit }) => race.end({ kind: 'exited', exit }));
+  void exited.then(({ exit }) =>
+    race.end(isWatchdogKill(attempt, exit) ? deadline.ending() : { kind: 'exited', exit }),
+  );
   void options.cancelled.then((reason) => race.end({ kind: 'cancelled', reason }));
   const stop = () => {
     for (const stopGuard of guards) stopGuard();
@@ -58,14 +70,31 @@ export function supervise(
   };
 }
 
-function deadlineOf({ plan, options, race }: AttemptContext, { output }: PreparedAttempt): DeadlineGuard {
-  const { timeoutS, waitingStopsDeadline } = plan.limits;
+/** Ends the attempt at the deadline. The watchdog holds the deadline, too, for the case that this process does not get to it. */
+function deadlineOf(
+  { plan, options, race }: AttemptContext,
+  { output, watchdog }: PreparedAttempt,
+): DeadlineGuard {
+  const { timeoutS, waitingStopsDeadline, cancelGraceS } = plan.limits;
   return guardDeadline(race, {
     leftMs: options.leftMs,
     isClockStopped: () => waitingStopsDeadline && options.questions.isClockStopped,
     timeoutS,
-    isOutputClosed: () => output.isStdoutClosed,
+    // The watchdog's kill has closed the output, too.
+    isOutputClosed: () => output.isStdoutClosed && !isPastLimit(plan, options),
+    onMoved: (leftMs) =>
+      watchdog.limitTime(leftMs === undefined ? undefined : leftMs + stopMs(cancelGraceS) + STOP_MARGIN_MS),
   });
+}
+
+/** Whether the watchdog killed the tool, because this process was blocked at the deadline. */
+function isWatchdogKill({ plan, options, intake }: AttemptContext, { signal }: Exit): boolean {
+  return signal === 'SIGKILL' && intake.ending === undefined && isPastLimit(plan, options);
+}
+
+/** Whether even the runner's own stop at the deadline would be over. */
+function isPastLimit({ limits }: ToolPlan, { leftMs }: AttemptOptions): boolean {
+  return leftMs() + stopMs(limits.cancelGraceS) <= 0;
 }
 
 /** The guards that detect a silent tool, and a tool without progress. */

@@ -78,6 +78,7 @@ export class ToolOutput implements Disposable {
   async store(): Promise<void> {
     if (this.#failure !== undefined) return;
     try {
+      this.#intake.endBurst();
       await this.#writer.log.flush();
     } catch (error) {
       this.#fail(error);

@@ -18,7 +18,7 @@ const UNKILLABLE_MS = 5000;
 /** Ends an attempt: stops the tool and all processes that it started, reads the rest of its output, and returns what was observed. */
 export async function windDown(
   attempt: AttemptContext,
-  { output, resources }: PreparedAttempt,
+  { watchdog, output, resources }: PreparedAttempt,
   tool: SpawnedTool,
   supervision: Supervision,
 ): Promise<ObservedAttempt> {
@@ -29,6 +29,7 @@ export async function windDown(
   const { exit, left: leftInside, failure } = await endOf(tool);
   const { left: leftOutside, survivors } = await endLeftovers(tool.tree);
   tool.markGone();
+  if (survivors.length === 0) watchdog.forgetGroup();
   await supervision.endQuestions();
   if (failure !== undefined) throw failure;
   await output.finish(first.kind === 'exited' ? exit.rc : null);

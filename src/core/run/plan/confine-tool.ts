@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
 import { sharedLibraryOf } from '../../registry/command.ts';
+import { type SdkPaths, sdkPaths } from '../../registry/own-files.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
-import { type SdkPaths, sdkPaths } from '../../registry/sdk-paths.ts';
 import { type ChosenBackend, chooseBackend, forgettingWhenBroken } from '../../sandbox/choose.ts';
 import { type GroupPlace, usefulGroups } from '../../sandbox/groups/group-places.ts';
 import type { Confinement, RunFolders, SandboxBackend, SandboxRequest } from '../../sandbox/sandbox.ts';
@@ -98,9 +98,9 @@ function foldersOf(layout: RunWorkspace): RunFolders {
  * The SDK folders that tools can import without an install. They are one folder, because each mount costs 0.2 ms. Tools that can run
  * Node also get the files that the TypeScript SDK imports.
  */
-function librariesOf({ packageRoot }: SdkPaths, { language, manifest }: ToolEntry): string[] {
+function librariesOf({ root }: SdkPaths, { language, manifest }: ToolEntry): string[] {
   const isShellOrPython = language === 'bash' || language === 'python';
   const isAlone = isShellOrPython && manifest.permissions.commands.length === 0;
   const forNode = isAlone ? [] : ['src/tool', 'dist/lib', 'package.json'];
-  return ['sdk', ...forNode].map((path) => join(packageRoot, path));
+  return ['sdk', ...forNode].map((path) => join(root, path));
 }

@@ -1,6 +1,6 @@
 import { digestOf } from '../../guard/tool-digest.ts';
+import { sdkPaths } from '../../registry/own-files.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
-import { sdkPaths } from '../../registry/sdk-paths.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RunnerServices } from '../services.ts';
 import { checkTool } from './check-tool.ts';

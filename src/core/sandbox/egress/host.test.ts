@@ -110,6 +110,43 @@ describe('an address', () => {
       for (const address of addresses) assert.equal(reachOf(address), reach, address);
   });
 
+  it('is classified up to both ends of each network', () => {
+    const ranges: [Reach, first: string, last: string, ...outside: string[]][] = [
+      ['reserved', '0.0.0.0', '0.255.255.255', '1.0.0.0'],
+      ['private', '10.0.0.0', '10.255.255.255', '9.255.255.255', '11.0.0.0'],
+      ['private', '100.64.0.0', '100.127.255.255', '100.63.255.255', '100.128.0.0'],
+      ['loopback', '127.0.0.0', '127.255.255.255', '126.255.255.255', '128.0.0.0'],
+      ['link-local', '169.254.0.0', '169.254.255.255', '169.253.255.255', '169.255.0.0'],
+      ['private', '172.16.0.0', '172.31.255.255', '172.15.255.255', '172.32.0.0'],
+      ['reserved', '192.0.0.0', '192.0.0.255', '191.255.255.255', '192.0.1.0'],
+      ['reserved', '192.0.2.0', '192.0.2.255', '192.0.1.255', '192.0.3.0'],
+      ['reserved', '192.88.99.0', '192.88.99.255', '192.88.98.255', '192.88.100.0'],
+      ['private', '192.168.0.0', '192.168.255.255', '192.167.255.255', '192.169.0.0'],
+      ['reserved', '198.18.0.0', '198.19.255.255', '198.17.255.255', '198.20.0.0'],
+      ['reserved', '198.51.100.0', '198.51.100.255', '198.51.99.255', '198.51.101.0'],
+      ['reserved', '203.0.113.0', '203.0.113.255', '203.0.112.255', '203.0.114.0'],
+      ['multicast', '224.0.0.0', '239.255.255.255', '223.255.255.255'],
+      ['reserved', '240.0.0.0', '255.255.255.255'],
+      ['private', '64:ff9b:1::', '64:ff9b:1:ffff:ffff:ffff:ffff:ffff'],
+      ['reserved', '2001::', '2001:1ff:ffff::', '2000:ffff::', '2001:200::'],
+      ['reserved', '2001:db8::', '2001:db8:ffff::', '2001:db7:ffff::', '2001:db9::'],
+      ['reserved', '2002::', '2002:ffff::', '2001:ffff::', '2003::'],
+      ['reserved', '3fff::', '3fff:fff::', '3ffe:ffff::', '3fff:1000::'],
+      ['private', 'fc00::', 'fdff:ffff::'],
+      ['link-local', 'fe80::', 'febf:ffff::'],
+      ['private', 'fec0::', 'feff:ffff::'],
+      ['multicast', 'ff00::', 'ffff:ffff::'],
+      ['reserved', '4000::', 'fbff:ffff::'],
+      ['reserved', '100::', '1fff:ffff::', '2000::'],
+    ];
+    for (const [reach, first, last, ...outside] of ranges) {
+      for (const address of [first, last]) assert.equal(reachOf(address), reach, address);
+      for (const address of outside) assert.equal(reachOf(address), 'public', address);
+    }
+    const metadata = ['169.254.170.2', '192.0.0.192', 'fd20:ce::254'];
+    for (const address of metadata) assert.equal(reachOf(address), 'metadata', address);
+  });
+
   it('of this machine is no public one', () => {
     assert.equal(reachOf('8.8.8.8', ['2600::1', '8.8.8.8']), 'own');
     assert.equal(reachOf('2600:0::1', ['2600::1']), 'own');

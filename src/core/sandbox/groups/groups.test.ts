@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -10,7 +18,7 @@ import { landlock } from '../backends/landlock.ts';
 import { none } from '../backends/none.ts';
 import { tasksFor } from '../profile/limits.ts';
 import { type GroupFacts, groupPlaces } from './group-places.ts';
-import { RunGroups, removeRunGroups } from './run-groups.ts';
+import { groupNameOf, RunGroups, removeRunGroups } from './run-groups.ts';
 
 const V1 = `31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw
 35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory
@@ -122,6 +130,18 @@ describe('the group of a run', () => {
       assert.deepEqual(groups.fds, []);
     }
   });
+});
+
+it('the groups of a run in a copy of its store have another name', () => {
+  const [store, copy] = [
+    mkdtempSync(join(tmpdir(), 'acor-groups-')),
+    mkdtempSync(join(tmpdir(), 'acor-groups-')),
+  ];
+  const nameIn = (folder: string) => groupNameOf({ runId: 'r-1', folder });
+  symlinkSync(store, join(copy, 'link'));
+  assert.notEqual(nameIn(store), nameIn(copy));
+  assert.equal(nameIn(join(copy, 'link')), nameIn(store));
+  for (const folder of [store, copy]) rmSync(folder, { recursive: true });
 });
 
 const real = groupPlaces();

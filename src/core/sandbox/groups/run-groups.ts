@@ -1,6 +1,16 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
+import type { RunIdentity } from '../../process/run-processes.ts';
 import { tasksFor } from '../profile/limits.ts';
 import { type Controller, type GroupPlace, groupPlaces, SUPERVISORS } from './group-places.ts';
 
@@ -10,7 +20,7 @@ const ROUND_MS = 5;
 
 /**
  * The cgroups of one run's tool. The kernel enforces their limits at every moment, while the runner's watch checks at
- * intervals. Their name contains the run's id. When cgroups are unavailable, only the watch applies.
+ * intervals. When cgroups are unavailable, only the watch applies.
  */
 export class RunGroups {
   /** The limits that they enforce. */
@@ -26,15 +36,15 @@ export class RunGroups {
     this.#killedBefore = this.#killed();
   }
 
-  /** `mayMove`: this process may move to another cgroup, which version 2 requires. */
+  /** `name` is that of `groupNameOf`. `mayMove`: this process may move to another cgroup, which version 2 requires. */
   static make(
-    runId: string,
+    name: string,
     limits: ResourceLimits,
     { mayMove, places = groupPlaces() }: { mayMove: boolean; places?: readonly GroupPlace[] },
   ): RunGroups {
     const made = { controllers: [] as Controller[], folders: [] as string[], fds: [] as number[] };
     for (const place of places) {
-      const folder = join(place.folder, runId);
+      const folder = join(place.folder, name);
       try {
         if (place.version === 2) openPlace(place, mayMove);
         mkdirSync(folder, { recursive: true });
@@ -77,10 +87,18 @@ export class RunGroups {
   }
 }
 
-/** Removes the cgroups of a run whose supervisor has died. */
-export async function removeRunGroups(runId: string): Promise<void> {
+/**
+ * The name of the cgroups of a run. The inode of the run's folder distinguishes the same run in a copy of the store, by whatever path a
+ * process knows the folder.
+ */
+export function groupNameOf({ runId, folder }: RunIdentity): string {
+  return `${runId}.${statSync(folder, { throwIfNoEntry: false })?.ino ?? 0}`;
+}
+
+/** Removes the cgroups of a run whose supervisor has died, by the name of `groupNameOf`. */
+export async function removeRunGroups(name: string): Promise<void> {
   for (const { folder } of groupPlaces()) {
-    const group = join(folder, runId);
+    const group = join(folder, name);
     for (let round = 0; round < REMOVE_ROUNDS && !remove(group); round++)
       await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
   }

@@ -34,6 +34,7 @@ it('a folder is hidden only where it would be seen, and what is granted within i
 
 it('the same path twice is mounted once, with the larger right', () => {
   assert.deepEqual(laid('/none/a read', '/none/a write'), ['/none/a write']);
+  assert.deepEqual(laid('/none/a write', '/none/a read'), ['/none/a write']);
 });
 
 it('a name that only begins like another one is another one', () => {

@@ -19,11 +19,8 @@ export function layMounts(wanted: readonly Mount[]): Mount[] {
   const laid: Mount[] = [];
   for (const mount of sorted(wanted.flatMap(atBothPaths))) {
     const outer = enclosing(mount.path, laid);
-    const same = laid.find(({ path }) => path === mount.path);
-    if (same !== undefined) {
-      if (mount.access === 'write' && same.access === 'read') laid[laid.indexOf(same)] = mount;
-      continue;
-    }
+    // Of two mounts of one path, the one with the larger right comes first.
+    if (laid.some(({ path }) => path === mount.path)) continue;
     if (outer?.access === 'write') continue;
     if (mount.access === 'read' && outer?.access === 'read') continue;
     // A path that does not exist needs no hiding.

@@ -16,7 +16,7 @@ export function openWords(args: StepArguments): string[] {
 }
 
 /** The value with placeholders. A list keeps its items; a map that contains an expression becomes a placeholder. */
-export function openValue(template: Template): unknown {
+function openValue(template: Template): unknown {
   switch (template.kind) {
     case 'constant':
       return template.value;

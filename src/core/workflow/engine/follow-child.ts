@@ -2,7 +2,8 @@ import type { RunRecord } from '../../../protocol/run-record.ts';
 import type { ReadEvent } from '../../ports/run-store.ts';
 import { readChildQuestion, taskActionId } from '../../run/answers/open-questions.ts';
 import { endedRecord, followToEnd } from '../../run/follow-to-end.ts';
-import { type RunSummary, summaryOf } from '../../run/run-summary.ts';
+import type { RunSummary } from '../../run/run-summary.ts';
+import { summaryOf } from '../../run/summarise-run.ts';
 import { eventsOfTypes } from '../../store-files/marked-lines.ts';
 import { type Engine, emit } from './engine.ts';
 

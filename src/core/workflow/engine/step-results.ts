@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { readAnswerFile } from '../../run/answers/answer-files.ts';
-import { summaryOf } from '../../run/run-summary.ts';
+import { summaryOf } from '../../run/summarise-run.ts';
 import type { Expression, Reference, Scope, StepScope } from '../expression/expression.ts';
 import type { Engine } from './engine.ts';
 import { actionIdOf } from './task-id.ts';

@@ -48,7 +48,7 @@ function dotText(text: string): string {
 }
 
 /** Fill and border colour of each state. */
-export const COLOURS: Readonly<Record<StepState, { fill: string; stroke: string }>> = {
+const COLOURS: Readonly<Record<StepState, { fill: string; stroke: string }>> = {
   queued: { fill: '#f1f3f5', stroke: '#868e96' },
   running: { fill: '#d0ebff', stroke: '#1971c2' },
   waiting: { fill: '#fff3bf', stroke: '#e67700' },

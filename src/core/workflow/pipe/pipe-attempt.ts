@@ -13,7 +13,7 @@ import type { Pipe, PlannedStage } from './plan-pipe.ts';
 import { beginStage, takeUpStages } from './stage-runs.ts';
 
 /** Cancel reason for a stage whose reader has completed. */
-export const DOWNSTREAM_ENDED = 'downstream ended';
+const DOWNSTREAM_ENDED = 'downstream ended';
 
 /** The run of a stage. */
 interface Running {

@@ -1,13 +1,26 @@
-import type { EndingRace } from '../ending.ts';
+import type { Ending, EndingRace } from '../ending.ts';
 import { after, type StopGuard } from './guard.ts';
+
+/** What a busy machine may add to `stopMs` before another process kills the tool. */
+export const STOP_MARGIN_MS = 2000;
+
+/** How long a supervisor takes at most to stop a tool: a grace period before SIGTERM, and one before SIGKILL. */
+export function stopMs(cancelGraceS: number): number {
+  return 2 * cancelGraceS * 1000;
+}
 
 /** A guard whose clock can stop: call `look` when the clock runs again. */
 export interface DeadlineGuard {
   stop: StopGuard;
+  /** The ending of an attempt at its deadline. */
+  ending(): Ending;
   look(): void;
 }
 
-/** Ends the attempt at the deadline of the run (E_DEADLINE, E_TIMEOUT). While the clock is stopped, the deadline moves. */
+/**
+ * Ends the attempt at the deadline of the run (E_DEADLINE, E_TIMEOUT). While the clock is stopped, the deadline moves.
+ * `onMoved` gets the time that is left whenever it is set; undefined while the clock is stopped.
+ */
 export function guardDeadline(
   race: EndingRace,
   options: {
@@ -15,18 +28,29 @@ export function guardDeadline(
     isClockStopped: () => boolean;
     timeoutS: number;
     isOutputClosed: () => boolean;
+    onMoved?: (leftMs: number | undefined) => void;
   },
 ): DeadlineGuard {
   let stop: StopGuard = () => {};
   const look = () => {
     stop();
-    if (options.isClockStopped()) return;
+    if (options.isClockStopped()) {
+      options.onMoved?.(undefined);
+      return;
+    }
     const leftMs = options.leftMs();
-    if (leftMs > 0) stop = after(leftMs, look);
-    else race.end({ kind: 'deadline', timeoutS: options.timeoutS, outputClosed: options.isOutputClosed() });
+    if (leftMs > 0) {
+      stop = after(leftMs, look);
+      options.onMoved?.(leftMs);
+    } else race.end(ending());
   };
+  const ending = (): Ending => ({
+    kind: 'deadline',
+    timeoutS: options.timeoutS,
+    outputClosed: options.isOutputClosed(),
+  });
   look();
-  return { stop: () => stop(), look };
+  return { stop: () => stop(), look, ending };
 }
 
 /** Ends the attempt when the tool sends no event for longer than the grace period (E_HEARTBEAT_MISSED). */

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import type { ResourceLimits } from '../../../../protocol/resource-limits.ts';
+import type { RunIdentity } from '../../../process/run-processes.ts';
 import type { Exit } from '../../../process/runtime.ts';
 import { TreeMeter } from '../../../process/tree-meter.ts';
 import type { GroupPlace } from '../../../sandbox/groups/group-places.ts';
@@ -43,13 +44,13 @@ export class ResourceWatch implements AsyncDisposable {
 
   /** `places` is where groups may be made; `mayMove`, whether this process may move to another group for them. */
   static async prepare(
-    runId: string,
+    run: RunIdentity,
     limits: ResourceLimits,
     { places, mayMove }: { places: readonly GroupPlace[]; mayMove: boolean },
   ): Promise<ResourceWatch> {
     if (places.length === 0) return new ResourceWatch(limits, undefined);
-    const { RunGroups } = await import('../../../sandbox/groups/run-groups.ts');
-    return new ResourceWatch(limits, RunGroups.make(runId, limits, { mayMove, places }));
+    const { groupNameOf, RunGroups } = await import('../../../sandbox/groups/run-groups.ts');
+    return new ResourceWatch(limits, RunGroups.make(groupNameOf(run), limits, { mayMove, places }));
   }
 
   /** The descriptors by which the tool joins its groups when it starts. */

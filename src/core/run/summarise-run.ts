@@ -1,0 +1,76 @@
+import { errorInfo } from '../../protocol/error-codes.ts';
+import type { FinalState } from '../../protocol/run.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import type { MeasuredArtifact } from '../store-files/artifacts.ts';
+import type { RunPlan } from './plan/run-plan.ts';
+import { summariseLog } from './read-log.ts';
+import type { AttemptOutcome } from './run-executor.ts';
+import type { RunSummary } from './run-summary.ts';
+import { recordedSteps, stepsAfter } from './steps-after.ts';
+import type { RunHost, RunWorkspace } from './workspace.ts';
+
+/** The summary of a run that this process supervised. The caller sets `events` once the end is written. */
+export function summarise(
+  { runId, name, kind }: RunPlan,
+  layout: RunWorkspace,
+  { outcome, exit, survivors, result, artifacts }: AttemptOutcome,
+  { attempt, durationS }: { attempt: number; durationS: number },
+): RunSummary {
+  const failed = outcome.state !== 'completed';
+  return {
+    run_id: runId,
+    tool: name,
+    state: outcome.state,
+    code: outcome.code,
+    message: outcome.message,
+    hint: outcome.hint,
+    retryable: outcome.retryable,
+    rc: exit?.rc ?? null,
+    signal: exit?.signal ?? null,
+    attempt,
+    duration_s: durationS,
+    events: 0,
+    artifacts: failed ? [] : artifacts,
+    survivors,
+    result,
+    next: stepsAfter({ run_id: runId, kind, ...outcome }),
+    dir: layout.dir,
+  };
+}
+
+/** The summary of a run that another process supervised, from its log. `record` is the result of `readRun`. */
+export async function summaryOf(
+  { store, workspaces }: RunHost,
+  runId: string,
+  record: RunRecord & { lost?: true },
+): Promise<RunSummary> {
+  const { end, ending, failure, denial } = await summariseLog(store, runId);
+  const report = failure ?? (ending?.type === 'error' ? ending : undefined);
+  const code = (end?.code ?? record.code) as string | null;
+  return {
+    run_id: runId,
+    tool: record.tool,
+    state: (end?.state ?? record.state) as FinalState,
+    code,
+    message: record.message ?? textOrNull(report?.msg),
+    hint:
+      textOrNull(report?.hint) ??
+      textOrNull(denial?.hint) ??
+      (code === null ? null : (errorInfo(code)?.hint ?? null)),
+    retryable: report?.retryable === true,
+    rc: (end?.rc ?? record.rc) as number | null,
+    signal: (end?.signal ?? record.signal) as string | null,
+    attempt: record.attempt,
+    duration_s: (end?.duration_s ?? record.duration_s ?? 0) as number,
+    events: (end?.events ?? record.events ?? 0) as number,
+    artifacts: (end?.artifacts ?? []) as MeasuredArtifact[],
+    survivors: (end?.survivors ?? []) as RunSummary['survivors'],
+    result: ending?.type === 'result' ? { ...ending } : null,
+    next: recordedSteps(store, record, end),
+    dir: workspaces.of(runId).dir,
+  };
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { newRunId } from '../../util/ids.ts';
+import { FileControlChannel } from './file-control-channel.ts';
+import { FileLeases } from './file-leases.ts';
+
+it('an answer that cannot be read at first is delivered when it can be read', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'acor-control-'));
+  const runId = newRunId();
+  mkdirSync(join(root, runId, 'control'), { recursive: true });
+  const leases = new FileLeases(root);
+  const lease = await leases.acquire(runId, 1);
+  const channel = new FileControlChannel(root, leases);
+  // A folder of the file's name fails the read as a process without a free descriptor does.
+  const unreadable = join(root, runId, 'control', 'answer-a.json');
+  mkdirSync(unreadable);
+  let arrived = () => {};
+  const next = () => new Promise<void>((resolve) => (arrived = resolve));
+  const got: string[] = [];
+  const listener = channel.listen(runId, 1, {
+    onCancel() {},
+    onForceCancel() {},
+    onAnswer({ answer_id }) {
+      got.push(answer_id);
+      arrived();
+    },
+  });
+  const post = async (answer_id: string) => {
+    const isThere = next();
+    const answer = { action_id: 'q', answer: 'yes', by: 'a test', source: 'command' } as const;
+    await channel.postAnswer(runId, { ...answer, answer_id });
+    await isThere;
+  };
+  // The answers are read in the order of their names: the unreadable one was tried before this one was delivered.
+  await post('b');
+  rmdirSync(unreadable);
+  await post('a');
+  listener.close();
+  await lease.release();
+  rmSync(root, { recursive: true });
+  assert.deepEqual(got, ['b', 'a']);
+});
