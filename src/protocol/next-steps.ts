@@ -54,6 +54,11 @@ export const CLEAN = step('run.clean', { keep: 20 }, 'Remove all but the 20 newe
 
 export const VALIDATE = step('project.validate', {}, 'Check the whole project.');
 export const CHECK_AGENTS = step('agents.check', {}, 'Check the files that agents read.');
+export const TRUST = step(
+  'project.trust',
+  {},
+  'A person reads what the configuration widens, and trusts it at a terminal.',
+);
 export const UPGRADE = step('project.upgrade', {}, 'Bring the files of the project up to date.');
 export const UPGRADE_CONFIG = step(
   'project.upgrade',
