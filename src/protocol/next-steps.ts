@@ -31,6 +31,11 @@ export const RECOVER_LOST_RUNS = step(
   { fix: true },
   'Recover the runs whose supervisor has died, and seal their logs.',
 );
+export const RESTORE_OWNERS = step(
+  'system.health',
+  { fix: true },
+  'Give the files of ended runs back to their owners.',
+);
 export const SEE_VERSIONS = step('system.version', { detailed: true }, 'Compare the versions.');
 export const SEE_CONFIG = step('config.show', {}, 'See each setting and where it comes from.');
 export const LIST_RUNS = step('run.list', {}, 'List the runs.');
