@@ -19,6 +19,14 @@ const RELEASE = {
   digests: DIGESTS,
 };
 
+describe('the lock file', () => {
+  it('has the digest of every package, so that npm installs exactly what was tried', () => {
+    const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+    const without = Object.keys(packages).filter((path) => path !== '' && !packages[path].integrity);
+    assert.deepEqual(without, []);
+  });
+});
+
 describe('what the first start of a checkout installs', () => {
   const packages = dependenciesOf(ROOT);
   const names = Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, ''));
