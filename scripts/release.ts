@@ -19,6 +19,7 @@ import { homebrewFormula } from './release-parts/homebrew-formula.ts';
 import { provenance } from './release-parts/provenance.ts';
 import { releaseNotes } from './release-parts/release-notes.ts';
 import { stagePackage, stagePlatform } from './stage-package.ts';
+import { thirdPartyLicenses } from './third-party-licenses.ts';
 
 const root = dirname(import.meta.dirname);
 const { values, positionals } = parseArgs({
@@ -84,6 +85,7 @@ function pack(staged: string): void {
 /** The files that are not programs. */
 function writeTexts(built: readonly Platform[]): void {
   write('NOTES.md', releaseNotes(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), version, built));
+  write('THIRD-PARTY-LICENSES', thirdPartyLicenses(root));
   mkdirSync(join(folder, 'man'));
   copyFileSync(join(root, 'man', 'acor.1'), join(folder, 'man', 'acor.1'));
   const own = join(root, 'src', 'cli', 'main.ts');

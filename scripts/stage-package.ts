@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PLATFORMS, type Platform } from './platforms.ts';
+import { thirdPartyLicenses } from './third-party-licenses.ts';
 import { writeOwnFiles } from './write-own-files.ts';
 
 const root = dirname(import.meta.dirname);
@@ -34,6 +35,7 @@ export function stagePlatform(folder: string, platform: Platform, program: strin
   // The copy of a hundred megabytes takes longer than the rest.
   linkSync(program, join(folder, file));
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), thirdPartyLicenses(root));
   writeManifest(folder, {
     name: `@acor/${id}`,
     version,
@@ -42,7 +44,7 @@ export function stagePlatform(folder: string, platform: Platform, program: strin
     os: [os],
     cpu: [cpu],
     ...(libc !== undefined && { libc: [libc] }),
-    files: [file],
+    files: [file, 'THIRD-PARTY-LICENSES'],
   });
 }
 

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { followFirstPage } from '../support/first-page.ts';
+import { librarySnippets } from '../support/library-snippets.ts';
 import { buildPackages } from '../support/packages.ts';
 import { ROOT } from '../support/project.ts';
 import { startRegistry } from '../support/registry.ts';
@@ -192,6 +193,9 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
     );
     assert.equal(installed.status, 0, installed.stderr);
     writeFileSync(join(project, 'use.ts'), USE);
+    const sources = ['use.ts', ...librarySnippets().map((_, index) => `snippet-${index}.ts`)];
+    for (const [index, snippet] of librarySnippets().entries())
+      writeFileSync(join(project, `snippet-${index}.ts`), snippet);
     const strict = [
       '--strict',
       '--exactOptionalPropertyTypes',
@@ -201,7 +205,7 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
     ];
     const nodenext = ['--module', 'nodenext', '--target', 'es2023', '--types', ''];
     const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
-    const compiled = await run([tsc, ...strict, ...nodenext, 'use.ts'], where, project);
+    const compiled = await run([tsc, ...strict, ...nodenext, ...sources], where, project);
     assert.equal(compiled.status, 0, compiled.stdout + compiled.stderr);
     for (const { bin } of nodes.filter(isRecent)) {
       const { stdout, stderr } = await run([join(bin, 'node'), 'use.js'], where, project);
