@@ -10,14 +10,13 @@ import {
 } from 'node:fs';
 import { dirname, sep } from 'node:path';
 import { errorCode } from './error-code.ts';
+import { notRegular } from './regular-file.ts';
 
 /** The name of one entry. A name need not be UTF-8. */
 export type EntryName = string | Buffer;
 
 /** Linux's O_PATH: the descriptor only names the object, so opening a pipe or device has no effect. Node has no constant for it. */
 const O_PATH = 0o10000000;
-/** The code of the error for what is no regular file; no system call has it. */
-export const NOT_REGULAR = 'ENOTREG';
 const HAS_DESCRIPTOR_PATHS = process.platform === 'linux';
 
 /**
@@ -130,7 +129,7 @@ export class OpenFolder implements Disposable {
   /** Opens a regular file for reading. Throws `NOT_REGULAR` for a link, pipe, device or folder, without opening it. */
   openFile(name: EntryName): number {
     const fd = this.hold(name, (path, stats) => {
-      if (!stats.isFile()) throw failure(NOT_REGULAR, `${childPath(this.path, name)} is no regular file`);
+      if (!stats.isFile()) throw notRegular(childPath(this.path, name));
       return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     });
     if (fd === undefined) throw failure('ENOENT', `${childPath(this.path, name)} does not exist`);

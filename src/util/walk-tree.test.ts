@@ -15,7 +15,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { NOT_REGULAR, OpenFolder } from './open-folder.ts';
+import { OpenFolder } from './open-folder.ts';
+import { NOT_REGULAR } from './regular-file.ts';
 import { removeTree, removeTreeInSlices, walkTree } from './walk-tree.ts';
 
 const skip = process.platform === 'linux' ? false : 'this system has no paths through descriptors';

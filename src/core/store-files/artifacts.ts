@@ -5,7 +5,8 @@ import { basename, dirname, extname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
-import { type EntryName, NOT_REGULAR, OpenFolder } from '../../util/open-folder.ts';
+import { type EntryName, OpenFolder } from '../../util/open-folder.ts';
+import { NOT_REGULAR } from '../../util/regular-file.ts';
 import { walkTree } from '../../util/walk-tree.ts';
 
 /** A file or folder as the runner measured it. `size` is in bytes; for a folder, the sum of its files. */
