@@ -28,7 +28,7 @@ function addTool(name: string, script: string, manifest = ''): void {
 
 describe('an output', { skip }, () => {
   for (const kind of ['file', 'folder'])
-    it(`(a ${kind}) is not written through a link that the tool put in the place of a folder above it`, async () => {
+    it(`(a ${kind}) is not written through a link by which the tool replaced a folder above it`, async () => {
       const make = {
         file: "open(args['out'], 'w').write('planted')\n",
         folder: "os.mkdir(args['out']); open(args['out'] + '/tool', 'w').write('planted')\n",
@@ -104,7 +104,7 @@ describe('folders that are nested deeper than a path can be long', { skip }, () 
     assert.deepEqual(readdirSync(project.path('.runs', 'removed')), []);
   });
 
-  it('are given back in a granted folder, too', async () => {
+  it('are restored in a granted folder, too', async () => {
     addTool('nests', `os.chdir(args['folder'])\n${NEST}`);
     const { end, stdout } = await project.run(['nests', '--folder', 'out']);
     assert.equal(end.state, 'completed', stdout);

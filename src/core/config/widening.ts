@@ -100,7 +100,7 @@ const RULES: readonly Rule[] = [
   {
     key: /^answers$/,
     widens: adds,
-    means: 'ACOR answers these questions, and asks nobody',
+    means: 'ACOR answers these questions, and does not ask the user',
   },
 ];
 

@@ -36,7 +36,7 @@ async function openFile(path: string): Promise<Sqlite> {
   try {
     closeSync(appendRegular(path, 0o600));
   } catch {
-    // It belongs to another user, in a folder of this one; or it is no file.
+    // It belongs to another user, in a folder of this one; or it is not a file.
     rmSync(path, { force: true });
     closeSync(appendRegular(path, 0o600));
   }

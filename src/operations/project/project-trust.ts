@@ -59,7 +59,7 @@ export const projectTrust = acorOperation({
     const { settings } = answer(config, 'untrusted', given);
     // Only a person may trust: an agent must not remove its own limits.
     if (ctx.person === null) {
-      throw new AcorError('E_APPROVAL_REQUIRED', `nobody has trusted what ${config.file} widens`, {
+      throw new AcorError('E_APPROVAL_REQUIRED', `no person has trusted what ${config.file} widens`, {
         hint: 'A person must read the settings and trust them at a terminal. Or set them in your own configuration, or in ACOR_* variables.',
         details: { root: realpathSync(config.root), file: config.file, settings },
         next: [TRUST],

@@ -19,8 +19,8 @@ import type { RunWorkspace } from '../workspace.ts';
 const CHUNK_BYTES = 1 << 18;
 
 /**
- * A place in a folder that is held open. All that the runner does with outputs goes through it, because a tool, or another run, can put a link
- * in the place of any folder above.
+ * A place in a folder that is held open. All that the runner does with outputs goes through it, because a tool, or another run, can replace
+ * any folder above by a link.
  */
 export class OutputPlace implements Disposable {
   readonly folder: OpenFolder;

@@ -7,7 +7,7 @@ import type { StagedOutput } from '../../registry/arguments.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import { copyOutput, makeStagingFolders, OutputPlace } from './output-place.ts';
 
-/** Creates the folders in which a tool writes its staged outputs, anew for each attempt. */
+/** Creates the folders in which a tool writes its staged outputs. They are new in each attempt. */
 export function prepareStaging(staged: readonly StagedOutput[], workspace: RunWorkspace): void {
   makeStagingFolders(
     workspace,
@@ -20,7 +20,7 @@ export function writtenOutputs(staged: readonly StagedOutput[], workspace: RunWo
   return staged.filter((output) => wasWritten(output, workspace));
 }
 
-/** A tool that has put something else in the place of the folder wrote no output. */
+/** A tool that has replaced the folder by something else wrote no output. */
 function wasWritten({ staged }: StagedOutput, workspace: RunWorkspace): boolean {
   try {
     using place = OutputPlace.staged(workspace, staged);
