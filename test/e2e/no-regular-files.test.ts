@@ -13,13 +13,13 @@ before(async () => {
 });
 after(() => project[Symbol.dispose]());
 
-/** Puts a pipe, which has no writer, in the place of a file. */
+/** Puts a pipe, which has no writer, instead of a file. */
 function pipeAt(path: string): void {
   rmSync(project.path(path), { force: true });
   execFileSync('mkfifo', [project.path(path)]);
 }
 
-describe('a pipe in the place of a file of the store', { skip }, () => {
+describe('a pipe instead of a file of the store', { skip }, () => {
   for (const path of ['events.jsonl', 'metadata.json'])
     it(`(${path}) is an error of that file, and no command waits for it`, async () => {
       ({ run_id: runId } = (await project.run(['quick'])).end as never);

@@ -131,3 +131,38 @@ describe('what cannot be an artifact', { skip }, () => {
     assert.equal(existsSync(project.path('.runs')), true);
   });
 });
+
+describe('a path argument in ACOR’s own folders', () => {
+  it('is refused, except for an artifact of a run', async () => {
+    project.write(
+      'tools/makes/cli.py',
+      "import os\nopen(os.environ['ARTIFACTS_DIR'] + '/a.txt', 'w').write('made')\nopen('left', 'w').write('x')\n" +
+        RESULT,
+    );
+    project.write(
+      'tools/reads/tool.yaml',
+      'name: reads\nversion: 1.0.0\nadapter: plain\ncommand: [cat]\ninputs:\n  - { name: file, type: path, access: read, required: true, positional: true }\n',
+    );
+    project.write('tools/free/tool.yaml', 'name: free\nversion: 1.0.0\nadapter: plain\ncommand: [cat]\n');
+    const { end } = await project.run(['makes']);
+    assert.equal(end.state, 'completed');
+    const run = `.runs/${end.run_id}`;
+    for (const tool of ['reads', 'free'])
+      for (const path of [
+        `${run}/events.jsonl`,
+        `${run}/metadata.json`,
+        `${run}/work/left`,
+        `${run}/artifacts`,
+        '.runs/ledger.jsonl',
+        '.acor/config.yaml',
+      ]) {
+        const { code, error } = await project.envelope(['run', tool, path]);
+        assert.deepEqual([code, error?.code], [1, 'E_PERMISSION'], `${tool} ${path}`);
+      }
+    const read = await project.run(['reads', `${run}/artifacts/a.txt`]);
+    assert.deepEqual(
+      read.of('log').map(({ msg }) => msg),
+      ['made'],
+    );
+  });
+});
