@@ -191,6 +191,8 @@ export interface OperationTypes {
       dry_run?: boolean | undefined;
     };
     data: {
+      /** The project's folder; null with --self, which looks at none. */
+      root: string | null;
       changes: Array<{
         file: string;
         /** The changes, made or (with --dry-run) planned. */
