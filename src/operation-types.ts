@@ -180,6 +180,33 @@ export interface OperationTypes {
       notes: Array<string>;
     };
   };
+  /** Trust what this project's configuration widens: a person reads each setting, and types a word. Without trust it has no effect. */
+  'project.trust': {
+    input: {
+      /** List what the configuration widens, and change nothing. */
+      list?: boolean | undefined;
+      /** Revoke the trust. */
+      revoke?: boolean | undefined;
+    };
+    data: {
+      root: string;
+      file: string | null;
+      /** not_needed: the configuration widens nothing. */
+      state: 'not_needed' | 'trusted' | 'untrusted' | 'revoked';
+      by: string | null;
+      at: string | null;
+      settings: Array<{
+        key: string;
+        where: string;
+        asked: unknown;
+        /** The value that applies without trust. */
+        without: unknown;
+        means: string;
+        /** Whether it has changed since a person trusted this project. */
+        is_new: boolean;
+      }>;
+    };
+  };
   /** Bring the files of the project up to date with this ACOR. ACOR itself is not changed. */
   'project.upgrade': {
     input: {
