@@ -110,7 +110,7 @@ async function perform<C>(
     structured,
     person: await reply.person(),
     interrupts: io.interrupts ?? NO_INTERRUPTS,
-    page: line.globals,
+    page: { limit: line.globals.limit, offset: line.globals.offset },
     cwd,
     env: io.env,
     readStdin: io.readStdin,

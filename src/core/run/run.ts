@@ -104,6 +104,7 @@ export class Run {
       const summarised = summarise(this.#plan, this.#plan.workspace, last, {
         attempt: this.#attempt,
         durationS,
+        warnings: this.#writer.log.warnings,
       });
       const summary = this.#plan.secrets?.conclude(this.#plan.workspace, summarised) ?? summarised;
       await this.#watch?.beforeEnd();

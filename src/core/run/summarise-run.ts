@@ -14,7 +14,7 @@ export function summarise(
   { runId, name, kind }: RunPlan,
   layout: RunWorkspace,
   { outcome, exit, survivors, result, artifacts }: AttemptOutcome,
-  { attempt, durationS }: { attempt: number; durationS: number },
+  { attempt, durationS, warnings }: { attempt: number; durationS: number; warnings: readonly string[] },
 ): RunSummary {
   const failed = outcome.state !== 'completed';
   return {
@@ -33,6 +33,7 @@ export function summarise(
     artifacts: failed ? [] : artifacts,
     survivors,
     result,
+    warnings: [...warnings],
     next: stepsAfter({ run_id: runId, kind, ...outcome }),
     dir: layout.dir,
   };
@@ -57,7 +58,7 @@ export async function summaryOf(
       textOrNull(report?.hint) ??
       textOrNull(denial?.hint) ??
       (code === null ? null : (errorInfo(code)?.hint ?? null)),
-    retryable: report?.retryable === true,
+    retryable: (end?.retryable ?? report?.retryable) === true,
     rc: (end?.rc ?? record.rc) as number | null,
     signal: (end?.signal ?? record.signal) as string | null,
     attempt: record.attempt,
@@ -66,6 +67,7 @@ export async function summaryOf(
     artifacts: (end?.artifacts ?? []) as MeasuredArtifact[],
     survivors: (end?.survivors ?? []) as RunSummary['survivors'],
     result: ending?.type === 'result' ? { ...ending } : null,
+    warnings: (end?.warnings ?? []) as string[],
     next: recordedSteps(store, record, end),
     dir: workspaces.of(runId).dir,
   };

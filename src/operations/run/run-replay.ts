@@ -26,7 +26,7 @@ const input = z.object({
     ),
   stream: z
     .boolean()
-    .default(true)
+    .optional()
     .describe('With --execute: write events as they come; --no-stream writes one envelope at the end.'),
   dry_run: z.boolean().default(false).describe('With --execute: show what would run, and start nothing.'),
   plan: z
@@ -93,7 +93,7 @@ function checkFlags({ run, speed, at_once, execute, stream, dry_run, plan, force
   const given = (flags: readonly (string | false)[]) => flags.filter((flag) => flag !== false);
   const playing = given([speed !== undefined && '--speed', at_once && '--at-once']);
   const executing = given([
-    !stream && '--no-stream',
+    stream === false && '--no-stream',
     dry_run && '--dry-run',
     plan !== undefined && '--plan',
     force && '--force',

@@ -30,7 +30,10 @@ export const toolList = acorOperation({
       .string()
       .optional()
       .describe('Only tools whose name, category or description contains this text.'),
-    format: z.enum(['json', 'table']).optional().describe('json: the envelope. table: for people.'),
+    format: z
+      .enum(['json', 'table', 'text'])
+      .optional()
+      .describe('json: the envelope. table, text: for people.'),
   }),
   output: z.object({ tools: z.array(toolLine) }),
   list: 'tools',

@@ -1,0 +1,18 @@
+import { renderWhole } from '../../compose/render.ts';
+import type { Screen } from '../../compose/screen.ts';
+import { safeData } from '../../compose/terminal-text.ts';
+
+type Result = Readonly<Record<string, unknown>>;
+
+/** The answer of a tool, whole: text as text, a list of objects as a table. Empty when the tool gave none. */
+export function renderResult({ data, msg }: Result, screen: Screen): string {
+  const answer = safeData(plainOutput(data) ?? data ?? msg);
+  return answer === undefined || answer === null ? '' : renderWhole(answer, screen).trimEnd();
+}
+
+/** The output of a plain program, which is the only field of its data. */
+export function plainOutput(data: unknown): string | undefined {
+  if (typeof data !== 'object' || data === null) return undefined;
+  const [first, ...more] = Object.entries(data);
+  return first?.[0] === 'output' && more.length === 0 && typeof first[1] === 'string' ? first[1] : undefined;
+}
