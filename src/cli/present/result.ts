@@ -4,10 +4,12 @@ import { safeData } from '../../compose/terminal-text.ts';
 
 type Result = Readonly<Record<string, unknown>>;
 
-/** The answer of a tool, whole: text as text, a list of objects as a table. Empty when the tool gave none. */
-export function renderResult({ data, msg }: Result, screen: Screen): string {
-  const answer = safeData(plainOutput(data) ?? data ?? msg);
-  return answer === undefined || answer === null ? '' : renderWhole(answer, screen).trimEnd();
+/** The answer of a tool, whole: text as text, a list of objects as a table. The records of a pipe come last. Empty when there is none. */
+export function renderResult({ data, msg, records }: Result, screen: Screen): string {
+  return [plainOutput(data) ?? data ?? msg, records]
+    .filter((part) => part !== undefined && part !== null)
+    .map((part) => renderWhole(safeData(part), screen).trimEnd())
+    .join('\n');
 }
 
 /** The output of a plain program, which is the only field of its data. */
