@@ -33,7 +33,7 @@ export async function runCli<C>(app: CliApp<C>, argv: string[], io: CliIo): Prom
 async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply<C>): Promise<number> {
   const found = findCommand(app.routes, argv);
   reply.invocation = [app.name, ...found.words].join(' ');
-  if (found.route === undefined) return answerWithoutCommand(app, found, reply);
+  if (found.route === undefined) return answerWithoutCommand(app, found, reply, io);
   const op = await found.route.load();
   reply.tool = op.name;
   const parameters = parametersOf(op);
@@ -123,6 +123,7 @@ async function answerWithoutCommand<C>(
   app: CliApp<C>,
   found: FoundCommand<unknown>,
   reply: Reply<C>,
+  io: CliIo,
 ): Promise<number> {
   const line = readFlags([], found.args);
   reply.globals = line.globals;
@@ -132,7 +133,10 @@ async function answerWithoutCommand<C>(
     const { overviewHelp } = await import('./help.ts');
     return reply.text(await overviewHelp(app, found.words, reply.helpScreen()));
   }
-  throw unknownCommand(app, found, line);
+  const word = line.unplaced[0];
+  const at = word === undefined ? -1 : found.args.indexOf(word);
+  const meant = at === -1 || found.words.length > 0 ? undefined : await app.meant?.(found.args.slice(at), io);
+  throw unknownCommand(app, found, line, meant);
 }
 
 /** The operation's own `--format`, if it was passed; the schema's default does not count. */

@@ -30,6 +30,10 @@ export interface CliApp<C> {
   version: string;
   summary: string;
   routes: readonly Route<C>[];
+  /** The command that explains how the program is used; by default `tools`. */
+  beginWith?: string;
+  /** What the caller probably meant by words that are no command; looked up only then. */
+  meant?(words: readonly string[], io: CliIo): Promise<NextStep | undefined>;
   errorInfo(code: string): AppErrorInfo | undefined;
   /**
    * Called once per command, and again only when `--cwd` follows the name of a called program; `io.cwd` is that

@@ -76,7 +76,6 @@ function coded(error: Coded, app: ErrorTable): Failure {
       details: error.details,
     },
     exit: error.exit ?? (info?.exit === EXIT.blocked ? EXIT.blocked : EXIT.failed),
-    // A row's next steps belong to its hint.
-    next: error.next ?? (error.hint === undefined ? info?.next : undefined),
+    next: error.next ?? info?.next,
   };
 }

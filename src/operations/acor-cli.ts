@@ -15,6 +15,15 @@ export function acorCli({ surfaces, authorize }: AcorCliOptions = {}): CliApp<Ac
     version: ACOR_VERSION,
     summary: 'Runs command-line tools for AI agents: checked, supervised, limited, recorded.',
     routes: ROUTES,
+    beginWith: 'explain',
+    meant: async ([tool, ...args], { cwd, env }) => {
+      const { toolCall } = await import('./tool/tool-call.ts');
+      return toolCall(
+        new AcorApp({ routes: ROUTES, cwd, env, note: () => {}, surfaces, authorize }),
+        tool!,
+        args,
+      );
+    },
     errorInfo: (code) => opened?.errorInfo(code) ?? errorInfo(code),
     openContext(_globals, io) {
       const note = (line: string) => void writeOut(io.stderrFd, `${safeLine(line)}\n`).catch(() => false);

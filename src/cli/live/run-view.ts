@@ -5,6 +5,7 @@ import { mark, styled } from '../../compose/style.ts';
 import { safeLine } from '../../compose/terminal-text.ts';
 import { durationWords } from '../../compose/time-words.ts';
 import { LineReader } from '../../protocol/jsonl.ts';
+import { parseEvent } from '../../protocol/parse-event.ts';
 import { plainOutput } from '../present/result.ts';
 import { renderEnd } from './render-end.ts';
 import { linesOf, type Reported, renderEvent } from './render-event.ts';
@@ -74,7 +75,7 @@ export class RunView {
     const nowMs = 'bytes' in old ? Date.now() : old.endMs;
     const reader = new LineReader((bytes, start, end) => {
       const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
-      this.#take(JSON.parse(text), nowMs, isFresh);
+      this.#take(parseEvent(text), nowMs, isFresh);
     }, lines.length);
     reader.push(lines);
     this.#bytes += lines.length;

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { ErrorInfo } from '../../protocol/error-codes.ts';
-import { describeTool, LIST_TOOLS, type NextStep } from '../../protocol/next-steps.ts';
+import { describeTool, LIST_TOOLS, type NextStep, validateTool } from '../../protocol/next-steps.ts';
 import { nearestWords } from '../../util/nearest.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import { type LoadedConfig, registryDirsOf, runsDirOf, toolsDirsOf } from '../config/load.ts';
@@ -91,7 +91,7 @@ export class Registry {
     throw new AcorError('E_MANIFEST_INVALID', `tool '${name}' cannot be used: ${problemText(first)}${more}`, {
       hint: first.fix,
       details: { tool: name, problems: tool.problems },
-      next: [...(this.#plugins?.next ?? [])],
+      next: [validateTool(name), ...(this.#plugins?.next ?? [])],
     });
   }
 

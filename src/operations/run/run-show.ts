@@ -60,7 +60,7 @@ export const runShow = acorOperation({
       usage: (end?.usage as Record<string, unknown> | undefined) ?? null,
     };
     const next = isFinal(record.state)
-      ? recordedSteps(store, record, end)
+      ? await recordedSteps(store, record, end)
       : [...(await stepsForOpenQuestions(store, input.run)), followLogs(input.run), cancelRun(input.run)];
     return { kind: 'data', data, next, warnings: (end?.warnings ?? []) as string[] };
   },

@@ -69,7 +69,7 @@ export const runWait = acorOperation({
     if (waited === 'question')
       return { kind: 'data', data, exit: 2, next: await stepsForOpenQuestions(store, input.run) };
     if (waited === 'timeout') return { kind: 'data', data, next: [waitFor(input.run)] };
-    const next = recordedSteps(store, record, ended);
+    const next = await recordedSteps(store, record, ended);
     return { kind: 'data', data, exit: record.state === 'completed' ? 0 : 1, next };
   },
 });
