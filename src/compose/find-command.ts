@@ -20,6 +20,7 @@ export interface FoundCommand<R> {
 export function findCommand<R extends { command: string }>(
   routes: readonly R[],
   argv: readonly string[],
+  aliases: Readonly<Record<string, string>> = {},
 ): FoundCommand<R> {
   const words: string[] = [];
   const globals: string[] = [];
@@ -35,6 +36,12 @@ export function findCommand<R extends { command: string }>(
       index += length;
       continue;
     }
+    const alias = words.length === 0 && Object.hasOwn(aliases, arg) ? aliases[arg] : undefined;
+    if (alias !== undefined) {
+      words.push(...alias.split(' '));
+      index++;
+      continue;
+    }
     const longer = [...words, arg].join(' ');
     if (!routes.some((route) => `${route.command} `.startsWith(`${longer} `))) break;
     words.push(arg);
@@ -43,7 +50,7 @@ export function findCommand<R extends { command: string }>(
   const route = routes.find((each) => each.command === words.join(' '));
   const rest = argv.slice(index);
   if (route === undefined && words.length === 0 && rest[0] === 'help') {
-    return findCommand(routes, [...globals, ...rest.slice(1), '--help']);
+    return findCommand(routes, [...globals, ...rest.slice(1), '--help'], aliases);
   }
   return { route, words, args: [...globals, ...rest] };
 }

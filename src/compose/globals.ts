@@ -49,7 +49,7 @@ export const GLOBAL_FLAGS: readonly GlobalFlag[] = [
   },
   { name: 'cwd', type: 'string', description: 'Work in this directory.' },
   { name: 'help', short: 'h', type: 'boolean', description: 'Show help.' },
-  { name: 'version', type: 'boolean', description: 'Show the version.' },
+  { name: 'version', short: 'V', type: 'boolean', description: 'Show the version.' },
 ];
 
 /** Whether the caller selects only a part of the answer. */

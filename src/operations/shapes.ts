@@ -17,6 +17,9 @@ export function streams(
   return flag ?? agentOf(env) === undefined;
 }
 
+/** The run that an operation is about. `define.ts` replaces `last` by the id. */
+export const runId = z.string().describe('The id of the run, or last for the newest one.');
+
 export const answers = z.string().optional().describe('A JSON or YAML file of answers: action to value.');
 
 /** The shapes that several operations return. */

@@ -220,7 +220,7 @@ describe('every command of next is accepted', () => {
         return envelope('answer', lastRun(), '--choice', 'perhaps');
       },
     },
-    'an answer to nobody': {
+    'an answer after the end': {
       code: 'E_BAD_ANSWER',
       answer: async () => {
         await project.acor(['run', 'ends', '--no-stream']);
@@ -298,7 +298,7 @@ describe('every command of next is accepted', () => {
         await follow(project, shown);
       });
 
-  it('after a question that nobody answered', async () => {
+  it('after a question without an answer', async () => {
     const { data } = await envelope('run', 'asks_briefly', '--detach');
     await until(() => project.record(data.run_id)?.state === 'failed');
     const shown = await envelope('show', data.run_id);
@@ -357,7 +357,10 @@ describe('every command of next is accepted', () => {
     const path = join(project.runsDir, runId, 'events.jsonl');
     const kept = readFileSync(path, 'utf8');
     writeFileSync(path, kept.replace(/^\{.*"type":"result".*$/m, '{"type":"result", no JSON'));
-    for (const args of [['logs', runId], ['show', runId]]) {
+    for (const args of [
+      ['logs', runId],
+      ['show', runId],
+    ]) {
       const answer = await envelope(...args);
       assert.equal(answer.error?.code, 'E_INTEGRITY', JSON.stringify(answer));
       assert.match(answer.error.message, /damaged/);

@@ -11,13 +11,18 @@ import { runName } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { answers, runSummary, startedRun, stream } from '../shapes.ts';
+import { answers, runId, runSummary, startedRun, stream } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import type { ShownAs } from './run-result.ts';
 
 export const againInput = z.object({
-  run: z.string().describe('The id of the run.'),
-  timeout: z.number().positive().optional().describe('Seconds until the deadline of this attempt.'),
+  run: runId,
+  timeout: z
+    .number()
+    .positive()
+    .meta({ unit: 's' })
+    .optional()
+    .describe('Seconds, or 5m, 1h, until the deadline of this attempt.'),
   stream,
   detach: z.boolean().default(false).describe('Return the id at once; the run continues in the background.'),
   answer: z

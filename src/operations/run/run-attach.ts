@@ -8,7 +8,7 @@ import { attachTo } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
-import { type EndedRun, runSummary, type StartedRun, startedRun, stream, streams } from '../shapes.ts';
+import { type EndedRun, runId, runSummary, type StartedRun, startedRun, stream, streams } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
 import { questionEnd, startedRunOf } from './run-detached.ts';
@@ -21,7 +21,7 @@ export const runAttach = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    run: z.string().describe('The id of the run.'),
+    run: runId,
     stream,
     since: z.int().min(0).default(0).describe('Only events after this seq.'),
   }),

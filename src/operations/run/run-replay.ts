@@ -8,6 +8,7 @@ import { attachTo, previewReplay } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { acorOperation } from '../define.ts';
+import { runId } from '../shapes.ts';
 import { replayed } from './compare-artifacts.ts';
 import { playRecording } from './play-recording.ts';
 import { runAbout } from './run-about.ts';
@@ -15,7 +16,7 @@ import { EXIT_INTERRUPTED } from './run-result.ts';
 import { shownPlan } from './show-plan.ts';
 
 const input = z.object({
-  run: z.string().describe('The id of the run.'),
+  run: runId,
   speed: z.number().positive().optional().describe('How many times as fast as the run was; by default 1.'),
   at_once: z.boolean().default(false).describe('Emit all events without any wait.'),
   execute: z

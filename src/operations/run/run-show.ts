@@ -8,7 +8,7 @@ import { cancelRun, followLogs } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import { runRecord } from '../../protocol/run-record.ts';
 import { acorOperation } from '../define.ts';
-import { artifactShape, clocks, lost, openQuestion, survivorShape } from '../shapes.ts';
+import { artifactShape, clocks, lost, openQuestion, runId, survivorShape } from '../shapes.ts';
 import { clocksOf } from './run-clocks.ts';
 
 const shownRun = runRecord.extend({
@@ -34,7 +34,7 @@ export const runShow = acorOperation({
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
-  input: z.object({ run: z.string().describe('The id of the run.') }),
+  input: z.object({ run: runId.default('last') }),
   output: shownRun,
   positionals: ['run'],
   list: 'artifacts',
