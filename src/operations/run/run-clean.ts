@@ -16,7 +16,13 @@ export const runClean = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    keep: z.int().min(0).optional().describe('Keep this many of the newest runs.'),
+    keep: z
+      .int()
+      .min(0)
+      .optional()
+      .describe(
+        'Keep this many of the newest runs; without any rule, storage.keep of the configuration applies.',
+      ),
     older_than: z
       .number()
       .min(0)
@@ -42,10 +48,12 @@ export const runClean = acorOperation({
   example: 'acor clean --keep 20 --dry-run',
   moreExamples: ['acor clean --older-than 30d', 'acor clean --pack --older-than 7'],
   async run(input, ctx) {
-    const { store } = await ctx.app.project();
-    if (input.keep === undefined && input.older_than === undefined) throw needsRule(store, input.pack);
+    const { store, config } = await ctx.app.project();
+    // The rule of the project applies where the caller gives none.
+    const keep = input.keep ?? (input.older_than === undefined ? config.config.storage.keep : undefined);
+    if (keep === undefined && input.older_than === undefined) throw needsRule(store, input.pack);
     const rule: RetentionRule = {
-      ...(input.keep !== undefined && { keep: input.keep }),
+      ...(keep !== undefined && { keep }),
       ...(input.older_than !== undefined && { olderThanMs: input.older_than * DAY_MS }),
     };
     const total = store.listNow().length;
