@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -19,6 +20,7 @@ import { homebrewFormula } from './release-parts/homebrew-formula.ts';
 import { provenance } from './release-parts/provenance.ts';
 import { releaseNotes } from './release-parts/release-notes.ts';
 import { stagePackage, stagePlatform } from './stage-package.ts';
+import { thirdPartyLicenses } from './third-party-licenses.ts';
 
 const root = dirname(import.meta.dirname);
 const { values, positionals } = parseArgs({
@@ -32,10 +34,12 @@ const version: string = JSON.parse(readFileSync(join(root, 'package.json'), 'utf
 const commit = git('rev-parse', 'HEAD');
 const committedAt = new Date(Number(git('log', '-1', '--format=%ct')) * 1000).toISOString();
 
-mkdirSync(folder, { recursive: false });
+if (existsSync(folder)) fail(`${folder} exists: name a new folder`);
+mkdirSync(folder);
 const work = mkdtempSync(join(tmpdir(), 'acor-release-'));
 try {
   const built = wantedPlatforms().filter(compile);
+  console.error('release: packing');
   stagePackage(join(work, 'acor'));
   pack(join(work, 'acor'));
   for (const platform of built) {
@@ -65,6 +69,7 @@ function wantedPlatforms(): readonly Platform[] {
 
 /** Compiles the program of a platform. Bun downloads its own program for another platform the first time. */
 function compile(platform: Platform): boolean {
+  console.error(`release: compiling for ${platform.id}`);
   const program = join(folder, programName(platform));
   const args = ['scripts/build-program.sh', program, '', `--target=${platform.target}`];
   const { status } = spawnSync('sh', args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -84,6 +89,7 @@ function pack(staged: string): void {
 /** The files that are not programs. */
 function writeTexts(built: readonly Platform[]): void {
   write('NOTES.md', releaseNotes(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), version, built));
+  write('THIRD-PARTY-LICENSES', thirdPartyLicenses(root));
   mkdirSync(join(folder, 'man'));
   copyFileSync(join(root, 'man', 'acor.1'), join(folder, 'man', 'acor.1'));
   const own = join(root, 'src', 'cli', 'main.ts');

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { thirdPartyLicenses } from './third-party-licenses.ts';
 
 /** Folders are copied with all files in them, but tests. */
 export const OWN_FILES = ['sdk', 'templates', 'schemas', 'man', 'LICENSE'];
@@ -21,6 +22,7 @@ export function writeOwnFiles(folder: string): void {
   }
   const sdk = join(folder, 'sdk', 'node', 'acor', 'tool.ts');
   writeFileSync(sdk, readFileSync(sdk, 'utf8').replace('src/tool/index.ts', 'dist/lib/tool/index.js'));
+  writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), thirdPartyLicenses(root));
 }
 
 /** The relative paths of all files of a folder, sorted. */

@@ -30,7 +30,7 @@ describe('after a kill', isPossible ? {} : { skip: 'needs Linux and python3' }, 
   }
 
   async function killSupervisor(runId: string): Promise<void> {
-    process.kill(lane.record(runId)!.pid, 'SIGKILL');
+    await lane.killSupervisor(runId);
     await until(() => processesOf(runId).length === 0);
   }
 
@@ -82,7 +82,7 @@ describe('after a kill', isPossible ? {} : { skip: 'needs Linux and python3' }, 
     const { runId } = await waitingRun('watched');
     const [watchdog] = watchdogsOf(runId);
     process.kill(watchdog!, 'SIGSTOP');
-    process.kill(lane.record(runId)!.pid, 'SIGKILL');
+    await lane.killSupervisor(runId);
     const asked = await lane.acor(['resume', runId]);
     assert.equal(asked.code, 2, asked.stdout);
     // If it is still alive, it now continues its work.

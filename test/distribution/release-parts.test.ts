@@ -8,6 +8,7 @@ import { homebrewFormula } from '../../scripts/release-parts/homebrew-formula.ts
 import { provenance } from '../../scripts/release-parts/provenance.ts';
 import { releaseNotes } from '../../scripts/release-parts/release-notes.ts';
 import { dependenciesOf } from '../../scripts/run-dependencies.mjs';
+import { thirdPartyLicenses } from '../../scripts/third-party-licenses.ts';
 import { ROOT } from '../support/project.ts';
 
 const DIGESTS = new Map([['acor-linux-x64', 'ab'.repeat(32)]]);
@@ -18,6 +19,25 @@ const RELEASE = {
   committedAt: '2026-01-01T00:00:00.000Z',
   digests: DIGESTS,
 };
+
+describe('the lock file', () => {
+  it('has the digest of every package, so that npm installs exactly what was tried', () => {
+    const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+    const without = Object.keys(packages).filter((path) => path !== '' && !packages[path].integrity);
+    assert.deepEqual(without, []);
+  });
+});
+
+describe('the licences of the packages that ACOR contains', () => {
+  it('are given for each with its text', () => {
+    const text = thirdPartyLicenses(ROOT);
+    for (const path of Object.keys(dependenciesOf(ROOT)).filter(
+      (each) => each !== '' && !each.includes('@oven/'),
+    ))
+      assert.ok(text.includes(`\n${path.replace(/^.*node_modules\//, '')} `), path);
+    assert.ok(text.split('Permission is hereby granted').length > 10);
+  });
+});
 
 describe('what the first start of a checkout installs', () => {
   const packages = dependenciesOf(ROOT);

@@ -95,7 +95,7 @@ describe('a run that is resumed or retried', hasPython ? {} : { skip: 'python3 i
   it('does not repeat a question that was answered in an earlier attempt', async () => {
     const asked = await project.acor(['run', 'asks']);
     const runId = JSON.parse(asked.stdout.split('\n')[0]!).run_id as string;
-    process.kill(project.record(runId)!.pid, 'SIGKILL');
+    await project.killSupervisor(runId);
     await until(() => processesOf(runId).length === 0);
     const resumed = readRun(await project.acor(['resume', runId, '--answer', 'choose_speed=slow']));
     assert.deepEqual(resumed.of('result')[0]?.data, { answer: 'slow' }, resumed.stdout);

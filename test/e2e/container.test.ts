@@ -59,7 +59,7 @@ else {
       const running = project.start(['run', 'stubborn']);
       const { run_id: runId } = (await running.event('runner_log')) as unknown as { run_id: string };
       assert.equal(isKnown(runId), true);
-      process.kill(project.record(runId)!.pid, 'SIGKILL');
+      await project.killSupervisor(runId);
       await until(() => processesOf(runId).length === 0 && !isKnown(runId));
     });
 

@@ -104,7 +104,7 @@ describe('the network of a tool', {
     const runId = String(run_id);
     assert.equal(connected.size, 1);
     assert.ok(processesOf(runId).length > 0);
-    process.kill(project.record(runId)!.pid, 'SIGKILL');
+    await project.killSupervisor(runId);
     await until(() => connected.size === 0 && processesOf(runId).length === 0);
   });
 

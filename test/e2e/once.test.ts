@@ -59,7 +59,7 @@ describe('a run with an idempotency key', () => {
     const call = ['--idempotency-key', 'k', ...APPEND, '--then', 'stays'];
     const first = project.start(['run', ...call]);
     const runId = String((await first.event('heartbeat')).run_id);
-    process.kill(project.record(runId)!.pid, 'SIGKILL');
+    await project.killSupervisor(runId);
     await first.finished;
     await until(() => processesOf(runId).length === 0);
     const second = await project.envelope(['run', '--no-stream', ...call]);

@@ -234,7 +234,7 @@ describe('a pipe', () => {
     await pipe.event('task_done');
     const run = String((await pipe.event('runner_start')).run_id);
     await until(() => stagesOf(project.events(run)).length === 2);
-    process.kill(project.record(run)!.pid, 'SIGKILL');
+    await project.killSupervisor(run);
     await pipe.finished;
     const resumed = project.start(['resume', run], { env });
     await resumed.event('runner_state');

@@ -183,7 +183,7 @@ describe('a run with a supervisor process of its own', () => {
     const { data } = await project.envelope(['run', '--detach', 'waits']);
     const runId = data.run_id as string;
     await until(() => project.events(runId).some(({ type }) => type === 'heartbeat'));
-    process.kill(project.record(runId)!.pid, 'SIGKILL');
+    await project.killSupervisor(runId);
     await until(() => processesOf(runId).length === 0);
     const waited = await project.envelope(['wait', runId]);
     assert.deepEqual([waited.code, waited.data.code], [1, 'E_RUNNER_LOST']);

@@ -481,7 +481,7 @@ describe('a tool that needs secrets', () => {
     const running = project.start(['run', 'asks_and_stays', '--answer', `id=${FILE_ID}`]);
     const runId = String((await running.event('heartbeat')).run_id);
     assert.deepEqual(filedAnswers(runId), ['a-1.json']);
-    process.kill(project.record(runId)!.pid, 'SIGKILL');
+    await project.killSupervisor(runId);
     await running.finished;
     await project.acor(['health', '--fix']);
     const { data } = await project.envelope(['show', runId]);
@@ -660,7 +660,7 @@ async function killedSupervisor(
       return left.length === 0;
     });
   }
-  process.kill(project.record(runId)!.pid, 'SIGKILL');
+  await project.killSupervisor(runId);
   await running.finished;
   if (!alsoWatchdog) await until(() => processesOf(runId).length === 0);
   return { runId, secrets };

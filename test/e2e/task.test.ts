@@ -150,7 +150,7 @@ describe('acor task', () => {
     const [runId] = project.runIds();
     await project.acor(['answer', runId!, 'q-1', '--choice', '2'], { env });
     await until(() => existsSync(project.path('src/begun.txt')));
-    process.kill(project.record(runId!)!.pid, 'SIGKILL');
+    await project.killSupervisor(runId!);
     const resumed = readRun(await project.acor(['resume', runId!, '--force'], { env }));
     assert.equal(resumed.end.state, 'completed', JSON.stringify(resumed.end));
     const third = project.call(3);

@@ -4,7 +4,6 @@ import { SupervisorWatch } from '../../src/core/run/supervisor-watch.ts';
 import { FileRunStore } from '../../src/core/store-files/file-run-store.ts';
 import { commandOf } from '../../src/operations/command-forms.ts';
 import type { AcorError } from '../../src/protocol/acor-error.ts';
-import { isAlive, readProcess } from '../../src/util/process-table.ts';
 import { processesOf, TestProject, until, WITHOUT_SANDBOX } from '../support/project.ts';
 
 const isLinux = process.platform === 'linux';
@@ -39,8 +38,7 @@ describe('a run whose supervisor is stopped', { skip: !isLinux && 'finds process
       assert.match(hint ?? '', new RegExp(`kill -CONT ${supervisor}`));
       return true;
     });
-    process.kill(supervisor, 'SIGKILL');
-    await until(() => !isRunning(supervisor));
+    await project.killSupervisor(runId);
     assert.equal(await watch.isGone(), true);
     await until(() => processesOf(runId).length === 0);
   });
@@ -64,10 +62,4 @@ async function startStopped(project: TestProject, flags: string[]) {
   const supervisor = project.record(runId)!.pid;
   process.kill(supervisor, 'SIGSTOP');
   return { runId, supervisor };
-}
-
-/** Killing takes effect a moment later. */
-function isRunning(pid: number): boolean {
-  const info = readProcess(pid);
-  return info !== undefined && isAlive(info);
 }

@@ -92,19 +92,20 @@ describe('the library', () => {
   it('uses a changed configuration and a changed tool at the next call', async () => {
     using project = projectWithWorkflow();
     const acor = new Acor({ cwd: project.root });
-    const names = async () => (await acor.discover()).map(({ name }) => name);
+    const names = async () => (await acor.call('tool.list')).data.tools.map(({ name }) => name);
     assert.deepEqual(await names(), ['counts', 'notes_work', 'turns']);
     project.write(
       'tools/counts/tool.yaml',
       `${PLAIN}name: counts\ndescription: Changed.\ncommand: [seq, '4']\n`,
     );
-    assert.equal((await acor.describe('counts')).manifest.description, 'Changed.');
+    const { tools } = (await acor.call('tool.list')).data;
+    assert.equal(tools.find(({ name }) => name === 'counts')?.description, 'Changed.');
     project.write('others/late/tool.yaml', `${PLAIN}command: [seq, '1']\n`);
     project.write('.acor/config.yaml', `${WITHOUT_SANDBOX}project: { tools_dirs: [others] }\n`);
     assert.deepEqual(await names(), ['late']);
     assert.equal((await acor.run('late')).state, 'completed');
     project.write('.acor/config.yaml', `${WITHOUT_SANDBOX}project: { tools_dirs: 7 }\n`);
-    await assert.rejects(acor.discover(), { code: 'E_CONFIG_INVALID' });
+    await assert.rejects(acor.call('tool.list'), { code: 'E_CONFIG_INVALID' });
     project.write('.acor/config.yaml', WITHOUT_SANDBOX);
     assert.deepEqual(await names(), ['counts', 'notes_work', 'turns']);
   });

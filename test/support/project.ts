@@ -148,6 +148,13 @@ export class TestProject {
       });
   }
 
+  /** Kills the supervisor of a run and waits until it has ended: on a busy machine it lives on for a moment. */
+  async killSupervisor(runId: string): Promise<void> {
+    const { supervisor } = this.record(runId)!;
+    process.kill(supervisor.pid, 'SIGKILL');
+    await until(() => !isRunning(supervisor));
+  }
+
   events(runId: string): Event[] {
     const text = readFileSync(join(this.runsDir, runId, 'events.jsonl'), 'utf8');
     // The line that is being written at this moment is incomplete.

@@ -208,6 +208,16 @@ describe('a tool’s process', () => {
       watchdog[Symbol.dispose]();
     });
 
+    it('has a watchdog that ends at once, however often its time limit was replaced', async () => {
+      const watchdog = new Watchdog(runtime, `r-test-${process.pid}-${count++}`);
+      for (let round = 0; round < 300; round++) {
+        watchdog.limitTime(3_600_000);
+        watchdog.limitTime(undefined);
+      }
+      watchdog[Symbol.dispose]();
+      while (isStillThere(watchdog.pid)) await new Promise((resolve) => setTimeout(resolve, 5));
+    });
+
     it('is left alone by a watchdog that was dismissed', async () => {
       const { runId, child } = await startTree(FAMILY);
       const watchdog = new Watchdog(runtime, runId);

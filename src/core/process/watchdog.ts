@@ -13,7 +13,8 @@ import type { Companion, Runtime } from './runtime.ts';
  * processes could not recognise as the watchdog.
  *
  * The time limit is a subshell that waits for `sleep`. `disarm` waits until both have ended, because the supervisor would
- * adopt what is left of them and take it for a process of the tool.
+ * adopt what is left of them and take it for a process of the tool. The subshell kills by SIGKILL: a shell loses a SIGTERM
+ * that arrives between its fork and the start of `sleep`. `others` is the last process of the shell around it, which is over.
  */
 const SCRIPT = `
 run=\${1:?}
@@ -52,7 +53,8 @@ disarm() {
 arm() {
   disarm
   (
-    trap 'kill "$!"; wait "$!"; exit 0' TERM
+    others=\${!:-}
+    trap '[ "\${!:-}" = "$others" ] || { kill -KILL "$!"; wait "$!"; }; exit 0' TERM
     sleep "$1" &
     wait "$!" && kill -0 "$$" && kill_run
   ) </dev/null &
@@ -71,8 +73,8 @@ while read -r line; do
     *) group=$line ;;
   esac
 done
-disarm
 kill_run
+disarm
 [ -z "$REMOVED_FOLDER" ] || rm -rf -- "$REMOVED_FOLDER"
 exit 0
 `;
