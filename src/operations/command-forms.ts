@@ -24,6 +24,7 @@ const FORMS = {
   'run.decisions': { command: 'decisions', positionals: ['run'] },
   'run.list': { command: 'runs' },
   'run.logs': { command: 'logs', positionals: ['run'] },
+  'run.remove': { command: 'runs rm', positionals: ['run'] },
   'run.replay': { command: 'replay', positionals: ['run'] },
   'run.resume': { command: 'resume', positionals: ['run'] },
   'run.retry': { command: 'retry', positionals: ['run'] },

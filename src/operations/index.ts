@@ -42,6 +42,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
     hidden: true,
   },
   { ...formOf('policy.check'), load: async () => (await import('./project/policy-check.ts')).policyCheck },
+  { ...formOf('run.remove'), load: async () => (await import('./run/run-remove.ts')).runRemove },
   { ...formOf('run.replay'), load: async () => (await import('./run/run-replay.ts')).runReplay },
   { ...formOf('run.resume'), load: async () => (await import('./run/run-again.ts')).runResume },
   { ...formOf('run.retry'), load: async () => (await import('./run/run-again.ts')).runRetry },
