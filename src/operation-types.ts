@@ -615,6 +615,8 @@ export interface OperationTypes {
       }>;
       /** Pass it to --plan to run exactly this; null for a tool that only reads. */
       token: string | null;
+      /** Paths too large to be read as a whole: the token covers the rest of their files by size and time. */
+      compared_by_size: Array<string>;
     } | {
       run_id: string;
       state: string;
@@ -920,6 +922,8 @@ export interface OperationTypes {
       }>;
       /** Pass it to --plan to run exactly this; null for a tool that only reads. */
       token: string | null;
+      /** Paths too large to be read as a whole: the token covers the rest of their files by size and time. */
+      compared_by_size: Array<string>;
     } | {
       run_id: string;
       state: string;
@@ -1359,6 +1363,8 @@ export interface OperationTypes {
       }>;
       /** Pass it to --plan to run exactly this; null for a tool that only reads. */
       token: string | null;
+      /** Paths too large to be read as a whole: the token covers the rest of their files by size and time. */
+      compared_by_size: Array<string>;
     } | {
       run_id: string;
       state: string;
