@@ -38,7 +38,7 @@ describe('a tool that cannot be used', () => {
     const single = await project.envelope(['run', 'single']);
     assert.match(single.error.hint, /is not executable, so it is not a tool: chmod \+x '.*single\.py'/);
     const data = await project.envelope(['run', 'only_data']);
-    assert.equal(data.error.code, 'E_TOOL_NOT_FOUND', 'a file of data is no tool');
+    assert.equal(data.error.code, 'E_TOOL_NOT_FOUND', 'a file of data is not a tool');
   });
 
   it('is seen by health, as are foreign versions, broken error codes and failing self-tests', async () => {
