@@ -1169,6 +1169,8 @@ export interface OperationTypes {
     input: {
       /** Only this operation, by its dotted name or its command. */
       name?: string | undefined;
+      /** All parameters and schemas of every command, not one line each. */
+      full?: boolean | undefined;
     };
     data: {
       tools: Array<{
@@ -1234,6 +1236,17 @@ export interface OperationTypes {
       idempotent: boolean;
       rateLimit: string | null;
       example: string;
+    } | {
+      tools: Array<{
+        /** Dotted group.action. */
+        name: string;
+        /** The full invocation, without its arguments. */
+        command: string;
+        category: string;
+        description: string;
+        effect: 'reads' | 'writes' | 'destroys';
+        example: string;
+      }>;
     };
   };
   /** Show the version of ACOR; with --detailed, of all that it depends on. */
