@@ -245,13 +245,15 @@ describe('acor init --agents', () => {
     const codex = Bun.TOML.parse(read('.codex/config.toml')) as { mcp_servers: { acor: unknown } };
     assert.deepEqual(codex.mcp_servers.acor, {
       command: 'acor',
-      args: ['mcp'],
+      args: ['mcp', '--call-limit', '570'],
       startup_timeout_sec: 20,
       tool_timeout_sec: 600,
     });
     for (const path of ['.mcp.json', '.gemini/settings.json', 'plugin/mcp.json', 'plugin/.mcp.json']) {
-      const { command, args } = JSON.parse(read(path)).mcpServers.acor;
-      assert.deepEqual([command, args], ['acor', ['mcp']]);
+      const { command, args, timeout } = JSON.parse(read(path)).mcpServers.acor;
+      const limit = timeout === undefined ? [] : ['--call-limit', '570'];
+      assert.deepEqual([command, args], ['acor', ['mcp', ...limit]]);
+      assert.ok(timeout === undefined || timeout === 600_000);
     }
     for (const path of [
       '.claude/settings.json',

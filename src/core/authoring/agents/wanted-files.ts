@@ -1,6 +1,6 @@
 import { HASH_MARKS, HTML_MARKS } from '../scaffold/marked-block.ts';
 import { templateFiles } from '../scaffold/templates.ts';
-import { type AgentName, CODEX_SERVER, hooksOf, MCP_SERVER, PLAIN_SERVER } from './agents.ts';
+import { type AgentName, CODEX_SERVER, GEMINI_SERVER, hooksOf, MCP_SERVER } from './agents.ts';
 import { blockOfLines, hookGroup, jsonMember, type Part, wholeFile } from './part.ts';
 
 /** Texts generated from the operation registry, so they match this version. */
@@ -64,7 +64,7 @@ function codexFiles({ skill, guide }: AgentTexts): WantedFile[] {
 
 function geminiFiles({ skill, guide }: AgentTexts): WantedFile[] {
   const agents: AgentName[] = ['gemini'];
-  const server = jsonMember(['mcpServers', 'acor'], PLAIN_SERVER);
+  const server = jsonMember(['mcpServers', 'acor'], GEMINI_SERVER);
   return [
     { path: 'GEMINI.md', agents, parts: [blockOfLines(guide, HTML_MARKS)] },
     { path: '.agents/skills/acor/SKILL.md', agents, parts: [wholeFile(skill)] },
