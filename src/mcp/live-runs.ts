@@ -19,9 +19,9 @@ export async function withLiveRuns(open: OpenHost, result: CallToolResult): Prom
   if (others.length === 0) return result;
   const live_runs = others.map(({ text }) => text);
   const text =
-    isError === true
-      ? `${first.text}\nAlso live: ${live_runs.join(', ')}`
-      : JSON.stringify({ ...JSON.parse(first.text), live_runs });
+    isError !== true && first.text.startsWith('{')
+      ? JSON.stringify({ ...JSON.parse(first.text), live_runs })
+      : `${first.text}\nAlso live: ${live_runs.join(', ')}`;
   return {
     ...result,
     content: [{ type: 'text', text }, ...rest],

@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, relative } from 'node:path';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import {
   type RunStatus,
@@ -56,9 +56,25 @@ export async function runResult(
   if (summary.state === 'completed' && problem !== undefined) return misfit(host, answer, problem);
   const more = await contentOf(open, runId, summary.artifacts);
   return {
-    content: [{ type: 'text', text: JSON.stringify(answer) }, ...more],
+    content: [{ type: 'text', text: textOf(answer, open.app.cwd) }, ...more],
     structuredContent: answer,
   };
+}
+
+const SHOWN_DIGEST_CHARS = 12;
+
+/** The text of an answer for a model: without what it knows, and with short paths and digests. */
+function textOf(
+  answer: Readonly<Record<string, unknown>> & { artifacts: readonly ShownArtifact[] },
+  cwd: string,
+): string {
+  const { tool: _, duration_s: __, artifacts, ...rest } = answer;
+  const shown = artifacts.map(({ path, size, sha256 }) => ({
+    path: path.startsWith(`${cwd}/`) ? relative(cwd, path) : path,
+    size,
+    sha256: sha256.slice(0, SHOWN_DIGEST_CHARS),
+  }));
+  return JSON.stringify({ ...rest, ...(shown.length > 0 && { artifacts: shown }) });
 }
 
 async function unfinished(
@@ -152,6 +168,8 @@ async function inlineBlock(
   }
   return encoding === 'utf8' ? { type: 'resource', resource: { uri, mimeType, text: content } } : undefined;
 }
+
+type ShownArtifact = Pick<Artifact, 'path' | 'size' | 'sha256'>;
 
 /** An artifact as the runner measured it. */
 interface Artifact {

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { estimateTokens } from '../../src/util/estimate-tokens.ts';
 import { ACOR, processesOf, TestProject, until } from '../support/project.ts';
 
 /** The two eras of the protocol: with a handshake, and without one. */
@@ -19,6 +20,9 @@ const ASK_USER = {
   context: {},
   schema: { type: 'object', properties: { name: { type: 'string', minLength: 3 } }, required: ['name'] },
 };
+
+/** By the rule of `estimateTokens`, which counts JSON high. Each new own tool needs a reason. */
+const OWN_TOKENS = 1700;
 
 const TOOLS: Readonly<Record<string, { manifest?: object; script: string }>> = {
   says: {
@@ -47,6 +51,7 @@ const TOOLS: Readonly<Record<string, { manifest?: object; script: string }>> = {
   measures: {
     script: `echo '{"type":"action_required","action":"keep","action_id":"k","context":{}}'\necho '{"type":"result","status":"partial","metrics":{"files":3}}'`,
   },
+  codes: { script: `echo 'export {};' >"$ARTIFACTS_DIR/page.tsx"\necho '{"type":"result","status":"ok"}'` },
   opens_all: { manifest: { permissions: { level: 'privileged' } }, script: 'exit 0' },
   fetches: {
     manifest: { permissions: { network: { egress_allow: ['api.example.com:443'] } }, effects: 'reads' },
@@ -344,6 +349,44 @@ describe('acor mcp', () => {
       });
     });
   }
+
+  describe('for the context of a model', () => {
+    const textOf = (content: { text: string }[]) => content[0]!.text;
+
+    it('costs few tokens: the own tools and instructions, a call, an event', async () => {
+      using empty = new TestProject();
+      const client = await connect('legacy', {}, empty);
+      // A model sees these three of a tool.
+      const seen = (await client.listTools()).tools.map(({ name, description, inputSchema }) => ({
+        name,
+        description,
+        inputSchema,
+      }));
+      const own = estimateTokens(JSON.stringify(seen) + client.getInstructions());
+      assert.ok(own <= OWN_TOKENS, `own tools and instructions: ${own}`);
+      await client.close();
+      const caller = await connect('legacy');
+      const { content, run_id } = await call(caller, 'works');
+      assert.ok(estimateTokens(textOf(content)) <= 40, textOf(content));
+      const logs = await call(caller, 'acor_logs', { run: run_id });
+      const lines = textOf(logs.content).split('\n').slice(0, -1);
+      assert.equal(lines.length, project.events(run_id).length);
+      assert.ok(estimateTokens(lines.join('\n')) <= 25 * lines.length, lines.join('\n'));
+      assert.match(lines.join('\n'), /\d+ progress work 40% part 40/);
+    });
+
+    it('shows short paths and digests in the text, and whole ones in the structured content', async () => {
+      const { content, artifacts } = await call(await connect('legacy'), 'says', { word: 'x' });
+      const [shown] = JSON.parse(textOf(content)).artifacts;
+      assert.equal(shown.sha256, artifacts[0].sha256.slice(0, 12));
+      assert.ok(artifacts[0].path.endsWith(shown.path) && shown.path.length < artifacts[0].path.length);
+    });
+
+    it('includes source files as text', async () => {
+      const { content } = await call(await connect('legacy'), 'codes');
+      assert.deepEqual(content[1].resource.text, 'export {};\n');
+    });
+  });
 
   it('offers search, description and run instead of all schemas when there are too many tools', async () => {
     using many = new TestProject();
