@@ -1,4 +1,5 @@
-import type { RunCall } from './run-call.ts';
+import type { ServerContext } from '@modelcontextprotocol/server';
+import type { Client } from './client-of.ts';
 
 /** Most clients give up after 60 s. */
 const DEFAULT_S = 50;
@@ -13,7 +14,11 @@ export function callLimitMs({
   callLimitS,
   client,
   ctx,
-}: Pick<RunCall, 'callLimitS' | 'client' | 'ctx'>): number {
+}: {
+  callLimitS: number | undefined;
+  client: Client;
+  ctx: ServerContext;
+}): number {
   const takesProgress = ctx.mcpReq._meta?.progressToken !== undefined && !/codex/i.test(client.name ?? '');
   return (callLimitS ?? (takesProgress ? WITH_PROGRESS_S : DEFAULT_S)) * 1000;
 }
