@@ -206,6 +206,33 @@ export interface OperationTypes {
       notes: Array<string>;
     };
   };
+  /** Trust what this project's configuration widens: a person reads each setting, and types a word. Without trust it has no effect. */
+  'project.trust': {
+    input: {
+      /** List what the configuration widens, and change nothing. */
+      list?: boolean | undefined;
+      /** Revoke the trust. */
+      revoke?: boolean | undefined;
+    };
+    data: {
+      root: string;
+      file: string | null;
+      /** not_needed: the configuration widens nothing. */
+      state: 'not_needed' | 'trusted' | 'untrusted' | 'revoked';
+      by: string | null;
+      at: string | null;
+      settings: Array<{
+        key: string;
+        where: string;
+        asked: unknown;
+        /** The value that applies without trust. */
+        without: unknown;
+        means: string;
+        /** Whether it has changed since a person trusted this project. */
+        is_new: boolean;
+      }>;
+    };
+  };
   /** Bring the files of the project up to date with this ACOR. ACOR itself is not changed. */
   'project.upgrade': {
     input: {
@@ -217,6 +244,8 @@ export interface OperationTypes {
       dry_run?: boolean | undefined;
     };
     data: {
+      /** The project's folder; null with --self, which looks at none. */
+      root: string | null;
       changes: Array<{
         file: string;
         /** The changes, made or (with --dry-run) planned. */
@@ -281,7 +310,7 @@ export interface OperationTypes {
   /** Answer a question of a running tool; the answer reaches the live process. */
   'run.answer': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
       /** The question; optional when only one is open. */
       action_id?: string | undefined;
@@ -307,7 +336,7 @@ export interface OperationTypes {
   /** Read an artifact of a run, or a part of it: text as it is, other bytes as base64. */
   'run.artifact': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
       /** The path, as the run lists it, or the number in that list, from 1. */
       artifact: string;
@@ -333,7 +362,7 @@ export interface OperationTypes {
   /** List the artifacts of a run: path, size, hash, media type. */
   'run.artifacts': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
     };
     data: {
@@ -352,8 +381,10 @@ export interface OperationTypes {
   /** Follow a run: stream its events until it ends or waits for an answer. */
   'run.attach': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
+      stream?: boolean | undefined;
       /** Only events after this seq. */
       since?: number | undefined;
     };
@@ -395,7 +426,7 @@ export interface OperationTypes {
   /** Cancel a run, and wait until it and everything it started has ended. */
   'run.cancel': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
       /** Why; the tool can read it, and the run records it. */
       reason?: string | undefined;
@@ -411,9 +442,9 @@ export interface OperationTypes {
   /** Remove or pack old runs; live runs are never touched. */
   'run.clean': {
     input: {
-      /** Keep this many of the newest runs. */
+      /** Keep this many of the newest runs; without any rule, storage.keep of the configuration applies. */
       keep?: number | undefined;
-      /** Take only runs that ended more than this many days ago. */
+      /** Take only runs that ended more than this many days ago, or 12h, 7d. */
       older_than?: number | undefined;
       /** Pack the runs into few files instead of removing them; every command still reads them. */
       pack?: boolean | undefined;
@@ -506,8 +537,8 @@ export interface OperationTypes {
   /** Read the events of a run, or follow them until it ends. */
   'run.logs': {
     input: {
-      /** The id of the run. */
-      run: string;
+      /** The id of the run, or last for the newest one. */
+      run?: string | undefined;
       /** Continue until the run ends, one event a line. */
       follow?: boolean | undefined;
       /** Only events after this seq. */
@@ -524,10 +555,23 @@ export interface OperationTypes {
       last_seq: number;
     };
   };
+  /** Remove one run that has ended; `clean` removes many by a rule. */
+  'run.remove': {
+    input: {
+      /** The id of the run, or last for the newest one. */
+      run: string;
+      /** Show what would be removed, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      removed: Array<string>;
+      dry_run: boolean;
+    };
+  };
   /** Replay the events of an ended run, or execute it again and compare the artifacts. */
   'run.replay': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
       /** How many times as fast as the run was; by default 1. */
       speed?: number | undefined;
@@ -605,11 +649,11 @@ export interface OperationTypes {
   /** Continue a run that failed, was cancelled or lost its supervisor, from its checkpoints. */
   'run.resume': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
-      /** Seconds until the deadline of this attempt. */
+      /** Seconds, or 5m, 1h, until the deadline of this attempt. */
       timeout?: number | undefined;
-      /** Write events as they come; --no-stream writes one envelope at the end. */
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
       /** Return the id at once; the run continues in the background. */
       detach?: boolean | undefined;
@@ -658,11 +702,11 @@ export interface OperationTypes {
   /** Run an ended run again from the beginning, without its checkpoints and answers. */
   'run.retry': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
-      /** Seconds until the deadline of this attempt. */
+      /** Seconds, or 5m, 1h, until the deadline of this attempt. */
       timeout?: number | undefined;
-      /** Write events as they come; --no-stream writes one envelope at the end. */
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
       /** Return the id at once; the run continues in the background. */
       detach?: boolean | undefined;
@@ -711,8 +755,8 @@ export interface OperationTypes {
   /** Show one run: its state, progress, result and artifacts. */
   'run.show': {
     input: {
-      /** The id of the run. */
-      run: string;
+      /** The id of the run, or last for the newest one. */
+      run?: string | undefined;
     };
     data: {
       version: 1;
@@ -800,6 +844,8 @@ export interface OperationTypes {
       }>;
       result: Record<string, unknown> | null;
       error: Record<string, unknown> | null;
+      /** The last lines of stderr of a failed run. */
+      stderr?: Array<string> | undefined;
       artifacts: Array<{
         path: string;
         kind: 'file' | 'directory';
@@ -822,11 +868,11 @@ export interface OperationTypes {
       tool: string;
       /** The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool. */
       args?: Array<string> | undefined;
-      /** Seconds until the deadline of the whole run. */
+      /** Seconds, or 5m, 1h, until the deadline of the whole run. */
       timeout?: number | undefined;
       /** How often a retryable failure is retried. */
       retries?: number | undefined;
-      /** Write events as they come; --no-stream writes one envelope at the end. */
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
       /** Return the id at once; the run continues under a supervisor process. */
       detach?: boolean | undefined;
@@ -953,9 +999,9 @@ export interface OperationTypes {
   /** Wait until a run ends or asks a question, without printing its events. */
   'run.wait': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
-      /** Stop waiting after this many seconds; the run continues. */
+      /** Stop waiting after this many seconds, or 5m; the run continues. */
       timeout?: number | undefined;
       /** What to wait for: ending (only the end), or question (a question or the end). */
       until?: 'ending' | 'question' | undefined;
@@ -1075,8 +1121,8 @@ export interface OperationTypes {
     input: {
       /** Only this topic, such as errors, or the name of a tool; without it, the overview, which lists them. */
       topic?: string | undefined;
-      /** markdown: the document itself. json: the envelope. */
-      format?: 'markdown' | 'json' | undefined;
+      /** markdown, text: the document itself. json: the envelope. */
+      format?: 'markdown' | 'text' | 'json' | undefined;
       /** Also examples. */
       include_examples?: boolean | undefined;
       /** The version of the protocol to explain; ACOR rejects a version that it does not support. */
@@ -1102,6 +1148,8 @@ export interface OperationTypes {
     input: {
       /** Recover the runs that have lost their supervisor: each ends as E_RUNNER_LOST. */
       fix?: boolean | undefined;
+      /** Also run the self-tests of the tools. */
+      deep?: boolean | undefined;
     };
     data: {
       /** Whether the application can work. */
@@ -1269,9 +1317,9 @@ export interface OperationTypes {
       plan?: string | undefined;
       /** The agent that does it; by default task.executor of the configuration. */
       executor?: 'codex' | 'claude' | 'gemini' | 'responses' | 'command' | undefined;
-      /** Seconds until the deadline of the whole run. */
+      /** Seconds, or 5m, 1h, until the deadline of the whole run. */
       timeout?: number | undefined;
-      /** Write events as they come; --no-stream writes one envelope at the end. */
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
       /** Return the id at once; the run continues under a supervisor process. */
       detach?: boolean | undefined;
@@ -1435,8 +1483,8 @@ export interface OperationTypes {
     input: {
       /** Only tools whose name, category or description contains this text. */
       filter?: string | undefined;
-      /** json: the envelope. table: for people. */
-      format?: 'json' | 'table' | undefined;
+      /** json: the envelope. table, text: for people. */
+      format?: 'json' | 'table' | 'text' | undefined;
     };
     data: {
       tools: Array<{
@@ -1461,8 +1509,8 @@ export interface OperationTypes {
     input: {
       /** A workflow by name or path. */
       workflow: string;
-      /** mermaid, dot: the document itself. json: the envelope. */
-      format?: 'mermaid' | 'dot' | 'json' | undefined;
+      /** mermaid, dot: the document itself. text: for people. json: the envelope. */
+      format?: 'mermaid' | 'dot' | 'text' | 'json' | undefined;
       /** A run of this workflow: colours its steps by their state. */
       run?: string | undefined;
     };
@@ -1513,9 +1561,9 @@ export interface OperationTypes {
     input: {
       /** The tools, each with its arguments as one word; each tool reads the records of the one before. */
       stages?: Array<string> | undefined;
-      /** Seconds until the deadline of the whole pipe; by default that of its slowest tool. */
+      /** Seconds, or 5m, 1h, until the deadline of the whole pipe; by default that of its slowest tool. */
       timeout?: number | undefined;
-      /** Write events as they come; --no-stream writes one envelope at the end. */
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
       /** Return the id at once; the pipe continues under a supervisor process. */
       detach?: boolean | undefined;
@@ -1576,11 +1624,11 @@ export interface OperationTypes {
   /** Continue a workflow that ended early, or run a step and all that depend on it again. */
   'workflow.resume': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
-      /** Seconds until the deadline of this attempt. */
+      /** Seconds, or 5m, 1h, until the deadline of this attempt. */
       timeout?: number | undefined;
-      /** Write events as they come; --no-stream writes one envelope at the end. */
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
       /** Return the id at once; the run continues in the background. */
       detach?: boolean | undefined;
@@ -1635,9 +1683,9 @@ export interface OperationTypes {
       workflow: string;
       /** The workflow's inputs, as flags; --input-json takes them as JSON. */
       args?: Array<string> | undefined;
-      /** Seconds until the deadline of the whole workflow. */
+      /** Seconds, or 5m, 1h, until the deadline of the whole workflow. */
       timeout?: number | undefined;
-      /** Write events as they come; --no-stream writes one envelope at the end. */
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
       /** Return the id at once; the workflow continues in the background. */
       detach?: boolean | undefined;

@@ -31,9 +31,9 @@ export async function runCli<C>(app: CliApp<C>, argv: string[], io: CliIo): Prom
 }
 
 async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply<C>): Promise<number> {
-  const found = findCommand(app.routes, argv);
+  const found = findCommand(app.routes, argv, app.aliases);
   reply.invocation = [app.name, ...found.words].join(' ');
-  if (found.route === undefined) return answerWithoutCommand(app, found, reply);
+  if (found.route === undefined) return answerWithoutCommand(app, found, reply, io);
   const op = await found.route.load();
   reply.tool = op.name;
   const parameters = parametersOf(op);
@@ -110,7 +110,7 @@ async function perform<C>(
     structured,
     person: await reply.person(),
     interrupts: io.interrupts ?? NO_INTERRUPTS,
-    page: line.globals,
+    page: { limit: line.globals.limit, offset: line.globals.offset },
     cwd,
     env: io.env,
     readStdin: io.readStdin,
@@ -123,16 +123,25 @@ async function answerWithoutCommand<C>(
   app: CliApp<C>,
   found: FoundCommand<unknown>,
   reply: Reply<C>,
+  io: CliIo,
 ): Promise<number> {
   const line = readFlags([], found.args);
   reply.globals = line.globals;
   const isBare = line.problems.length === 0;
   if (line.globals.version && !line.globals.help) return reply.text(versionLine(app));
-  if (line.globals.help || (isBare && !reply.structured)) {
-    const { overviewHelp } = await import('./help.ts');
-    return reply.text(await overviewHelp(app, found.words, reply.helpScreen()));
+  const word = line.unplaced[0];
+  const wantsAll = line.globals.help && word === 'all' && found.words.length === 0;
+  if (wantsAll || (line.globals.help && word === undefined) || (isBare && !reply.structured)) {
+    const { overviewHelp, startHelp } = await import('./help.ts');
+    const screen = reply.helpScreen();
+    const isFirstPage = app.start !== undefined && found.words.length === 0 && !wantsAll;
+    return reply.text(
+      isFirstPage ? startHelp(app, app.start!, screen) : await overviewHelp(app, found.words, screen),
+    );
   }
-  throw unknownCommand(app, found, line);
+  const at = word === undefined ? -1 : found.args.indexOf(word);
+  const meant = at === -1 || found.words.length > 0 ? undefined : await app.meant?.(found.args.slice(at), io);
+  throw unknownCommand(app, found, line, meant);
 }
 
 /** The operation's own `--format`, if it was passed; the schema's default does not count. */

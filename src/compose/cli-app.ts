@@ -24,12 +24,26 @@ export interface AppErrorInfo {
   next?: readonly NextStep[];
 }
 
+/** Command lines to copy, each with its purpose. */
+export interface StartGroup {
+  title: string;
+  lines: readonly (readonly [command: string, purpose: string])[];
+}
+
 /** A command-line application: its registry of operations, and what these need. */
 export interface CliApp<C> {
   name: string;
   version: string;
   summary: string;
   routes: readonly Route<C>[];
+  /** The help of the program alone; without it, that is the list of all commands. */
+  start?: readonly StartGroup[];
+  /** Words that people of other programs type for a command. */
+  aliases?: Readonly<Record<string, string>>;
+  /** The command that explains how the program is used; by default `tools`. */
+  beginWith?: string;
+  /** What the caller probably meant by words that are no command; looked up only then. */
+  meant?(words: readonly string[], io: CliIo): Promise<NextStep | undefined>;
   errorInfo(code: string): AppErrorInfo | undefined;
   /**
    * Called once per command, and again only when `--cwd` follows the name of a called program; `io.cwd` is that

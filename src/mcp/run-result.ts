@@ -101,7 +101,7 @@ function errorOf({ summary, codeInfo }: RunStatus) {
     message: summary?.message ?? 'the run failed',
     hint: summary?.hint ?? codeInfo?.hint ?? '',
     class: codeInfo?.class ?? 'unknown',
-    retryable: codeInfo?.retryable ?? summary?.retryable ?? false,
+    retryable: summary?.retryable ?? false,
     action: codeInfo?.action ?? '',
   };
 }

@@ -4,6 +4,7 @@ import { toFailure } from '../compose/failure.ts';
 import type { NextStep } from '../compose/next-step.ts';
 import { commandOf } from '../operations/command-forms.ts';
 import type { Host } from './host.ts';
+import { withoutFlags } from './input-problems.ts';
 import { nextCall, nextCalls } from './next-calls.ts';
 
 /** The envelope of an operation as the result of a tool. */
@@ -27,7 +28,8 @@ export function errorResult(
   steps: readonly NextStep[],
   about: Readonly<Record<string, unknown>> = {},
 ): CallToolResult {
-  const error = { ...failure, hint: hintOf(failure.hint, steps) };
+  const plain = withoutFlags(failure);
+  const error = { ...plain, hint: hintOf(plain.hint, steps) };
   const { code, message, hint, retryable, action } = error;
   const next = nextCalls(steps);
   const text = [

@@ -128,7 +128,12 @@ export class AcorApp {
     const place = { cwd: this.cwd, env: this.env, overrides: this.#config, commandOf };
     const { openProject } = await import('../core/project/open-project.ts');
     const project = await (this.#projects?.open(place) ?? openProject(place));
-    for (const warning of project.config.warnings) this.#note(`acor: ${warning}`);
+    const { warnings, trust } = project.config;
+    for (const warning of warnings) this.#note(`acor: ${warning}`);
+    if (!trust.isTrusted) {
+      const { untrusted } = await import('./project/untrusted.ts');
+      this.#note(`acor: ${untrusted(project.config)}`);
+    }
     return project;
   }
 }

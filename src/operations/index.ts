@@ -43,6 +43,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
     hidden: true,
   },
   { ...formOf('policy.check'), load: async () => (await import('./project/policy-check.ts')).policyCheck },
+  { ...formOf('run.remove'), load: async () => (await import('./run/run-remove.ts')).runRemove },
   { ...formOf('run.replay'), load: async () => (await import('./run/run-replay.ts')).runReplay },
   { ...formOf('run.resume'), load: async () => (await import('./run/run-again.ts')).runResume },
   { ...formOf('run.retry'), load: async () => (await import('./run/run-again.ts')).runRetry },
@@ -64,6 +65,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
     load: async () => (await import('./project/project-template.ts')).projectTemplate,
   },
   { ...formOf('system.tools'), load: async () => (await import('./tool/tool-catalog.ts')).toolCatalog },
+  { ...formOf('project.trust'), load: async () => (await import('./project/project-trust.ts')).projectTrust },
   {
     ...formOf('project.upgrade'),
     load: async () => (await import('./project/project-upgrade.ts')).projectUpgrade,

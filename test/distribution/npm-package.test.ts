@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -91,6 +92,7 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
     const command = ['npm', 'install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', 'acor'];
     const { status, stdout, stderr } = await run(command, where);
     assert.equal(status, 0, stdout + stderr);
+    assert.ok(existsSync(join(prefix, 'share/man/man1/acor.1')), 'no manual page');
   }
 
   async function detailsOf(where: ReturnType<typeof homeOf>) {
@@ -100,6 +102,15 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
 
   it('has at most 5 MB', () => {
     assert.ok(built.tarballBytes < 5 * MEGABYTE, `${built.tarballBytes} bytes`);
+  });
+
+  it('has files that everyone may read, also when a careful user packed them', () => {
+    for (const { tarball } of built.packages.filter(({ manifest }) => /acor/.test(manifest.name))) {
+      const { stdout } = spawnSync('tar', ['-tvzf', tarball], { encoding: 'utf8', maxBuffer: 1 << 24 });
+      const files = stdout.split('\n').filter((line) => line.startsWith('-'));
+      assert.ok(files.length > 0);
+      for (const file of files) assert.match(file, /^-(rw-r--r--|rwxr-xr-x) /);
+    }
   });
 
   it('runs the first page of the guide as JavaScript on each Node, for a user who did not install it', async () => {

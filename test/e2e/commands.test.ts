@@ -296,7 +296,7 @@ describe('verify', () => {
     change(path);
     const { code, error } = await project.envelope(['verify', runId]);
     writeFileSync(path, kept);
-    assert.deepEqual([code, error?.code], [1, 'E_STORAGE']);
+    assert.deepEqual([code, error?.code], [1, 'E_INTEGRITY']);
     const { runs, ledger } = error.details;
     assert.equal(ledger.length, 1);
     assert.match(ledger[0].problem, /event log is not the one/);
@@ -421,7 +421,7 @@ describe('verify', () => {
         putLines(path, change(kept));
         const { code, error } = await own.envelope(['verify']);
         putLines(path, kept);
-        assert.deepEqual([code, error.code], [1, 'E_STORAGE']);
+        assert.deepEqual([code, error.code], [1, 'E_INTEGRITY']);
         assert.equal(error.details.ledger[0].line, line, JSON.stringify(error.details.ledger));
         assert.equal(error.details.ledger[0].path, path);
         assert.equal((await own.envelope(['verify'])).code, 0);

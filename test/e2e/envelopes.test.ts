@@ -60,6 +60,7 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   retry: ({ failedToo }) => [failedToo, '--no-stream'],
   resume: ({ failed }) => [failed, '--no-stream'],
   run: ({ tool }) => ['--no-stream', tool],
+  'runs rm': ({ run }) => [run, '--dry-run'],
   'secret delete': () => ['API_TOKEN'],
   'secret set': ({ secretFile }) => ['API_TOKEN', '--file', secretFile],
   'workflow graph': () => ['flow'],

@@ -120,7 +120,7 @@ describe('a run on a screen', { skip: noTmux }, () => {
     const runId = project.runIds().at(-1);
     assert.match(
       text,
-      /^✗ copy {2}.*\n✗ E_TOOL_FAILED: no luck\n {2}try later\n✗ failed in \d+\.\d s: E_TOOL_FAILED\nNext\n {2}acor /m,
+      /^✗ copy {2}.*\n✗ E_TOOL_FAILED: no luck\n {2}try later\n✗ failed in \d+\.\d s\nNext\n {2}acor /m,
     );
     assert.match(text, new RegExp(`^ {2}acor logs ${runId}$`, 'm'));
     assert.match(screen.looks(), /\x1b\[31m✗/);

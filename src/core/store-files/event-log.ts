@@ -1,8 +1,10 @@
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync } from 'node:fs';
+import { keepWarning } from '../../protocol/v1/first-warnings.ts';
 import type { Seal } from '../../protocol/v1/runner-events.ts';
 import { PROTOCOL_VERSION, type StoredEvent } from '../../protocol/v1/wire.ts';
 import { writeFully } from '../../util/atomic-write.ts';
 import { errorMessage } from '../../util/error-code.ts';
+import { appendRegular } from '../../util/regular-file.ts';
 import type { RunObserver } from '../ports/run-observer.ts';
 import type { NewEvent, ReadEvent, RedactLine, RunLog } from '../ports/run-store.ts';
 import { countLines, wholeLines } from './follow.ts';
@@ -39,6 +41,7 @@ export class EventLog implements RunLog {
   #hasDropped = false;
   /** Whether the end of the run is in the log, or buffered. */
   #hasEnd = false;
+  readonly #warnings: string[] = [];
   readonly #observers: RunObserver[] = [];
   readonly #questions: QuestionFile;
   /** The positions of buffered question events in the buffer. */
@@ -54,7 +57,7 @@ export class EventLog implements RunLog {
     this.#runId = runId;
     this.#isSuperseded = isSuperseded;
     try {
-      this.#fd = openSync(path, 'a+', 0o644);
+      this.#fd = appendRegular(path, 0o644);
       this.#bytes = fstatSync(this.#fd).size;
       this.#readExisting();
     } catch (error) {
@@ -70,6 +73,10 @@ export class EventLog implements RunLog {
   /** Whether buffered events were dropped. */
   get hasDropped(): boolean {
     return this.#hasDropped;
+  }
+
+  get warnings(): readonly string[] {
+    return this.#warnings;
   }
 
   get bytes(): number {
@@ -89,6 +96,7 @@ export class EventLog implements RunLog {
   append(event: NewEvent): StoredEvent {
     if (this.#hasEnd) throw new Error('Internal: an event after the end of the run');
     this.#hasEnd = event.type === 'runner_end';
+    keepWarning(this.#warnings, event);
     const envelope = {
       v: PROTOCOL_VERSION,
       type: event.type,

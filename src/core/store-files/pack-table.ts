@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { closeSync, fstatSync, readSync, type Stats } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { VERIFY } from '../../protocol/next-steps.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { openRegular } from '../../util/regular-file.ts';
 
 /**
  * A pack holds the files of many ended runs:
@@ -55,11 +56,11 @@ export class PackTable {
   readonly sha256: string;
   readonly #lines: Buffer;
 
-  /** Reads the table of a pack. Throws E_STORAGE when the pack is damaged; undefined when it does not exist. */
+  /** Reads the table of a pack. Throws E_INTEGRITY when the pack is damaged; undefined when it does not exist. */
   static read(path: string): PackTable | undefined {
     let fd: number;
     try {
-      fd = openSync(path, 'r');
+      fd = openRegular(path);
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return undefined;
       throw damagedPack(path, `it cannot be read: ${errorMessage(error)}`);
@@ -141,10 +142,10 @@ export function tableAndFooter(runs: readonly PackedRun[], offset: number): Buff
   return Buffer.concat([table, numbers, createHash('sha256').update(table).digest(), HEADER]);
 }
 
-/** E_STORAGE for a pack, or for one run in it, that was damaged or changed. Everything else in the store stays readable. */
+/** E_INTEGRITY for a pack, or for one run in it, that was damaged or changed. Everything else in the store stays readable. */
 export function damagedPack(path: string, why: string, runId?: string): AcorError {
   const what = runId === undefined ? `the pack ${path}` : `run ${runId} in the pack ${path}`;
-  return new AcorError('E_STORAGE', `${what} is damaged: ${why}`, {
+  return new AcorError('E_INTEGRITY', `${what} is damaged: ${why}`, {
     hint: 'Restore the file from a backup. ACOR deletes nothing of it, and all other runs stay readable.',
     ...(runId !== undefined && { details: { run: runId, pack: path } }),
     next: [VERIFY],

@@ -18,7 +18,12 @@ const input = z.object({
     .describe(
       "The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool.",
     ),
-  timeout: z.number().positive().optional().describe('Seconds until the deadline of the whole run.'),
+  timeout: z
+    .number()
+    .positive()
+    .meta({ unit: 's' })
+    .optional()
+    .describe('Seconds, or 5m, 1h, until the deadline of the whole run.'),
   retries: z.int().min(0).optional().describe('How often a retryable failure is retried.'),
   stream,
   detach: z

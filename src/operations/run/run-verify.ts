@@ -51,7 +51,9 @@ export const runVerify = acorOperation({
   moreExamples: ['acor verify'],
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    const { runs, ledger } = input.run === undefined ? verifyStore(store) : verifyOne(store, input.run);
+    const { runs, ledger } = await (input.run === undefined
+      ? verifyStore(store)
+      : verifyOne(store, input.run));
     const ok = ledger.length === 0 && runs.every((run) => run.ok);
     const data = { ok, runs, ledger };
     if (ok) {
@@ -64,11 +66,11 @@ export const runVerify = acorOperation({
     const problems = [...runs.flatMap((run) => run.problems), ...ledger];
     const first = problems[0]!;
     const error = new AppError(
-      'E_STORAGE',
+      'E_INTEGRITY',
       `${problems.length} difference(s) from what was recorded; the first: ${first.path}: ${first.problem}`,
       {
         hint: 'These records were changed or damaged: do not trust them. The data lists every place.',
-        exit: 1,
+        next: [],
       },
     );
     return { kind: 'failure', error, data };

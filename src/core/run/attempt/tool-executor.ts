@@ -57,10 +57,11 @@ class ToolExecutor implements RunExecutor {
       await this.#plan.guard.approved();
       await this.#reportFallbackSandbox();
       this.#reportProtected ??= await this.#watchProtected();
-      prepareStaging(this.#plan.staged);
+      prepareStaging(this.#plan.staged, workspace);
       if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(workspace);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options, meter);
-      this.#warnOfExitCode(attempt.exit);
+      if (attempt.ending.kind !== 'cancelled' && attempt.message?.type !== 'cancelled')
+        this.#warnOfExitCode(attempt.exit);
       const outcome = judge(attempt, {
         adapter,
         strict: manifest.strict,
@@ -86,8 +87,9 @@ class ToolExecutor implements RunExecutor {
     this.#reportProtected?.((msg, extra) => this.#warn(undefined, msg, extra));
     if (outcome.state !== 'completed') await this.#keepCheckpoints();
     if (outcome.state !== 'failed' || exit === null || wasStopped) return;
-    const { explainFailure } = await import('../explain-failure.ts');
+    const { explainFailure, nameException } = await import('../explain-failure.ts');
     explainFailure(this.#services, this.#plan, this.#writer, outcome);
+    nameException(this.#plan, outcome);
   }
 
   /** A run that did not complete may be resumed, on this machine or another. */
@@ -131,14 +133,14 @@ class ToolExecutor implements RunExecutor {
       );
     }
     try {
-      const outputs = writtenOutputs(this.#plan.staged);
+      const outputs = writtenOutputs(this.#plan.staged, workspace);
       for (const { input, target } of this.#plan.staged) {
         if (!outputs.some((output) => output.target === target)) {
           this.#warn(undefined, `the tool did not write its output '${input}': ${target}`);
         }
       }
       const artifacts = await collectArtifacts(meter, workspace, attempt.message, outputs, attempt.files);
-      placeOutputs(outputs);
+      placeOutputs(outputs, workspace);
       const { store } = this.#services;
       for (const artifact of artifacts)
         if (artifact.kind === 'file') await store.blobs.keep(this.#plan.runId, artifact);
@@ -189,7 +191,8 @@ class ToolExecutor implements RunExecutor {
 
   #warnOfExitCode({ rc }: Exit): void {
     const expected = this.#plan.tool.manifest.exit_codes;
-    if (rc === null || isListedExit(rc, expected)) return;
+    // Without a manifest there is nothing that could list the code.
+    if (rc === null || this.#plan.tool.manifestPath === null || isListedExit(rc, expected)) return;
     this.#warn(undefined, `exit code ${rc} is not in the manifest's exit_codes`, { expected, actual: rc });
   }
 
