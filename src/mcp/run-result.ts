@@ -29,11 +29,17 @@ export async function runResult(
   const about = { run_id: runId, tool: stand.tool, state: stand.state };
   if (stand.summary === null) return unfinished(open, about, stand.progress, note);
   const { summary } = stand;
+  const { warnings } = summary;
   const artifacts = summary.artifacts.map(({ path, size, media_type, sha256 }, index) => {
     return { uri: artifactUri(runId, index + 1, path), path, media_type, size, sha256 };
   });
   if (summary.state === 'failed') {
-    const ended = { ...about, attempt: summary.attempt, ...(artifacts.length > 0 && { artifacts }) };
+    const ended = {
+      ...about,
+      attempt: summary.attempt,
+      ...(artifacts.length > 0 && { artifacts }),
+      ...(warnings.length > 0 && { warnings }),
+    };
     return errorResult(errorOf(stand), summary.next, ended);
   }
   const next = nextCalls(summary.next);
@@ -50,6 +56,7 @@ export async function runResult(
     ...(summary.message !== null && { message: summary.message }),
     artifacts,
     ...(questions.length > 0 && { questions }),
+    ...(warnings.length > 0 && { warnings }),
     duration_s: summary.duration_s,
     ...(next.length > 0 && { next }),
   };

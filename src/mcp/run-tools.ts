@@ -151,6 +151,7 @@ function runSchema(data: OfferedTool['outputSchema']): Record<string, unknown> {
       metrics: object,
       artifacts: list,
       questions: list,
+      warnings: { type: 'array', items: text },
       progress: object,
       error: object,
       live_runs: { type: 'array', items: text },

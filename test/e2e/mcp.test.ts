@@ -49,7 +49,7 @@ const TOOLS: Readonly<Record<string, { manifest?: object; script: string }>> = {
     script: `echo '{"type":"error","code":"E_TRANSIENT_NET","msg":"no line","retryable":true}'\nexit 30`,
   },
   measures: {
-    script: `echo '{"type":"action_required","action":"keep","action_id":"k","context":{}}'\necho '{"type":"result","status":"partial","metrics":{"files":3}}'`,
+    script: `echo '{"type":"action_required","action":"keep","action_id":"k","context":{}}'\necho 'no protocol'\necho '{"type":"no_such_type"}'\necho '{"type":"result","status":"partial","metrics":{"files":3}}'`,
   },
   codes: { script: `echo 'export {};' >"$ARTIFACTS_DIR/page.tsx"\necho '{"type":"result","status":"ok"}'` },
   opens_all: { manifest: { permissions: { level: 'privileged' } }, script: 'exit 0' },
@@ -191,8 +191,9 @@ describe('acor mcp', () => {
         assert.deepEqual(invalid_data, {});
       });
 
-      it('returns the status, the metrics, and the questions without an answer', async () => {
-        const { state, status, metrics, questions } = await call(client, 'measures');
+      it('returns the status, the metrics, the warnings, and the questions without an answer', async () => {
+        const { state, status, metrics, questions, warnings } = await call(client, 'measures');
+        assert.match(warnings.join(), /no_such_type/);
         assert.deepEqual([state, status, metrics], ['completed', 'partial', { files: 3 }]);
         assert.deepEqual(
           questions.map(({ action }: { action: string }) => action),
