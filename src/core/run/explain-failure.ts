@@ -1,10 +1,17 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, normalize } from 'node:path';
 import { errorInfo } from '../../protocol/error-codes.ts';
-import { type Denial, explainDenial, type Remedy, remedySentence } from '../policy/explain-denial.ts';
+import {
+  type Denial,
+  explainDenial,
+  outputRemedy,
+  type Remedy,
+  remedySentence,
+} from '../policy/explain-denial.ts';
 import { type SaidDenial, saidDenials } from '../policy/said-denials.ts';
 import type { RunWriter } from '../ports/run-store.ts';
 import { isProgram } from '../registry/find-program.ts';
+import { inputsOf } from '../registry/input-schema.ts';
 import { isInside } from '../registry/real-path.ts';
 import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
@@ -51,7 +58,8 @@ export function explainFailure(
   if (reports.length === 0) return;
   const shown = reports.slice(0, MAX_SHOWN);
   const needsStandard =
-    plan.tool.manifest.permissions.level === 'minimal' && shown.some(({ allow }) => allow);
+    plan.tool.manifest.permissions.level === 'minimal' &&
+    shown.some(({ allow }) => allow?.path.startsWith('permissions.'));
   const fixes = shown.map(({ fix }) => fix).join('; ');
   const hint = `To allow it: ${fixes}${needsStandard ? '; and set permissions.level: standard' : ''}`;
   log.append({
@@ -103,12 +111,23 @@ function ofPath(
   const holds = (folders: readonly string[]) => folders.some((each) => isInside(real, each));
   const kind = isWrite || !exists || holds(grantsOf(plan, 'read')) ? 'write' : 'read';
   if (holds([...fixed, ...own, ...grantsOf(plan, kind)])) return undefined;
+  const what = `${kind === 'read' ? 'reading' : 'writing'} ${path}`;
+  const input = kind === 'write' ? inputOf(real, plan) : undefined;
+  if (input !== undefined) return allowed(what, said, outputRemedy(input));
   const isFolder = exists && statSync(real).isDirectory();
   const opened = kind === 'write' && !isFolder ? dirname(real) : real;
-  // ACOR refuses grants that include its own folders, so such a line would not help.
-  if (own.some((each) => isInside(each, opened)) || opened === '/') return undefined;
+  if (opened === '/') return undefined;
+  // ACOR refuses grants that include its own folders. A single file beside them may be an output that the caller names.
+  if (own.some((each) => isInside(each, opened)))
+    return kind === 'write' && !isFolder ? allowed(what, said, outputRemedy()) : undefined;
   const denial = { kind, path: real, isFolder } as const;
-  return granted(`${kind === 'read' ? 'reading' : 'writing'} ${path}`, said, denial, project);
+  return granted(what, said, denial, project);
+}
+
+/** The name of the input by which the caller named the path, which the tool may therefore read. */
+function inputOf(path: string, { grants, tool }: ToolPlan): string | undefined {
+  const names = new Set(inputsOf(tool.manifest)?.map(({ name }) => name));
+  return grants.find((grant) => names.has(grant.input) && isInside(path, grant.path))?.input;
 }
 
 /** The report of a program file that the tool could read but not execute, as every program in /usr. */
@@ -155,7 +174,10 @@ function ofCall(call: string, said: string, plan: ToolPlan): Reported | undefine
 }
 
 function granted(what: string, said: string, denial: Denial, project?: string): Reported {
-  const allow = explainDenial(denial, project);
+  return allowed(what, said, explainDenial(denial, project));
+}
+
+function allowed(what: string, said: string, allow: Remedy): Reported {
   return { what, said, allow, fix: remedySentence(allow) };
 }
 

@@ -89,9 +89,16 @@ async function openInput({ services, plan, race, adapter }: AttemptContext): Pro
 
 async function openOutput(attempt: AttemptContext, input: ToolInput | undefined): Promise<ToolOutput> {
   const { plan, writer, options } = attempt;
-  if (!plan.isRead) return new ToolOutput(attempt, input, undefined);
+  const finalPaths = await finalPathsOf(plan);
+  if (!plan.isRead) return new ToolOutput(attempt, input, undefined, finalPaths);
   const { BackpressureWindow } = await import('../records/backpressure.ts');
-  return new ToolOutput(attempt, input, new BackpressureWindow(writer.log, options.control));
+  return new ToolOutput(attempt, input, new BackpressureWindow(writer.log, options.control), finalPaths);
+}
+
+async function finalPathsOf({ staged, workspace }: ToolPlan) {
+  if (staged.every(({ stays }) => stays)) return undefined;
+  const { FinalPaths } = await import('./final-paths.ts');
+  return (options: { json: boolean }) => new FinalPaths(staged, workspace, options);
 }
 
 function prepareResources({ services, plan }: AttemptContext): Promise<ResourceWatch> {
