@@ -21,6 +21,7 @@ const FORMS = {
   'run.cancel': { command: 'cancel', positionals: ['run'] },
   'run.clean': { command: 'clean' },
   'run.decisions': { command: 'decisions', positionals: ['run'] },
+  'run.exec': { command: 'exec', positionals: ['program'], passthrough: 'args' },
   'run.list': { command: 'runs' },
   'run.logs': { command: 'logs', positionals: ['run'] },
   'run.replay': { command: 'replay', positionals: ['run'] },

@@ -9,6 +9,8 @@ export function defaultManifest(name: string): Manifest {
     output: 'text',
     role: 'leaf',
     protocol_version: 1,
+    extra_args: false,
+    cwd: 'workspace',
     permissions: {
       level: 'minimal',
       filesystem: { read: [], write: [] },

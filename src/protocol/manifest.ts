@@ -57,6 +57,14 @@ export const manifestFile = z
       .describe('The arguments. Without it, ACOR passes arguments unchecked.'),
     input_schema: jsonSchema.optional().describe('A JSON Schema of an object, instead of inputs.'),
     output_schema: jsonSchema.optional().describe("A JSON Schema of the result's data."),
+    extra_args: z
+      .boolean()
+      .default(false)
+      .describe('Flags and words that inputs do not declare are passed on as they are.'),
+    cwd: z
+      .enum(['workspace', 'project'])
+      .default('workspace')
+      .describe('Where the tool starts. In the project it may read all of its files.'),
     permissions: permissionsSpec.prefault({}).describe('Permissions beyond its workspace.'),
     resources: resourceLimits.prefault({}).describe('Limits on all its processes together.'),
     env: z
@@ -160,5 +168,5 @@ export type Manifest = Omit<ManifestFile, 'name' | 'permissions'> & {
 
 /** Sets what depends on the surroundings: the name and the level. */
 export function completeManifest(file: ManifestFile, name: string): Manifest {
-  return { ...file, name: file.name ?? name, permissions: settlePermissions(file.permissions) };
+  return { ...file, name: file.name ?? name, permissions: settlePermissions(file.permissions, file.cwd) };
 }

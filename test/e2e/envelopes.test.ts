@@ -59,6 +59,7 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   template: () => ['bash'],
   retry: ({ failedToo }) => [failedToo, '--no-stream'],
   resume: ({ failed }) => [failed, '--no-stream'],
+  exec: () => ['--no-stream', 'true'],
   run: ({ tool }) => ['--no-stream', tool],
   'secret delete': () => ['API_TOKEN'],
   'secret set': ({ secretFile }) => ['API_TOKEN', '--file', secretFile],

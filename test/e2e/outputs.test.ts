@@ -106,7 +106,7 @@ describe('the outputs of a tool', () => {
     assert.doesNotMatch(left.stdout, /did not write its output/);
   });
 
-  it('do not overwrite a file that somebody else changed meanwhile', async () => {
+  it('do not overwrite a file that another process changed meanwhile', async () => {
     project.write('raced.txt', 'old\n');
     const running = project.start(['run', 'w', '--out', 'raced.txt', '--how', 'race']);
     const { run_id } = await running.event('runner_start');

@@ -22,10 +22,10 @@ export async function runnerServices(
   return {
     ...project,
     registry: {
-      find: async (name) =>
+      find: async (name, call) =>
         kindOfName(name) === 'task'
           ? (await import('../task/executor-tool.ts')).executorTool(name, config, env)
-          : registry.find(name),
+          : registry.find(name, call),
       list: () => registry.list(),
       errorCodes: () => registry.errorCodes(),
       languages: () => registry.languages(),

@@ -40,11 +40,12 @@ export function resolveArguments(
   if (specs === undefined)
     return { ...passThrough(tool, given, options), secretArgs: [], secretInputs: [], values: {}, staged: [] };
   const usage = usageLine(tool.name, specs);
-  const values = readInputs(specs, given, options);
+  const values = readInputs(specs, given, { ...options, takesExtra: tool.manifest.extra_args });
   refuseArguments(tool.name, values.problems, usage);
   const granted = grantInputs(values.read, options);
   refuseArguments(tool.name, granted.problems, usage);
-  const { args, secretArgs } = commandWords(granted.read);
+  const extra = passThrough(tool, values.extra, options);
+  const { args, secretArgs } = commandWords(granted.read, extra.args);
   return {
     args,
     secretArgs,
@@ -52,7 +53,7 @@ export function resolveArguments(
       isHidden(spec) ? all.map(({ text }) => ({ name: spec.name, text })) : [],
     ),
     values: Object.fromEntries(granted.read.map((input) => [input.spec.name, shownValue(input)])),
-    grants: granted.grants,
+    grants: [...granted.grants, ...extra.grants],
     staged: granted.staged,
   };
 }
@@ -97,9 +98,13 @@ function passThrough(
 }
 
 /**
- * The tool's arguments: `--name value` pairs in the order of the manifest, then positionals. `secretArgs` are indexes.
+ * The tool's arguments: `--name value` pairs in the order of the manifest, then undeclared words, then positionals. `secretArgs` are
+ * indexes.
  */
-function commandWords(inputs: readonly ReadInput[]): { args: string[]; secretArgs: number[] } {
+function commandWords(
+  inputs: readonly ReadInput[],
+  extra: readonly string[],
+): { args: string[]; secretArgs: number[] } {
   const args: string[] = [];
   const secretArgs: number[] = [];
   const push = (spec: InputSpec, text: string) => {
@@ -120,6 +125,7 @@ function commandWords(inputs: readonly ReadInput[]): { args: string[]; secretArg
       }
     }
   }
+  args.push(...extra);
   // After `--`, the tool does not read a value such as -x as a flag.
   if (positionals.some(({ values }) => values.some(({ text }) => text.startsWith('-')))) args.push('--');
   for (const { spec, values } of positionals) for (const { text } of values) push(spec, text);

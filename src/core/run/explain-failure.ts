@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, normalize } from 'node:path';
 import { errorInfo } from '../../protocol/error-codes.ts';
+import { execProgram } from '../../protocol/names.ts';
 import {
   type Denial,
   explainDenial,
@@ -52,12 +53,13 @@ export function explainFailure(
   const own = [...ownFolders(services, plan.callerEnv), plan.workspace.dir];
   const reports: Reported[] = [];
   for (const said of saidDenials(words, calls)) {
-    const one = reportOf(said, plan, { own, project: services.config.root });
+    const one = forCaller(reportOf(said, plan, { own, project: services.config.root }), plan);
     if (one !== undefined && reports.every(({ fix }) => fix !== one.fix)) reports.push(one);
   }
   if (reports.length === 0) return;
   const shown = reports.slice(0, MAX_SHOWN);
   const needsStandard =
+    !isExec(plan) &&
     plan.tool.manifest.permissions.level === 'minimal' &&
     shown.some(({ allow }) => allow?.path.startsWith('permissions.'));
   const fixes = shown.map(({ fix }) => fix).join('; ');
@@ -71,6 +73,26 @@ export function explainFailure(
   });
   // The hint of the error table is less specific.
   if (outcome.hint === null || outcome.hint === errorInfo(outcome.code ?? '')?.hint) outcome.hint = hint;
+}
+
+/** A program without a manifest gets what it needs by flags of `acor exec`. */
+function forCaller(reported: Reported | undefined, plan: ToolPlan): Reported | undefined {
+  if (reported?.allow === undefined || !isExec(plan)) return reported;
+  const flag = EXEC_FLAGS[reported.allow.path];
+  const value = reported.allow.line.replace(/^- /, '').replace(/\/\*\*$/, '');
+  const { allow, ...rest } = reported;
+  return flag === undefined ? rest : { ...rest, fix: `pass the flag ${flag} ${value}` };
+}
+
+const EXEC_FLAGS: Readonly<Record<string, string>> = {
+  'permissions.filesystem.read': '--read',
+  'permissions.filesystem.write': '--write',
+  'permissions.network.egress_allow': '--net',
+  'permissions.commands': '--cmd',
+};
+
+function isExec({ tool }: ToolPlan): boolean {
+  return execProgram(tool.name) !== undefined;
 }
 
 function reportOf(
@@ -121,7 +143,7 @@ function ofPath(
   if (own.some((each) => isInside(each, opened)))
     return kind === 'write' && !isFolder ? allowed(what, said, outputRemedy()) : undefined;
   const denial = { kind, path: real, isFolder } as const;
-  return granted(what, said, denial, project);
+  return granted(what, said, denial, isExec(plan) ? undefined : project);
 }
 
 /** The name of the input by which the caller named the path, which the tool may therefore read. */
@@ -140,7 +162,7 @@ function ofCommand(command: string, said: string, plan: ToolPlan): Reported | un
   const { commands, level } = plan.tool.manifest.permissions;
   const name = basename(command);
   const isFree = level === 'privileged' || plan.sandboxed.isolation.not_enforced.includes('commands');
-  if (isFree || commands.includes(name)) return undefined;
+  if (isFree || commands.includes(name) || name === basename(plan.command.runtime)) return undefined;
   if (!pathOf(plan).some((folder) => isProgram(join(folder, name)))) return undefined;
   return granted(`starting the program ${name}`, said, { kind: 'command', command: name });
 }

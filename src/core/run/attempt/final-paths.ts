@@ -22,8 +22,8 @@ interface Needle {
 }
 
 /**
- * Replaces the paths of staged outputs by their final paths in what a tool writes, however the stream is cut into chunks: nobody else can
- * use a path in the workspace (contract §5). It holds back only bytes that may be the beginning of such a path.
+ * Replaces the paths of staged outputs by their final paths in what a tool writes, however the stream is cut into chunks: the path in
+ * the workspace does not exist after the run (contract §5). It holds back only bytes that may be the beginning of such a path.
  */
 export class FinalPaths {
   readonly #needles: readonly Needle[];

@@ -33,6 +33,7 @@ export async function confineTool(
   const { level, commands } = tool.manifest.permissions;
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...args];
   const hidden = ownFolders(services, env);
+  const cwd = tool.manifest.cwd === 'project' ? config.root : tool.startsIn;
   const confinement = await confine(services, tool, {
     runId,
     argv,
@@ -41,6 +42,7 @@ export async function confineTool(
     language: tool.language,
     toolDir: tool.dir,
     folders: foldersOf(workspaces.of(runId)),
+    ...(cwd !== undefined && { cwd }),
     libraries: [...librariesOf(sdkPaths(), tool), ...sharedLibraryOf(tool, config)],
     grants,
     // The runs folder of a new project does not exist yet; the runner creates it before the tool starts.

@@ -37,7 +37,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     ...call,
     ...limits,
     name: tool.name,
-    version: tool.manifestPath === null ? null : tool.manifest.version,
+    version: tool.manifestPath === null && !tool.hasHeader ? null : tool.manifest.version,
     digest: digestIfReadable(tool),
     sandboxed,
     isolation: sandboxed.isolation,

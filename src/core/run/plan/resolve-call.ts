@@ -41,7 +41,8 @@ export async function resolveCall(
 ): Promise<ResolvedCall> {
   const { config, registry, workspaces } = services;
   const hidden = ownFolders(services, request.env);
-  const resolved = resolveArguments(tool, request.args, {
+  const given = request.args.slice(tool.ownWords ?? 0);
+  const resolved = resolveArguments(tool, given, {
     cwd: request.cwd,
     roots: grantRoots(config, request.cwd),
     protectedRoots: [...hidden, tool.dir],
@@ -57,7 +58,7 @@ export async function resolveCall(
     command,
     args: resolved.args,
     shownArgs: shownArguments(resolved, secrets),
-    givenArgs: hasSecretAmong(request.args, resolved, secrets) ? null : request.args,
+    givenArgs: hasSecretAmong(given, resolved, secrets) ? null : request.args,
     grants: [...resolved.grants, ...declared],
     argumentGrants: resolved.grants,
     staged: resolved.staged,

@@ -58,14 +58,14 @@ const WANTED: readonly { path: string[]; rule: string; message: string; fix: str
 ];
 
 async function adviceOn(
-  { manifest, manifestPath, entry, dir, name, problems }: ToolEntry,
+  { manifest, manifestPath, hasHeader, entry, dir, name, problems }: ToolEntry,
   root: string,
 ): Promise<Finding[]> {
   if (manifestPath === null) {
     const file = entry ?? dir;
     const message = `the tool '${name}' has no manifest: its arguments are not checked`;
     const fix = 'Write a tool.yaml beside it.';
-    return problems.length > 0
+    return problems.length > 0 || hasHeader
       ? []
       : [findingOf({ file, line: 0, column: 0, rule: 'no-manifest', message, fix })];
   }

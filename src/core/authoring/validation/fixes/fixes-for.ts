@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { configFile } from '../../../../protocol/config-file.ts';
 import { deprecatedIn } from '../../../../protocol/deprecations.ts';
 import { errorCodesFile } from '../../../../protocol/error-codes-file.ts';
-import { type InputSpec, manifestFile } from '../../../../protocol/manifest.ts';
+import { type InputSpec, type ManifestFile, manifestFile } from '../../../../protocol/manifest.ts';
 import {
   leastLevel,
   PERMISSION_LEVELS,
@@ -94,9 +94,9 @@ function renewals(file: 'config' | 'manifest', yaml: YamlFile): Fix[] {
 }
 
 /** A privileged tool that names nothing may need more than it names. */
-function narrowing({ permissions }: { permissions: Parameters<typeof settlePermissions>[0] }): Fix[] {
+function narrowing({ permissions, cwd }: Pick<ManifestFile, 'permissions' | 'cwd'>): Fix[] {
   if (permissions.level === undefined) return [];
-  const { level, ...asked } = settlePermissions(permissions);
+  const { level, ...asked } = settlePermissions(permissions, cwd);
   const least = leastLevel(asked);
   if (PERMISSION_LEVELS.indexOf(level) <= PERMISSION_LEVELS.indexOf(least)) return [];
   if (level === 'privileged' && least === 'minimal') return [];
