@@ -14,7 +14,7 @@ const HEADER = `#!/bin/bash
 echo "hello $2"
 `;
 
-describe('a program that is no tool', () => {
+describe('a program without a manifest', () => {
   let project: TestProject;
   before(() => {
     project = new TestProject();

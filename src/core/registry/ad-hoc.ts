@@ -14,7 +14,7 @@ import { isInside, realPathOf } from './real-path.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { WatchedFiles } from './watched-files.ts';
 
-/** A call of something that is no tool of the project: its arguments, and where the caller is. */
+/** A call of a file or program outside of the tools folders: its arguments, and where the caller is. */
 export interface AdHocCall {
   args: readonly string[];
   cwd: string;

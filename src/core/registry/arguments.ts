@@ -19,6 +19,8 @@ export interface ResolvedArguments {
   secretInputs: { name: string; text: string }[];
   /** Values by input. A secret one is `[secret]`; a path is a real path. */
   values: Record<string, unknown>;
+  /** Values by input as the tool uses them: secrets in clear, paths as in its arguments. Null for a tool without declared inputs. */
+  inputs: Record<string, unknown> | null;
   grants: Grant[];
   staged: StagedOutput[];
 }
@@ -38,7 +40,14 @@ export function resolveArguments(
 ): ResolvedArguments {
   const specs = inputsOf(tool.manifest);
   if (specs === undefined)
-    return { ...passThrough(tool, given, options), secretArgs: [], secretInputs: [], values: {}, staged: [] };
+    return {
+      ...passThrough(tool, given, options),
+      secretArgs: [],
+      secretInputs: [],
+      values: {},
+      inputs: null,
+      staged: [],
+    };
   const usage = usageLine(tool.name, specs);
   const values = readInputs(specs, given, { ...options, takesExtra: tool.manifest.extra_args });
   refuseArguments(tool.name, values.problems, usage);
@@ -53,6 +62,7 @@ export function resolveArguments(
       isHidden(spec) ? all.map(({ text }) => ({ name: spec.name, text })) : [],
     ),
     values: Object.fromEntries(granted.read.map((input) => [input.spec.name, shownValue(input)])),
+    inputs: Object.fromEntries(granted.read.map((input) => [input.spec.name, usedValue(input)])),
     grants: [...granted.grants, ...extra.grants],
     staged: granted.staged,
   };
@@ -61,6 +71,11 @@ export function resolveArguments(
 /** A path or a boolean cannot be recognised in output as a secret. */
 function isHidden({ secret, type }: ReadInput['spec']): boolean {
   return secret && type !== 'path' && type !== 'bool';
+}
+
+function usedValue({ spec, values }: ReadInput): unknown {
+  const used = values.map(({ value, text }) => (spec.type === 'path' ? text : value));
+  return spec.multiple ? used : used[0];
 }
 
 function shownValue(input: ReadInput): unknown {
