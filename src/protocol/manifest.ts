@@ -19,7 +19,16 @@ const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name 
 const jsonSchema = z.record(z.string(), z.unknown());
 const commandLine = z.array(z.string().min(1)).min(1);
 
-export const ADAPTERS = ['jsonl', 'plain', 'markers', 'codex', 'claude', 'gemini', 'jsonl-map'] as const;
+export const ADAPTERS = [
+  'jsonl',
+  'plain',
+  'markers',
+  'codex',
+  'claude',
+  'gemini',
+  'jsonl-map',
+  'text-map',
+] as const;
 
 /** The schema of `tool.yaml` (contract §5). Unknown keys are errors. */
 export const manifestFile = z
@@ -40,7 +49,13 @@ export const manifestFile = z
       .array(mapRule)
       .min(1)
       .optional()
-      .describe('For adapter jsonl-map: the rules that convert messages to events.'),
+      .describe(
+        'For the adapters jsonl-map and text-map: the rules that convert messages or lines to events.',
+      ),
+    from: z
+      .enum(['stdout', 'stderr', 'both'])
+      .default('stdout')
+      .describe('The stream that the rules of map read.'),
     stdin: z
       .enum(['records'])
       .optional()

@@ -6,6 +6,7 @@ import type { ObservedAttempt } from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
+import { mayCallTools } from '../workspace.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { EndingRace } from './ending.ts';
 import { Intake } from './intake.ts';
@@ -50,6 +51,7 @@ export async function runAttempt(
     folder: plan.workspace.dir,
     removedFolder: plan.workspace.secrets,
   });
+  await using _calls = await openCalls(attempt);
   await using ownership = await assignRunUser(attempt);
   using input = await openInput(attempt);
   using output = await openOutput(attempt, input);
@@ -71,6 +73,13 @@ async function assignRunUser({ services, plan }: AttemptContext): Promise<RunOwn
     toolFiles: tool.entry === null ? [tool.dir] : [tool.dir, tool.entry],
     needsRunFolder: sandboxed.isolation.tier > 1,
   });
+}
+
+/** Takes the calls of a tool that may start others; undefined for any other tool. */
+async function openCalls(attempt: AttemptContext): Promise<AsyncDisposable | undefined> {
+  if (!mayCallTools(attempt.plan.tool.manifest)) return undefined;
+  const { ToolCalls } = await import('./tool-calls.ts');
+  return new ToolCalls(attempt);
 }
 
 /** Opens the standard input of a tool that reads records or answers; undefined for any other tool, whose input is empty. */

@@ -29,6 +29,7 @@ export class ToolOutput implements Disposable {
   readonly #intake: Intake;
   readonly #limit: OutputLimit;
   readonly #adapter: Adapter;
+  readonly #splitsAtReturn: boolean;
   readonly #stdoutLines: LineReader;
   readonly #stderrLines: LineReader;
   readonly #finalPaths: ((options: { json: boolean }) => FinalPaths) | undefined;
@@ -57,12 +58,14 @@ export class ToolOutput implements Disposable {
     this.#limit = new OutputLimit(race, plan.limits.maxOutputBytes);
     const adapter = this.#makeAdapter(attempt, input);
     this.#adapter = adapter;
+    this.#splitsAtReturn = kind.splitsAtReturn ?? false;
     this.#stdoutLines = new LineReader(
       (bytes, start, end, cut) => adapter.line(bytes, start, end, cut),
       MAX_LINE_BYTES,
       { keepsEmpty: kind.keepsEmptyLines ?? false },
     );
     this.#stderrLines = new LineReader((bytes, start, end) => {
+      if (adapter.errorLine?.(bytes, start, end)) return;
       intake.diagnostic(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
     });
     this.#openRawLogs();
@@ -174,7 +177,7 @@ export class ToolOutput implements Disposable {
       this.#redacting(plan, json, (bytes) => {
         this.#keepRaw(stream, bytes);
         this.#intake.beginBurst();
-        lines.push(bytes);
+        lines.push(this.#splitsAtReturn ? withNewlines(bytes) : bytes);
       }),
     );
     return (bytes) =>
@@ -249,6 +252,11 @@ export class ToolOutput implements Disposable {
     this.#failure = storageError(error, 'store the output of the tool', this.#workspace.dir);
     this.#race.end({ kind: 'store-failed', error: this.#failure });
   }
+}
+
+/** The bytes with a line end in place of each carriage return. */
+function withNewlines(bytes: Uint8Array): Uint8Array {
+  return bytes.includes(13) ? bytes.map((byte) => (byte === 13 ? 10 : byte)) : bytes;
 }
 
 /** Counts what the tool writes on both streams and ends the attempt at the limit (E_OUTPUT_LIMIT). */
